@@ -1,9 +1,11 @@
-// What an honest client gets beside twenty hostile senders, against what it gets alone, in one run. The senders have a process of
-// their own. The client asks at a steady rate, so what it gets is limited by the server and not by the client.
+// What an honest client gets beside twenty hostile senders, against what it gets alone, in one run, and how long one large
+// message of each kind holds the event loop. The senders have a process of their own. The client asks at a steady rate, so what it
+// gets is limited by the server and not by the client.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { heldByLargeMessages } from './hostile/large-messages.ts';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
 import { HttpPeer } from './support/load.ts';
 import { table } from './support/measure.ts';
@@ -30,12 +32,24 @@ export async function run(): Promise<readonly string[]> {
       if (slower > 4) shortfalls.push(`${kind}: p99 is ${slower.toFixed(1)} × as long, at most 4 wanted`);
     }
     console.log(table(rows));
-    console.log(`\n${SENDERS} senders. Goodput beside them at least 0.9 of that alone, p99 at most 4 ×.`);
-    return shortfalls;
+    console.log(`\n${SENDERS} senders. Goodput beside them at least 0.9 of that alone, p99 at most 4 ×.\n`);
+    await endAll([server]);
+    return [...shortfalls, ...(await largeMessages(folder))];
   } finally {
     await endAll([server]);
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** How long one large message holds the event loop. */
+async function largeMessages(folder: string): Promise<string[]> {
+  const held = await heldByLargeMessages(folder);
+  const rows = held.map(({ kind, ms, elapsedMs }) => [kind, `${ms.toFixed(0)} ms`, `${elapsedMs.toFixed(0)} ms`]);
+  console.log(table([['one message near the limits', 'event loop held', 'by the clock'], ...rows]));
+  console.log(`\nAt most ${MOST_HELD_MS} ms each.`);
+  return held
+    .filter(({ ms }) => ms > MOST_HELD_MS)
+    .map(({ kind, ms }) => `${kind}: the event loop was held for ${ms.toFixed(0)} ms, at most ${MOST_HELD_MS} wanted`);
 }
 
 /** Asks at a steady rate; a request that is late because the one before it was counts as late. */
@@ -87,6 +101,7 @@ const ATTACKS = [
   'nested arrays, with a key',
 ];
 const SENDERS = 20;
+const MOST_HELD_MS = 50;
 /** Two hundred requests a second, for five seconds. */
 const CONNECTIONS = 10;
 const EVERY_MS = 50;

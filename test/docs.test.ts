@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { parseConfig } from '../packages/server/src/config.ts';
+import { parseConfig } from '../packages/server/src/config/config.ts';
 import { isBlock, readPage } from './docs-run/page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,4 +1,4 @@
-import { ConfigShape } from '../../packages/server/src/config-schema.ts';
+import { ConfigShape } from '../../packages/server/src/config/config-schema.ts';
 import { schemaTable } from './schema-table.ts';
 
 /** Every key of `dragoman.yaml`. */

@@ -68,7 +68,7 @@ function noteOf(schema: JsonSchema): string {
     bounds(minimum, maximum, ''),
     bounds(minLength === 1 && maxLength === undefined ? undefined : minLength, maxLength, ' characters'),
     maxItems === undefined ? undefined : `At most ${maxItems} items.`,
-    initial === undefined || initial === '' ? undefined : `\`${JSON.stringify(initial)}\` unless told.`,
+    isWorthTelling(initial) ? `Default: \`${JSON.stringify(initial)}\`.` : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(' ');
@@ -121,3 +121,8 @@ function cell(text: string): string {
 }
 
 const DEEPEST = 6;
+
+/** Of an object, its members tell their own defaults. */
+function isWorthTelling(initial: unknown): boolean {
+  return initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
+}

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
-import type { Config } from '../../packages/server/src/config-schema.ts';
+import type { Config } from '../../packages/server/src/config/config-schema.ts';
 import { CARD, request } from '../system/a2a-peer.ts';
 import { call } from '../system/call.ts';
 import { CountingApi } from '../system/counting-api.ts';

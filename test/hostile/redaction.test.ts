@@ -132,10 +132,12 @@ describe('what a caller proves itself with to an agent', () => {
     expect(canaryScan({ secret: `${TOKEN}-header`, folder: system.data, seen: { text } })).toEqual([]);
   });
 
-  test('is neither in its error nor in the store when the agent fails with it', async () => {
+  test('is neither in its error nor in the store nor in the log when the agent fails with it', async () => {
     const { frames } = await ask({ fails: true });
     expect(frames.join('\n')).toContain('e2a.error');
-    expect(canaryScan({ secret: TOKEN, folder: system.data, seen: { text: frames.join('\n') } })).toEqual([]);
+    await expect.poll(() => system.log).toContain('the token [redacted] was refused');
+    const seen = { text: frames.join('\n'), log: system.log };
+    expect(canaryScan({ secret: TOKEN, folder: system.data, seen })).toEqual([]);
   });
 });
 

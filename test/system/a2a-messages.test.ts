@@ -76,14 +76,14 @@ describe('messages over HTTP', () => {
     expect(other.message).toMatchObject({ message_type: 'error', payload: { error: { code: 'CONFLICT' } } });
   });
 
-  test('an answer in parts is collected, or refused to who says no_streaming in its card', async () => {
+  test('an answer in parts is collected, including for a caller whose own agent cannot stream', async () => {
     const stream = { ...request({}), recipient_id: 'words' };
     expect((await post(stream, ada.api_key)).message).toMatchObject({ payload: { data: { text: 'one two' } } });
     const eveCard = { ...CARD, agent_id: 'eve-agent', capabilities: ['no_streaming'] };
     const json = { agent_card: eveCard, endpoint: 'https://eve.example.com/a2a' };
     await call(system.url, { method: 'POST', path: '/agents/register', key: eve.api_key, json });
-    const refused = await post({ ...request({}), recipient_id: 'words', sender_id: 'eve-agent' }, eve.api_key);
-    expect([refused.status, refused.message]).toMatchObject([501, { payload: { error: { code: 'NOT_IMPLEMENTED' } } }]);
+    const answer = await post({ ...request({}), recipient_id: 'words', sender_id: 'eve-agent' }, eve.api_key);
+    expect([answer.status, answer.message]).toMatchObject([200, { payload: { data: { text: 'one two' } } }]);
   });
 
   test('an id that differs from one of another caller, of this server or a caller in case alone is refused', async () => {
@@ -118,6 +118,47 @@ describe('messages over HTTP', () => {
     });
     const none = await post(query({ capabilities: ['echo_text', 'fly'] }), ada.api_key);
     expect(none.message).toMatchObject({ payload: { total_count: 0, agents: [] } });
+  });
+
+  test('a signed query repeated byte for byte gets the stored answer', async () => {
+    const text = JSON.stringify(signed(signer, query({ capabilities: ['echo_text'] })));
+    const [first, second] = [await (await postRaw(text)).json(), await (await postRaw(text)).json()];
+    const { auth: _, timestamp: __, ...stored } = first as JsonObject;
+    expect(stored).toMatchObject({ message_type: 'agent_announcement' });
+    expect(second).toMatchObject(stored);
+  });
+
+  test('a caller with a key that is over its limits gets an error message that says when to come back', async () => {
+    const limited = await system.caller('limited-agent', {
+      permissions: { agents: ['echo'] },
+      limits: { requests_per_minute: 1 },
+    });
+    const own = () => ({ ...request({ content: 'hi' }), sender_id: 'limited-agent' });
+    expect((await post(own(), limited.api_key)).status).toBe(200);
+    const asked = own();
+    const { status, message } = await post(asked, limited.api_key);
+    expect([status, message]).toMatchObject([
+      429,
+      {
+        message_type: 'error',
+        correlation_id: (asked as JsonObject)['message_id'],
+        payload: { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: expect.any(Number) } },
+      },
+    ]);
+    expect(isSignedByServer(message, createPublicKey(await serverKeyOf(system, ada.api_key)))).toBe(true);
+  });
+
+  test('an error is signed in the name of this server, never of an agent elsewhere', async () => {
+    const { message } = await post({ ...request({}), recipient_id: 'agent-elsewhere' }, ada.api_key);
+    expect(message).toMatchObject({ message_type: 'error', sender_id: 'dragoman' });
+    const malformed = await post({ ...request({}), payload: {} }, ada.api_key);
+    expect(malformed.message).toMatchObject({ message_type: 'error', sender_id: 'echo' });
+  });
+
+  test('an endpoint that requests cannot be relayed to is refused at registration', async () => {
+    const json = { agent_card: { ...CARD, agent_id: 'eve-agent' }, endpoint: 'tcp://eve.example.com:8888' };
+    const refused = await call(system.url, { method: 'POST', path: '/agents/register', key: eve.api_key, json });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining('an http or https URL')]);
   });
 
   test('a goodbye is not answered', async () => {

@@ -11,6 +11,17 @@ import { agentModule, System } from './system.ts';
 
 /** An agent that is a server of its own; at /a2a it speaks messages, in a name of its own choice. */
 const server = createServer(async (incoming, response) => {
+  if (incoming.url === '/busy') {
+    const asked = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;
+    const error = {
+      code: 'RATE_LIMITED',
+      message: 'Later.',
+      retry_after: 7,
+      documentation_url: 'https://a.example/later',
+    };
+    response.end(JSON.stringify({ ...answerTo(asked), message_type: 'error', payload: { error } }));
+    return;
+  }
   if (incoming.url === '/a2a') {
     const asked = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;
     const data = { told: asked['sender_id'] ?? null };
@@ -94,6 +105,13 @@ test('the answer of another than was asked is none', async () => {
   expect(asked.json).toMatchObject({ payload: { status: 'success', data: { told: 'near-server' } } });
 });
 
+test('the error of an agent elsewhere keeps retry_after and documentation_url', async () => {
+  await register({ ...CARD, agent_id: 'busy-agent' }, `http://${serverHost}/busy`);
+  const { json } = await ask({ ...request({}), recipient_id: 'busy-agent' });
+  const error = { code: 'RATE_LIMITED', retry_after: 7, documentation_url: 'https://a.example/later' };
+  expect(json).toMatchObject({ payload: { status: 'error', error } });
+});
+
 describe('an agent that streams', () => {
   const streaming = ['words-agent', 'http-agent', 'stdio-agent'];
 
@@ -101,13 +119,6 @@ describe('an agent that streams', () => {
     const { json } = await ask({ ...request({ stream: true }), recipient_id });
     const text = recipient_id === 'words-agent' ? 'one two' : 'in parts';
     expect(json).toMatchObject({ payload: { status: 'success', data: { text } } });
-  });
-
-  test.each(streaming)('%s: it is refused to who says no_streaming', async (recipient_id) => {
-    await register({ ...CARD, capabilities: ['no_streaming'] }, 'https://ada.example.com/a2a');
-    const { status, json } = await ask({ ...request({ stream: true }), recipient_id });
-    expect([status, json]).toMatchObject([501, { payload: { error: { code: 'NOT_IMPLEMENTED' } } }]);
-    await call(near.url, { method: 'DELETE', path: '/agents/ada-agent', key: ada.api_key });
   });
 });
 

@@ -60,9 +60,27 @@ export class HttpAnswer {
   async *frames(): AsyncGenerator<string> {
     const type = this.headers['content-type'];
     if (this.status !== 200) throw new Error(`${this.status}: ${await this.text()}`);
-    if (type === 'text/event-stream') yield* eventData(this.message);
+    if (type === 'text/event-stream') yield* this.#eventFrames();
     else if (type === 'application/x-ndjson') yield* lines(this.message);
     else yield await this.text();
+  }
+
+  async *#eventFrames(): AsyncGenerator<string> {
+    for await (const { id, data } of this.events()) {
+      if (String(JSON.parse(data).sequence) !== id) throw new Error('the id of an event is not its sequence');
+      yield data;
+    }
+  }
+
+  /** The events of an SSE answer as they come, each with its id. */
+  async *events(): AsyncGenerator<{ readonly id: string; readonly data: string }> {
+    const parser = new SseParser();
+    for await (const chunk of this.message) {
+      for (const event of parser.push(chunk)) {
+        if (!event.ok) throw new Error(JSON.stringify(event.issues));
+        yield { id: event.value.lastEventId, data: event.value.data };
+      }
+    }
   }
 
   /** Breaks off. */
@@ -76,18 +94,6 @@ export async function allFrames(answer: HttpAnswer): Promise<string[]> {
   const frames: string[] = [];
   for await (const frame of answer.frames()) frames.push(frame);
   return frames;
-}
-
-async function* eventData(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const parser = new SseParser();
-  for await (const chunk of source) {
-    for (const event of parser.push(chunk)) {
-      if (!event.ok) throw new Error(JSON.stringify(event.issues));
-      const { sequence } = JSON.parse(event.value.data);
-      if (String(sequence) !== event.value.lastEventId) throw new Error('the id of an event is not its sequence');
-      yield event.value.data;
-    }
-  }
 }
 
 async function* lines(source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

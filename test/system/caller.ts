@@ -37,9 +37,9 @@ export class Caller {
     return call(this.#system.url, { method: 'POST', path: `/e2a/requests/${id}/cancel`, key: this.key });
   }
 
-  /** Every frame, to the final one. */
-  async resume(id: string): Promise<string[]> {
-    return allFrames(await this.get(`${id}/responses`, 'application/x-ndjson'));
+  /** Every frame after this sequence, to the final one. */
+  async resume(id: string, after = -1): Promise<string[]> {
+    return allFrames(await this.get(`${id}/responses?after=${after}`, 'application/x-ndjson'));
   }
 
   /** Every frame there is so far. */

@@ -1,4 +1,9 @@
-import { type Database, type Engine, loadEngine, type Statement } from '../../packages/core/src/store/sqlite-engine.ts';
+import {
+  type Database,
+  loadEngine,
+  type SqliteEngine,
+  type Statement,
+} from '../../packages/core/src/store/sqlite-engine.ts';
 
 /**
  * SQLite in a process that dies at a commit. What `DRAGOMAN_CRASH` says:
@@ -8,7 +13,7 @@ import { type Database, type Engine, loadEngine, type Statement } from '../../pa
  *   before-commit:3   the third commit from the start is not reached; `after-commit`, `before-checkpoint` and
  *                     `after-checkpoint` likewise
  */
-export async function engine(wanted: string): Promise<Engine> {
+export async function engine(wanted: string): Promise<SqliteEngine> {
   const real = await loadEngine();
   const fuse = new Fuse(wanted);
   return { name: real.name, open: (path) => watched(real.open(path), fuse) };

@@ -124,15 +124,17 @@ interface Protocol {
   ask(key: string, question: Question): Promise<Outcome>;
   /** Ends what was asked under this id. */
   cancel(key: string, id: string): Promise<unknown>;
-  /** Whether the frames can be read by E2A afterwards, under the id that was asked with. */
-  readonly isReadableByE2A: boolean;
+  /** The id of the request, where the server chooses it. */
+  requestId?(id: string): string;
 }
 
-const wires = new Map<string, { wire: WireCaller; sent: string }>();
+/** The tasks of Linux Foundation A2A, by the id of the message. */
+const tasks = new Map<string, string>();
+
+const wires = new Map<string, WireCaller>();
 
 const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   'E2A over HTTP': {
-    isReadableByE2A: true,
     cancel: cancelRequest,
     ask: async (key, question) => {
       const answer = await new Caller(system, key).post(envelopeOf(question), { accept: 'application/x-ndjson' });
@@ -141,12 +143,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     },
   },
   'E2A over WebSocket': {
-    isReadableByE2A: true,
     cancel: cancelRequest,
     ask: async (key, question) => outcomeOf(await new Caller(system, key).overSocket(envelopeOf(question))),
   },
   'A2A messages': {
-    isReadableByE2A: true,
     cancel: cancelRequest,
     ask: async (key, { id, target, mode }) => {
       const { agent: recipient_id } = target;
@@ -166,7 +166,6 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     },
   },
   'A2A mailbox': {
-    isReadableByE2A: true,
     cancel: cancelRequest,
     ask: async (key, { id, target, mode }) => {
       const message = {
@@ -182,27 +181,51 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       return { ok: memberOf(content, 'error') === undefined, told: content };
     },
   },
+  'Linux Foundation A2A': {
+    requestId: (id) => tasks.get(id) ?? '',
+    cancel: (key, id) => cancelRequest(key, tasks.get(id) ?? id),
+    ask: async (key, { id, target, mode }) => {
+      const content = target.content(mode);
+      const part = typeof content === 'string' ? { text: content } : { data: content };
+      const answer = await call(system.url, {
+        method: 'POST',
+        path: `/lf-a2a/agents/${target.agent}/message:stream`,
+        key,
+        json: { message: { messageId: id, role: 'ROLE_USER', parts: [part] } },
+      });
+      if (answer.status !== 200) return { ok: false, told: (await answer.json()) as Json };
+      const events: JsonObject[] = [];
+      for await (const { data } of answer.events()) {
+        const event = JSON.parse(data) as JsonObject;
+        if (isObject(event['task'])) tasks.set(id, String(event['task']['id']));
+        events.push(event);
+      }
+      const { status } = memberOf(events.at(-1), 'statusUpdate') as { status: { state: string } };
+      const parts = events.flatMap((event) => partsOf(memberOf(event, 'artifactUpdate')));
+      const said = parts.flatMap((one) => (typeof one['text'] === 'string' ? [one['text']] : [])).join('');
+      const data = parts.find((one) => one['data'] !== undefined)?.['data'];
+      const told = status.state === 'TASK_STATE_COMPLETED' ? (data ?? { text: said }) : status;
+      return { ok: status.state === 'TASK_STATE_COMPLETED', told, progress: events.length - 1 };
+    },
+  },
   'A2E wire': {
-    isReadableByE2A: false,
     cancel: async (_, id) => {
-      const { wire, sent } = wires.get(id) ?? {};
-      wire?.send('tool/cancel/req', { target_id: sent ?? '' });
+      wires.get(id)?.send('tool/cancel/req', { target_id: id });
     },
     ask: async (key, { id, target, mode }) => {
       const open = NETWORK_TRANSPORTS['tcp'];
       if (open === undefined) throw new Error('there is no TCP');
       const place = { url: system.url, wire: { url: system.wireUrl, socket: undefined } };
       await using wire = await new WireCaller(await open(place, key)).greet(key);
-      const sent = wire.call(target.tool(mode), target.args(mode), { streaming: true });
-      wires.set(id, { wire, sent });
-      const heard = await wire.upTo(sent);
+      wire.call(target.tool(mode), target.args(mode), { id, streaming: true, durable: true });
+      wires.set(id, wire);
+      const heard = await wire.upTo(id);
       const { type, data } = (heard.at(-1) ?? {}) as { type?: string; data?: JsonObject };
       if (type !== 'tool/call/resp' || data?.['success'] !== true) return { ok: false, told: heard.at(-1) ?? null };
       return { ok: true, told: data['data'] ?? null, progress: heard.length - 1 };
     },
   },
   'A2E workflows': {
-    isReadableByE2A: false,
     cancel: (key, id) => call(system.url, { method: 'POST', path: `/api/v1/executions/${id}/cancel`, key }),
     ask: async (key, { id, target, mode }) => {
       const own = target.operation?.(mode) ?? callTool('work', { mode });
@@ -227,10 +250,29 @@ describe.each(Object.entries(PROTOCOLS))('%s', (name, protocol) => {
       const { ok, told, progress } = await protocol.ask(ada.api_key, question);
       expect({ ok, said: target.said(told), told }).toMatchObject({ ok: true, said: 'Hello world' });
       if (progress !== undefined && kind !== 'MCP tool') expect(progress).toBeGreaterThan(0);
-      if (!protocol.isReadableByE2A) return;
-      const frames = (await new Caller(system, ada.api_key).resume(question.id)).map((text) => read(text));
+    });
+
+    test('and others read it while it runs and afterwards, from any frame, and cancel it', async () => {
+      const asked = randomUUID();
+      const asking = protocol.ask(ada.api_key, { id: asked, target, mode: 'hold' });
+      const idOf = () => protocol.requestId?.(asked) ?? asked;
+      await expect.poll(() => statusFor(ada.api_key, idOf()), { timeout: 10_000 }).toBe(200);
+      const id = idOf();
+      expect(await statusFor(bob.api_key, id)).toBe(404);
+      expect(await mailboxReads(id)).toMatchObject({ message: { content: { status: 'received' } } });
+      const reading = new Caller(system, ada.api_key).resume(id);
+      expect(await (await new Caller(system, ada.api_key).cancel(id)).json()).toMatchObject({ cancelled: true });
+      expect((await asking).ok).toBe(false);
+      const texts = await reading;
+      const frames = texts.map((text) => read(text));
       expectOrdered(frames, `${name} → ${kind}`);
-      if (kind !== 'MCP tool') expect(frames.length).toBeGreaterThan(1);
+      expect(frames.at(-1)).toMatchObject({ request_id: id, is_final: true, status: 'failed' });
+      expect(await new Caller(system, ada.api_key).resume(id, frames.length - 2)).toEqual(texts.slice(-1));
+      const params = { request_id: id };
+      expect(
+        await new Caller(system, ada.api_key).overSocket({ request_id: id, method: 'chat.resume', params }),
+      ).toEqual(texts);
+      expect(await mailboxReads(id)).toMatchObject({ replyTo: id });
     });
 
     test('and gets its error', async () => {
@@ -259,6 +301,14 @@ describe.each(Object.entries(PROTOCOLS))('%s', (name, protocol) => {
     });
   });
 });
+
+async function statusFor(key: string, id: string): Promise<number> {
+  return (await new Caller(system, key).get(`${id}/responses`)).status;
+}
+
+async function mailboxReads(id: string): Promise<unknown> {
+  return (await call(system.url, { path: `/a2a/messages/${id}`, key: ada.api_key })).json();
+}
 
 function cancelRequest(key: string, id: string): Promise<unknown> {
   return new Caller(system, key).cancel(id);
@@ -299,6 +349,11 @@ function mcpTool(mode: Mode): string {
 /** What `fail` sends is not a number, which that server refuses. */
 function sum(mode: Mode): JsonObject {
   return mode === 'hold' ? { duration: 600, steps: 600 } : { a: 2, b: mode === 'work' ? 3 : mode };
+}
+
+function partsOf(update: Json | undefined): JsonObject[] {
+  const parts = memberOf(memberOf(update, 'artifact'), 'parts');
+  return Array.isArray(parts) ? parts.filter(isObject) : [];
 }
 
 function memberOf(value: Json | undefined, name: string): Json | undefined {

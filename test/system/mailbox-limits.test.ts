@@ -102,9 +102,11 @@ describe('where senders without a key may write only to some', () => {
 });
 
 test.each([{}, { anonymous: [] }, { anonymous: false }])(
-  'with mailbox: %j senders need a key and are told of no agent',
+  'with mailbox: %j senders need a key, and only the default agent has a public card',
   async (mailbox) => {
-    const keyed = await System.start({ config: { default_agent: 'letters', agents, mailbox } });
+    const keyed = await System.start({
+      config: { default_agent: 'letters', agents: { ...agents, other: agents.letters }, mailbox },
+    });
     try {
       const refused = await post(keyed, { ...MESSAGE, to: 'letters' });
       expect([refused.status, await refused.json()]).toMatchObject([
@@ -117,7 +119,8 @@ test.each([{}, { anonymous: [] }, { anonymous: false }])(
       const about = await (await call(keyed.url, { path: '/agent' })).json();
       expect(about).toMatchObject({ anonymous: false, agents: [] });
       const card = await (await call(keyed.url, { path: '/.well-known/agent-card.json' })).json();
-      expect(card).toMatchObject({ skills: [] });
+      expect(card).toMatchObject({ skills: [{ id: 'letters' }] });
+      expect(JSON.stringify(card)).not.toContain('other');
       expect((await post(keyed, MESSAGE, (await keyed.caller('my-agent')).api_key)).status).toBe(200);
     } finally {
       await keyed[Symbol.asyncDispose]();

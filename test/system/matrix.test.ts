@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { type Actor, authorisationMatrix } from '../../packages/server/src/edges/authorisation-matrix.contract.ts';
-import type { Access, Route } from '../../packages/server/src/route.ts';
+import type { Access, Route } from '../../packages/server/src/http/route.ts';
 import { e2aSocketRoute } from '../../packages/server/src/routes/e2a-socket.ts';
 import { wireSocketRoute } from '../../packages/server/src/routes/wire.ts';
 import { allFrames, call, type HttpAnswer } from './call.ts';
@@ -75,6 +75,10 @@ const RULES: Readonly<Record<string, Rule>> = {
     call: (id = 'of-owner') => ({ path: `/e2a/requests/${id}/cancel` }),
     owned: true,
   },
+  ...lfA2aRules('/lf-a2a', '/lf-a2a'),
+  ...lfA2aRules('/lf-a2a/agents/{agent_id}', '/lf-a2a/agents/echo'),
+  'GET /lf-a2a/agents': { call: () => ({ path: '/lf-a2a/agents' }) },
+  'GET /.well-known/ai-catalog.json': { call: () => ({ path: '/.well-known/ai-catalog.json' }) },
   'POST /a2e/session': { call: () => ({ path: '/a2e/session' }) },
   'POST /a2e/send': {
     call: async (id) => ({
@@ -253,6 +257,47 @@ interface Call {
   readonly path: string;
   readonly json?: JsonObject;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The routes of one agent: its card, JSON-RPC, and HTTP+JSON of both versions. */
+function lfA2aRules(base: string, at: string): Record<string, Rule> {
+  const words = 'application/a2a+json';
+  const rest = (prefix: string, card: string): Record<string, Rule> => ({
+    [`POST ${base}${prefix}/{operation}`]: {
+      call: () => ({ path: `${at}${prefix}/message:send`, json: { message: a2aMessage(prefix) } }),
+      words,
+    },
+    [`GET ${base}${prefix}/${card}`]: { call: () => ({ path: `${at}${prefix}/${card}` }), words },
+    [`GET ${base}${prefix}/tasks`]: { call: () => ({ path: `${at}${prefix}/tasks` }), words, status: 400 },
+    [`GET ${base}${prefix}/tasks/{task}`]: {
+      call: (id = 'of-owner') => ({ path: `${at}${prefix}/tasks/${id}` }),
+      owned: true,
+      words,
+    },
+    [`POST ${base}${prefix}/tasks/{task}`]: {
+      // It has ended, so nobody can cancel it any more.
+      call: (id = 'of-owner') => ({ path: `${at}${prefix}/tasks/${id}:cancel` }),
+      owned: true,
+      words,
+      status: 400,
+    },
+  });
+  return {
+    [`GET ${base}/.well-known/agent-card.json`]: { call: () => ({ path: `${at}/.well-known/agent-card.json` }) },
+    [`POST ${base}`]: {
+      call: () => ({
+        path: at,
+        json: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: a2aMessage('') } },
+      }),
+    },
+    ...rest('', 'extendedAgentCard'),
+    ...rest('/v1', 'card'),
+  };
+}
+
+function a2aMessage(prefix: string): JsonObject {
+  const [role, part] = prefix === '' ? ['ROLE_USER', { text: 'hi' }] : ['user', { kind: 'text', text: 'hi' }];
+  return { messageId: fresh(), role, parts: [part] };
 }
 
 const routes = await routesOfTheServer();

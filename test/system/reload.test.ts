@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
 import type { ToolDefinition } from '../../packages/protocols/src/a2e-wire/capabilities/tool.ts';
-import type { Config } from '../../packages/server/src/config-schema.ts';
+import type { Config } from '../../packages/server/src/config/config-schema.ts';
 import { websocketPeer } from '../../packages/server/src/edges/wire-peer.contract.ts';
 import { allFrames, call } from './call.ts';
 import { CountingApi } from './counting-api.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { inject } from 'vitest';
-import type { Config } from '../../packages/server/src/config-schema.ts';
+import type { Config } from '../../packages/server/src/config/config-schema.ts';
 import { call } from './call.ts';
 
 /** `dragoman serve --json` in a process of its own, and the file it reads. */

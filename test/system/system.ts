@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
-import type { Config } from '../../packages/server/src/config-schema.ts';
+import type { Config } from '../../packages/server/src/config/config-schema.ts';
 import { call } from './call.ts';
 
 export interface SystemOptions {

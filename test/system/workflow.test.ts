@@ -273,7 +273,11 @@ describe('executions belong to who asked for them', () => {
     const order = { ApiCall: { method: 'POST', url: `${api.url}/orders`, body: { n: 1 }, outputPath: '/workflow/o' } };
     const first = await ann.execute(workflowOf({ order }, { id }));
     const count = api.count('POST /orders');
-    expect(await ann.execute(workflowOf({ order }, { id }))).toEqual(first);
+    expect(await ann.execute(workflowOf({ order }, { id }))).toEqual({
+      ...first,
+      replayed: true,
+      first_run_at: first.started_at,
+    });
     expect(api.count('POST /orders')).toBe(count);
     const other = await ann.post('execute', { workflow: workflowOf({ fetch: fetchUsers }, { id }) });
     expect(other.status).toBe(409);
@@ -285,8 +289,8 @@ describe('executions belong to who asked for them', () => {
     const count = api.count('POST /orders');
     const send = () =>
       ann.post('execute', { workflow: workflowOf({ order }) }, { headers: { 'idempotency-key': 'pay-once' } });
-    const [one, two] = [await (await send()).json(), await (await send()).json()];
-    expect(two).toEqual(one);
+    const [one, two] = [await (await send()).json(), await (await send()).json()] as JsonObject[];
+    expect(two).toEqual({ ...one, replayed: true, first_run_at: one?.['started_at'] });
     expect(api.count('POST /orders')).toBe(count + 1);
   });
 
@@ -295,7 +299,9 @@ describe('executions belong to who asked for them', () => {
     const order = { ApiCall: { method: 'POST', url: `${api.url}/orders`, body: { n: 3 }, outputPath: '/workflow/o' } };
     const count = api.count('POST /orders');
     const results = await Promise.all(Array.from({ length: 10 }, () => ann.execute(workflowOf({ order }, { id }))));
-    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
+    const recorded = results.map(({ replayed: _, first_run_at: __, ...result }) => JSON.stringify(result));
+    expect(new Set(recorded).size).toBe(1);
+    expect(results.filter(({ replayed }) => replayed !== true)).toHaveLength(1);
     expect(api.count('POST /orders')).toBe(count + 1);
   });
 

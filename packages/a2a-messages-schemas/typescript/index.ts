@@ -14,8 +14,11 @@ export type {
   AgentInfo,
   AuthenticatedMessage,
   AuthenticationTag,
+  BaseMessage,
   DiscoverAgentsMessage,
+  ErrorCode,
   ErrorMessage,
+  ErrorPayload,
   GoodbyeMessage,
   HandshakeAckMessage,
   HandshakeMessage,
@@ -23,5 +26,6 @@ export type {
   RequestMessage,
   ResponseMessage,
   StandardErrorCode,
+  SuccessPayload,
 } from './types.ts';
 export { SchemaValidator, type Verdict } from './validator.ts';

@@ -7,8 +7,11 @@ export type {
   AgentInfo,
   AuthenticatedMessage,
   AuthenticationTag,
+  BaseMessage,
   DiscoverAgentsMessage,
+  ErrorCode,
   ErrorMessage,
+  ErrorPayload,
   GoodbyeMessage,
   HandshakeAckMessage,
   HandshakeMessage,
@@ -16,4 +19,5 @@ export type {
   RequestMessage,
   ResponseMessage,
   StandardErrorCode,
+  SuccessPayload,
 } from '@dragoman/protocols/a2a-messages';

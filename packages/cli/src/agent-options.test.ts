@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../test-support/temporary-folder.ts';
-import { type AgentOptions, agentDefinition } from './agent-options.ts';
+import { type AgentFlags, agentDefinition } from './agent-options.ts';
 import { troubleOf } from './trouble.ts';
 
-function define(id: string | undefined, options: AgentOptions, { folder = '/here', stdin = '' } = {}) {
+function define(id: string | undefined, options: AgentFlags, { folder = '/here', stdin = '' } = {}) {
   const surroundings = new FakeSurroundings({ folder, stdin });
   return agentDefinition(id, options, { ...surroundings, terminal: surroundings.terminal, finish: () => {} });
 }
@@ -15,7 +15,7 @@ test('a caller alone has no way to be reached, and may call nobody unless told',
   expect(await define('desk', {})).toEqual({ agent_id: 'desk', permissions: { agents: [] } });
 });
 
-test.each<[AgentOptions, object]>([
+test.each<[AgentFlags, object]>([
   [{ module: 'echo.mjs' }, { driver: 'module', module: '/here/echo.mjs' }],
   [{ agentUrl: 'https://a.example.com/e2a' }, { driver: 'http', url: 'https://a.example.com/e2a' }],
   [{ agentUrl: 'wss://a.example.com/ws' }, { driver: 'e2a-ws', url: 'wss://a.example.com/ws' }],

@@ -8,7 +8,7 @@ import { readInput, readText } from './input.ts';
 import { fail } from './trouble.ts';
 
 /** What `agents add` takes to say who an agent is and how it is reached. */
-export interface AgentOptions {
+export interface AgentFlags {
   readonly mayCall?: readonly string[];
   readonly mayRun?: readonly string[];
   readonly mayUseApi?: readonly string[];
@@ -61,7 +61,7 @@ export function withAgentOptions(command: Command): Command {
 /** The definition the options describe. What is wrong with it the server says, for every caller alike. */
 export async function agentDefinition(
   agentId: string | undefined,
-  options: AgentOptions,
+  options: AgentFlags,
   context: Context,
 ): Promise<AgentDefinition> {
   const { file, limit, name, description, skill, maxParallel, timeout, idempotent, erc8004, publicKey } = options;
@@ -90,7 +90,7 @@ export async function agentDefinition(
   };
 }
 
-function permissionsOf(options: AgentOptions): AgentDefinition['permissions'] {
+function permissionsOf(options: AgentFlags): AgentDefinition['permissions'] {
   const { mayCall = [], mayRun, mayUseApi, mayUseCredential, mayUseTool, mayRunWorkflow } = options;
   return {
     agents: [...mayCall],
@@ -110,7 +110,7 @@ function limit(text: string, before: Readonly<Record<string, number>> = {}): Rea
 }
 
 /** How it is reached tells the driver. Without a way it only calls. */
-function driverOf({ module, agentUrl, command, arg }: AgentOptions, folder: string): Partial<AgentDefinition> {
+function driverOf({ module, agentUrl, command, arg }: AgentFlags, folder: string): Partial<AgentDefinition> {
   if ([module, agentUrl, command].filter((way) => way !== undefined).length > 1) {
     fail({
       code: 'usage',

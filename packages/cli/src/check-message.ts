@@ -4,13 +4,13 @@ import type { MessageFile } from './message-file.ts';
 import { workflowPlaces } from './workflow-places.ts';
 
 /** What `check` says of a file. */
-export interface Verdict {
+export interface MessageVerdict {
   readonly valid: boolean;
   readonly issues: readonly Issue[];
   readonly warnings: readonly Issue[];
 }
 
-export function checkMessage(file: MessageFile, { now, lenient }: { now: Date; lenient: boolean }): Verdict {
+export function checkMessage(file: MessageFile, { now, lenient }: { now: Date; lenient: boolean }): MessageVerdict {
   return file.kind === 'message' ? checkJson(file, now, lenient) : checkWorkflowText(file.text, lenient);
 }
 
@@ -18,7 +18,7 @@ export function checkMessage(file: MessageFile, { now, lenient }: { now: Date; l
  * A message is valid when its dialect reads it. What the workflow inside would meet when it is run comes as warnings: the
  * server decides that, with more knowledge than there is here.
  */
-function checkJson({ dialect, json }: MessageFile & { kind: 'message' }, now: Date, lenient: boolean): Verdict {
+function checkJson({ dialect, json }: MessageFile & { kind: 'message' }, now: Date, lenient: boolean): MessageVerdict {
   const outcome = dialect.decode(json, now, { lenient });
   if (!outcome.ok) return { valid: false, issues: outcome.issues, warnings: [] };
   const workflow = workflowIn(outcome.value);
@@ -27,7 +27,7 @@ function checkJson({ dialect, json }: MessageFile & { kind: 'message' }, now: Da
 }
 
 /** A whole workflow is valid when it can be read and nothing in it is known to go wrong. */
-function checkWorkflowText(text: string, lenient: boolean): Verdict {
+function checkWorkflowText(text: string, lenient: boolean): MessageVerdict {
   const parsed = parseWorkflow(text, { lenient });
   if (!parsed.ok) return { valid: false, issues: parsed.issues, warnings: [] };
   const findings = placedFindings(parsed.value, { at: '', lines: jsonLines(text) }, lenient);

@@ -22,7 +22,7 @@ export interface ConnectionOptions {
 
 export function withConnectionOptions(
   command: Command,
-  role: Role,
+  role: KeyRole,
   { url = `where the server is (http://${DEFAULT_HOST}:${DEFAULT_PORT})` } = {},
 ): Command {
   const { flag, variable } = ROLES[role];
@@ -62,7 +62,7 @@ export async function withAdminKey<Options extends ConnectionOptions>(
 }
 
 /** A server to talk to, and as whom. */
-export interface Connection {
+export interface ServerConnection {
   readonly client: Client;
   readonly url: string;
   /** For what the client has no call for yet. */
@@ -72,10 +72,10 @@ export interface Connection {
 }
 
 /** Which of the two kinds of key a command needs. */
-export type Role = keyof typeof ROLES;
+export type KeyRole = keyof typeof ROLES;
 
 /** The server and the key: as told, else from the environment, else those of `dragoman dev`. */
-export async function connect(given: ConnectionOptions, context: Context, role: Role): Promise<Connection> {
+export async function connect(given: ConnectionOptions, context: Context, role: KeyRole): Promise<ServerConnection> {
   const options = role === 'admin' ? await withAdminKey(given, context) : given;
   const { url, dev } = findServer(options, context);
   const found = findKey({ options, context, role, dev });
@@ -90,8 +90,8 @@ export async function connect(given: ConnectionOptions, context: Context, role: 
 export async function connectUnkeyed(
   options: ConnectionOptions,
   context: Context,
-  { keySource }: Pick<Connection, 'keySource'>,
-): Promise<Connection> {
+  { keySource }: Pick<ServerConnection, 'keySource'>,
+): Promise<ServerConnection> {
   const { url } = findServer(options, context);
   const client = clientFor({ url });
   await ensureServer(url);
@@ -148,7 +148,7 @@ export function findKey({
 }: {
   options: ConnectionOptions;
   context: Pick<Context, 'environment'>;
-  role: Role;
+  role: KeyRole;
   dev: ReturnType<typeof findServer>['dev'];
 }): { readonly key: string; readonly source: string } | undefined {
   const { flag, variable, option, devKey } = ROLES[role];
@@ -166,8 +166,8 @@ function sourceOf(devData: string, folder: string): string {
 
 /** Does something with a server; what goes wrong is told in words that help. */
 export async function talking<T>(
-  connection: Connection,
-  role: Role,
+  connection: ServerConnection,
+  role: KeyRole,
   action: () => Promise<T>,
   hints: (error: DragomanError) => readonly string[] = () => [],
 ): Promise<T> {
@@ -180,7 +180,7 @@ export async function talking<T>(
   }
 }
 
-function serverTrouble(error: DragomanError, { url, keySource }: Connection, role: Role): Trouble {
+function serverTrouble(error: DragomanError, { url, keySource }: ServerConnection, role: KeyRole): Trouble {
   const { message, issues, suggestions, retryAfter } = error;
   if (error.code === 'unreachable') return nothingAnswers(url);
   if (error.is('unauthenticated')) return wrongKey(role, url, keySource);
@@ -216,7 +216,7 @@ export function nothingAnswers(url: string): Trouble {
   };
 }
 
-function missingKey(role: Role, url: string): Trouble {
+function missingKey(role: KeyRole, url: string): Trouble {
   const { flag, variable, remedies } = ROLES[role];
   return {
     code: 'missing_key',
@@ -225,7 +225,7 @@ function missingKey(role: Role, url: string): Trouble {
   };
 }
 
-function wrongKey(role: Role, url: string, source: string): Trouble {
+function wrongKey(role: KeyRole, url: string, source: string): Trouble {
   return {
     code: 'unauthenticated',
     message: `the server at ${url} does not know the key from ${source}, or it was revoked`,
@@ -234,7 +234,7 @@ function wrongKey(role: Role, url: string, source: string): Trouble {
 }
 
 /** How somebody without a good key comes to one. */
-export function remedyFor(role: Role): string {
+export function remedyFor(role: KeyRole): string {
   return ROLES[role].remedies[0];
 }
 

@@ -12,6 +12,8 @@ export interface ApiInput {
   }[];
   /** Hosts whose data, fetched with a credential, workflows may send here; `"*"` is any, none unless told. */
   readonly accepts_data_from?: readonly string[];
+  /** Agents without `apis: ["*"]` may call paths that `endpoints` does not list. */
+  readonly allow_unlisted?: boolean;
   /** An OpenAPI 3 or Swagger 2 document. */
   readonly openapi?: { readonly [member: string]: unknown };
 }

@@ -16,6 +16,8 @@ export type ExecutionEvent =
       readonly duration_ms: number;
       /** What it gave was kept from before. */
       readonly cached?: boolean;
+      /** The URL of the API call that failed, without secrets. */
+      readonly url?: string;
     }
   | { readonly event: 'execution-finished'; readonly status: string; readonly result: ExecutionResult };
 

@@ -28,7 +28,8 @@ test('a workflow is checked, planned and run, as lines and as text', async () =>
   expect(result).toMatchObject({ execution_id: 'sdk-1', status: 'success' });
   expect(await client.workflows.find('sdk-1')).toEqual(result);
   const text = workflow.map((line) => JSON.stringify(line)).join('\n');
-  expect(await client.workflows.execute(text)).toEqual(result);
+  const { started_at: firstRunAt } = result;
+  expect(await client.workflows.execute(text)).toEqual({ ...result, replayed: true, first_run_at: firstRunAt });
   expect((await client.workflows.list({ limit: 5 })).executions).toMatchObject([{ execution_id: 'sdk-1' }]);
   const { capabilities } = await client.workflows.capabilities();
   expect(capabilities.supportedOperations).toContain('ApiCall');

@@ -13,28 +13,34 @@ export interface Call {
   /** Absent before the call runs. */
   readonly running?: RunningCall | undefined;
   readonly log: Log;
-  /** The caller's `Idempotency-Key`. */
-  readonly idempotencyKey?: string | undefined;
-  /** What the request was signed with: used up in the same commit that records it. */
-  readonly nonce?: NonceRow | undefined;
-  /** What it owes beyond its answer: recorded in the same commit. Nobody has it while the call runs. */
-  readonly letter?: NewLetter | undefined;
-  /** The door has counted it against the caller's limits already, to tell them in its answer. */
-  readonly counted?: boolean | undefined;
-  /** What the door got, to be recorded beside what was made of it. Nobody has it while the call runs. */
-  readonly received?: Received | undefined;
+  /** What the endpoint adds to the request. Absent while the call runs. */
+  readonly beside?: Beside | undefined;
   /** Read the answer from after this sequence; -1 or absent is from the start. */
   readonly after?: number | undefined;
   /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
   readonly tools?: CallerTools | undefined;
-  /** Told when the request is on disk, with the row it has there: of a repeat, that of the first. */
-  readonly onAccepted?: ((row: RequestRow, accepted: { readonly isRepeat: boolean }) => void) | undefined;
   /** What was said before in this conversation, oldest first; the newest fifty unless told. Agents always have it. */
   readonly history?: ((range?: { readonly limit?: number }) => Promise<readonly SaidBefore[]>) | undefined;
 }
 
+/** What an endpoint adds to a request beside the envelope. */
+export interface Beside {
+  /** The caller's `Idempotency-Key`. */
+  readonly idempotencyKey?: string | undefined;
+  /** What the request was signed with: used up in the same commit that records it. */
+  readonly nonce?: NonceRow | undefined;
+  /** What it owes beyond its answer: recorded in the same commit. */
+  readonly letter?: NewLetter | undefined;
+  /** The endpoint has counted it against the caller's limits already, to report them in its answer. */
+  readonly counted?: boolean | undefined;
+  /** What the endpoint received, to be recorded with what was made of it. */
+  readonly received?: Received | undefined;
+  /** Called when the request is on disk, with the row it has there: of a repeat, that of the first. */
+  readonly onAccepted?: ((row: RequestRow, accepted: { readonly isRepeat: boolean }) => void) | undefined;
+}
+
 /** What layers add to a call. */
-export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history'>>;
+export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log'>>;
 
 /**
  * A call with more in it. Nothing is copied, and what was added is asked for when somebody asks: a signal or a set of tools
@@ -54,27 +60,11 @@ export class ExtendedCall implements Call {
   }
 
   get log(): Log {
-    return this.#call.log;
-  }
-
-  get idempotencyKey(): Call['idempotencyKey'] {
-    return this.#call.idempotencyKey;
-  }
-
-  get nonce(): Call['nonce'] {
-    return this.#call.nonce;
-  }
-
-  get counted(): Call['counted'] {
-    return this.#call.counted;
+    return this.#added.log ?? this.#call.log;
   }
 
   get after(): Call['after'] {
     return this.#call.after;
-  }
-
-  get onAccepted(): Call['onAccepted'] {
-    return this.#call.onAccepted;
   }
 
   get signal(): AbortSignal {

@@ -1,4 +1,6 @@
 /** The beginning of a text, never more than so many UTF-16 units and never half of a character. */
 export function cutTo(text: string, length: number): string {
-  return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
+  const cut = text.slice(0, length);
+  const last = cut.charCodeAt(cut.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? cut.slice(0, -1) : cut;
 }

@@ -1,4 +1,4 @@
-import type { E2AEnvelope } from '@dragoman/protocols';
+import type { E2AEnvelope, E2AResponse } from '@dragoman/protocols';
 import type { Agent } from './agents/agent.ts';
 import type { Call } from './call.ts';
 import { ONE_HOUR } from './every-hour.ts';
@@ -8,6 +8,7 @@ import { deadline } from './layers/deadline.ts';
 import { journal, SERVER } from './layers/journal.ts';
 import { limit } from './layers/limit.ts';
 import { permit } from './layers/permit.ts';
+import { stampConversion } from './layers/stamp-conversion.ts';
 import { withTools } from './layers/tools.ts';
 import { unary } from './layers/unary.ts';
 import { Limiter } from './limits/limiter.ts';
@@ -20,25 +21,29 @@ import { Pushes } from './pushes/pushes.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
-import { type Reading, readingOf } from './runs/reading.ts';
+import type { Reading } from './runs/reading.ts';
 import { Runs } from './runs/runs.ts';
 import { Slots } from './runs/slots.ts';
 import type { RequestRow, Store } from './store/store.ts';
 import type { ToolRegistry } from './tools/tool-registry.ts';
 
 export interface EngineOptions {
+  /** Called with every frame of every answer, once. */
+  readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly store: Store;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Who may call. Default: the agents of the store. */
+  readonly callers?: Callers;
   readonly defaultAgent?: string;
   readonly limits?: Partial<RateLimits>;
   /** How long one answer may take. */
   readonly timeoutMs?: number;
   /** How long finished answers are kept. */
   readonly keepMs?: number;
-  /** Who an owner is that has no key, so that what it asked before a restart is answered after it. */
-  readonly strangerOf?: (owner: string) => Principal | undefined;
+  /** The anonymous sender of a recorded owner, if it is one, so that a restart does not lose its requests. */
+  readonly anonymousSender?: (owner: string) => Principal | undefined;
 }
 
 /** Everything between the doors and the agents, in one piece: give it envelopes, it answers with frames. */
@@ -54,13 +59,13 @@ export class Engine {
   /** What agents are given to use; none until somebody puts some here. */
   tools: ToolRegistry | undefined;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
-  readonly handle: Handler;
+  readonly handle: Handler<Reading>;
   readonly #answer: Handler;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #keepMs: number;
-  readonly #strangerOf: (owner: string) => Principal | undefined;
+  readonly #anonymousSender: (owner: string) => Principal | undefined;
   readonly #parallel = new Map<string, number>();
   readonly #idempotent = new Set<string>();
   /** Agents that were replaced and have not ended. */
@@ -73,26 +78,28 @@ export class Engine {
     clock,
     ids,
     log,
+    callers = new Callers({ store: store.agents, clock }),
     defaultAgent,
     limits = {},
     timeoutMs = TEN_MINUTES,
     keepMs = ONE_DAY,
-    strangerOf = () => undefined,
+    anonymousSender = () => undefined,
+    onFrame,
   }: EngineOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#log = log;
     this.#keepMs = keepMs;
-    this.#strangerOf = strangerOf;
+    this.#anonymousSender = anonymousSender;
     this.keys = new Keys({ store: store.keys, clock, ids });
-    this.callers = new Callers({ store: store.agents, clock });
+    this.callers = callers;
     this.limiter = new Limiter({ clock, limits });
     this.purgeTime = new PurgeTime({ clock, log });
     this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
     const limitOf = (agentId: string) =>
       agentId === SERVER ? Number.POSITIVE_INFINITY : (this.#parallel.get(agentId) ?? 8);
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
-    this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }), isIdempotent });
+    this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }), isIdempotent, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
       this.router.resolve(envelope, principal);
@@ -104,16 +111,8 @@ export class Engine {
       conversation({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
       withTools(() => this.tools),
     ]);
-    this.handle = layered(this.#answer, [
-      permit(this.router),
-      limit(this.limiter),
-      journal({ runs: this.runs, router: this.router }),
-    ]);
-  }
-
-  /** The same for a door: a reader that takes frames as they were recorded. */
-  open(envelope: E2AEnvelope, call: Call): Reading {
-    return readingOf(this.handle(envelope, call));
+    const journaled = journal({ runs: this.runs, router: this.router })(this.#answer);
+    this.handle = stampConversion(clock)(permit(this.router)(limit(this.limiter)(journaled)));
   }
 
   /** Puts an agent in place; from now on envelopes that name it reach it. One it replaces may finish what it is answering. */
@@ -180,10 +179,10 @@ export class Engine {
     return principal && { principal, signal: this.#stopped.signal, log: this.#log };
   }
 
-  /** Whoever has this id now, for what goes on in its name after a restart. */
+  /** The caller with this id as it is now, for work that continues in its name after a restart. */
   principalNamed(id: string): Principal | undefined {
-    const stranger = this.#strangerOf(id);
-    if (stranger !== undefined) return stranger;
+    const anonymous = this.#anonymousSender(id);
+    if (anonymous !== undefined) return anonymous;
     return this.callers.principalOf({
       keyId: '',
       hash: '',

@@ -24,7 +24,9 @@ export type { Api, ApiCatalogue, ApiEndpoint } from './apis/api.ts';
 export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.ts';
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
-export type { Call, SaidBefore } from './call.ts';
+export type { Beside, Call, SaidBefore } from './call.ts';
+export { CredentialUse } from './credential-use.ts';
+export { type EventId, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
 export { Engine, type EngineOptions } from './engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
@@ -38,16 +40,17 @@ export {
 } from './executions/limits.ts';
 export type { ExecutionEvent } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
+export { replayedResult } from './executions/replayed-result.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
 export type { Received } from './explain/arrival.ts';
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
-export { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from './gate/gate.ts';
+export type { Gate, InboundAnswer, OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';
 export { type AllowedLists, type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
-export { type Handler, type Layer, layered } from './handler.ts';
+export { type Check, type Handler, type Layer, layered } from './handler.ts';
 export { idFault } from './id-fault.ts';
 export { decodeKnowledgeBase, type KnowledgeBase, KnowledgeBases } from './knowledge/bases.ts';
 export {
@@ -70,13 +73,13 @@ export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';
 export { Limiter } from './limits/limiter.ts';
-export { DEFAULT_LIMITS, type RateLimits } from './limits/rate-limits.ts';
+export { DEFAULT_RATE_LIMITS, type RateLimits } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
 export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
 export { modifiedAt } from './load-module.ts';
 export { type LongText, lengthOf, slicesOf } from './long-text.ts';
-export { anonymousOwner, anonymousPrincipal, isAnonymous } from './mailbox/anonymous.ts';
+export { anonymousOwner, anonymousPrincipal } from './mailbox/anonymous.ts';
 export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
@@ -88,7 +91,7 @@ export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Princip
 export type { AgentPush } from './pushes/pushes.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
 export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './registry/admin-key.ts';
-export { decodeAgentDefinition, RESERVED_AGENT_IDS } from './registry/callers.ts';
+export { Callers, decodeAgentDefinition, RESERVED_AGENT_IDS } from './registry/callers.ts';
 export { decodeNewKeyRequest } from './registry/decode-new-key.ts';
 export {
   AgentDefinition,
@@ -100,10 +103,12 @@ export {
 } from './registry/definition.ts';
 export type { NewKey } from './registry/keys.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
+export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
+export { isAnonymousOwner } from './store/anonymous.ts';
 export type { Damage } from './store/damage.ts';
 export type * from './store/memories.ts';
 export { openMemoryStore } from './store/memory-store.ts';
@@ -113,7 +118,10 @@ export type * from './store/store.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';
+export { BUILT_IN_TARGETS, isBuiltIn } from './targets/built-in.ts';
 export { decodeStoredWorkflow } from './targets/decode-stored-workflow.ts';
+export { durableCalls } from './targets/durable-calls.ts';
+export { executionRequests } from './targets/execution-requests.ts';
 export { StoredWorkflowDefinition } from './targets/stored-workflow-definition.ts';
 export {
   isWorkflowName,

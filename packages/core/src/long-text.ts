@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /**
  * A text that is long, as UTF-8, in parts that stand behind each other. As a string it would lie in the heap of the main
  * thread, and to make it, to hand it on and to forget it would each hold up everybody.
@@ -37,7 +39,7 @@ export async function stringOf(text: string | LongText): Promise<string> {
   for (const part of text.parts) {
     const bytes = Buffer.from(part.buffer, part.byteOffset, part.byteLength);
     for (let at = 0; at < bytes.length; ) {
-      if (whole.length > 0) await new Promise((resolve) => setImmediate(resolve));
+      if (whole.length > 0) await nextTurn();
       const end = wholeCharacters(bytes, at + SLICE);
       whole += bytes.toString('utf8', at, end);
       at = end;

@@ -1,10 +1,11 @@
 import type { RateLimits } from './limits/rate-limits.ts';
 
-/** Who is calling, as proven by a key or a signature. */
+/** Who is calling, and what that caller may do. */
 export interface Principal {
-  /** The agent id, or `admin`. */
+  /** The agent id, `admin`, or the owner that an anonymous sender's messages are recorded with. */
   readonly id: string;
-  readonly role: 'agent' | 'admin';
+  /** Who it is: an agent with a key or a signature, the operator, or a sender of the mailbox without either. */
+  readonly role: 'agent' | 'admin' | 'anonymous';
   readonly permissions: Permissions;
   /** The key it came with, so that revoking that key ends what it opened; `undefined` for a signature. */
   readonly keyId?: string;

@@ -20,8 +20,8 @@ export interface JsonLimits {
   /** Of a number as it is written; 64 unless told. */
   readonly numberCharacters?: number;
   /**
-   * `exact` (the default) refuses a number a double changes, such as a 64-bit id: it would be relayed, compared or
-   * signed as another one. `finite` takes the nearest double, for answers nobody signs.
+   * `finite` (the default) takes the nearest double. `exact` refuses a number that a double changes, such as a 64-bit id,
+   * for text that is signed: two readers would sign different bytes.
    */
   readonly numbers?: 'exact' | 'finite';
 }
@@ -75,11 +75,11 @@ export function explainText(text: string, limits: JsonLimits = {}): JsonFault | 
   return new JsonReader(text, limits).read();
 }
 
-/** Whether a number is one we take: short, finite and, unless told otherwise, not changed by a double. */
+/** Whether a number is one we take: short, finite and, where numbers are to be exact, not changed by a double. */
 export function takesNumber(literal: string, limits: JsonLimits = {}): boolean {
   if (literal.length > (limits.numberCharacters ?? DEFAULT_JSON_LIMITS.numberCharacters)) return false;
   const value = Number(literal);
-  return Number.isFinite(value) && (limits.numbers === 'finite' || isSameNumber(literal, value));
+  return Number.isFinite(value) && (limits.numbers !== 'exact' || isSameNumber(literal, value));
 }
 
 /** Whether a text has at most so many bytes as UTF-8. */
@@ -111,7 +111,7 @@ export const DEFAULT_JSON_LIMITS: Required<Omit<JsonLimits, 'nodes'>> = {
   keyBytes: Number.POSITIVE_INFINITY,
   stringBytes: Number.POSITIVE_INFINITY,
   numberCharacters: 64,
-  numbers: 'exact',
+  numbers: 'finite',
 };
 
 /** One place the reader is inside of: an array, or an object with the keys it has seen. */

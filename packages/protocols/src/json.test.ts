@@ -91,7 +91,7 @@ describe('the quick check and the exact one agree', () => {
         const text = JSON.stringify(value, null, space);
         const place = at % (text.length + 1);
         agrees(text.slice(0, place) + put + text.slice(place + drop));
-        agrees(text.slice(0, place) + put + text.slice(place + drop), { numbers: 'finite', depth: 2 });
+        agrees(text.slice(0, place) + put + text.slice(place + drop), { numbers: 'exact', depth: 2 });
       }),
       { numRuns: 3000 },
     );
@@ -237,7 +237,7 @@ describe('what is written is read', () => {
   test('any whole number that comes out as it went in, and no other', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (whole) => {
-        expect(parseJson(String(whole)).ok).toBe(String(Number(whole)) === String(whole));
+        expect(parseJson(String(whole), { numbers: 'exact' }).ok).toBe(String(Number(whole)) === String(whole));
       }),
       { numRuns: 2000 },
     );

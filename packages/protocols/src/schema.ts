@@ -22,5 +22,12 @@ export const OpaqueObject = { type: 'object' } as unknown as Typed<JsonObject>;
 /** One type list instead of `anyOf`: a wrong value is one problem, not one for each branch. */
 export const OpaqueObjectOrNull = { type: ['object', 'null'] } as unknown as Typed<JsonObject | null>;
 
+/** The id of a JSON-RPC call: every answer repeats it, so a number must be one that a double holds. */
+export const JsonRpcId = {
+  type: ['string', 'integer', 'null'],
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+} as const;
+
 /** Published schemas live under a reserved name: it never resolves, so nothing can be served in its place. */
 export const SCHEMA_BASE = 'https://dragoman.example/schemas';

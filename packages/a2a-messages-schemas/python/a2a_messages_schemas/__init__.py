@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from .error_code import ErrorCode
 from .freshness import check_freshness
 from .models import (
     A2AMessage,
@@ -13,16 +14,21 @@ from .models import (
     AgentCard,
     AgentInfo,
     AuthenticationTag,
+    BaseMessage,
     DiscoverAgentsMessage,
     ErrorMessage,
+    ErrorPayload,
     GoodbyeMessage,
     HandshakeAckMessage,
     HandshakeMessage,
     RequestMessage,
     ResponseMessage,
+    SuccessPayload,
 )
 from .negotiation import Negotiated, negotiate
+from .signing import canonical_json, sign_message, signed_content, verify_message
 from .validator import SchemaValidator
+from .webhooks import verify_webhook
 
 MANIFEST = json.loads(files(__package__).joinpath("schemas", "manifest.json").read_text(encoding="utf-8"))
 SCHEMA_VERSION: str = MANIFEST["version"]
@@ -42,8 +48,11 @@ __all__ = [
     "AgentCard",
     "AgentInfo",
     "AuthenticationTag",
+    "BaseMessage",
     "DiscoverAgentsMessage",
+    "ErrorCode",
     "ErrorMessage",
+    "ErrorPayload",
     "GoodbyeMessage",
     "HandshakeAckMessage",
     "HandshakeMessage",
@@ -53,7 +62,13 @@ __all__ = [
     "ResponseMessage",
     "SCHEMA_VERSION",
     "SchemaValidator",
+    "SuccessPayload",
+    "canonical_json",
     "check_freshness",
     "negotiate",
     "parse_message",
+    "sign_message",
+    "signed_content",
+    "verify_message",
+    "verify_webhook",
 ]

@@ -52,6 +52,8 @@ class ErrorPayloadError(Record):
     code: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z0-9_]*[A-Z0-9]$")]
     message: Annotated[str, StringConstraints(min_length=1)]
     details: Annotated[Optional[Dict[str, Any]], BeforeValidator(not_null)] = None
+    retry_after: Annotated[Optional[Annotated[int, BeforeValidator(whole), Field(ge=0)]], BeforeValidator(not_null)] = None
+    documentation_url: Annotated[Optional[Annotated[str, AfterValidator(uri)]], BeforeValidator(not_null)] = None
 
 
 class ErrorPayload(Record):

@@ -1,6 +1,6 @@
 import type { AgentDefinition, AgentList } from '@dragoman/client';
 import type { Command } from 'commander';
-import { type AgentOptions, agentDefinition, withAgentOptions } from '../agent-options.ts';
+import { type AgentFlags, agentDefinition, withAgentOptions } from '../agent-options.ts';
 import { replacementLines, replacing } from '../agent-replacement.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
@@ -76,7 +76,7 @@ function addCommand(context: Context): Command {
   }).argument('[agent_id]', 'its name');
   withAgentOptions(command);
   withConnectionOptions(command, 'admin');
-  return runs<ConnectionOptions & AgentOptions>(command, context, async (options, [agentId]) => {
+  return runs<ConnectionOptions & AgentFlags>(command, context, async (options, [agentId]) => {
     const { terminal } = context;
     const given = await agentDefinition(agentId, options, context);
     const connection = await connect(options, context, 'admin');

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { checkMessage, type Verdict } from '../check-message.ts';
+import { checkMessage, type MessageVerdict } from '../check-message.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { DIALECT_NAMES, dialectOption } from '../dialect-names.ts';
@@ -30,7 +30,7 @@ async function check(file: string, options: CheckOptions & { json: boolean }, co
   const told = options.dialect === undefined ? undefined : dialectOption('--dialect', options.dialect);
   const bytes = await readInput(file, context);
   const read = readMessageFile(bytes, told);
-  const verdict: Verdict = read.ok
+  const verdict: MessageVerdict = read.ok
     ? checkMessage(read.value, { now: context.now(), lenient: options.lenient ?? false })
     : { valid: false, issues: read.issues, warnings: [] };
   if (options.json) terminal.out(`${JSON.stringify(verdictJson(verdict))}\n`);
@@ -41,8 +41,8 @@ async function check(file: string, options: CheckOptions & { json: boolean }, co
   return verdict.valid ? 0 : 1;
 }
 
-function verdictJson({ valid, issues, warnings }: Verdict) {
-  const told = ({ pointer, code, message, suggestion }: Verdict['issues'][number]) => ({
+function verdictJson({ valid, issues, warnings }: MessageVerdict) {
+  const told = ({ pointer, code, message, suggestion }: MessageVerdict['issues'][number]) => ({
     pointer,
     code,
     message,
@@ -52,7 +52,7 @@ function verdictJson({ valid, issues, warnings }: Verdict) {
 }
 
 function verdictText(
-  { valid, issues, warnings }: Verdict,
+  { valid, issues, warnings }: MessageVerdict,
   {
     dialect = 'of no known dialect',
     bytes,

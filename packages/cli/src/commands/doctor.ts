@@ -3,7 +3,7 @@ import { integer, newCommand, PROGRAM, runs } from '../command.ts';
 import { withAdminKey, withAdminKeyOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import type { DoctorOptions } from '../doctor/doctor.ts';
-import type { Finding } from '../doctor/finding.ts';
+import type { DoctorFinding } from '../doctor/finding.ts';
 import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
 import { type Paint, paint } from '../paint.ts';
 import { visible } from '../visible.ts';
@@ -23,8 +23,8 @@ export function doctorCommand(context: Context): Command {
     .option('--key <key>', 'an API key to try (DRAGOMAN_KEY)');
   withAdminKeyOptions(command, '(DRAGOMAN_ADMIN_KEY)');
   return runs<DoctorOptions>(command, context, async (options) => {
-    const { examine } = await import('../doctor/doctor.ts');
-    const checks = await examine(await withAdminKey(options, context), context);
+    const { examineInstallation } = await import('../doctor/doctor.ts');
+    const checks = await examineInstallation(await withAdminKey(options, context), context);
     const ok = checks.every((finding) => finding.ok);
     const text = checks.map((finding) => findingLines(finding, paint(terminal.colour.out))).join('');
     terminal.out(options.json ? `${JSON.stringify({ ok, checks })}\n` : text);
@@ -32,7 +32,7 @@ export function doctorCommand(context: Context): Command {
   });
 }
 
-function findingLines({ check, ok, message, fix }: Finding, { green, red, dim }: Paint): string {
+function findingLines({ check, ok, message, fix }: DoctorFinding, { green, red, dim }: Paint): string {
   const line = `${ok ? green('ok ') : red('not')}  ${check.padEnd(13)}  ${visible(message)}\n`;
   return fix === undefined ? line : `${line}${' '.repeat(20)}${dim('→')} ${visible(fix)}\n`;
 }

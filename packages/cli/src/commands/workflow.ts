@@ -1,13 +1,13 @@
 import type { Level, RunOptions } from '@dragoman/protocols/a2e-workflow';
 import { type Command, Option } from 'commander';
 import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
-import { type Connection, type ConnectionOptions, connect, withConnectionOptions } from '../connection.ts';
+import { type ConnectionOptions, connect, type ServerConnection, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import type * as Actions from '../workflow/actions.ts';
 import { workflowStoredCommand } from './workflow-stored.ts';
 
-export interface WorkflowOptions extends ConnectionOptions {
+export interface WorkflowFlags extends ConnectionOptions {
   readonly config?: string;
   readonly allow?: readonly string[];
   readonly level?: Level;
@@ -54,7 +54,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
       .option('--keep-id', "keep the workflow's own execution id; run again, it gives the stored result");
   }
   withConnectionOptions(command, 'agent', { url: 'a server to do it on (none: it is done here)' });
-  return runs<Omit<WorkflowOptions, 'json'>>(command, context, async (options, [file = '']) => {
+  return runs<Omit<WorkflowFlags, 'json'>>(command, context, async (options, [file = '']) => {
     const text = await readText(file, context);
     await using server = await serverFor(options, context);
     const actions = await import('../workflow/actions.ts');
@@ -63,7 +63,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
 }
 
 /** The server that was named, or one of our own for as long as the command takes. */
-async function serverFor(options: WorkflowOptions, context: Context): Promise<Connection & AsyncDisposable> {
+async function serverFor(options: WorkflowFlags, context: Context): Promise<ServerConnection & AsyncDisposable> {
   if (options.url === undefined) {
     // Only who runs a server pays for loading one.
     const { localServer } = await import('../workflow/local-server.ts');
@@ -73,9 +73,9 @@ async function serverFor(options: WorkflowOptions, context: Context): Promise<Co
 }
 
 const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act: keyof typeof Actions }>> = {
-  validate: { summary: 'say whether a workflow could run, and everything wrong with it', act: 'validateWorkflow' },
-  plan: { summary: 'say what a workflow would do, without doing it', act: 'planWorkflow' },
-  run: { summary: 'run a workflow and see each operation finish; Ctrl-C cancels it', act: 'runWorkflow' },
+  validate: { summary: 'say whether a workflow could run, and everything wrong with it', act: 'validateWorkflowFile' },
+  plan: { summary: 'say what a workflow would do, without doing it', act: 'planWorkflowFile' },
+  run: { summary: 'run a workflow and see each operation finish; Ctrl-C cancels it', act: 'runWorkflowFile' },
 };
 // Written out: to load the protocol for it would cost every command.
 const LEVELS = ['strict', 'moderate', 'lenient'] as const satisfies readonly Level[];

@@ -7,14 +7,14 @@ import { type Config, type Server, systemIds } from '@dragoman/server';
 import { type DevKeys, readDevKeys, writeDevKeys } from '../dev-keys.ts';
 import { LISTEN_PORT, listenCertificate } from '../listen/certificate.ts';
 import { urlOf } from '../serve/port-holder.ts';
-import type { Settings } from '../serve/settings.ts';
+import type { ServeSettings } from '../serve/settings.ts';
 import { DEMO_ENDPOINTS, DemoApi } from './api.ts';
 import { DEMO_CREDENTIAL, demoWorkflows } from './workflows.ts';
 
 /** What the demo adds to a server: agents, a tool, an API with its credential, workflows, and keys to use it all. */
 export class Demo implements AsyncDisposable {
   /** The given ones with the demo. */
-  readonly settings: Settings;
+  readonly settings: ServeSettings;
   readonly #api: DemoApi;
   readonly #apiKey: string;
   readonly #callbackPort: number;
@@ -29,7 +29,10 @@ export class Demo implements AsyncDisposable {
   }
 
   /** Starts what has to be there before the server is. `callbackPort` is where callbacks will be received. */
-  static async start(settings: Settings, { callbackPort, now }: { callbackPort: number; now: Date }): Promise<Demo> {
+  static async start(
+    settings: ServeSettings,
+    { callbackPort, now }: { callbackPort: number; now: Date },
+  ): Promise<Demo> {
     const apiKey = systemIds.hex();
     const api = await DemoApi.start(apiKey);
     return new Demo({ api, apiKey, callbackPort, settings, now });
@@ -72,14 +75,14 @@ interface DemoParts {
   readonly api: DemoApi;
   readonly apiKey: string;
   readonly callbackPort: number;
-  readonly settings: Settings;
+  readonly settings: ServeSettings;
   readonly now: Date;
 }
 
 function withDemo(
-  settings: Settings,
+  settings: ServeSettings,
   { api, callbackPort, now }: { api: DemoApi; callbackPort: number; now: Date },
-): Settings {
+): ServeSettings {
   const { config, data } = settings;
   const demo = { base_url: api.url, description: 'The API of the demo.', endpoints: [...DEMO_ENDPOINTS] };
   const apis: Config['apis'] = { demo, ...config.apis };

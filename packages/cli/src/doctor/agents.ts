@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join, sep } from 'node:path';
 import { nearest } from '@dragoman/protocols';
 import type { Config } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
-import { broken, type Finding, sound } from './finding.ts';
+import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
 /** The members of an agent that say how it is reached. */
@@ -16,7 +16,7 @@ export type ReachedAgent = Partial<
 export function checkAgents(
   agents: Readonly<Record<string, ReachedAgent>>,
   { path, correct }: { path: string; correct: (id: string, member: string) => string },
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   return Promise.all(
     Object.entries(agents).map(async ([id, agent]) => {
       const trouble = await troubleWith(agent, path);
@@ -32,7 +32,7 @@ export function checkAgents(
 export function checkNamedAgents(
   { default_agent, tools, mailbox }: Pick<Config, 'default_agent' | 'tools' | 'mailbox'>,
   ids: readonly string[],
-): Finding[] {
+): DoctorFinding[] {
   return [
     ...checkDefaultAgent(default_agent, ids),
     ...checkToolAgents(tools, ids),
@@ -41,7 +41,10 @@ export function checkNamedAgents(
 }
 
 /** Whether the agents that senders without a key may write to are among those there are. */
-function checkAnonymousAgents(listed: NonNullable<Config['mailbox']>['anonymous'], ids: readonly string[]): Finding[] {
+function checkAnonymousAgents(
+  listed: NonNullable<Config['mailbox']>['anonymous'],
+  ids: readonly string[],
+): DoctorFinding[] {
   const unknown = (Array.isArray(listed) ? listed : []).filter((name) => !ids.includes(name));
   return unknown.map((name) => {
     const close = nearest(name, ids);
@@ -52,7 +55,7 @@ function checkAnonymousAgents(listed: NonNullable<Config['mailbox']>['anonymous'
 }
 
 /** Whether the agent that is asked where none is named is one there is. */
-function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Finding[] {
+function checkDefaultAgent(name: string | undefined, ids: readonly string[]): DoctorFinding[] {
   if (name === undefined || ids.includes(name)) return [];
   const close = nearest(name, ids);
   const fix = close === undefined ? `add it under agents, or: ${PROGRAM} agents add ${name}` : `did you mean ${close}?`;
@@ -60,7 +63,7 @@ function checkDefaultAgent(name: string | undefined, ids: readonly string[]): Fi
 }
 
 /** Whether the agents that answer tools are among those there are. */
-function checkToolAgents(tools: Config['tools'], ids: readonly string[]): Finding[] {
+function checkToolAgents(tools: Config['tools'], ids: readonly string[]): DoctorFinding[] {
   return (tools ?? []).flatMap((entry) => {
     if (typeof entry === 'string' || entry.agent === undefined || ids.includes(entry.agent)) return [];
     const { name, agent } = entry;

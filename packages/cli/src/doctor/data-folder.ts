@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { FileStorage, openSqliteStore } from '@dragoman/core';
 import { PROGRAM } from '../command.ts';
 import { folderHolder } from '../serve/folder-holder.ts';
-import { broken, type Finding, sound } from './finding.ts';
+import { broken, type DoctorFinding, sound } from './finding.ts';
 
 /** Whether the data folder can be written, is whole, and is nobody else's. What does not exist yet is not made. */
 export async function checkDataFolder(
   folder: string,
   { serverRuns, check = 'data' }: { serverRuns: boolean; check?: string },
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   if (!existsSync(folder)) return checkPlaceFor(folder);
   if (!statSync(folder).isDirectory()) {
     return broken(check, `${folder} is not a folder`, `choose another: ${PROGRAM} serve --data FOLDER`);
@@ -29,7 +29,7 @@ export async function checkDataFolder(
 async function checkStore(
   folder: string,
   { serverRuns, check }: { serverRuns: boolean; check: string },
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   try {
     await using store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
     return await examineStore(store, { folder, check });
@@ -49,7 +49,7 @@ async function checkStore(
 async function examineStore(
   store: Awaited<ReturnType<typeof openSqliteStore>>,
   { folder, check }: { folder: string; check: string },
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const [damages, integrity, names] = await Promise.all([store.damages(), store.integrity(), store.storedData.files()]);
   const files = await new FileStorage({ root: join(folder, 'stored') }).examine(names);
   const problems = [
@@ -71,7 +71,7 @@ async function examineStore(
   );
 }
 
-function checkPlaceFor(folder: string): Finding {
+function checkPlaceFor(folder: string): DoctorFinding {
   let above = dirname(folder);
   while (!existsSync(above) && dirname(above) !== above) above = dirname(above);
   if (isWritable(above)) return sound('data', `${folder} does not exist yet; the first start makes it`);

@@ -6,20 +6,20 @@ import type { Context } from '../context.ts';
 import { devDataIn } from '../dev-keys.ts';
 import { DEFAULT_PORT } from '../environment.ts';
 import { healthAt, urlOf } from '../serve/port-holder.ts';
-import { configTold, readSettings, type ServeOptions, type Settings, settingsFrom } from '../serve/settings.ts';
+import { configTold, readSettings, type ServeOptions, type ServeSettings, settingsFrom } from '../serve/settings.ts';
 import { troubleOf } from '../trouble.ts';
 import { checkAgents, checkNamedAgents } from './agents.ts';
 import { checkDataFolder } from './data-folder.ts';
-import { broken, type Finding, sound } from './finding.ts';
+import { broken, type DoctorFinding, sound } from './finding.ts';
 import { checkBuild, checkDriver, checkNode } from './installation.ts';
-import { checkKey, checkOtherPorts, checkServer, type Place } from './server.ts';
+import { checkKey, checkOtherPorts, checkServer, type ServerPlace } from './server.ts';
 import { checkStart } from './start.ts';
 import { checkTools } from './tools.ts';
 
 export type DoctorOptions = ServeOptions & ConnectionOptions;
 
 /** Looks at everything between a person and a working server, and says what mends what it finds. */
-export async function examine(options: DoctorOptions, context: Context): Promise<Finding[]> {
+export async function examineInstallation(options: DoctorOptions, context: Context): Promise<DoctorFinding[]> {
   const { settings, environment, findings } = readConfiguration(options, context);
   const surroundings = { environment, folder: context.folder };
   const { url, dev } = findServer(options, surroundings);
@@ -79,7 +79,7 @@ async function checkDataFolders({
   surroundings,
   data,
   serverRuns,
-}: Pick<RunningServer, 'options' | 'surroundings'> & { data: string; serverRuns: boolean }): Promise<Finding[]> {
+}: Pick<RunningServer, 'options' | 'surroundings'> & { data: string; serverRuns: boolean }): Promise<DoctorFinding[]> {
   const findings = [await checkDataFolder(data, { serverRuns })];
   const ofDev = devDataIn(options, surroundings);
   if (ofDev === data || !existsSync(ofDev)) return findings;
@@ -93,9 +93,9 @@ function placeOf({
   devUrl,
 }: {
   options: DoctorOptions;
-  settings: Settings;
+  settings: ServeSettings;
   devUrl: string | undefined;
-}): Place {
+}): ServerPlace {
   const isServe = host !== undefined || port !== undefined || config.port !== DEFAULT_PORT;
   const url = told ?? (isServe ? undefined : devUrl) ?? urlOf(config);
   return { url, isTold: told !== undefined, host: config.host, port: config.port };
@@ -113,7 +113,7 @@ async function checkAddedAgents({
   surroundings,
   url,
   path,
-}: RunningServer & { path: string }): Promise<Finding[]> {
+}: RunningServer & { path: string }): Promise<DoctorFinding[]> {
   const { dev } = findServer({ ...options, url }, surroundings);
   const admin = findKey({ options, context: surroundings, role: 'admin', dev });
   if (admin === undefined || !isLoopback(url)) return [];
@@ -131,7 +131,7 @@ async function checkAddedAgents({
   }
 }
 
-async function checkKeys({ options, surroundings, url }: RunningServer): Promise<Finding[]> {
+async function checkKeys({ options, surroundings, url }: RunningServer): Promise<DoctorFinding[]> {
   const { dev } = findServer({ ...options, url }, surroundings);
   const found = (['agent', 'admin'] as const).flatMap((role) => {
     const key = findKey({ options, context: surroundings, role, dev });

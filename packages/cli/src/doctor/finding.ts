@@ -1,5 +1,5 @@
 /** What the doctor found out about one thing. */
-export interface Finding {
+export interface DoctorFinding {
   /** The thing: one word or two. */
   readonly check: string;
   readonly ok: boolean;
@@ -8,10 +8,10 @@ export interface Finding {
   readonly fix?: string;
 }
 
-export function sound(check: string, message: string): Finding {
+export function sound(check: string, message: string): DoctorFinding {
   return { check, ok: true, message };
 }
 
-export function broken(check: string, message: string, fix: string): Finding {
+export function broken(check: string, message: string, fix: string): DoctorFinding {
   return { check, ok: false, message, fix };
 }

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '@dragoman/core';
-import { broken, type Finding, sound } from './finding.ts';
+import { broken, type DoctorFinding, sound } from './finding.ts';
 
 /** Whether this Node is one we run on. */
-export function checkNode(version: string = process.versions.node): Finding {
+export function checkNode(version: string = process.versions.node): DoctorFinding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isNewEnough = major > OLDEST.major || (major === OLDEST.major && minor >= OLDEST.minor);
   if (isNewEnough) return sound('node', `Node ${version}`);
@@ -18,7 +18,7 @@ export function checkNode(version: string = process.versions.node): Finding {
 export function checkBuild(
   isThere: (part: string) => boolean = isBuilt,
   runsFromSource: boolean = import.meta.url.endsWith('.ts'),
-): Finding {
+): DoctorFinding {
   if (runsFromSource) return sound('build', 'not needed: this runs from source');
   const missing = PARTS.filter((part) => !isThere(part));
   if (missing.length === 0) return sound('build', 'every part is there');
@@ -35,7 +35,7 @@ function isBuilt(part: string): boolean {
 }
 
 /** Whether the SQLite driver loads and can write, in a folder that is gone afterwards. */
-export async function checkDriver(): Promise<Finding> {
+export async function checkDriver(): Promise<DoctorFinding> {
   const folder = await mkdtemp(join(tmpdir(), 'dragoman-doctor-'));
   try {
     const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });

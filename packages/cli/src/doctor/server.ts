@@ -4,12 +4,12 @@ import type { Config } from '@dragoman/server';
 import { PROGRAM } from '../command.ts';
 import { remedyFor } from '../connection.ts';
 import { DEFAULT_HOST } from '../environment.ts';
-import { type Health, portHolder } from '../serve/port-holder.ts';
+import { type HolderHealth, portHolder } from '../serve/port-holder.ts';
 import { OTHER_PORTS } from '../serve/start-trouble.ts';
-import { broken, type Finding, sound } from './finding.ts';
+import { broken, type DoctorFinding, sound } from './finding.ts';
 
 /** The place a server is looked for. */
-export interface Place {
+export interface ServerPlace {
   readonly url: string;
   /** Whether somebody said that there is a server, or we only look at where one would start. */
   readonly isTold: boolean;
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** Whether a server answers, and if none does, whether one could start. */
-export async function checkServer(place: Place, health: Health | undefined): Promise<Finding> {
+export async function checkServer(place: ServerPlace, health: HolderHealth | undefined): Promise<DoctorFinding> {
   const { url, isTold, host, port } = place;
   if (health?.isDragoman === true) {
     return sound('server', `healthy, version ${health.version ?? 'unknown'}, at ${url}`);
@@ -37,8 +37,8 @@ export async function checkServer(place: Place, health: Health | undefined): Pro
 }
 
 /** Whether the other ports of the configuration are free. */
-export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config): Promise<Finding[]> {
-  const findings = OTHER_PORTS.map(async (member): Promise<Finding[]> => {
+export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config): Promise<DoctorFinding[]> {
+  const findings = OTHER_PORTS.map(async (member): Promise<DoctorFinding[]> => {
     const port = config[member]?.port ?? 0;
     if (port === 0 || (await canListen(host, port))) return [];
     const { who } = await portHolder({ host, port });
@@ -49,7 +49,7 @@ export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config
 }
 
 /** Whether a key opens. Asking after a request that cannot exist costs nothing and changes nothing. */
-export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Finding> {
+export async function checkKey({ url, key, source, role }: KeyToTry): Promise<DoctorFinding> {
   const check = role === 'admin' ? 'admin key' : 'key';
   try {
     const client = createClient({ url, key, retry: { giveUpAfterMs: 0 } });

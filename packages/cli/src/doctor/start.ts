@@ -1,20 +1,20 @@
 import type { Log, LogFields } from '@dragoman/core';
 import type { Server } from '@dragoman/server';
 import type { Context } from '../context.ts';
-import type { Settings } from '../serve/settings.ts';
+import type { ServeSettings } from '../serve/settings.ts';
 import { troubleOf } from '../trouble.ts';
 import { withLocalHost } from '../wire/local-host.ts';
-import { broken, type Finding, sound } from './finding.ts';
+import { broken, type DoctorFinding, sound } from './finding.ts';
 
 /**
  * What a start finds wrong with a configuration: it is started as `serve` does, and stopped, with a store of its own and no port.
  * Files are loaded and the programs of MCP servers run for that, as `tools list --config` does.
  */
 export async function checkStart(
-  { configPath }: Settings,
+  { configPath }: ServeSettings,
   context: Context,
-  { known }: { known: readonly Finding[] },
-): Promise<Finding[]> {
+  { known }: { known: readonly DoctorFinding[] },
+): Promise<DoctorFinding[]> {
   if (configPath === undefined) return [];
   const log = new Warnings();
   try {
@@ -35,7 +35,7 @@ export async function checkStart(
   }
 }
 
-function checkServers(servers: Server['wire']['servers'], log: Warnings, configPath: string): Finding[] {
+function checkServers(servers: Server['wire']['servers'], log: Warnings, configPath: string): DoctorFinding[] {
   return [...servers.servers()].flatMap((server) => {
     const check = `mcp ${server.name}`;
     const place = `mcp_servers.${server.name} in ${configPath}`;

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { AskedReader, BUILT_IN, DEFAULT_WORKFLOW_LIMITS, ToolWorkflow, type WorkflowRules } from '@dragoman/core';
 import type { Config } from '@dragoman/server';
-import { broken, type Finding, sound } from './finding.ts';
+import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
 /** Whether the files with tools are there and can be read, and whether the workflows of tools could be run by anybody. */
-export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' | 'workflows'>): Finding[] {
+export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' | 'workflows'>): DoctorFinding[] {
   const { operations, ...limits } = workflows;
   const rules: WorkflowRules = {
     reader: new AskedReader(),
@@ -26,7 +26,7 @@ export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' 
   });
 }
 
-function checkFile(path: string): Finding {
+function checkFile(path: string): DoctorFinding {
   const check = `tools ${basename(path)}`;
   if (!existsSync(path)) return broken(check, `there is no file ${path}`, 'write it, or correct tools');
   const fault = syntaxFault(path);

@@ -13,7 +13,7 @@ import { VERSION } from '../version.ts';
 import { visible } from '../visible.ts';
 import { doorLines } from './door-lines.ts';
 import { runServer } from './run-server.ts';
-import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
+import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
 export interface DevOptions extends ServeOptions {
   /** Whether to show, once it is ready, what it does. */
@@ -78,7 +78,7 @@ function shownLine({ name, ok, text, ms }: Shown, { green, red, dim }: Paint): s
 
 interface Told {
   readonly keys: DevKeys;
-  readonly settings: Settings;
+  readonly settings: ServeSettings;
   readonly context: Context;
 }
 

@@ -16,13 +16,13 @@ export async function portHolder({ host, port }: { host: string; port: number })
   return { who, isDragoman: health?.isDragoman ?? false };
 }
 
-export interface Health {
+export interface HolderHealth {
   readonly isDragoman: boolean;
   readonly version: string | undefined;
 }
 
 /** What `/health` says; `undefined` when nothing there speaks HTTP. */
-export async function healthAt(url: string): Promise<Health | undefined> {
+export async function healthAt(url: string): Promise<HolderHealth | undefined> {
   try {
     const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1000), redirect: 'manual' });
     const text = (await response.text()).slice(0, 10_000);

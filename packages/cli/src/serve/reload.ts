@@ -2,7 +2,7 @@ import type { Reloaded, ReloadOptions, Server } from '@dragoman/server';
 import type { Context } from '../context.ts';
 import { checkNamedAgents } from '../doctor/agents.ts';
 import { fail, tellTrouble, troubleOf, unforeseen } from '../trouble.ts';
-import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
+import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 
 /** Has a running server take over its configuration as it is now. What is wrong with it is told, and the running one stays. */
@@ -29,7 +29,7 @@ export async function reload(
   }
 }
 
-function taken(server: Server, settings: Settings, { allowEmpty }: ReloadOptions): Promise<Reloaded> {
+function taken(server: Server, settings: ServeSettings, { allowEmpty }: ReloadOptions): Promise<Reloaded> {
   return server.reload(settings.config, { allowEmpty: allowEmpty === true }).catch(async (error: unknown) => {
     fail(await startTrouble(error, { settings, command: 'serve' }));
   });

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { troubleOf } from '../trouble.ts';
 import { runServer } from './run-server.ts';
-import type { Settings } from './settings.ts';
+import type { ServeSettings } from './settings.ts';
 
 const SETTINGS = {
   config: { host: '127.0.0.1', port: 0 },
@@ -28,7 +28,7 @@ function run({
   onHangUp?: () => Promise<void>;
   isTTY?: boolean;
   command?: 'serve' | 'dev';
-  settings?: Settings;
+  settings?: ServeSettings;
 }) {
   const surroundings = new FakeSurroundings({ isTTY });
   const adminKeys: string[] = [];

@@ -2,13 +2,13 @@ import { jsonLog, type Server, startServer, systemClock, systemIds } from '@drag
 import { PROGRAM } from '../command.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { fail, troubled } from '../trouble.ts';
-import type { Settings } from './settings.ts';
+import type { ServeSettings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 import { outliveStrayErrors } from './stray-errors.ts';
 import { terminalLog } from './terminal-log.ts';
 
 export interface ServerRun {
-  readonly settings: Settings;
+  readonly settings: ServeSettings;
   readonly context: Context;
   readonly json: boolean;
   /** The command that was called, for what is told to be pasted. */

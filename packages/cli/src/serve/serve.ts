@@ -7,7 +7,7 @@ import { VERSION } from '../version.ts';
 import { doorLines } from './door-lines.ts';
 import { reload } from './reload.ts';
 import { runServer } from './run-server.ts';
-import { configTold, readSettings, type ServeOptions, type Settings } from './settings.ts';
+import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
 /** The `serve` command. */
 export function serve(
@@ -33,7 +33,7 @@ export function serve(
   });
 }
 
-function greeting(server: Server, settings: Settings, { folder, terminal }: Context): string {
+function greeting(server: Server, settings: ServeSettings, { folder, terminal }: Context): string {
   const { config, data } = settings;
   const { bold } = paint(terminal.colour.out);
   const agents = server.engine.router.ids();

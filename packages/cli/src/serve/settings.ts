@@ -19,7 +19,7 @@ export interface ServeOptions {
 }
 
 /** Everything a server is started with. */
-export interface Settings {
+export interface ServeSettings {
   readonly config: Config & { readonly host: string; readonly port: number };
   /** The file it was read from, if there was one. */
   readonly configPath: string | undefined;
@@ -37,7 +37,7 @@ export interface Settings {
 type Place = Pick<Surroundings, 'environment' | 'folder'>;
 
 /** Reads the configuration, if there is one, and what overrides it. */
-export function readSettings(options: ServeOptions, place: Place, usual?: { data: string }): Settings {
+export function readSettings(options: ServeOptions, place: Place, usual?: { data: string }): ServeSettings {
   return settingsFrom(readConfigFile(options.config, place.folder), options, place, usual);
 }
 
@@ -47,7 +47,7 @@ export function settingsFrom(
   options: ServeOptions,
   { environment, folder }: Place,
   usual: { data: string } = { data: DEFAULT_DATA },
-): Settings {
+): ServeSettings {
   const store = storeIn(environment) ?? config.store;
   return {
     config: {
@@ -66,7 +66,7 @@ export function settingsFrom(
 }
 
 /** Which file was read, for people. */
-export function configTold({ configPath }: Pick<Settings, 'configPath'>, folder: string): string {
+export function configTold({ configPath }: Pick<ServeSettings, 'configPath'>, folder: string): string {
   return configPath === undefined ? NO_CONFIG : shortPath(folder, configPath);
 }
 

@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 import { writeDevKeys } from '../dev-keys.ts';
-import type { Settings } from './settings.ts';
+import type { ServeSettings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 
-function settings(config: Partial<Settings['config']> = {}): Settings {
+function settings(config: Partial<ServeSettings['config']> = {}): ServeSettings {
   return {
     config: { host: '127.0.0.1', port: 7420, ...config },
     configPath: '/etc/dragoman.yaml',

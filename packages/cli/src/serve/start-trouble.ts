@@ -4,12 +4,12 @@ import { syntaxFault } from '../doctor/syntax-fault.ts';
 import type { Trouble } from '../trouble.ts';
 import { folderHolder } from './folder-holder.ts';
 import { portHolder } from './port-holder.ts';
-import type { Settings } from './settings.ts';
+import type { ServeSettings } from './settings.ts';
 
 /** Why a server did not start, in words that help. */
 export async function startTrouble(
   error: unknown,
-  { settings, command }: { settings: Settings; command: StartCommand },
+  { settings, command }: { settings: ServeSettings; command: StartCommand },
 ): Promise<Trouble> {
   const failed: ListenError = error instanceof Error ? error : new Error(String(error));
   const { code, message } = failed;
@@ -113,7 +113,7 @@ type StartCommand = 'serve' | 'dev' | 'wire' | 'workflow run' | 'tools accept';
 /** Who has the data folder, where it is reached, and the three ways out. */
 async function folderTaken(
   message: string,
-  { settings: { data, flags }, command }: { settings: Settings; command: StartCommand },
+  { settings: { data, flags }, command }: { settings: ServeSettings; command: StartCommand },
 ): Promise<Trouble> {
   const code = 'store_locked';
   const port = command === 'serve' || command === 'dev' ? ' --port 0' : '';
@@ -140,7 +140,7 @@ async function folderTaken(
   };
 }
 
-function noSocket(message: string, { configPath }: Settings): Trouble {
+function noSocket(message: string, { configPath }: ServeSettings): Trouble {
   return { code: 'socket_path', message, fixes: [`correct wire.socket in ${configPath ?? 'the configuration'}`] };
 }
 
@@ -149,7 +149,7 @@ type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly ad
 
 async function portTaken(
   { port: taken, address }: ListenError,
-  { settings: { config, configPath }, again }: { settings: Settings; again: string },
+  { settings: { config, configPath }, again }: { settings: ServeSettings; again: string },
 ): Promise<Trouble> {
   const { host, port } = config;
   const file = configPath ?? 'the configuration';

@@ -13,13 +13,13 @@ import { ownStdin } from './own-stdin.ts';
 import { ownStdout } from './own-stdout.ts';
 import { temporaryPlaces } from './temporary-places.ts';
 
-export interface WireOptions {
+export interface WireFlags {
   readonly config?: string;
   readonly data?: string;
 }
 
 /** Serves its parent until that ends its input, says `shutdown`, or sends a signal. */
-export async function runWire(options: WireOptions & { json: boolean }, context: Context): Promise<ExitCode> {
+export async function runWire(options: WireFlags & { json: boolean }, context: Context): Promise<ExitCode> {
   const settings = readSettings({ ...(options.config !== undefined && { config: options.config }) }, context);
   const { output, giveBack } = ownStdout();
   const { config, adminKey, vaultKey } = settings;

@@ -1,8 +1,8 @@
 import type { ExecutionResult, RunOptions, ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import { cancelOnSignal } from '../cancel-on-signal.ts';
 import { PROGRAM } from '../command.ts';
-import type { WorkflowOptions } from '../commands/workflow.ts';
-import { type Connection, talking } from '../connection.ts';
+import type { WorkflowFlags } from '../commands/workflow.ts';
+import { type ServerConnection, talking } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { paint } from '../paint.ts';
 import { table } from '../table.ts';
@@ -11,12 +11,12 @@ import { withFreshId } from './fresh-id.ts';
 import { ProgressPrinter } from './progress-printer.ts';
 
 interface How {
-  readonly server: Connection;
-  readonly options: WorkflowOptions;
+  readonly server: ServerConnection;
+  readonly options: WorkflowFlags;
   readonly context: Context;
 }
 
-export async function validateWorkflow(text: string, { server, options, context }: How): Promise<ExitCode> {
+export async function validateWorkflowFile(text: string, { server, options, context }: How): Promise<ExitCode> {
   const { terminal } = context;
   const report = await talking(server, 'agent', () => server.client.workflows.validate(text, howOf(options)));
   if (options.json) terminal.out(`${JSON.stringify(report)}\n`);
@@ -29,7 +29,7 @@ export async function validateWorkflow(text: string, { server, options, context 
   return report.valid ? 0 : 1;
 }
 
-export async function planWorkflow(text: string, { server, options, context }: How): Promise<ExitCode> {
+export async function planWorkflowFile(text: string, { server, options, context }: How): Promise<ExitCode> {
   const { terminal } = context;
   const plan = await talking(server, 'agent', () => server.client.workflows.plan(text, howOf(options)));
   if (options.json) terminal.out(`${JSON.stringify(plan)}\n`);
@@ -49,7 +49,7 @@ export async function planWorkflow(text: string, { server, options, context }: H
   return 0;
 }
 
-export async function runWorkflow(text: string, { server, options, context }: How): Promise<ExitCode> {
+export async function runWorkflowFile(text: string, { server, options, context }: How): Promise<ExitCode> {
   const { terminal } = context;
   const workflow = options.keepId === true ? text : withFreshId(text);
   const { workflows } = server.client;
@@ -75,7 +75,7 @@ function goesOn(id: string) {
     code === 'unreachable' ? [`the execution may go on: ${PROGRAM} explain ${id}`] : [];
 }
 
-function howOf({ level, onError, timeout }: WorkflowOptions): RunOptions {
+function howOf({ level, onError, timeout }: WorkflowFlags): RunOptions {
   return {
     ...(level !== undefined && { level }),
     ...(onError !== undefined && { onError }),

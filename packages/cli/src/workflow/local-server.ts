@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createClient } from '@dragoman/client';
 import { decodeHostPort } from '@dragoman/core';
 import { type Config, startServer, systemClock, systemIds } from '@dragoman/server';
-import type { Connection } from '../connection.ts';
+import type { ServerConnection } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { readSettings } from '../serve/settings.ts';
 import { startTrouble } from '../serve/start-trouble.ts';
@@ -18,7 +18,7 @@ import { fail } from '../trouble.ts';
 export async function localServer(
   { config: path, allow = [] }: { config?: string | undefined; allow?: readonly string[] | undefined },
   context: Context,
-): Promise<Connection & AsyncDisposable> {
+): Promise<ServerConnection & AsyncDisposable> {
   const settings = readSettings({ ...(path !== undefined && { config: path }) }, context);
   const { config } = settings;
   const allowed = [...(config.gate?.allow ?? []), ...allow];

@@ -4,21 +4,13 @@ import { textOf, withStreamed } from '../streamed-text.ts';
 
 /**
  * The one frame an A2A response is made from: an answer comes whole. What was streamed before a final frame without a result
- * of its own is that result. Who takes no streams gets a failure at the first part of one.
+ * of its own is that result.
  */
-export async function collectAnswer(
-  frames: AsyncIterable<E2AResponse>,
-  { takesStreams }: { takesStreams: boolean },
-): Promise<E2AResponse | Failure> {
+export async function collectAnswer(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse | Failure> {
   let text = '';
   for await (const frame of frames) {
     if (frame.is_final) return text === '' ? frame : withStreamed(frame, { text });
     if (frame.response_kind !== 'e2a.chunk') continue;
-    if (!takesStreams) {
-      const message = 'This agent streams its answer, and your card says no_streaming.';
-      const suggestions = ['take no_streaming out of the capabilities of your card to get it in one piece'];
-      return failure('capability_missing', { suggestions }, message);
-    }
     text += textOf(frame);
     if (text.length > MAX_MESSAGE_BYTES) {
       return failure('agent_failed', {}, 'What the agent says is larger than the 10 MB a message may have.');

@@ -4,6 +4,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Clock, Ids } from '../ports.ts';
 import { isSignedBy, publicKeysIn } from '../signing/public-keys.ts';
 import { Signatures } from '../signing/signatures.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { MessageSigner } from './message-signer.ts';
 
 const clock: Clock = {
@@ -36,6 +37,28 @@ test.each(Object.entries(KEYS))('what is said is signed by the key there is: %s'
   const signature = Buffer.from(message.auth?.signature ?? '', 'base64');
   expect(await isSignedBy(publicKey, content.value.bytes, signature)).toBe(true);
   expect((await signer.sign(response('hello'))).auth?.nonce).not.toBe(message.auth?.nonce);
+});
+
+test.each(Object.entries(KEYS))('a long message is signed as a short one is: %s', async (_name, key) => {
+  const reader = new JsonReader();
+  const signer = new MessageSigner({ key, signatures, reader, clock, ids });
+  const long = { ...response('hello'), payload: { status: 'success', data: { z: 'ü'.repeat(70_000), a: [1.5, {}] } } };
+  const message = await signer.sign(long as ResponseMessage);
+  const [publicKey] = publicKeysIn(signer.publicKey);
+  const content = signedContent(message);
+  if (publicKey === undefined || !content.ok) expect.unreachable();
+  const signature = Buffer.from(message.auth?.signature ?? '', 'base64');
+  expect(await isSignedBy(publicKey, content.value.bytes, signature)).toBe(true);
+  expect(message.payload).toEqual(long.payload);
+  await reader[Symbol.asyncDispose]();
+});
+
+test('a long message is made canonical in the thread', async () => {
+  const reader = new JsonReader();
+  const signer = new MessageSigner({ key: KEYS['Ed25519'] as KeyObject, signatures, reader, clock, ids });
+  await reader[Symbol.asyncDispose]();
+  await expect(signer.sign(response('x'.repeat(70_000)))).rejects.toThrow();
+  expect((await signer.sign(response('short'))).auth?.signature).not.toBe('');
 });
 
 test('what no door would take is not said', async () => {

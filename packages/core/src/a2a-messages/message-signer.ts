@@ -1,14 +1,22 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { formatTimestamp } from '@dragoman/protocols';
-import { type A2AMessage, MAX_MESSAGE_BYTES, signedContent } from '@dragoman/protocols/a2a-messages';
+import { DATA_LIMITS, formatTimestamp, type Json, LONG_TEXT } from '@dragoman/protocols';
+import {
+  type A2AMessage,
+  a2aMessagesDialect,
+  MAX_MESSAGE_BYTES,
+  signedContent,
+} from '@dragoman/protocols/a2a-messages';
+import { atMost } from '../json-size.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { refuse } from '../refused.ts';
 import { fingerprintOf } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 
 export interface MessageSignerOptions {
   readonly key: KeyObject;
   readonly signatures: Signatures;
+  readonly reader?: JsonReader;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -20,12 +28,14 @@ export class MessageSigner {
   readonly fingerprint: string;
   readonly #key: KeyObject;
   readonly #signatures: Signatures;
+  readonly #reader: JsonReader;
   readonly #clock: Clock;
   readonly #ids: Ids;
 
-  constructor({ key, signatures, clock, ids }: MessageSignerOptions) {
+  constructor({ key, signatures, reader = new JsonReader(), clock, ids }: MessageSignerOptions) {
     this.#key = key;
     this.#signatures = signatures;
+    this.#reader = reader;
     this.#ids = ids;
     this.#clock = clock;
     const publicKey = createPublicKey(key);
@@ -40,20 +50,39 @@ export class MessageSigner {
       agent_id: message.sender_id,
       timestamp,
       nonce: this.#ids.hex(),
-      signature: '',
+      signature: NO_SIGNATURE,
       public_key_fingerprint: this.fingerprint,
     };
     const sent = { ...message, timestamp, auth };
-    const content = signedContent(sent);
-    if (!content.ok) throw new Error('a message of ours has no canonical form');
-    if (Buffer.byteLength(content.value.text) + SIGNATURE_BYTES > MAX_MESSAGE_BYTES) {
+    const isLong = atMost(sent as unknown as Json, LONG_TEXT) >= LONG_TEXT;
+    const content = isLong ? await this.#longContent(sent) : shortContent(sent);
+    if (Buffer.byteLength(content) + SIGNATURE_BYTES > MAX_MESSAGE_BYTES) {
       refuse('agent_failed', {}, 'What the agent says is larger than the 10 MB a message may have.');
     }
-    const signature = await this.#signatures.sign(this.#key, content.value.text);
+    const signature = await this.#signatures.sign(this.#key, content);
     auth.signature = signature;
     return sent;
   }
+
+  /** What the signature of a long message covers, found in the thread that does so for messages that arrive. */
+  async #longContent(message: A2AMessage): Promise<Uint8Array> {
+    const text = JSON.stringify(a2aMessagesDialect.encode(message));
+    const limits = { ...DATA_LIMITS, depth: 1_000, numbers: 'finite' } as const;
+    const checked = await this.#reader.checkMessage(text, this.#clock.now(), { caller: 'server', waits: true, limits });
+    if ('signed' in checked) return checked.signed.bytes;
+    const [issue] = 'issues' in checked ? checked.issues : checked.invalid;
+    throw new Error(`a message of ours cannot be signed: ${issue?.pointer} ${issue?.message}`);
+  }
 }
+
+function shortContent(message: A2AMessage): string {
+  const content = signedContent(message);
+  if (!content.ok) throw new Error('a message of ours has no canonical form');
+  return content.value.text;
+}
+
+/** Stands where the signature will be, and is not covered by it. */
+const NO_SIGNATURE = 'AAAA';
 
 /** With its name; the longest is one of RSA with 8192 bits. */
 const SIGNATURE_BYTES = 2048;

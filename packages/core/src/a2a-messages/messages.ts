@@ -31,6 +31,7 @@ import { announcement } from './announcement.ts';
 import { collectAnswer } from './collect-answer.ts';
 import type { MessageSigner } from './message-signer.ts';
 import { type MessageRead, readMessage } from './read-message.ts';
+import { RecentAnnouncements } from './recent-announcements.ts';
 import type { Proof, SenderProof } from './sender-proof.ts';
 
 export interface MessagesOptions {
@@ -76,13 +77,14 @@ export interface Said {
 /** The A2A messages service: every door gives it what came and sends what it says. */
 export class Messages {
   readonly options: MessagesOptions;
+  readonly #announcements = new RecentAnnouncements();
 
   constructor(options: MessagesOptions) {
     this.options = options;
   }
 
   converse(entrance: MessagesEntrance): Conversation {
-    return new Conversation(this.options, entrance);
+    return new Conversation(this.options, entrance, this.#announcements);
   }
 }
 
@@ -90,6 +92,7 @@ export class Messages {
 export class Conversation {
   readonly #options: MessagesOptions;
   readonly #entrance: MessagesEntrance;
+  readonly #announcements: RecentAnnouncements;
   #session: Session = NEW_SESSION;
   /** Who has signed here before; on one connection only one agent speaks. */
   #speaker: string | undefined;
@@ -97,9 +100,10 @@ export class Conversation {
   /** What came before is known for what it is before the next is looked at. */
   #admitted: Promise<unknown> = Promise.resolve();
 
-  constructor(options: MessagesOptions, entrance: MessagesEntrance) {
+  constructor(options: MessagesOptions, entrance: MessagesEntrance, announcements: RecentAnnouncements) {
     this.#options = options;
     this.#entrance = entrance;
+    this.#announcements = announcements;
   }
 
   /** The other side said goodbye, there is nothing to agree on, or no place for it. */
@@ -144,6 +148,12 @@ export class Conversation {
     }
   }
 
+  /** Refuses a message that is not looked at further, such as one over its caller's limits, by an `error` about it. */
+  async refuse(text: Uint8Array | string, refused: Failure): Promise<Said> {
+    const read = await this.#read(text);
+    return this.#refusal(read.ok ? read.value.about : null, refused);
+  }
+
   /** Callers without a proof take turns by address, so that nobody uses up the turns of an agent it names. */
   #read(text: Uint8Array | string) {
     const { reader, clock, jsonLimits: limits } = this.#options;
@@ -160,7 +170,7 @@ export class Conversation {
 
   /** Reads the message, finds out who sent it, and what it does to the session; the answer may still take its time. */
   async #admit(read: MessageRead, text: Uint8Array | string): Promise<Answer | (() => Promise<Answer>)> {
-    const { engine, proof, nonces, clock } = this.#options;
+    const { engine, proof } = this.#options;
     const { head, signed } = read;
     if (!head.ok) return notTaken(head.issues);
     const { principal: caller } = this.#entrance;
@@ -178,9 +188,29 @@ export class Conversation {
       return failure('forbidden');
     }
     const message = await read.whole();
-    if (message.message_type !== 'request') {
-      if (this.#entrance.counted !== true) engine.limiter.request(principal);
-      if (nonce !== undefined && (await nonces.use(nonce)) === 'reused') return failure('nonce_reused');
+    if (message.message_type !== 'request' && this.#entrance.counted !== true) engine.limiter.request(principal);
+    if (message.message_type !== 'discover_agents') return this.#deliver(message, text, proven);
+    let refused: Answer;
+    const announced = await this.#announcements.answer(principal.id, text, async () => {
+      const delivered = await this.#deliver(message, text, proven);
+      const answer = typeof delivered === 'function' ? await delivered() : delivered;
+      if (answer instanceof Object && 'message_type' in answer && answer.message_type === 'agent_announcement')
+        return answer;
+      refused = answer;
+      return undefined;
+    });
+    return announced ?? refused;
+  }
+
+  async #deliver(
+    message: A2AMessage,
+    text: Uint8Array | string,
+    proven: Proof,
+  ): Promise<Answer | (() => Promise<Answer>)> {
+    const { nonces, clock } = this.#options;
+    const { nonce } = proven;
+    if (message.message_type !== 'request' && nonce !== undefined && (await nonces.use(nonce)) === 'reused') {
+      return failure('nonce_reused');
     }
     const { session, send, verdict, issue } = receive(this.#session, message, {
       card: this.#cardOf(message.recipient_id),
@@ -211,7 +241,6 @@ export class Conversation {
     const entrance = this.#entrance;
     // A2A messages answer in one piece; others may read the frames.
     const envelope = { ...(a2aMessagesDialect.toEnvelope(message) as E2AEnvelope), is_stream: true };
-    const takesStreams = !this.#capabilitiesOf(message.sender_id).includes('no_streaming');
     const frames = engine.handle(envelope, {
       principal,
       // Made when somebody asks for it: what is recorded has one of its own.
@@ -219,12 +248,14 @@ export class Conversation {
         return entrance.signal;
       },
       log,
-      received: { dialect: 'a2a-messages', text },
-      nonce,
-      counted: entrance.counted,
-      idempotencyKey: entrance.idempotencyKey,
+      beside: {
+        received: { dialect: 'a2a-messages', text },
+        nonce,
+        counted: entrance.counted,
+        idempotencyKey: entrance.idempotencyKey,
+      },
     });
-    const final = await collectAnswer(frames, { takesStreams });
+    const final = await collectAnswer(frames);
     if ('fault' in final) {
       engine.runs.cancel({ owner: principal.id, requestId: message.message_id });
       return final;
@@ -235,7 +266,10 @@ export class Conversation {
   }
 
   async #refusal(json: Json, refused: Failure): Promise<Said> {
-    const { message } = await this.#signed(errorAbout(json, refused, this.#stamp()));
+    const about = errorAbout(json, refused, this.#stamp());
+    // Only in our own name: an error under the name of an agent elsewhere would pass for that agent's.
+    const sender_id = about === undefined ? '' : this.#cardOf(about.sender_id).agent_id;
+    const { message } = await this.#signed(about && { ...about, sender_id });
     return { failure: refused, ...(message !== undefined && { message }) };
   }
 
@@ -247,12 +281,6 @@ export class Conversation {
   #cardOf(recipientId: string): AgentCard {
     const agent = this.#options.registry.find(recipientId);
     return agent !== undefined && agent.owner === undefined ? agent.card : this.#options.card;
-  }
-
-  /** What the caller says of itself: on this connection, else in the registry. */
-  #capabilitiesOf(agentId: string): readonly string[] {
-    const card = this.#session.peer ?? this.#options.registry.find(agentId)?.card;
-    return card?.capabilities ?? [];
   }
 
   #stamp(): Stamp {

@@ -1,6 +1,6 @@
-import { accept, type Json, type Outcome, parseJson, parseJsonBytes, reject } from '@dragoman/protocols';
-import { type A2AMessage, a2aMessagesDialect } from '@dragoman/protocols/a2a-messages';
-import { type JsonReader, parseChecked, type ReadOptions } from '../threads/json-reader.ts';
+import { accept, type Json, type Outcome, reject } from '@dragoman/protocols';
+import { type A2AMessage, a2aMessagesDialect, parseMessage } from '@dragoman/protocols/a2a-messages';
+import { type JsonReader, type JsonReadOptions, parseChecked } from '../threads/json-reader.ts';
 import type { SignedBytes } from '../threads/json-thread.ts';
 
 /** A message as far as it was read. */
@@ -17,11 +17,10 @@ export interface MessageRead {
 /** Reads an A2A message, a long one in a thread. The issues are those of a text that is not JSON. */
 export function readMessage(
   source: Uint8Array | string,
-  { reader, now, ...options }: ReadOptions & { readonly reader: JsonReader; readonly now: Date },
+  { reader, now, ...options }: JsonReadOptions & { readonly reader: JsonReader; readonly now: Date },
 ): Outcome<MessageRead> | Promise<Outcome<MessageRead>> {
   if (reader.isLong(source)) return readLong(source, { reader, now, ...options });
-  const { limits } = options;
-  const json = typeof source === 'string' ? parseJson(source, limits) : parseJsonBytes(source, limits);
+  const json = parseMessage(source, options.limits);
   if (!json.ok) return json;
   const head = a2aMessagesDialect.decode(json.value, now);
   return accept({ about: json.value, head, whole: () => messageIn(head) });
@@ -29,7 +28,7 @@ export function readMessage(
 
 async function readLong(
   source: Uint8Array | string,
-  { reader, now, ...options }: ReadOptions & { readonly reader: JsonReader; readonly now: Date },
+  { reader, now, ...options }: JsonReadOptions & { readonly reader: JsonReader; readonly now: Date },
 ): Promise<Outcome<MessageRead>> {
   const checked = await reader.checkMessage(source, now, options);
   if ('issues' in checked) return reject(...checked.issues);

@@ -15,7 +15,6 @@ import { agentFailed } from '../agents/agent.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { Gate } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
-import { isAnonymous } from '../mailbox/anonymous.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
@@ -52,7 +51,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
     isForeign: true,
     async *answer(envelope, call) {
       // Nobody answers for a sender without a key, so nothing is sent abroad for one in the name of this server.
-      if (isAnonymous(call.principal.id)) return yield { part: 'failure', failure: failure('forbidden') };
+      if (call.principal.role === 'anonymous') return yield { part: 'failure', failure: failure('forbidden') };
       if (!/^https?:/.test(endpoint)) {
         return yield agentFailed(
           `The agent listens at ${endpoint}, and requests are relayed over http and https only.`,
@@ -136,8 +135,29 @@ async function partOf(bytes: Uint8Array, asked: Asked): Promise<AgentPart> {
   return agentFailed(`The agent answered a request with a message of type ${message.message_type}.`);
 }
 
-function errorIn({ code, message, details }: { code: string; message: string; details?: Json }) {
-  return { code, message, ...(details !== undefined && { details }) };
+function errorIn({
+  code,
+  message,
+  details,
+  ...rest
+}: RelayedError): Omit<Extract<AgentPart, { part: 'error' }>, 'part'> {
+  const { retry_after, documentation_url } = rest;
+  return {
+    code,
+    message,
+    ...(details !== undefined && { details }),
+    ...(typeof retry_after === 'number' && { retry_after }),
+    ...(typeof documentation_url === 'string' && { documentation_url }),
+  };
+}
+
+interface RelayedError {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Json;
+  /** Of an `error` message the schema has checked both; of a `response` with an error they may be anything. */
+  readonly retry_after?: unknown;
+  readonly documentation_url?: unknown;
 }
 
 async function isProven(

@@ -13,8 +13,8 @@ const CARD = {
 const AT = 'https://one.example.com/a2a';
 
 test('a card and where its agent listens are a registration', () => {
-  const decoded = decodeRegistration({ agent_card: CARD, endpoint: 'one.example.com:8888' }, NOW);
-  expect(decoded).toMatchObject({ ok: true, value: { agent_card: CARD, endpoint: 'tcp://one.example.com:8888' } });
+  const decoded = decodeRegistration({ agent_card: CARD, endpoint: AT }, NOW);
+  expect(decoded).toMatchObject({ ok: true, value: { agent_card: CARD, endpoint: AT } });
 });
 
 test.each([

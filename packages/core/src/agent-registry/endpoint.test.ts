@@ -3,9 +3,7 @@ import { decodeEndpoint } from './endpoint.ts';
 
 test.each([
   ['https://agent.example.com/a2a', 'https://agent.example.com/a2a'],
-  ['agent.example.com:8888', 'tcp://agent.example.com:8888'],
-  ['localhost:8888', 'tcp://localhost:8888'],
-  ['wss://agent.example.com/ws', 'wss://agent.example.com/ws'],
+  ['http://agent.example.com:8888', 'http://agent.example.com:8888/'],
 ])('%s is %s', (text, uri) => {
   expect(decodeEndpoint(text)).toMatchObject({ ok: true, value: uri });
 });
@@ -13,6 +11,9 @@ test.each([
 test.each([
   '',
   'agent',
+  'agent.example.com:8888',
+  'tcp://agent.example.com:8888',
+  'wss://agent.example.com/ws',
   'javascript:alert(1)',
   'file:///etc/passwd',
   'https://user:word@agent.example.com',

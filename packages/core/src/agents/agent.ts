@@ -16,7 +16,15 @@ export type AgentPart =
   | { readonly part: 'frame'; readonly frame: Partial<E2AResponse> }
   | { readonly part: 'complete'; readonly result: Json }
   /** What went wrong, in the agent's own words. */
-  | { readonly part: 'error'; readonly code: string; readonly message: string; readonly details?: Json }
+  | {
+      readonly part: 'error';
+      readonly code: string;
+      readonly message: string;
+      readonly details?: Json;
+      /** Seconds to wait before trying again. */
+      readonly retry_after?: number;
+      readonly documentation_url?: string;
+    }
   /** What went wrong with the agent, in ours: it could not be reached, or it broke the rules. */
   | { readonly part: 'failure'; readonly failure: Failure };
 

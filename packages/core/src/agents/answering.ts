@@ -57,14 +57,16 @@ class Telling implements Retelling<AgentPart, E2AResponse> {
   }
 }
 
-function frameOf(part: AgentPart, maker: FrameMaker): E2AResponse {
+/** One part as the next frame. */
+export function frameOf(part: AgentPart, maker: FrameMaker): E2AResponse {
   switch (part.part) {
     case 'chunk':
       return maker.chunk(part.body);
     case 'complete':
       return maker.complete(part.result);
     case 'error': {
-      const body: JsonObject = { code: part.code, message: part.message, details: part.details ?? {} };
+      const { part: _, ...error } = part;
+      const body: JsonObject = { ...error, details: error.details ?? {} };
       return maker.frame({ response_kind: 'e2a.error', is_final: true, status: 'failed', body });
     }
     case 'failure':

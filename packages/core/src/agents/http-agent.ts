@@ -1,6 +1,7 @@
 import { encodeEnvelope, type Failure, failure, isPassingStatus, redacted, retryAfterMs } from '@dragoman/protocols';
+import { CredentialUse } from '../credential-use.ts';
 import { connectFault } from '../gate/connect-fault.ts';
-import { CredentialUse, type InboundAnswer } from '../gate/gate.ts';
+import type { InboundAnswer } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock } from '../ports.ts';

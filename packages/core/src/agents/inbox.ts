@@ -2,13 +2,13 @@ import type { Json, Outcome } from '@dragoman/protocols';
 import type { AgentPart } from './agent.ts';
 
 /** A frame that has come for a request, or the reason why no more will. */
-export type Arrival =
+export type InboxArrival =
   | { readonly frame: Outcome<Json>; readonly bytes: number }
   | { readonly end: AgentPart; readonly bytes: 0 };
 
 /** What has come for one request and was not read yet, in order, for one reader. */
 export class Inbox {
-  #arrivals: Arrival[] = [];
+  #arrivals: InboxArrival[] = [];
   #read = 0;
   #wake: (() => void) | undefined;
   #bytes = 0;
@@ -24,7 +24,7 @@ export class Inbox {
     return this.#taken;
   }
 
-  put(arrival: Arrival): void {
+  put(arrival: InboxArrival): void {
     this.#arrivals.push(arrival);
     this.#bytes += arrival.bytes;
     this.#wake?.();
@@ -39,10 +39,10 @@ export class Inbox {
   }
 
   /** The next one, when it is there; rejects with the signal's reason once it aborts. */
-  async next(signal: AbortSignal): Promise<Arrival> {
+  async next(signal: AbortSignal): Promise<InboxArrival> {
     signal.throwIfAborted();
     while (this.#read === this.#arrivals.length) await this.#arrival(signal);
-    const arrival = this.#arrivals[this.#read++] as Arrival;
+    const arrival = this.#arrivals[this.#read++] as InboxArrival;
     if (this.#read === this.#arrivals.length) {
       this.#arrivals = [];
       this.#read = 0;

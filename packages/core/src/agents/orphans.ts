@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../ports.ts';
-import { bootId, isRunning, nameOf, type ProcessName, processes, statOf } from './process-name.ts';
+import { bootId, isRunning, type ProcessName, processes, processNameOf, statOf } from './process-name.ts';
 
 /** Children are written down while they live, so that the next server can end those of one that was killed. */
 interface ChildRecord {
@@ -15,7 +15,12 @@ interface ChildRecord {
 
 /** Writes a child down. At once and not when there is time: what is not written is not found. */
 export function recordChild({ folder, agentId, pid }: { folder: string; agentId: string; pid: number }): void {
-  const record: ChildRecord = { agent: agentId, child: nameOf(pid), owner: nameOf(process.pid), boot: bootId() };
+  const record: ChildRecord = {
+    agent: agentId,
+    child: processNameOf(pid),
+    owner: processNameOf(process.pid),
+    boot: bootId(),
+  };
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(pathOf(folder, pid), JSON.stringify(record), { mode: 0o600 });
 }

@@ -16,7 +16,7 @@ export function isRunning({ pid, startedAt }: ProcessName, boot: string | null):
   return stat?.startedAt === startedAt && !stat.ending;
 }
 
-export function nameOf(pid: number): ProcessName {
+export function processNameOf(pid: number): ProcessName {
   return { pid, startedAt: statOf(pid)?.startedAt ?? null };
 }
 

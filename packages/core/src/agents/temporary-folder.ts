@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../ports.ts';
 import { endOrphans } from './orphans.ts';
-import { bootId, isRunning, nameOf } from './process-name.ts';
+import { bootId, isRunning, processNameOf } from './process-name.ts';
 import { childrenFolder } from './stdio-agent.ts';
 
 export interface TemporaryFolder {
@@ -55,7 +55,7 @@ function isOurs(place: string): boolean {
 }
 
 function beginningOf(pid: number): string {
-  const { startedAt } = nameOf(pid);
+  const { startedAt } = processNameOf(pid);
   return `${pidSpace() ?? 'host'}-${pid}-${startedAt ?? 'unknown'}-`;
 }
 

@@ -12,6 +12,11 @@ export function apiAround(target: URL, apis: ApiCatalogue): Api | undefined {
   return around;
 }
 
+/** The path of a URL below the base of the API around it. */
+export function pathBelowApi(target: URL, api: Api): string {
+  return target.pathname.slice(baseOf(api).pathname.replace(/\/+$/, '').length) || '/';
+}
+
 /** Whether some API is at the host and port of a URL, whatever its path. */
 export function isHostOfApi(target: URL, apis: ApiCatalogue): boolean {
   const host = nameOfHostPort(hostPortOf(target));

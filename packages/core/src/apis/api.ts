@@ -4,6 +4,8 @@ export interface Api {
   readonly base_url: string;
   readonly description: string | null;
   readonly endpoints: readonly ApiEndpoint[];
+  /** Callers without `*` may call other paths than `endpoints` too. */
+  readonly allow_unlisted?: boolean;
   /** The hosts whose data, fetched with a credential, may be sent here; `*` is any. None where it is left out. */
   readonly accepts_data_from?: readonly string[];
 }

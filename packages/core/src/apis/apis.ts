@@ -131,7 +131,13 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   const { openapi, ...told } = json as ApiDefinition;
   const read = openapi === undefined ? accept<Partial<ApiShape>>({}) : apiFromOpenApi(openapi as Json);
   if (!read.ok) return read;
-  const { base_url, description = null, endpoints = [], accepts_data_from } = { ...read.value, ...told };
+  const {
+    base_url,
+    description = null,
+    endpoints = [],
+    accepts_data_from,
+    allow_unlisted,
+  } = { ...read.value, ...told };
   if (base_url === undefined) return reject(openapi === undefined ? NO_URL : NO_SERVER);
   const url = decodeBaseUrl(base_url);
   if (!url.ok) return told.base_url === undefined ? reject(...url.issues.map(ofDocument)) : url;
@@ -144,6 +150,7 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
     base_url: url.value,
     description,
     endpoints: endpoints.map((endpoint) => ({ description: null, ...endpoint })),
+    ...(allow_unlisted !== undefined && { allow_unlisted }),
     ...(sources !== undefined && { accepts_data_from: sources.value }),
   };
   return accept(api, read.warnings);

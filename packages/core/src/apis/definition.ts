@@ -23,6 +23,10 @@ const members = {
   base_url: { type: 'string', minLength: 1, maxLength: 2048, description: 'https, or http where gate.allow names it.' },
   description,
   endpoints: { type: 'array', items: EndpointShape, maxItems: 5000 },
+  allow_unlisted: {
+    type: 'boolean',
+    description: 'Agents without apis: ["*"] may call paths that endpoints does not list. Default: false.',
+  },
   accepts_data_from: {
     type: 'array',
     items: { type: 'string', minLength: 1, maxLength: 300 },

@@ -11,7 +11,7 @@ import {
 } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 import { cutTo } from '../cut-to.ts';
-import { spelledOut } from '../knowledge/words.ts';
+import { spelledOut } from '../spelled-out.ts';
 import type { ApiShape } from './definition.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
-import { CredentialUse } from '../gate/gate.ts';
+import { CredentialUse } from '../credential-use.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import { AnswerCache } from './answer-cache.ts';
 
@@ -59,12 +59,20 @@ describe('nothing is kept', () => {
     ['that says no-store', get(), answer, 'private, no-store'],
     ['that says no-cache', get(), answer, 'no-cache'],
     ['that is old at once', get(), answer, 'max-age=0'],
-    ['for who asks for it fresh', get({ headers: { 'Cache-Control': 'no-cache' } }), answer, undefined],
+    ['for a caller that says no-store', get({ headers: { 'Cache-Control': 'no-store' } }), answer, undefined],
   ] as const)('%s', (_, request, given, cacheControl) => {
     const { cache } = made();
     cache.keep('ann', request, given, { cacheControl, asked: cache.asking('ann', request) });
     expect(cache.find('ann', request)).toBeUndefined();
     expect(cache.clear()).toBe(0);
+  });
+
+  test('of an answer to a call that left before the one whose answer is kept', () => {
+    const { cache } = made();
+    const [early, late] = [cache.asking('ann', get()), cache.asking('ann', get())];
+    cache.keep('ann', get(), { ...answer, contentType: 'late' }, { asked: late });
+    cache.keep('ann', get(), { ...answer, contentType: 'early' }, { asked: early });
+    expect(cache.find('ann', get())?.contentType).toBe('late');
   });
 
   test('with a time of 0', () => {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { CredentialUse } from '../gate/gate.ts';
+import { CredentialUse } from '../credential-use.ts';
 import type { Clock, Ids } from '../ports.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 
@@ -21,6 +21,7 @@ export class AnswerCache {
   readonly #cleared = new LRUCache<string, number>({ max: MOST_WRITTEN });
   #allCleared = 0;
   #now = 0;
+  #asked = 0;
 
   constructor({ clock, ids, ttlMs, versionOf, maxEntries = 1000, maxBytes = 67_108_864 }: AnswerCacheOptions) {
     this.#clock = clock;
@@ -46,7 +47,9 @@ export class AnswerCache {
 
   /** The moment, for `keep`: a call that leaves now may be answered with what is true now, and not later. */
   asking(owner: string, request: ApiRequest): Asking {
-    return { at: this.#now, key: this.#ttlMs === 0 || !isSafe(request) ? undefined : this.#keyOf(owner, request) };
+    this.#asked += 1;
+    const key = this.#ttlMs === 0 || request.method !== 'GET' ? undefined : this.#keyOf(owner, request);
+    return { at: this.#now, number: this.#asked, key };
   }
 
   /**
@@ -56,15 +59,22 @@ export class AnswerCache {
   keep(owner: string, request: ApiRequest, answer: ApiAnswer, { cacheControl, asked }: KeepOptions): ApiAnswer {
     const { status } = answer;
     const ttlMs = Math.min(this.#ttlMs, maxAgeMs(cacheControl));
-    if (ttlMs === 0 || asked.key === undefined || status < 200 || status > 299) return answer;
+    if (asked.key === undefined || status < 200 || status > 299) return answer;
+    // A fresh answer replaces the one that is kept, also where it may not be kept itself.
+    const kept = this.#entries.get(asked.key);
+    if (kept !== undefined && kept.number > asked.number) return answer;
+    if (ttlMs === 0 || says(request, NO_STORE)) {
+      this.#entries.delete(asked.key);
+      return answer;
+    }
     const origin = new URL(request.url).origin;
     const changed = [this.#written.get(`${owner} ${origin}`), this.#cleared.get(owner), this.#allCleared];
     if (changed.some((at = 0) => at > asked.at)) return answer;
     // A name nobody has used, also before a restart: to hash what is large would hold up everybody.
-    const kept = { ...answer, lineage: this.#ids.hex() };
+    const named = { ...answer, lineage: this.#ids.hex() };
     const expiresAt = this.#clock.elapsed() + ttlMs;
-    this.#entries.set(asked.key, { owner, origin, expiresAt, answer: kept });
-    return kept;
+    this.#entries.set(asked.key, { owner, origin, expiresAt, number: asked.number, answer: named });
+    return named;
   }
 
   /** Something was written there: what was read from there before may be wrong now. */
@@ -99,6 +109,8 @@ export class AnswerCache {
       query.map(([name, value]) => [name, told(value)]),
       Object.entries(headers)
         .map(([name, value]) => [name.toLowerCase(), told(value)] as const)
+        // It asks for another way to get the answer, not for another answer.
+        .filter(([name]) => name !== 'cache-control')
         .sort(([a], [b]) => (a < b ? -1 : 1)),
     ];
     return hash('sha256', JSON.stringify(parts), 'base64url');
@@ -118,6 +130,8 @@ interface AnswerCacheOptions {
 /** A call that leaves. */
 interface Asking {
   readonly at: number;
+  /** Which of all calls it is. */
+  readonly number: number;
   /** Made when it leaves: a credential that is replaced meanwhile is not the one it was answered for. */
   readonly key: string | undefined;
 }
@@ -133,14 +147,19 @@ interface Entry {
   readonly owner: string;
   readonly origin: string;
   readonly expiresAt: number;
+  readonly number: number;
   readonly answer: ApiAnswer;
 }
 
 /** Only what changes nothing may be left out; and a caller may ask for a fresh answer. */
-function isSafe({ method, headers }: ApiRequest): boolean {
-  if (method !== 'GET') return false;
-  return !Object.entries(headers).some(
-    ([name, value]) => name.toLowerCase() === 'cache-control' && typeof value === 'string' && FRESH.test(value),
+function isSafe(request: ApiRequest): boolean {
+  return request.method === 'GET' && !says(request, FRESH);
+}
+
+/** What the caller's Cache-Control has in it. */
+function says({ headers }: ApiRequest, directive: RegExp): boolean {
+  return Object.entries(headers).some(
+    ([name, value]) => name.toLowerCase() === 'cache-control' && typeof value === 'string' && directive.test(value),
   );
 }
 
@@ -153,5 +172,6 @@ function maxAgeMs(cacheControl: string | undefined): number {
 }
 
 const FRESH = /(?:^|[\s,])no-(?:store|cache)(?:$|[\s,;=])/i;
+const NO_STORE = /(?:^|[\s,])no-store(?:$|[\s,;=])/i;
 /** More than there are calls under way at once. */
 const MOST_WRITTEN = 10_000;

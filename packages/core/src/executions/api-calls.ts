@@ -19,7 +19,16 @@ import type { AnswerCache } from './answer-cache.ts';
 import type { CircuitBreaker } from './circuit-breaker.ts';
 import { refuseFlow } from './data-flow.ts';
 import { refuseDestination } from './destination.ts';
-import { delayBefore, hadLeft, hasIdempotencyKey, isIdempotent, isTransient, MOST_RETRIES } from './retry.ts';
+import {
+  delayBefore,
+  hadLeft,
+  hasIdempotencyKey,
+  isIdempotent,
+  isRefusedForNow,
+  isTransient,
+  MOST_RETRIES,
+} from './retry.ts';
+import { sentUrl } from './sent-url.ts';
 
 export interface ApiCallsOptions {
   readonly gate: Gate;
@@ -91,15 +100,18 @@ export class ApiCalls {
     const repeatable = isIdempotent(request);
     for (let failures = 1; ; failures++) {
       const tried = await this.#attempt(request, context);
-      if (tried.ok && (!isTransient(tried.answer.status) || !repeatable)) return tried.answer;
+      const mayAskAgain = tried.ok && (repeatable || isRefusedForNow(tried.answer.status));
+      if (tried.ok && (!isTransient(tried.answer.status) || !mayAskAgain)) return told(tried.answer, request, failures);
       const mayRepeat = tried.ok || tried.failure.retryable;
-      const isSafe = repeatable || (!tried.ok && !hadLeft(tried.failure));
+      const isSafe = repeatable || mayAskAgain || (!tried.ok && !hadLeft(tried.failure));
       const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
       const delay = delayBefore(failures, { random, retryAfterMs: tried.retryAfterMs });
       const isInTime = clock.elapsed() + delay < context.deadline;
       if (failures > MOST_RETRIES || !mayRepeat || !isSafe || !isInTime) {
-        if (tried.ok) return tried.answer;
-        throw new Refused(advised(repeatable ? tried.failure : withOutcome(tried.failure, request)));
+        const retryAfter = isInTime || tried.retryAfterMs === 0 ? undefined : Math.ceil(tried.retryAfterMs / 1000);
+        if (tried.ok) return told(tried.answer, request, failures, retryAfter);
+        const ended = advised(repeatable ? tried.failure : withOutcome(tried.failure, request));
+        throw new Refused(withDetails(ended, { url: sentUrl(request), attempts: failures }));
       }
       await clock.wait(delay, abortSignalOf(context.signal));
     }
@@ -168,9 +180,22 @@ function timeFor({ timeoutMs }: ApiRequest, left: number): number {
   return timeoutMs < left ? timeoutMs : Math.max(0, left) + AFTER_THE_END_MS;
 }
 
+/** An answer that is no success, with how it was asked for. */
+function told(answer: ApiAnswer, request: ApiRequest, attempts: number, retryAfter?: number): ApiAnswer {
+  if (answer.status >= 200 && answer.status < 300) return answer;
+  const url = sentUrl(request);
+  return { ...answer, sent: { url, attempts, ...(retryAfter !== undefined && { retry_after: retryAfter }) } };
+}
+
+function withDetails(known: Failure, details: Failure['details']): Failure {
+  return { ...known, details: { ...known.details, ...details } };
+}
+
 /** What was sent and not answered may have been done. It is not sent again, and whoever asked has to know. */
 function withOutcome(known: Failure, request: ApiRequest): Failure {
-  return hadLeft(known) && known.retryable ? outcomeUnknown(request, known.message) : known;
+  if (!hadLeft(known) || !known.retryable) return known;
+  const unknown = outcomeUnknown(request, known.message);
+  return known.code === 'timeout' ? { ...unknown, code: 'timeout' } : unknown;
 }
 
 /** The end of a call that may have had its effect and must not have it twice. */

@@ -4,7 +4,11 @@ import { type ExecutionEvent, type LiveExecution, pastEvents } from './live-exec
 
 /** An execution that was asked for: its answer, and what is told on the way. */
 export interface Begun {
-  readonly executionId: string;
+  readonly row: ExecutionRow;
+  /** How many events there are by now, the end included. */
+  readonly told: number;
+  /** When it was first asked for, where this is a repeat; of one that is recorded late, known with its result. */
+  readonly replayedFrom?: number | undefined;
   /** How it ended, as JSON text, as soon as that is recorded. */
   result(): Promise<string | LongText>;
   /** What is told after a number, to the end. */
@@ -13,13 +17,22 @@ export interface Begun {
 
 /** One that runs. */
 export function begunNow(live: LiveExecution): Begun {
-  return { executionId: live.row.executionId, result: () => live.ended, events: (after) => live.read(after) };
+  return {
+    row: live.row,
+    told: live.told,
+    get replayedFrom() {
+      return live.replayedFrom;
+    },
+    result: () => live.ended,
+    events: (after) => live.read(after),
+  };
 }
 
 /** One that has ended, from its record. */
 export function begunBefore(row: ExecutionRow, result: string | LongText): Begun {
   return {
-    executionId: row.executionId,
+    row,
+    told: Number.POSITIVE_INFINITY,
     result: async () => result,
     events: (after) => pastEvents(row, after),
   };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Api } from '../apis/api.ts';
-import { CredentialUse } from '../gate/gate.ts';
+import { CredentialUse } from '../credential-use.ts';
 import { KnownUrls } from '../gate/known-urls.ts';
 import { refuseDestination } from './destination.ts';
 
@@ -8,8 +8,12 @@ const shop: Api = { id: 'shop', base_url: 'https://api.example.com/v1', descript
 const stock: Api = { ...shop, id: 'stock', base_url: 'https://api.example.com/v1/stock' };
 const apis = catalogue(shop);
 const refused = (url: string, permitted: readonly string[] = ['shop'], { among = apis, headers = {} } = {}) =>
-  refuseDestination(new KnownUrls().read(url), { apis: permitted }, among, { query: [], headers, body: undefined })
-    ?.code;
+  refuseDestination(new KnownUrls().read(url), { apis: permitted }, among, {
+    method: 'GET',
+    query: [],
+    headers,
+    body: undefined,
+  })?.code;
 
 test.each([
   'https://api.example.com/v1',

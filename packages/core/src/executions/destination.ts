@@ -1,6 +1,7 @@
 import { type Failure, failure } from '@dragoman/protocols';
+import { isListedEndpoint } from '@dragoman/protocols/a2e-workflow';
 import type { ApiCatalogue } from '../apis/api.ts';
-import { apiAround, isHostOfApi } from '../apis/api-around.ts';
+import { apiAround, isHostOfApi, pathBelowApi } from '../apis/api-around.ts';
 import { credentialsIn } from '../gate/injection.ts';
 import type { Permissions } from '../principal.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
@@ -14,7 +15,7 @@ export function refuseDestination(
   target: URL | undefined,
   { apis: permitted }: Pick<Permissions, 'apis'>,
   apis: ApiCatalogue,
-  parts: Pick<ApiRequest, 'headers' | 'query' | 'body'>,
+  parts: Pick<ApiRequest, 'method' | 'headers' | 'query' | 'body'>,
 ): Failure | undefined {
   if (target === undefined) return failure('invalid_message', {}, 'The URL of the call is none.');
   if (target.username !== '' || target.password !== '') {
@@ -29,7 +30,15 @@ export function refuseDestination(
       `The credential was not sent: ${target.origin}${target.pathname} is outside the base URL of every API on that host.`,
     );
   }
-  if (api !== undefined && permitted.includes(api.id)) return undefined;
+  if (api !== undefined && permitted.includes(api.id)) {
+    const path = pathBelowApi(target, api);
+    if (api.allow_unlisted === true || isListedEndpoint(api, parts.method, path)) return undefined;
+    return failure(
+      'forbidden',
+      { sent: false, suggestions: [`see the endpoints of ${api.id} in availableApis of the capabilities`] },
+      `${parts.method} ${path} is no endpoint of the API ${api.id} that this agent may call.`,
+    );
+  }
   return failure(
     'forbidden',
     { suggestions: ['see availableApis in the capabilities'] },

@@ -30,7 +30,7 @@ import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
-import { type ExecutionEvent, LiveExecution, nameOf } from './live-execution.ts';
+import { LiveExecution, nameOf } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
@@ -135,7 +135,7 @@ export class Executions {
       if (!accepted.repeat) return begunNow(this.#start(new LiveExecution(row, principal, RECORDED), ready, slot));
       slot?.release();
       if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
-      return this.#follow(accepted.row);
+      return { ...(await this.#follow(accepted.row)), replayedFrom: accepted.row.acceptedAt };
     } catch (error) {
       slot?.release();
       throw error;
@@ -157,11 +157,11 @@ export class Executions {
     return row === undefined ? undefined : (row.end?.result ?? JSON.stringify(runningResult(row)));
   }
 
-  /** What an execution told after a number, and tells from now on. */
-  async events(key: ExecutionKey, after: number): Promise<AsyncIterable<ExecutionEvent> | undefined> {
+  /** An execution of the owner, to read what it tells from any number on. */
+  async follow(key: ExecutionKey): Promise<Begun | undefined> {
     await this.#ensure(key);
     const row = await this.#options.store.find(key);
-    return row && (await this.#follow(row)).events(after);
+    return row && this.#follow(row);
   }
 
   /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
@@ -338,7 +338,7 @@ export class Executions {
     if (signal.reason === SUSPENDED) throw SUSPENDED;
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
-    await this.#end(live, ended, secrets);
+    await this.#end(live, { ...ended, warnings: [...asked.warnings, ...plan.warnings] }, secrets);
     // What it still waits for, nobody wants any more.
     if (effects.isWaiting) signal.end(OVER);
   }
@@ -352,7 +352,10 @@ export class Executions {
     if (earlier === undefined) live.finish(run.status, result);
     else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
     else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
-    else live.finish(earlier.end.status, earlier.end.result);
+    else {
+      live.replayedFrom = earlier.acceptedAt;
+      live.finish(earlier.end.status, earlier.end.result);
+    }
   }
 
   async #endAtOnce(row: ExecutionRow, why: Failure): Promise<void> {

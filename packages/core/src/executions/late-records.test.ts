@@ -51,7 +51,7 @@ test('whoever asks for one that runs finds it recorded: by its id, in the list, 
     await expect.poll(() => requests.length).toBe(1);
     expect(writes).toEqual([]);
     if (ask === 'find') expect(await executions.find(E1)).toContain('"status":"running"');
-    if (ask === 'events') expect(await executions.events(E1, -1)).toBeDefined();
+    if (ask === 'events') expect(await executions.follow(E1)).toBeDefined();
     if (ask === 'list')
       expect((await executions.list('ann', { limit: 5 })).rows).toMatchObject([{ status: 'running' }]);
     await answer('[1]');

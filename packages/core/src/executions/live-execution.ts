@@ -24,6 +24,8 @@ export class LiveExecution {
   readonly ended: Promise<string | LongText>;
   /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */
   recording: Promise<ExecutionAccepted> | undefined;
+  /** When it was first asked for, where it turned out to be a repeat. */
+  replayedFrom: number | undefined;
   #journal: EffectJournal | undefined;
   /** Written out only when somebody reads them: most executions nobody watches. */
   #events: Progress[] = [];
@@ -57,6 +59,11 @@ export class LiveExecution {
   tell(progress: Progress): void {
     this.#events.push(progress);
     if (this.#wake.length > 0) this.#wakeReaders();
+  }
+
+  /** How many events there are by now, the end included. */
+  get told(): number {
+    return this.#events.length + (this.#end === undefined ? 0 : 1);
   }
 
   /** Its end is about to be recorded. Gives what was told, to be recorded with it. */
@@ -152,7 +159,8 @@ function dataOf(sequence: number, executionId: string, progress: Progress): stri
   if (progress.event === 'operation-started') return `${head}}`;
   const duration = Math.round(progress.milliseconds * 1000) / 1000;
   const cached = progress.cached === true ? ',"cached":true' : '';
-  return `${head},"status":"${progress.status}","duration_ms":${duration}${cached}}`;
+  const url = progress.url === undefined ? '' : `,"url":${JSON.stringify(progress.url)}`;
+  return `${head},"status":"${progress.status}","duration_ms":${duration}${cached}${url}}`;
 }
 
 function endEvent(sequence: number, executionId: string, status: string, result: string): ExecutionEvent {

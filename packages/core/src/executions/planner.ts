@@ -59,7 +59,10 @@ export class Planner {
     const { kind } = asked;
     const plans = kind?.isSelfContained === true ? this.#plansFor(principal) : undefined;
     const known = kind && plans?.get(kind);
-    if (known !== undefined) return { ok: true, plan: { ...known, workflow: asked.workflow } };
+    if (known !== undefined) {
+      const { executionId } = asked.workflow;
+      return { ok: true, plan: { ...known, workflow: { ...known.workflow, executionId } } };
+    }
     const outcome = compilePlan(asked.workflow, {
       ...(await this.#context(asked, principal)),
       catalog: this.#options.catalog,
@@ -175,6 +178,7 @@ const PERMISSION: ReadonlySet<string> = new Set<FindingCode>([
   'operation_not_allowed',
   'callee_not_allowed',
   'api_not_allowed',
+  'endpoint_not_allowed',
   'credential_unavailable',
   'credential_host',
   'data_flow',

@@ -1,12 +1,12 @@
 import type { JsonObject } from '@dragoman/protocols';
-import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import type { Finding, WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { type LongText, longBetween } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 
 /** How an execution ended, as its owner is told (A2E, API Reference). The results are text already, and stay it. */
 export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): string | LongText {
-  const { status, results, skipped, errors } = run;
+  const { status, results, skipped, errors, warnings = [] } = run;
   // An id, a status and a time are words without anything to escape.
   const head = `{"execution_id":"${row.executionId}","status":"${status}","results":`;
   let tail = '';
@@ -15,6 +15,7 @@ export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): s
   tail += `,"started_at":"${timeText(row.acceptedAt)}","completed_at":"${timeText(endedAt)}"`;
   if (errors.length > 0) tail += `,"error":${JSON.stringify(errors[0])}`;
   if (errors.length > 1) tail += `,"errors":${JSON.stringify(errors)}`;
+  if (warnings.length > 0) tail += `,"warnings":${JSON.stringify(warnings)}`;
   tail += '}';
   return results instanceof Uint8Array ? longBetween(head, results, tail) : head + results + tail;
 }
@@ -29,7 +30,10 @@ function timeText(milliseconds: number): string {
 let lastSecond = { is: 0, text: '1970-01-01T00:00:00.' };
 
 /** What an execution has to show for itself at its end. */
-export type EndedRun = Pick<PoolResult, 'status' | 'results' | 'skipped' | 'errors'>;
+export interface EndedRun extends Pick<PoolResult, 'status' | 'results' | 'skipped' | 'errors'> {
+  /** What `validate` reports of it. */
+  readonly warnings?: readonly Finding[];
+}
 
 /** An execution that could not even begin, after a restart. */
 export function failedRun(error: WorkflowError): EndedRun {

@@ -13,9 +13,9 @@ export function delayBefore(
   return Math.max(retryAfterMs, Math.min(LONGEST_MS, plain * (1 + random / 10)));
 }
 
-/** Whether a second time has no second effect: by the method (RFC 9110 §9.2.2), or because the caller says so with a key. */
-export function isIdempotent({ method, headers, idempotencyKey }: ApiRequest): boolean {
-  if (method === 'GET' || method === 'PUT' || method === 'DELETE') return true;
+/** Whether a second time has no second effect: by the method (RFC 9110 §9.2.2), or because the caller says so. */
+export function isIdempotent({ method, headers, idempotencyKey, idempotent }: ApiRequest): boolean {
+  if (method === 'GET' || method === 'PUT' || method === 'DELETE' || idempotent === true) return true;
   return idempotencyKey !== undefined || hasIdempotencyKey(headers);
 }
 
@@ -27,6 +27,11 @@ export function hasIdempotencyKey(headers: ApiRequest['headers']): boolean {
 /** A2E, Retryable Errors: of 4xx only 408 and 429, so not 425; and 5xx. Not 501: asking again will not implement it. */
 export function isTransient(status: number): boolean {
   return status === 408 || status === 429 || (status >= 500 && status !== 501);
+}
+
+/** RFC 6585 §4: what was too much was not processed, so it may be sent again whatever it is. */
+export function isRefusedForNow(status: number): boolean {
+  return status === 429;
 }
 
 /** Whether the request had left when it failed. What does not say so is taken to have. */

@@ -28,7 +28,7 @@ function kept(json: JsonObject, text = JSON.stringify(json)) {
   const read = e2aDialect.decode(json, new Date(0));
   if (!read.ok || isResponse(read.value)) throw new Error('no envelope');
   const envelope = { ...read.value, source_agent_id: 'ada' };
-  const written = arrivalText(envelope, call({ received: { dialect: 'e2a', text, json } }), 'echo');
+  const written = arrivalText(envelope, call({ beside: { received: { dialect: 'e2a', text, json } } }), 'echo');
   return { written, ...readArrival(written, encodeEnvelope(withoutSecrets(envelope)) as JsonObject) };
 }
 
@@ -66,16 +66,20 @@ describe('an envelope', () => {
 
 test('what is no envelope is kept to the letter, line breaks and all', () => {
   const text = '{\n  "from": "Ada",\n "message": "é"\n}';
-  const written = arrivalText(newEnvelope(), call({ received: { dialect: 'a2a-mailbox', text } }), 'echo');
+  const written = arrivalText(newEnvelope(), call({ beside: { received: { dialect: 'a2a-mailbox', text } } }), 'echo');
   expect(readArrival(written, {})).toMatchObject({ dialect: 'a2a-mailbox', size: text.length, text });
   const bytes = new TextEncoder().encode(text);
-  const same = arrivalText(newEnvelope(), call({ received: { dialect: 'a2a-mailbox', text: bytes } }), 'echo');
+  const same = arrivalText(
+    newEnvelope(),
+    call({ beside: { received: { dialect: 'a2a-mailbox', text: bytes } } }),
+    'echo',
+  );
   expect(readArrival(same, {}).text).toBe(text);
 });
 
 test('what is too large is told by its size, what no door told by nothing', () => {
   const text = `"${'x'.repeat(70_000)}"`;
-  const written = arrivalText(newEnvelope(), call({ received: { dialect: 'a2a-messages', text } }), 'echo');
+  const written = arrivalText(newEnvelope(), call({ beside: { received: { dialect: 'a2a-messages', text } } }), 'echo');
   expect(readArrival(written, {})).toEqual({
     keyId: 'key-1',
     rules: ['agents:echo'],

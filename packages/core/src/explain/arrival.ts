@@ -1,5 +1,6 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
+import { claimedIdentities } from '../claimed-identities.ts';
 import { allows, type Principal } from '../principal.ts';
 import { type Given, givenIn, givenOf } from './given.ts';
 import { entryFor } from './permission-rule.ts';
@@ -32,7 +33,8 @@ export interface Arrival {
  * is computed that can be computed when somebody asks, and of an envelope only that is kept which the record of the envelope
  * does not say.
  */
-export function arrivalText(envelope: E2AEnvelope, { principal, received }: Call, agentId: string): string {
+export function arrivalText(envelope: E2AEnvelope, { principal, beside }: Call, agentId: string): string {
+  const received = beside?.received;
   const size = received?.text.length ?? 0;
   const kept = received === undefined || size > MOST_KEPT ? 'nothing' : keptOf(received, envelope);
   const rules = rulesFor(principal, envelope, agentId);
@@ -66,10 +68,10 @@ function keptOf({ json }: Received, envelope: E2AEnvelope): Kept {
 }
 
 /** The entry of each list that names what was asked. */
-function rulesFor({ permissions }: Principal, { identity_origin: origin }: E2AEnvelope, agentId: string): string[] {
+function rulesFor({ id, permissions }: Principal, envelope: E2AEnvelope, agentId: string): string[] {
   const rules = allows(permissions.agents, agentId) ? [`agents:${entryFor(permissions.agents, agentId)}`] : [];
-  if (origin !== 'system' && origin !== 'service') return rules;
-  return [...rules, `operations:${entryFor(permissions.operations, `identity.${origin}`)}`];
+  const claimed = claimedIdentities(envelope, id);
+  return [...rules, ...claimed.map((operation) => `operations:${entryFor(permissions.operations, operation)}`)];
 }
 
 /** As much as a person would read; a larger input is told by its size. */

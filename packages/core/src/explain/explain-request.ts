@@ -10,9 +10,9 @@ import {
   redacted,
 } from '@dragoman/protocols';
 import { SERVER } from '../layers/journal.ts';
-import { isAnonymous } from '../mailbox/anonymous.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameFrom } from '../runs/frame-text.ts';
+import { isAnonymousOwner } from '../store/anonymous.ts';
 import type { ArrivedRow, ShownDelivery, Store } from '../store/store.ts';
 import { type Arrival, readArrival } from './arrival.ts';
 import { wayIn } from './way-in.ts';
@@ -48,7 +48,7 @@ function received({ dialect, size, text }: Arrival): ReceivedInput {
 
 /** As it came, unless something in it looks like a secret: then as the same JSON without that. */
 function shown(text: string): string {
-  const json = parseJson(text, { ...DATA_LIMITS, numbers: 'finite' });
+  const json = parseJson(text, DATA_LIMITS);
   if (!json.ok) return text;
   const safe = JSON.stringify(redacted(json.value));
   return safe === JSON.stringify(json.value) ? text : safe;
@@ -61,14 +61,14 @@ function allowed(row: ArrivedRow, { keyId, rules, dialect }: Arrival, envelope: 
   }
   return rules.map((rule) => {
     const [list = '', entry = ''] = rule.split(/:(.*)/s);
-    const what = list === 'agents' ? `to ask agent ${row.agentId}` : `to speak as ${envelope.identity_origin}`;
+    const what = list === 'agents' ? `to ask agent ${row.agentId}` : 'to speak in another name';
     return { ...by, what, rule: `permissions.${list} has ${JSON.stringify(entry)}` };
   });
 }
 
 function knownBy(owner: string, keyId: string | null, dialect: string | null): string {
   if (keyId !== null) return `key ${keyId}`;
-  if (isAnonymous(owner)) return 'nothing: mailbox.anonymous lists the agent';
+  if (isAnonymousOwner(owner)) return 'nothing: mailbox.anonymous lists the agent';
   return dialect === 'a2a-messages' ? 'its signature' : 'not recorded';
 }
 

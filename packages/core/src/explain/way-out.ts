@@ -11,11 +11,15 @@ import {
 import { mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { a2aMessagesDialect } from '@dragoman/protocols/a2a-messages';
 import { collectAnswer } from '../a2a-messages/collect-answer.ts';
-import { type Asked, answerOf, finalOf } from '../mailbox/answer.ts';
+import { type AskedMessage, finalOf, mailboxAnswerOf } from '../mailbox/answer.ts';
 import { unsaidIn } from './changes.ts';
 
 /** Every frame as it went out: over E2A as it is, with its projections; by another door as that one tells it. */
-export async function wayOut(dialect: string | null, frames: readonly E2AResponse[], asked: Asked): Promise<Told[]> {
+export async function wayOut(
+  dialect: string | null,
+  frames: readonly E2AResponse[],
+  asked: AskedMessage,
+): Promise<Told[]> {
   const tell = dialect === null ? undefined : TELLERS[dialect];
   return Promise.all(
     frames.map(async (frame): Promise<Told> => {
@@ -35,7 +39,7 @@ export async function wayOut(dialect: string | null, frames: readonly E2ARespons
 function projection(
   dialect: string,
   message: Json,
-  { frame, asked }: { frame: E2AResponse; asked: Asked },
+  { frame, asked }: { frame: E2AResponse; asked: AskedMessage },
 ): Projection {
   if (message === null) {
     const why = `${dialect} tells answers whole, and has no word for a part of one`;
@@ -54,15 +58,15 @@ function projectionsOf({ projections }: E2AResponse): [string, Json][] {
   return Object.entries(projections).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
 }
 
-type Teller = (frame: E2AResponse, asked: Asked, frames: readonly E2AResponse[]) => Promise<Json> | Json;
+type Teller = (frame: E2AResponse, asked: AskedMessage, frames: readonly E2AResponse[]) => Promise<Json> | Json;
 
 /** Doors that do not send frames as they are. Signatures are made when a message leaves, and are not shown. */
 const TELLERS: Readonly<Record<string, Teller>> = {
   'a2a-mailbox': async (frame, asked, frames) =>
-    frame.is_final ? mailboxDialect.encode(answerOf(asked, await finalOf(each(frames)))) : null,
+    frame.is_final ? mailboxDialect.encode(mailboxAnswerOf(asked, await finalOf(each(frames)))) : null,
   'a2a-messages': async (frame, { envelope }, frames) => {
     if (!frame.is_final) return null;
-    const whole = await collectAnswer(each(frames), { takesStreams: true });
+    const whole = await collectAnswer(each(frames));
     const [message] = 'fault' in whole ? [] : a2aMessagesDialect.fromResponse(whole, envelope);
     return message === undefined ? null : a2aMessagesDialect.encode(message);
   },

@@ -2,9 +2,9 @@ import type { Dispatcher, Pool } from 'undici';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import type { Deadline } from './deadline.ts';
-import { Exchange, type Head } from './exchange.ts';
+import { type Head, OutboundExchange } from './exchange.ts';
 import type { InboundAnswer } from './gate.ts';
-import { unreachable } from './gate-failure.ts';
+import { unreachableHost } from './gate-failure.ts';
 import { inflated, type Unpacking } from './inflate.ts';
 import type { GateLimits } from './limits.ts';
 import type { Redactor } from './redactor.ts';
@@ -35,7 +35,7 @@ export async function ask(
   { maxBytes, redactor, bound, limits, patience }: AskOptions,
 ): Promise<InboundAnswer> {
   // One that was never sent may be tried at another address, in what is left of the time.
-  const exchange: Exchange = new Exchange({
+  const exchange: OutboundExchange = new OutboundExchange({
     onOver: () => exchange.sent && bound.release(),
     announcements: limits.announcements,
   });
@@ -55,11 +55,11 @@ export async function ask(
 
 /** The head of the answer, unless there is nobody to ask for it in time. What was sent has the time of the whole exchange. */
 async function headInTime(
-  exchange: Exchange,
+  exchange: OutboundExchange,
   { clock, milliseconds }: NonNullable<AskOptions['patience']>,
 ): Promise<Head> {
   const cancel = clock.after(milliseconds, () => {
-    if (!exchange.sent) exchange.fail(new Refused(unreachable('it did not answer in time')));
+    if (!exchange.sent) exchange.fail(new Refused(unreachableHost('it did not answer in time')));
   });
   try {
     return await exchange.head;
@@ -72,10 +72,10 @@ async function headInTime(
 class PlainAnswer implements InboundAnswer {
   readonly status: number;
   readonly headers: InboundAnswer['headers'];
-  readonly #exchange: Exchange;
+  readonly #exchange: OutboundExchange;
   readonly #unpacking: Unpacking;
 
-  constructor({ status, headers }: Head, exchange: Exchange, unpacking: Unpacking) {
+  constructor({ status, headers }: Head, exchange: OutboundExchange, unpacking: Unpacking) {
     this.status = status;
     this.headers = headers;
     this.#exchange = exchange;

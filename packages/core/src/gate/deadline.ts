@@ -2,7 +2,7 @@ import { Ending, type StopSignal } from '../ending.ts';
 import type { Cancel, Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import { unlessAborted } from '../until-aborted.ts';
-import type { Exchange } from './exchange.ts';
+import type { OutboundExchange } from './exchange.ts';
 import { late } from './gate-failure.ts';
 
 /** The time one exchange has, its body included: it ends when that is over, or when its caller does not want it any more. */
@@ -12,7 +12,7 @@ export class Deadline {
   readonly #leave: Cancel | undefined;
   readonly #clock: Clock;
   readonly #until: number;
-  #exchange: Exchange | undefined;
+  #exchange: OutboundExchange | undefined;
 
   constructor({ clock, milliseconds, signal }: DeadlineOptions) {
     this.#clock = clock;
@@ -34,7 +34,7 @@ export class Deadline {
   }
 
   /** From here on the exchange ends with it. */
-  attach(exchange: Exchange): void {
+  attach(exchange: OutboundExchange): void {
     this.#exchange = exchange;
     if (this.#ending.aborted) exchange.fail(this.#ending.reason);
   }

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
-import { Exchange } from './exchange.ts';
+import { OutboundExchange } from './exchange.ts';
 
 test('an answer that nobody reads is not read from the socket either, until somebody does', async () => {
   let isPaused = false;
@@ -16,7 +16,7 @@ test('an answer that nobody reads is not read from the socket either, until some
     },
     abort: () => {},
   } as unknown as Dispatcher.DispatchController;
-  const exchange = new Exchange({ onOver: () => {}, announcements: 16 });
+  const exchange = new OutboundExchange({ onOver: () => {}, announcements: 16 });
   exchange.onRequestStart(socket);
   exchange.onResponseStart(socket, 200, {});
   exchange.onResponseData(socket, new Uint8Array(64 * 1024));

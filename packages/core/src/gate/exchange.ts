@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { failureOf, Refused } from '../refused.ts';
 import { connectFault } from './connect-fault.ts';
-import { brokenAnswer, excessive, tooLarge, unreachable } from './gate-failure.ts';
+import { brokenAnswer, excessive, tooLarge, unreachableHost } from './gate-failure.ts';
 import { joined } from './whole-body.ts';
 
 /**
@@ -11,7 +11,7 @@ import { joined } from './whole-body.ts';
  *   waiting ──sent──▶ sent ──head──▶ answering ──end──▶ over
  *      └──────────────┴─────fail, from either side──────▶ over
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class OutboundExchange implements Dispatcher.DispatchHandler {
   /** Resolves when the head of the answer is there. */
   readonly head: Promise<Head>;
   readonly #onOver: () => unknown;
@@ -73,7 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_: Dispatcher.DispatchController | undefined, error: Error): void {
     if (failureOf(error) !== undefined) this.fail(error);
-    else this.fail(new Refused(this.#sent ? brokenAnswer(error) : unreachable(connectFault(error))));
+    else this.fail(new Refused(this.#sent ? brokenAnswer(error) : unreachableHost(connectFault(error))));
   }
 
   /** Ends it for this reason, and the connection with it. */

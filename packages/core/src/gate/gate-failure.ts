@@ -2,7 +2,7 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { connectFault } from './connect-fault.ts';
 
 /** Nothing was sent. Who may not know what stands behind a host hears no reason: it would tell open ports from closed ones. */
-export function unreachable(reason: string | undefined): Failure {
+export function unreachableHost(reason: string | undefined): Failure {
   if (reason === undefined) return failure('unreachable', { sent: false });
   return failure('unreachable', { sent: false, reason }, `The host cannot be reached: ${reason}.`);
 }

@@ -1,4 +1,5 @@
 import type { Failure } from '@dragoman/protocols';
+import type { CredentialUse } from '../credential-use.ts';
 import type { StopSignal } from '../ending.ts';
 
 /**
@@ -42,14 +43,6 @@ export interface OutboundRequest {
   /** After inflation. */
   readonly maxBytes: number;
   readonly signal?: StopSignal | undefined;
-}
-
-/** Where a secret goes. The vault puts it there; nobody else sees it. */
-export class CredentialUse {
-  readonly id: string;
-  constructor(id: string) {
-    this.id = id;
-  }
 }
 
 export interface InboundAnswer {

@@ -1,11 +1,12 @@
-import { CredentialUse, type OutboundRequest } from './gate.ts';
+import { CredentialUse } from '../credential-use.ts';
+import type { OutboundRequest } from './gate.ts';
 
 /** Where in a request a secret can stand. */
-export type Place = 'header' | 'query' | 'body';
+export type SecretPlace = 'header' | 'query' | 'body';
 
 export interface PlacedCredential {
   readonly id: string;
-  readonly place: Place;
+  readonly place: SecretPlace;
 }
 
 /** Every place in the request that waits for a secret. */
@@ -15,7 +16,7 @@ export function credentialsIn({
   body,
 }: Pick<OutboundRequest, 'headers' | 'query' | 'body'>): readonly PlacedCredential[] {
   const found: PlacedCredential[] = [];
-  const note = (value: unknown, place: Place) => {
+  const note = (value: unknown, place: SecretPlace) => {
     if (value instanceof CredentialUse) found.push({ id: value.id, place });
   };
   if (headers !== undefined) for (const name in headers) note(headers[name], 'header');
@@ -49,7 +50,7 @@ export function filledBody({ body }: OutboundRequest, fill: Fill, isFilled: bool
   );
 }
 
-function filled(value: string | CredentialUse, place: Place, fill: Fill): string {
+function filled(value: string | CredentialUse, place: SecretPlace, fill: Fill): string {
   return value instanceof CredentialUse ? fill({ id: value.id, place }) : value;
 }
 

@@ -13,7 +13,7 @@ import { Deadline } from './deadline.ts';
 import { type AllowedHosts, allowedHosts, type Destination, isDestination, judgeUrl } from './destination.ts';
 import { Dialler } from './dialler.ts';
 import type { AllowList, Gate, InboundAnswer, OutboundRequest } from './gate.ts';
-import { notLookedUp, unreachable } from './gate-failure.ts';
+import { notLookedUp, unreachableHost } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 import { credentialsIn, type Fill, filledBody, filledHeaders, filledPath, type PlacedCredential } from './injection.ts';
 import { KnownUrls } from './known-urls.ts';
@@ -121,7 +121,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
       if (destination.address !== undefined) return undefined;
       const answers = await this.#lookUp(destination).answers.catch((error: unknown) => {
         if (isPassingLookup(error)) return undefined;
-        throw this.#unreachable(destination, undefined, connectFault(error));
+        throw this.#unreachableHost(destination, undefined, connectFault(error));
       });
       if (answers !== undefined) this.#judgeAnswers(answers, destination, undefined);
       return undefined;
@@ -155,10 +155,10 @@ export class NetworkGate implements Gate, AsyncDisposable {
         return await (signal === undefined ? dialled : unlessAborted(dialled, signal));
       } catch (error) {
         signal?.throwIfAborted();
-        if (index === addresses.length - 1) throw this.#unreachable(destination, caller, connectFault(error));
+        if (index === addresses.length - 1) throw this.#unreachableHost(destination, caller, connectFault(error));
       }
     }
-    throw this.#unreachable(destination, caller, NO_ADDRESSES);
+    throw this.#unreachableHost(destination, caller, NO_ADDRESSES);
   }
 
   /** Secrets for a connection that was dialled, where they stand in messages. Recorded and bound as for a request. */
@@ -207,7 +207,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
       if (signal?.aborted === true) throw error;
       // Whatever ended the wait for its turn, the host has no part in it.
       if (!lookup.hasBegun) throw this.#notLookedUp(destination, caller);
-      throw failureOf(error) === undefined ? this.#unreachable(destination, caller, connectFault(error)) : error;
+      throw failureOf(error) === undefined ? this.#unreachableHost(destination, caller, connectFault(error)) : error;
     });
     this.#judgeAnswers(answers, destination, caller);
     return someOf(answers);
@@ -215,11 +215,11 @@ export class NetworkGate implements Gate, AsyncDisposable {
 
   /** One bad answer spoils them all: who mixes them means no good. */
   #judgeAnswers(answers: readonly string[], destination: Destination, caller: string | undefined): void {
-    if (answers.length === 0) throw this.#unreachable(destination, caller, NO_ADDRESSES);
+    if (answers.length === 0) throw this.#unreachableHost(destination, caller, NO_ADDRESSES);
     for (const answer of answers) {
       const fault = judgeAddress(answer);
       if (fault === undefined || (destination.isAllowed && fault.byName)) continue;
-      throw this.#unreachable(destination, caller, `its name stands for ${fault.why}`);
+      throw this.#unreachableHost(destination, caller, `its name stands for ${fault.why}`);
     }
   }
 
@@ -254,17 +254,17 @@ export class NetworkGate implements Gate, AsyncDisposable {
         if (failureOf(error)?.code !== 'unreachable') throw error;
         if (index < addresses.length - 1) continue;
         const reason = String(failureOf(error)?.details['reason']);
-        throw this.#unreachable({ url, port, host, isSecure, isAllowed, address }, caller, reason);
+        throw this.#unreachableHost({ url, port, host, isSecure, isAllowed, address }, caller, reason);
       }
     }
     throw new Error('there is always an address to ask');
   }
 
   /** What the operator may know, and what the caller hears. */
-  #unreachable(destination: Destination, caller: string | undefined, reason: string): Refused {
+  #unreachableHost(destination: Destination, caller: string | undefined, reason: string): Refused {
     const host = nameOfHostPort(destination);
     this.#parts.log.write('warn', { caller, host, reason }, 'a host could not be reached');
-    return new Refused(unreachable(destination.isAllowed ? reason : undefined));
+    return new Refused(unreachableHost(destination.isAllowed ? reason : undefined));
   }
 
   /** It says nothing of the host, so there is nothing to hide. */

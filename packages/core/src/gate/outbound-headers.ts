@@ -1,4 +1,5 @@
 import { failure, show } from '@dragoman/protocols';
+import { headerFault } from '../header-fault.ts';
 import { Refused } from '../refused.ts';
 import type { OutboundRequest } from './gate.ts';
 import type { GateLimits } from './limits.ts';
@@ -15,7 +16,7 @@ export function outboundHeaders(fields: Fields, body: OutboundRequest['body'], l
   for (const [name, value] of fields) {
     const folded = name.toLowerCase();
     bytes += name.length + value.length;
-    const fault = fieldFault(name, value);
+    const fault = headerFault(name, value);
     if (fault !== undefined) throw invalid(name, fault);
     if (given.includes(folded)) throw invalid(name, 'must be given once');
     given.push(folded);
@@ -28,45 +29,8 @@ export function outboundHeaders(fields: Fields, body: OutboundRequest['body'], l
   return out;
 }
 
-/** Why a header may not be sent, worded to follow its name; `undefined` when it may. What frames or routes a message is ours to write. */
-export function fieldFault(name: string, value: string): string | undefined {
-  if (!TOKEN.test(name)) return 'must be named with letters, digits and hyphens';
-  if (isOurs(name.toLowerCase())) return 'must not be given: it belongs to the connection';
-  // The value is never shown: it may hold a secret.
-  return FIELD_VALUE.test(value) ? undefined : 'must have a value of visible characters on one line';
-}
-
-function isOurs(name: string): boolean {
-  return CONNECTION_FIELDS.has(name) || CONNECTION_PREFIXES.some((prefix) => name.startsWith(prefix));
-}
-
 function invalid(name: string, what: string): Refused {
   const message = name === '' ? `headers ${what}` : `header ${show(name.slice(0, 100))} ${what}`;
   const issues = [{ pointer: '/headers', code: 'header', message }];
   return new Refused(failure('invalid_message', { issues }, `${message}.`));
 }
-
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/;
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-const CONNECTION_PREFIXES = ['proxy-', 'x-forwarded-', 'sec-'];
-
-const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
-  'alt-used',
-  'connection',
-  'content-length',
-  'cookie',
-  'cookie2',
-  'expect',
-  'forwarded',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'max-forwards',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'via',
-  'x-real-ip',
-]);

@@ -15,7 +15,7 @@ import type { SessionStore } from '../store/store.ts';
 import { historyGet } from './history.ts';
 import { initialize } from './initialize.ts';
 import { chatInterrupt, sessionCancel } from './interrupt.ts';
-import { sessionCreate, sessionDelete, sessionList, sessionNew } from './sessions.ts';
+import { sessionCreate, sessionDelete, sessionList, sessionListAcp, sessionNew } from './sessions.ts';
 
 /** What the server's own methods may use. */
 export interface GatewayContext {
@@ -96,7 +96,7 @@ const METHODS: Readonly<Record<string, GatewayMethod>> = {
   'session.create': sessionCreate,
   'session.delete': sessionDelete,
   'session/new': sessionNew,
-  'session/list': sessionList,
+  'session/list': sessionListAcp,
   'session/cancel': sessionCancel,
 };
 

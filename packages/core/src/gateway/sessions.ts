@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
 import { refuse } from '../refused.ts';
 import type { GatewayMethod } from './gateway.ts';
 import { integerParam, sessionParam, textParam } from './params.ts';
@@ -17,6 +18,20 @@ export const sessionList: GatewayMethod = async function* (envelope, call, { ses
     page_idx: page,
     total_pages: Math.max(1, Math.ceil(total / PAGE)),
   };
+};
+
+/** ACP's name and spelling for the same. */
+export const sessionListAcp: GatewayMethod = async function* (envelope, call, context) {
+  const listed = sessionList(envelope, call, context);
+  const { value } = (await listed.next()) as { value: { sessions: Record<string, Json>[]; total: number } };
+  const sessions = value.sessions.map(({ session_id, agent_id, title, created_at, updated_at }) => ({
+    sessionId: session_id,
+    agentId: agent_id,
+    title,
+    createdAt: created_at,
+    updatedAt: updated_at,
+  }));
+  return { ...value, sessions } as JsonObject;
 };
 
 export const sessionCreate: GatewayMethod = async function* (envelope, call, context) {

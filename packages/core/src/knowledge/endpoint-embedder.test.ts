@@ -1,10 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { CredentialUse, type Gate, type OutboundRequest } from '../gate/gate.ts';
+import { CredentialUse } from '../credential-use.ts';
+import type { Gate, OutboundRequest } from '../gate/gate.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { EndpointEmbedder } from './endpoint-embedder.ts';
 
-function answering(status: number, text: string) {
+function answering(status: number, text: string, reader = new JsonReader()) {
   const asked: OutboundRequest[] = [];
   const gate: Pick<Gate, 'request'> = {
     request: async (request) => {
@@ -23,7 +25,7 @@ function answering(status: number, text: string) {
   const clock = new TestClock();
   const log = new SilentLog();
   const url = 'https://models.example/v1/embeddings';
-  const embedder = new EndpointEmbedder({ gate, clock, log, url, model: 'small', credential: 'models-key' });
+  const embedder = new EndpointEmbedder({ gate, clock, log, url, model: 'small', credential: 'models-key', reader });
   return { embedder, asked, clock, log };
 }
 
@@ -64,4 +66,15 @@ test.each([
   expect(log.lines).toMatchObject([{ level: 'warn' }]);
   clock.pass(30_000);
   expect([embedder.isReady(), readied]).toEqual([true, 1]);
+});
+
+test('reads a long answer in the thread, and refuses one with too many numbers', async () => {
+  const reader = new JsonReader();
+  const reading = vi.spyOn(reader, 'read');
+  const vector = (length: number) => JSON.stringify({ data: [{ embedding: Array(length).fill(0.123456) }] });
+  const [embedded] = await answering(200, vector(20_000), reader).embedder.embed(['one']);
+  expect(embedded).toHaveLength(20_000);
+  expect(reading.mock.results).toMatchObject([{ value: expect.any(Promise) }]);
+  await expect(answering(200, vector(200_000), reader).embedder.embed(['one'])).rejects.toThrow('not JSON');
+  await reader[Symbol.asyncDispose]();
 });

@@ -1,7 +1,9 @@
-import { DATA_LIMITS, isObject, type Json, parseJsonBytes } from '@dragoman/protocols';
-import { CredentialUse, type Gate } from '../gate/gate.ts';
+import { isObject, type Json } from '@dragoman/protocols';
+import { CredentialUse } from '../credential-use.ts';
+import type { Gate } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import type { Clock, Log } from '../ports.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { type Embedder, unit } from './embedder.ts';
 
 export interface EndpointEmbedderOptions {
@@ -13,17 +15,20 @@ export interface EndpointEmbedderOptions {
   readonly model: string;
   /** A credential of the vault, sent as `Authorization`. */
   readonly credential?: string;
+  readonly reader?: JsonReader;
 }
 
 /** An endpoint that speaks OpenAI's embeddings API, in place of the encoder that is installed. After a failure it rests. */
 export class EndpointEmbedder implements Embedder {
   readonly #options: EndpointEmbedderOptions;
+  readonly #reader: JsonReader;
   readonly #stopped = new AbortController();
   readonly #listeners: (() => void)[] = [];
   #restUntil = 0;
 
   constructor(options: EndpointEmbedderOptions) {
     this.#options = options;
+    this.#reader = options.reader ?? new JsonReader();
   }
 
   isReady(): boolean {
@@ -69,12 +74,13 @@ export class EndpointEmbedder implements Embedder {
       },
       body: { json: { model, input: [...texts] } },
       timeoutMs: 30_000,
-      maxBytes: 32 * 1024 * 1024,
+      maxBytes: MAX_BYTES,
       signal: this.#stopped.signal,
     });
     const bytes = await wholeBody(answer);
     if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
-    const json = parseJsonBytes(bytes, { ...DATA_LIMITS, numbers: 'finite' });
+    const limits = { nodes: MAX_NUMBERS, numbers: 'finite' } as const;
+    const json = await this.#reader.read(bytes, { caller: 'embeddings', waits: true, limits });
     if (!json.ok) throw new Error('its answer is not JSON');
     return vectorsIn(json.value, texts.length);
   }
@@ -102,3 +108,6 @@ function vectorsIn(json: Json, count: number): Float32Array[] {
 
 /** How long it is left alone after it failed. */
 const REST_MS = 30_000;
+/** A request has at most 8 texts, and the longest embeddings have some thousands of numbers. */
+const MAX_NUMBERS = 200_000;
+const MAX_BYTES = 8 * 1024 * 1024;

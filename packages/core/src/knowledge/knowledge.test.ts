@@ -270,3 +270,12 @@ async function settled(search: () => ReturnType<Knowledge['search']>): ReturnTyp
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+test.each([
+  ['without the encoder', undefined],
+  ['with the encoder', new TopicEmbedder()],
+])('a query equal to a name finds that thing first, %s', async (_, embedder) => {
+  const { ids } = await world(embedder);
+  for (const name of ['FilterData', 'sky', 'shop', 'Weigh']) expect((await ids(name))[0]).toBe(name);
+  expect((await ids('timezone'))[0]).toBe('ConvertTimezone');
+});

@@ -7,6 +7,7 @@ import type { KnowledgeBases } from './bases.ts';
 import type { SearchRequest } from './definition.ts';
 import { type Embedder, nearness } from './embedder.ts';
 import { MeaningIndex } from './meaning-index.ts';
+import { nameMatch } from './name-match.ts';
 import { type Likeness, scoresOf, WEIGHTS, type Weights } from './ranking.ts';
 import type { Source } from './thing.ts';
 import { type Entry, ThingIndex } from './thing-index.ts';
@@ -80,9 +81,10 @@ export class Knowledge implements AsyncDisposable {
       this.#weights,
     );
     const hits = compared
-      .map((each, index) => ({ ...each, score: scores[index] ?? 0 }))
-      .filter(({ likeness, near }) => likeness.words > 0 || (near !== undefined && near.nearness >= TOO_FAR))
-      .sort((a, b) => b.score - a.score);
+      .map((each, index) => ({ ...each, score: scores[index] ?? 0, named: nameMatch(query, each.entry.thing) }))
+      .filter(({ likeness, near, named }) => named > 0 || likeness.words > 0 || (near?.nearness ?? -1) >= TOO_FAR)
+      // A thing that is asked for by its name comes first, whatever the words and the meaning say.
+      .sort((a, b) => b.named - a.named || b.score - a.score);
     const ranking = vector === undefined ? 'words' : 'words+meaning';
     const pending = compared.filter(({ likeness }) => likeness.whole === undefined).length;
     return {
@@ -160,12 +162,12 @@ interface Compared {
   readonly hit: WordHit | undefined;
 }
 
-type Hit = Compared & { readonly score: number };
+type Hit = Compared & { readonly score: number; readonly named: number };
 
 /** The best of them, without an API that an endpoint among them names already. */
 function withoutWholes(hits: readonly Hit[], topK: number): Hit[] {
   const named = new Set(hits.slice(0, 2 * topK).map(({ entry }) => entry.thing.partOf));
-  return hits.filter(({ entry }) => !named.has(entry.key)).slice(0, topK);
+  return hits.filter((hit) => hit.named === 2 || !named.has(hit.entry.key)).slice(0, topK);
 }
 
 function answerOf(

@@ -1,5 +1,5 @@
+import { spelledOut } from '../spelled-out.ts';
 import type { Thing } from './thing.ts';
-import { spelledOut } from './words.ts';
 
 /** The pieces of a thing that are compared by meaning: all of it in one, and each sentence by itself. */
 export interface Passages {

@@ -1,5 +1,6 @@
+import { spelledOut } from '../spelled-out.ts';
 import { relatedTo } from './thesaurus.ts';
-import { spelledOut, stemOf, wordsOf } from './words.ts';
+import { stemOf, wordsOf } from './words.ts';
 
 /**
  * Finds texts by their words (BM25). How rare a word is, is counted among the texts that are asked about, never among all: a

@@ -1,3 +1,5 @@
+import { spelledOut } from '../spelled-out.ts';
+
 /** The words a text is found by: lower case, without those that are in every text, reduced to their stems. */
 export function wordsOf(text: string): string[] {
   const words: string[] = [];
@@ -7,11 +9,6 @@ export function wordsOf(text: string): string[] {
     if (!COMMON.has(word)) words.push(stemOf(word));
   }
   return words;
-}
-
-/** `GetCurrentDateTime` and `/order-lines/{id}` as words. */
-export function spelledOut(text: string): string {
-  return text.replaceAll(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replaceAll(/[_\-./{}]+/g, ' ');
 }
 
 /** Roughly: enough for the forms of one English word to meet, too little for two words to. */

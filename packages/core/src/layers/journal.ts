@@ -1,14 +1,14 @@
 import { type E2AEnvelope, parseTimestamp } from '@dragoman/protocols';
 import type { Call } from '../call.ts';
 import { isForAgent } from '../gateway/gateway.ts';
-import type { Layer } from '../handler.ts';
-import { isAnonymous } from '../mailbox/anonymous.ts';
+import type { Handler } from '../handler.ts';
 import { Refused } from '../refused.ts';
 import type { Router } from '../router.ts';
+import type { Reading } from '../runs/reading.ts';
 import type { Runs } from '../runs/runs.ts';
 
 /** Records the request before it is answered and every frame before it is seen; a repeat gets the recorded answer. */
-export function journal({ runs, router }: { runs: Runs; router: Router }): Layer {
+export function journal({ runs, router }: { runs: Runs; router: Router }): (next: Handler) => Handler<Reading> {
   return (next) => (envelope, call) => {
     const hints = envelope.channel_context;
     const expires = hints['expires_at'];
@@ -19,7 +19,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): Layer
     const admission = {
       agentId,
       // Nor does a stranger, whose name for one may be somebody's: what the agent says there by itself would reach neither.
-      sessionId: forAgent && !isAnonymous(call.principal.id) ? envelope.session_id : null,
+      sessionId: forAgent && call.principal.role !== 'anonymous' ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
       endsUnread: hints['cancel_on_disconnect'] === true,
       expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? null,

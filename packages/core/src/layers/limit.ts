@@ -1,10 +1,10 @@
-import type { Layer } from '../handler.ts';
+import type { Check } from '../handler.ts';
 import type { Limiter } from '../limits/limiter.ts';
 
 /** Counts every request that starts work, unless the door it came by has done so. */
-export function limit(limiter: Limiter): Layer {
+export function limit(limiter: Limiter): Check {
   return (next) => (envelope, call) => {
-    if (call.counted !== true) limiter.request(call.principal);
+    if (call.beside?.counted !== true) limiter.request(call.principal);
     return next(envelope, call);
   };
 }

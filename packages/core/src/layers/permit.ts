@@ -1,12 +1,13 @@
+import { claimedIdentities } from '../claimed-identities.ts';
 import { concernsAgent } from '../gateway/gateway.ts';
-import type { Layer } from '../handler.ts';
+import type { Check } from '../handler.ts';
 import { allows } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
 import type { Router } from '../router.ts';
 import { targetOf } from '../target.ts';
 
 /** Lets through what the caller's permissions name. An empty list lets nothing through. */
-export function permit(router: Router): Layer {
+export function permit(router: Router): Check {
   return (next) => (envelope, call) => {
     const { principal } = call;
     // Asked before the router says whether there is such an agent: who may not call it may not learn of it either.
@@ -20,15 +21,13 @@ export function permit(router: Router): Layer {
         suggestions: [`ask the operator for permissions.agents to include ${JSON.stringify(target)}`],
       });
     }
-    // Speaking as the system or a service is a claim about who is behind the request; a key alone does not prove it.
-    const origin = envelope.identity_origin;
-    if (
-      (origin === 'system' || origin === 'service') &&
-      !allows(principal.permissions.operations, `identity.${origin}`)
-    ) {
-      refuse('forbidden', {
-        suggestions: [`send identity_origin "agent" or "user", or ask for the operation identity.${origin}`],
-      });
+    for (const operation of claimedIdentities(envelope, principal.id)) {
+      if (allows(principal.permissions.operations, operation)) continue;
+      const without =
+        operation === 'identity.user'
+          ? 'leave user_id out or send your own id'
+          : 'send identity_origin "agent" or "user"';
+      refuse('forbidden', { suggestions: [`${without}, or ask the operator for the operation ${operation}`] });
     }
     return next(envelope, call);
   };

@@ -3,7 +3,7 @@ import type { Clock } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { refuse } from '../refused.ts';
 import type { CounterStore } from '../store/store.ts';
-import { DEFAULT_LIMITS, type RateLimits } from './rate-limits.ts';
+import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts';
 import { SlidingWindows, type Window, type WindowState } from './sliding-window.ts';
 
 /** What principals may do in a minute, an hour and a day: one budget each, whichever door they come through. */
@@ -11,7 +11,7 @@ export class Limiter {
   /** Requests refused since the start. */
   refusals = 0;
   readonly #windows: SlidingWindows;
-  #limits: RateLimits = DEFAULT_LIMITS;
+  #limits: RateLimits = DEFAULT_RATE_LIMITS;
   #usualWindows: readonly Window[] = [];
   #usualCallWindows: readonly Window[] = [];
 
@@ -22,7 +22,7 @@ export class Limiter {
 
   /** Other limits from now on; what was counted stays counted. */
   change(limits: Partial<RateLimits>): void {
-    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+    this.#limits = { ...DEFAULT_RATE_LIMITS, ...limits };
     this.#usualWindows = requestWindows(this.#limits);
     this.#usualCallWindows = callWindows(this.#limits);
   }

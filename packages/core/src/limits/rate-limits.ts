@@ -7,7 +7,7 @@ export interface RateLimits {
   readonly api_calls_per_hour: number;
 }
 
-export const DEFAULT_LIMITS: RateLimits = {
+export const DEFAULT_RATE_LIMITS: RateLimits = {
   requests_per_minute: 60,
   requests_per_hour: 1000,
   requests_per_day: 10_000,

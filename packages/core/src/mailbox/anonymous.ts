@@ -14,11 +14,7 @@ export function anonymousPrefix(addressGroup: string): string {
   return `${ANONYMOUS}${addressGroup} `;
 }
 
-export function isAnonymous(owner: string): boolean {
-  return owner.startsWith(ANONYMOUS);
-}
-
 /** What somebody without a key may do: write to these agents. */
 export function anonymousPrincipal(owner: string, agents: readonly string[]): Principal {
-  return { id: owner, role: 'agent', permissions: { ...NO_PERMISSIONS, agents } };
+  return { id: owner, role: 'anonymous', permissions: { ...NO_PERMISSIONS, agents } };
 }

@@ -3,6 +3,7 @@ import {
   type E2AEnvelope,
   type E2AResponse,
   isObject,
+  type Json,
   type JsonObject,
   newEnvelope,
   parseTimestamp,
@@ -14,17 +15,17 @@ import {
   type MailboxResponse,
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
+import type { Principal } from '../principal.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameText } from '../runs/frame-text.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { textOf, withStreamed } from '../streamed-text.ts';
 import { isBuiltIn } from '../targets/built-in.ts';
-import { isAnonymous } from './anonymous.ts';
+import { targetRequest } from '../targets/target-request.ts';
 import type { MailboxIdentity } from './directory.ts';
-import { targetRequest } from './target-request.ts';
 
 /** What of a request makes its answer, whenever and in whichever process that is made: it is always the same. */
-export interface Asked {
+export interface AskedMessage {
   readonly owner: string;
   readonly requestId: string;
   readonly acceptedAt: number;
@@ -32,7 +33,7 @@ export interface Asked {
 }
 
 /** A request as it was recorded; `undefined` when it did not come to the mailbox. */
-export function askedIn(row: RequestRow): Asked | undefined {
+export function askedIn(row: RequestRow): AskedMessage | undefined {
   const envelope = recordedEnvelope(row.envelope);
   if (envelope.channel !== 'a2a-mailbox') return undefined;
   return { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
@@ -42,7 +43,7 @@ export function askedIn(row: RequestRow): Asked | undefined {
  * What was asked: as this message has it, or, of a repeat, as the first had it. Who answers may have been renamed in between, and
  * the answer is that of then.
  */
-export function askedBy(row: RequestRow, envelope: E2AEnvelope, isRepeat: boolean): Asked {
+export function askedBy(row: RequestRow, envelope: E2AEnvelope, isRepeat: boolean): AskedMessage {
   const { owner, requestId, acceptedAt } = row;
   if (!isRepeat) return { owner, requestId, acceptedAt, envelope };
   const earlier = askedIn(row);
@@ -50,10 +51,18 @@ export function askedBy(row: RequestRow, envelope: E2AEnvelope, isRepeat: boolea
   return earlier;
 }
 
+interface Addressing {
+  readonly target: string | undefined;
+  readonly from: MailboxIdentity;
+  readonly sender: Principal;
+  /** For the sender; every answer to the message has them. */
+  readonly warnings?: readonly string[];
+}
+
 /** The envelope of a message: addressed, and with what the answer needs to find its way back. */
-export function envelopeOf(
+export function mailboxEnvelopeOf(
   message: MailboxMessage,
-  { target, from, sender }: { target: string | undefined; from: MailboxIdentity; sender: string },
+  { target, from, sender, warnings = [] }: Addressing,
 ): E2AEnvelope {
   const envelope = mailboxDialect.toEnvelope(message) ?? newEnvelope();
   const { priority, expiresAt } = message.metadata;
@@ -64,17 +73,24 @@ export function envelopeOf(
     from: isObject(given) ? { ...given, name: message.from.name } : { name: message.from.name },
     priority,
     // Every driver passes it on, so the agent behind it knows that nobody has proven the name.
-    ...(isAnonymous(sender) && { anonymous: true }),
+    ...(sender.role === 'anonymous' && { anonymous: true }),
   };
   if (expiresAt !== null) context['expires_at'] = expiresAt;
   return {
     ...envelope,
     // As it was addressed: whom that means is for the configuration of the day to say, and a repeat is told by what was sent.
-    provenance: { ...provenance, details: { ...provenance.details, to: { ...message.to } } },
-    source_agent_id: isAnonymous(sender) ? null : sender,
+    provenance: {
+      ...provenance,
+      details: {
+        ...provenance.details,
+        to: { ...message.to },
+        ...(warnings.length > 0 && { warnings: [...warnings] }),
+      },
+    },
+    source_agent_id: sender.role === 'anonymous' ? null : sender.id,
     // The mailbox answers in one piece; others may read the frames.
     is_stream: true,
-    ...(isBuiltIn(target) && targetRequest(target, message.message.content)),
+    ...(isBuiltIn(target) && targetRequest(target, message.message.content, '/message/content')),
     agent_ref: target === undefined ? { name, agentId } : { id: target, name, agentId },
     channel_context: context,
   };
@@ -103,7 +119,7 @@ export async function finalOf(
 }
 
 /** The final frame as the mailbox's response. */
-export function answerOf(asked: Asked, final: E2AResponse): MailboxResponse {
+export function mailboxAnswerOf(asked: AskedMessage, final: E2AResponse): MailboxResponse {
   const [response] = mailboxDialect.fromResponse(final, asked.envelope);
   if (response === undefined || !isMailboxResponse(response)) throw new Error('a final frame says nothing');
   const ended = final.timestamp === null ? undefined : parseTimestamp(final.timestamp);
@@ -112,15 +128,21 @@ export function answerOf(asked: Asked, final: E2AResponse): MailboxResponse {
   return {
     ...response,
     from: answererOf(asked),
-    to: { ...response.to, name: senderOf(asked).name ?? null },
-    metadata: { ...response.metadata, processingTime },
+    to: { ...response.to, name: messageSenderOf(asked).name ?? null },
+    metadata: { ...response.metadata, processingTime, ...warningsOf(asked) },
   };
 }
 
 /** "Received": the same however often it is asked for. */
-export function acknowledgementOf(asked: Asked, message: MailboxMessage): MailboxResponse {
+export function acknowledgementOf(asked: AskedMessage, message: MailboxMessage): MailboxResponse {
   const stamp = { id: randomOf(asked), now: new Date(asked.acceptedAt) };
-  return acknowledgement(message, { from: answererOf(asked), stamp });
+  const response = acknowledgement(message, { from: answererOf(asked), stamp });
+  return { ...response, metadata: { ...response.metadata, ...warningsOf(asked) } };
+}
+
+function warningsOf({ envelope }: AskedMessage): { warnings?: Json } {
+  const { warnings } = envelope.provenance.details;
+  return warnings === undefined ? {} : { warnings };
 }
 
 /** When what this id would acknowledge was accepted; `undefined` when no acknowledgement has such an id. */
@@ -140,9 +162,9 @@ function randomOf({ owner, requestId }: RequestKey): string {
 }
 
 /** The message of a request, as far as an acknowledgement repeats it. */
-export function messageOf(asked: Asked): MailboxMessage {
+export function messageOf(asked: AskedMessage): MailboxMessage {
   const { envelope } = asked;
-  const sender = senderOf(asked);
+  const sender = messageSenderOf(asked);
   const taskType = textOr(envelope.params['task_type'], undefined);
   const timestamp = envelope.timestamp;
   return {
@@ -168,7 +190,7 @@ export function messageOf(asked: Asked): MailboxMessage {
   };
 }
 
-export function senderOf({ envelope }: Pick<Asked, 'envelope'>): {
+export function messageSenderOf({ envelope }: Pick<AskedMessage, 'envelope'>): {
   name?: string;
   agentId?: string;
   callbackUrl?: string;
@@ -177,9 +199,9 @@ export function senderOf({ envelope }: Pick<Asked, 'envelope'>): {
   return isObject(from) ? (from as { name?: string; agentId?: string; callbackUrl?: string }) : {};
 }
 
-function answererOf({ envelope }: Asked): MailboxIdentity {
-  const { name, agentId } = envelope.agent_ref ?? {};
-  return { name: textOr(name, 'agent'), agentId: textOr(agentId, null) };
+function answererOf({ envelope }: AskedMessage): MailboxIdentity {
+  const { id, name, agentId } = envelope.agent_ref ?? {};
+  return { name: textOr(name, textOr(id, 'agent')), agentId: textOr(agentId, null) };
 }
 
 /** Cut off, it would pass for a whole one. */

@@ -5,12 +5,11 @@ import { deferred } from '../runs/deferred.ts';
 import { lookBack } from '../runs/look-back.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { SaidRange, SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
-import { isAnonymous } from './anonymous.ts';
 
 export interface ConversationContext {
   readonly sessions: SessionStore;
   readonly threads: ThreadStore;
-  readonly runs: Pick<Runs, 'read'>;
+  readonly runs: Pick<Runs, 'read' | 'find'>;
   readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
 }
 
@@ -26,7 +25,7 @@ export function conversation(context: ConversationContext): Layer {
     const own = new ExtendedCall(call, { history });
     if (envelope.channel !== 'a2a-mailbox') return next(envelope, own);
     const told = withoutCallback(envelope);
-    if (envelope.session_id === null || isAnonymous(call.principal.id)) return next(told, own);
+    if (envelope.session_id === null || call.principal.role === 'anonymous') return next(told, own);
     return deferred(async () => {
       const along = within(await said({ limit: COMES_ALONG, maxBytes: COMES_ALONG_BYTES }), COMES_ALONG_CHARACTERS);
       return next({ ...told, channel_context: { ...told.channel_context, history: along as unknown as Json } }, own);
@@ -34,22 +33,31 @@ export function conversation(context: ConversationContext): Layer {
   };
 }
 
+/**
+ * What was said in a conversation, whichever protocols it came by: the turns in the journal. A thread keeps its messages for longer
+ * than the journal its requests, so what was said before the oldest of those turns is read from there.
+ */
 function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: ConversationContext) {
   return async ({ limit, maxBytes }: Omit<SaidRange, 'before'>): Promise<readonly SaidBefore[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
     // An agent reckons it, and may come to 2.5 or to no number.
     const most = Math.floor(Math.min(limit, MOST));
-    if (sessionId === null || requestId === null || !(most >= 1)) return [];
+    // Anonymous conversations are kept where nobody can read them.
+    if (sessionId === null || requestId === null || principal.role === 'anonymous' || !(most >= 1)) return [];
     const key = { owner: principal.id, agentId: context.agentOf(envelope, { principal }), sessionId };
-    const said = envelope.channel === 'a2a-mailbox' ? inThread : inSession;
-    const all = await said(key, { before: requestId, limit: most, maxBytes }, context);
-    return all.slice(-most);
+    const range = { before: requestId, limit: most, maxBytes };
+    const { said, left, from } = await inJournal(key, range, context);
+    if (said.length >= most || left <= 0) return said.slice(-most);
+    const until =
+      from ?? (await context.runs.find({ owner: key.owner, requestId }))?.acceptedAt ?? Number.POSITIVE_INFINITY;
+    const known = new Set(said.map((one) => one.request_id));
+    const older = await inThread(key, { ...range, maxBytes: left }, context);
+    const before = older.filter((one) => Date.parse(one.timestamp) < until && !known.has(one.request_id));
+    return [...before, ...said].slice(-most);
   };
 }
 
 async function inThread(key: SessionKey, range: SaidRange, { threads }: ConversationContext): Promise<SaidBefore[]> {
-  // Anonymous threads are kept where nobody can read them.
-  if (isAnonymous(key.owner)) return [];
   return (await threads.latest(key, range)).map(({ messageId, isAnswer, text, at }) => {
     const { message, replyTo } = JSON.parse(text) as { message: { content: Json }; replyTo?: string };
     return {
@@ -61,18 +69,21 @@ async function inThread(key: SessionKey, range: SaidRange, { threads }: Conversa
   });
 }
 
-async function inSession(key: SessionKey, range: SaidRange, context: ConversationContext): Promise<SaidBefore[]> {
+/** Also how many bytes are left, and when the oldest turn was accepted. */
+async function inJournal(key: SessionKey, range: SaidRange, context: ConversationContext) {
   const { rows } = await context.sessions.turns(key, { offset: 0, ...range });
   const turns: SaidBefore[][] = [];
   let left = range.maxBytes;
+  let from: number | undefined;
   for (const row of rows) {
     const turn = await saidIn(row, key.owner, context);
     // Once more, for what was streamed is not in the row, and one that is too large by itself is.
     for (const { content } of turn) left -= Buffer.byteLength(JSON.stringify(content));
     if (left < 0) break;
     turns.push(turn);
+    from = row.acceptedAt;
   }
-  return turns.reverse().flat();
+  return { said: turns.reverse().flat(), left, from };
 }
 
 async function saidIn(turn: Turn, owner: string, { runs }: ConversationContext): Promise<SaidBefore[]> {

@@ -1,6 +1,6 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import type { MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
-import type { Call } from '../call.ts';
+import type { Beside, Call } from '../call.ts';
 import type { Engine } from '../engine.ts';
 import { priorityOf } from '../layers/journal.ts';
 import type { Outbox } from '../outbox/outbox.ts';
@@ -9,7 +9,15 @@ import { Refused } from '../refused.ts';
 import type { Reading } from '../runs/reading.ts';
 import { patiently } from '../store/patiently.ts';
 import type { NewDelivery, NewLetter, RequestRow, Store, ThreadMessage } from '../store/store.ts';
-import { type Asked, acknowledgementOf, answerOf, askedBy, askedIn, finalOf, senderOf } from './answer.ts';
+import {
+  type AskedMessage,
+  acknowledgementOf,
+  askedBy,
+  askedIn,
+  finalOf,
+  mailboxAnswerOf,
+  messageSenderOf,
+} from './answer.ts';
 import { addressOf } from './callback-address.ts';
 
 export interface LettersOptions {
@@ -33,7 +41,7 @@ export interface LetterSettings {
 
 /** A message that was let in, ready for its agent. */
 export interface Admitted {
-  readonly envelope: Asked['envelope'];
+  readonly envelope: AskedMessage['envelope'];
   readonly call: Call;
   /** Called with every frame of its answer. */
   readonly seen?: ((frame: E2AResponse) => void) | undefined;
@@ -78,7 +86,8 @@ export class Letters {
     const accepting = deferredAcceptance();
     const letter = this.#letterOf(message, hasThread);
     // What refuses it (no permission, no such agent) throws here, before anything is written down.
-    const reading = this.#options.engine.open(envelope, { letter, onAccepted: accepting.resolve, ...call });
+    const beside = { ...call.beside, letter, onAccepted: accepting.resolve };
+    const reading = this.#options.engine.handle(envelope, { ...call, beside });
     const answering = this.#follow(
       this.#answered(reading, { envelope, seen, accepted: accepting.acceptance, onRefused: accepting.reject }),
     );
@@ -107,9 +116,13 @@ export class Letters {
   }
 
   /** The response of the final frame; with a letter, also in the thread and on its way to the callback. */
-  async #answer(asked: Asked, final: E2AResponse | Promise<E2AResponse>, hasLetter: boolean): Promise<MailboxResponse> {
+  async #answer(
+    asked: AskedMessage,
+    final: E2AResponse | Promise<E2AResponse>,
+    hasLetter: boolean,
+  ): Promise<MailboxResponse> {
     const { store, outbox, clock, log, stopped, settings } = this.#options;
-    const response = answerOf(asked, await final);
+    const response = mailboxAnswerOf(asked, await final);
     if (!hasLetter) return response;
     const text = JSON.stringify(response);
     const delivery = this.#deliveryOf(asked, response, text);
@@ -126,8 +139,8 @@ export class Letters {
     return response;
   }
 
-  #deliveryOf(asked: Asked, response: MailboxResponse, body: string): NewDelivery | null {
-    const { callbackUrl } = senderOf(asked);
+  #deliveryOf(asked: AskedMessage, response: MailboxResponse, body: string): NewDelivery | null {
+    const { callbackUrl } = messageSenderOf(asked);
     if (callbackUrl === undefined) return null;
     const { priority, expires_at: expiresAt } = asked.envelope.channel_context;
     return {
@@ -190,7 +203,7 @@ function deferredAcceptance() {
   });
   // Whoever waits for it is told; nobody may be waiting yet.
   acceptance.catch(() => {});
-  const resolve: Call['onAccepted'] = (row, { isRepeat }) => settle({ row, isRepeat });
+  const resolve: Beside['onAccepted'] = (row, { isRepeat }) => settle({ row, isRepeat });
   return { acceptance, resolve, reject };
 }
 

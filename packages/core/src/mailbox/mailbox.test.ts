@@ -117,7 +117,9 @@ test('a repeat gets the first answer, also when its thread has forgotten what it
   await send('first', { messageId: 'm-first' });
   const answer = await send('a reply', { messageId: 'm-reply', replyTo: 'm-first' });
   for (let number = 0; number < 10; number += 1) await send('more', { messageId: `m-${number}` });
-  await expect(send('late', { messageId: 'm-late', replyTo: 'm-first' })).rejects.toThrow('there is no m-first in it');
+  expect(await send('late', { messageId: 'm-late', replyTo: 'm-first' })).toMatchObject({
+    metadata: { warnings: ['replyTo: there is no message m-first in thread th_1'] },
+  });
   expect(await send('a reply', { messageId: 'm-reply', replyTo: 'm-first' })).toEqual(answer);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
@@ -222,7 +224,9 @@ test('so does a repeat that replied to an acknowledgement', async () => {
   const answer = await send('a reply', reply);
   for (let number = 0; number < 10; number += 1) await send('more', { messageId: `m-${number}` });
   expect(await send('a reply', reply)).toEqual(answer);
-  await expect(send('late', { messageId: 'm-late', replyTo: acknowledgement })).rejects.toThrow('in it');
+  const late = await send('late', { messageId: 'm-late', replyTo: acknowledgement });
+  expect(late.metadata['warnings']).toHaveLength(1);
+  expect(await send('late', { messageId: 'm-late', replyTo: acknowledgement })).toEqual(late);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
@@ -264,7 +268,7 @@ test('a name without a key is somebody else at another address, where nothing of
   await engine.stop({ drainMs: 0 });
 });
 
-test('the history of a message is what stands before it in the thread, and nothing that came while it waited', async () => {
+test('the history of a message is what was asked before it, with the answers to that, and nothing that was asked after it', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   const first = deferred();
   const told: Json[] = [];
@@ -282,8 +286,53 @@ test('the history of a message is what stands before it in the thread, and nothi
   first.resolve();
   await Promise.all(all);
   await send('four');
-  expect(told.slice(0, 3)).toEqual([[], ['one'], ['one', 'two']]);
-  expect(told[3]).toEqual(['one', 'two', 'three', 'heard one', 'heard two', 'heard three']);
+  const said = ['one', 'heard one', 'two', 'heard two', 'three', 'heard three'];
+  expect(told).toEqual([[], said.slice(0, 2), said.slice(0, 4), said]);
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
+test('a thread and an E2A session of the same id, caller and agent are one conversation', async () => {
+  const store = memoryStore();
+  const { mailbox, engine } = mailboxOn(store);
+  const told: Json[] = [];
+  const listening: ModuleAgentFunction = async function* ({ params: { content } }, call) {
+    told.push(((await call.history?.()) ?? []).map((said) => said.content));
+    return { content: `heard ${content}` };
+  };
+  engine.addAgent(moduleAgent('echo', listening));
+  const post = (text: string) => {
+    clock.pass(1000);
+    return mailbox.receive(message(text, { threadId: 'th_1', messageId: `m-${text}` }), { principal: ANN });
+  };
+  const ask = async (content: string, principal: Principal = ANN) => {
+    clock.pass(1000);
+    const [method, request_id] = ['chat.send', `r-${content}`];
+    const envelope = newEnvelope({
+      request_id,
+      session_id: 'th_1',
+      method,
+      params: { content },
+      agent_ref: { id: 'echo' },
+    });
+    const call = { principal, signal: new AbortController().signal, log };
+    for await (const frame of engine.handle(envelope, call)) expect(frame.status).not.toBe('failed');
+  };
+  await post('one');
+  await ask('two');
+  await post('three');
+  await ask('other', { ...ANN, id: 'somebody-else' });
+  const said = ['one', 'heard one', 'two', 'heard two'];
+  expect(told).toEqual([[], said.slice(0, 2), said, []]);
+  // A thread keeps its messages when the journal has forgotten their requests.
+  clock.pass(1000);
+  await store.requests.purge(clock.now().getTime());
+  await ask('four');
+  await post('five');
+  expect(told.slice(4)).toEqual([
+    ['one', 'heard one', 'three', 'heard three'],
+    ['one', 'heard one', 'three', 'heard three', 'four', 'heard four'],
+  ]);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
@@ -362,12 +411,13 @@ test('what was said in a thread is forgotten when it was kept long enough', asyn
   await engine.stop({ drainMs: 0 });
 });
 
-test('what came by another door is no message, whoever asks for it', async () => {
+test('a request of another protocol is read by its caller, and by nobody else', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   const envelope = newEnvelope({ request_id: 'r-1', method: 'chat.send', params: { content: 'hello' } });
   const call = { principal: ANN, signal: new AbortController().signal, log };
   for await (const frame of engine.handle(envelope, call)) expect(frame.status).not.toBe('failed');
-  await expect(mailbox.find('r-1', ANN.id)).rejects.toThrow('There is no such message.');
+  expect(await mailbox.find('r-1', ANN.id)).toMatchObject({ replyTo: 'r-1', metadata: { status: 'success' } });
+  await expect(mailbox.find('r-1', 'bob')).rejects.toThrow('There is no such message.');
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });

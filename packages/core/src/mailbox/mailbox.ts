@@ -1,6 +1,6 @@
 import { failure, type Issue } from '@dragoman/protocols';
 import { completed, type MailboxMessage, type MailboxResponse, sameAgentId } from '@dragoman/protocols/a2a-mailbox';
-import type { Call } from '../call.ts';
+import type { Beside, Call } from '../call.ts';
 import type { Engine } from '../engine.ts';
 import { everyHour } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
@@ -10,18 +10,17 @@ import { allows, type Principal } from '../principal.ts';
 import { Refused, refuse } from '../refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
-import { anonymousOwner, anonymousPrefix, isAnonymous } from './anonymous.ts';
+import { anonymousOwner, anonymousPrefix } from './anonymous.ts';
 import type { AnonymousQuota } from './anonymous-quota.ts';
 import {
-  type Asked,
+  type AskedMessage,
   acknowledgedAt,
   acknowledgementOf,
   acknowledges,
-  answerOf,
   askedBy,
-  askedIn,
-  envelopeOf,
   finalOf,
+  mailboxAnswerOf,
+  mailboxEnvelopeOf,
   messageOf,
 } from './answer.ts';
 import { addressOf } from './callback-address.ts';
@@ -116,24 +115,26 @@ export class Mailbox {
     const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
     this.#checkIdentity(whole, sender);
     const key = { owner: principal.id, requestId: whole.messageId ?? '' };
-    const hasThread = whole.metadata.threadId !== null && !isAnonymous(principal.id);
-    const message = hasThread ? await this.#withReplyTo(whole, key) : whole;
+    const hasThread = whole.metadata.threadId !== null && principal.role !== 'anonymous';
+    const { message, warnings = [] } = hasThread ? await this.#withReplyTo(whole, key) : { message: whole };
     const { callbackUrl } = message.from;
-    if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key);
+    if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key, principal);
     const addressed = directory.find(message, principal);
-    if (isAnonymous(principal.id)) this.#checkListed(addressed, principal);
+    if (principal.role === 'anonymous') this.#checkListed(addressed, principal);
     const isThere = engine.router.has(addressed.target ?? engine.router.defaultAgent ?? '');
     const { target, from } = isThere ? addressed : await this.#asAnswered(addressed, { ...key, idempotencyKey });
-    const envelope = envelopeOf(message, { target, from, sender: principal.id });
-    const seen = isAnonymous(principal.id) ? await this.#admitAnonymous(message, sender) : undefined;
+    const envelope = mailboxEnvelopeOf(message, { target, from, sender: principal, warnings });
+    const seen = principal.role === 'anonymous' ? await this.#admitAnonymous(message, sender) : undefined;
 
     const call: Call = {
       principal,
       signal: this.#stopped.signal,
       log,
-      counted: true,
-      received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
-      idempotencyKey,
+      beside: {
+        counted: true,
+        received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
+        idempotencyKey,
+      },
     };
     if (!hasThread && callbackUrl === null) return this.#receivePlain(message, { envelope, call, seen });
     return this.#letters.receive(message, { envelope, call, seen, hasThread });
@@ -173,18 +174,18 @@ export class Mailbox {
   #receivePlain(message: MailboxMessage, { envelope, call, seen }: Admitted): Promise<MailboxResponse> {
     const { clock, engine, log, settings } = this.#options;
     return new Promise((resolve, reject) => {
-      let asked: Asked | undefined;
+      let asked: AskedMessage | undefined;
       let isLate = false;
       const acknowledge = () => {
         isLate = true;
         // Not before it is recorded.
         if (asked !== undefined) resolve(acknowledgementOf(asked, message));
       };
-      const onAccepted: Call['onAccepted'] = (row, { isRepeat }) => {
+      const onAccepted: Beside['onAccepted'] = (row, { isRepeat }) => {
         asked = askedBy(row, envelope, isRepeat);
         if (isLate) acknowledge();
       };
-      const reading = engine.open(envelope, { onAccepted, ...call });
+      const reading = engine.handle(envelope, { ...call, beside: { ...call.beside, onAccepted } });
       const cancel = clock.after(settings.answerWithinMs, acknowledge);
       const fail = (error: unknown) => {
         cancel();
@@ -196,7 +197,7 @@ export class Mailbox {
       finalOf(reading, seen)
         .then((final) => {
           cancel();
-          resolve(answerOf(asked ?? unrecorded(), final));
+          resolve(mailboxAnswerOf(asked ?? unrecorded(), final));
         })
         .catch(fail);
     });
@@ -240,12 +241,13 @@ export class Mailbox {
   }
 
   async #answerTo(key: RequestKey): Promise<MailboxResponse> {
-    const { store, engine } = this.#options;
-    const row = await store.requests.find(key);
-    const asked = row === undefined ? undefined : askedIn(row);
-    if (asked === undefined) return noMessage();
-    if (row?.state !== 'finished') return acknowledgementOf(asked, messageOf(asked));
-    return answerOf(asked, await finalOf(engine.runs.read(key, -1)));
+    const found = await this.#options.engine.runs.find(key);
+    if (found === undefined) return noMessage();
+    const { envelope, acceptedAt } = found;
+    const asked = { ...key, acceptedAt, envelope };
+    return found.isFinished
+      ? mailboxAnswerOf(asked, await finalOf(found.read(-1)))
+      : acknowledgementOf(asked, messageOf(asked));
   }
 
   /** The key is the identity. An `agentId` is somebody's: its agent's, or nobody's we know. */
@@ -260,16 +262,22 @@ export class Mailbox {
     refuse('forbidden', {}, 'from.agentId is not the one this sender is registered with.');
   }
 
-  /** What it replies to is in its thread. An acknowledgement is in none, and stands for what it acknowledges. */
-  async #withReplyTo(message: MailboxMessage, key: RequestKey): Promise<MailboxMessage> {
+  /**
+   * What it replies to is in its thread; a name that is not in it is kept, with a warning. An acknowledgement is in no thread,
+   * and stands for the message it acknowledges.
+   */
+  async #withReplyTo(
+    message: MailboxMessage,
+    key: RequestKey,
+  ): Promise<{ message: MailboxMessage; warnings?: string[] }> {
     const { threadId, replyTo } = message.metadata;
-    if (threadId === null || replyTo === null) return message;
-    if (await this.#options.store.threads.has(key.owner, threadId, replyTo)) return message;
+    if (threadId === null || replyTo === null) return { message };
+    if (await this.#options.store.threads.has(key.owner, threadId, replyTo)) return { message };
     const question =
       (await this.#acknowledged(replyTo, threadId, key.owner)) ?? (await this.#earlierReply(replyTo, key));
-    if (question !== undefined) return { ...message, metadata: { ...message.metadata, replyTo: question } };
-    const told = `replyTo must name a message of thread ${threadId}; there is no ${replyTo} in it`;
-    return refuseField('/metadata/replyTo', told);
+    if (question !== undefined)
+      return { message: { ...message, metadata: { ...message.metadata, replyTo: question } } };
+    return { message, warnings: [`replyTo: there is no message ${replyTo} in thread ${threadId}`] };
   }
 
   async #acknowledged(messageId: string, threadId: string, owner: string): Promise<string | undefined> {
@@ -287,12 +295,12 @@ export class Mailbox {
     return row === undefined ? undefined : replyTo;
   }
 
-  async #checkCallback(url: string, key: RequestKey): Promise<void> {
+  async #checkCallback(url: string, key: RequestKey, { role }: Principal): Promise<void> {
     const { gate, store, outbox, callbackLimits } = this.#options;
     const { owner } = key;
     // A repeat owes nothing new.
     if ((await store.requests.find(key)) !== undefined) return;
-    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: isAnonymous(owner) });
+    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: role === 'anonymous' });
     if (await store.outbox.isDisabled(owner, addressOf(url))) {
       refuseField('/from/callbackUrl', 'callbackUrl is disabled: it has answered 410 Gone to this sender before');
     }

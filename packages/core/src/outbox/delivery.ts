@@ -4,10 +4,10 @@ import type { Gate, InboundAnswer } from '../gate/gate.ts';
 import type { Clock } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import type { DeliveryFailure, DueDelivery } from '../store/store.ts';
-import type { Prepared } from './prepared.ts';
+import type { PreparedDelivery } from './prepared.ts';
 
 /** What came of one try. `answered`: whether there was any answer; `undefined` when nobody was asked. */
-export type Verdict =
+export type DeliveryVerdict =
   | { readonly outcome: 'delivered'; readonly answered: true }
   /** HTTP 410: the receiver wants nothing any more. */
   | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
@@ -24,9 +24,9 @@ export type Verdict =
       readonly retryAfterMs?: number;
     };
 
-export interface Attempt {
+export interface DeliveryAttempt {
   readonly due: DueDelivery;
-  readonly prepared: Prepared;
+  readonly prepared: PreparedDelivery;
   /** At most; less when it expires before. */
   readonly timeoutMs: number;
   readonly signal: StopSignal;
@@ -34,9 +34,9 @@ export interface Attempt {
 
 /** Sends a callback once, through the gate (A2A mailbox, Callback Delivery). Rejects only when the signal aborts. */
 export async function attempt(
-  { due, prepared: { body, headers }, timeoutMs, signal }: Attempt,
+  { due, prepared: { body, headers }, timeoutMs, signal }: DeliveryAttempt,
   { gate, clock }: { readonly gate: Gate; readonly clock: Clock },
-): Promise<Verdict> {
+): Promise<DeliveryVerdict> {
   // Asked last of all: nothing that takes time comes between this and the sending.
   const now = clock.now().getTime();
   const left = due.expiresAt === null ? timeoutMs : due.expiresAt - now;
@@ -76,7 +76,7 @@ export async function attempt(
   }
 }
 
-function verdictOn({ status, headers }: InboundAnswer, now: Date): Verdict {
+function verdictOn({ status, headers }: InboundAnswer, now: Date): DeliveryVerdict {
   if (status >= 200 && status < 300) return { outcome: 'delivered', answered: true };
   const at = now.getTime();
   const redirects = status >= 300 && status < 400;

@@ -10,8 +10,8 @@ import { patiently } from '../store/patiently.ts';
 import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { DeliveredMarks } from './delivered-marks.ts';
-import { attempt, type Verdict } from './delivery.ts';
-import { isFresh, type Prepared, prepare } from './prepared.ts';
+import { attempt, type DeliveryVerdict } from './delivery.ts';
+import { isFresh, type PreparedDelivery, prepare } from './prepared.ts';
 import { pauseBefore, type RetryPolicy } from './retry-policy.ts';
 import { Schedule } from './schedule.ts';
 import type { SigningKeys } from './signing-keys.ts';
@@ -216,20 +216,20 @@ export class Outbox {
     }
   }
 
-  async #prepared(entry: Entry): Promise<Prepared | undefined> {
+  async #prepared(entry: Entry): Promise<PreparedDelivery | undefined> {
     const prepared = await this.#takeAhead(entry);
     if (prepared !== undefined && isFresh(prepared, this.#options.clock)) return prepared;
     return this.#prepare(entry, { isAhead: false });
   }
 
-  #takeAhead(entry: Entry): Promise<Prepared | undefined> | undefined {
+  #takeAhead(entry: Entry): Promise<PreparedDelivery | undefined> | undefined {
     const { ahead } = entry;
     if (ahead !== undefined) this.#ahead -= 1;
     entry.ahead = undefined;
     return ahead;
   }
 
-  #prepare(due: DueDelivery, { isAhead }: { readonly isAhead: boolean }): Promise<Prepared | undefined> {
+  #prepare(due: DueDelivery, { isAhead }: { readonly isAhead: boolean }): Promise<PreparedDelivery | undefined> {
     const agentId = this.#options.isRegistered(due.owner) ? due.owner : undefined;
     return prepare({ due, agentId, isAhead }, this.#options);
   }
@@ -269,7 +269,7 @@ export class Outbox {
   }
 
   /** What came of a try; `undefined` where there is nothing to try any more. */
-  async #send(one: Try): Promise<Verdict | undefined> {
+  async #send(one: Try): Promise<DeliveryVerdict | undefined> {
     const { entry } = one;
     const { clock, log } = this.#options;
     try {
@@ -288,7 +288,7 @@ export class Outbox {
   }
 
   /** Ends, with `undefined`, when another try hears that the receiver is gone: this one may still be on its way there. */
-  async #attempt({ entry: due, ending }: Try, prepared: Prepared): Promise<Verdict | undefined> {
+  async #attempt({ entry: due, ending }: Try, prepared: PreparedDelivery): Promise<DeliveryVerdict | undefined> {
     const { timeoutMs } = this.#settings;
     try {
       return await attempt({ due, prepared, timeoutMs, signal: ending }, this.#options);
@@ -298,7 +298,7 @@ export class Outbox {
     }
   }
 
-  async #record(entry: Entry, verdict: Verdict): Promise<void> {
+  async #record(entry: Entry, verdict: DeliveryVerdict): Promise<void> {
     const { store, clock, log } = this.#options;
     const told = { delivery: entry.id, host: this.#urls.read(entry.url)?.host, request_id: entry.requestId };
     if (verdict.outcome === 'delivered') {
@@ -366,7 +366,7 @@ export class Outbox {
 
   #nextTry(
     { attempts, expiresAt }: Entry,
-    verdict: Extract<Verdict, { outcome: 'failed' | 'postponed' }>,
+    verdict: Extract<DeliveryVerdict, { outcome: 'failed' | 'postponed' }>,
   ): number | null {
     const { clock, ids } = this.#options;
     const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
@@ -412,7 +412,7 @@ interface Entry extends DueDelivery {
   /** Ends the pause it is in. */
   cancel: (() => void) | undefined;
   /** What will be sent of it, made before its turn. */
-  ahead: Promise<Prepared | undefined> | undefined;
+  ahead: Promise<PreparedDelivery | undefined> | undefined;
 }
 
 /** One try, and what ends it before it is over. */

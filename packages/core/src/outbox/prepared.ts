@@ -4,7 +4,7 @@ import { webhookHeaders } from './signature.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 /** A callback that can be sent: its body, and what signs it with the time of this try. */
-export interface Prepared {
+export interface PreparedDelivery {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
   /** When it was read, in milliseconds. */
@@ -23,7 +23,7 @@ export interface Preparing {
 export async function prepare(
   { due: { id, messageId }, agentId, isAhead }: Preparing,
   { store, keys, clock }: { readonly store: OutboxStore; readonly keys: SigningKeys; readonly clock: Clock },
-): Promise<Prepared | undefined> {
+): Promise<PreparedDelivery | undefined> {
   const at = clock.now().getTime();
   const body = await store.dueBody(id);
   if (body === undefined) return undefined;
@@ -32,7 +32,7 @@ export async function prepare(
 }
 
 /** Whether it still may be sent as it is: it may have been forgotten since, and its time is that of the try. */
-export function isFresh({ at }: Prepared, clock: Clock): boolean {
+export function isFresh({ at }: PreparedDelivery, clock: Clock): boolean {
   const age = clock.now().getTime() - at;
   return age >= 0 && age <= FRESH_MS;
 }

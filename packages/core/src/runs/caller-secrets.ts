@@ -1,19 +1,48 @@
+import { inspect } from 'node:util';
 import type { E2AEnvelope, E2AResponse, Json, JsonObject } from '@dragoman/protocols';
 import { isObject } from '@dragoman/protocols';
 import type { Redactor } from '../gate/redactor.ts';
+import type { Log, LogFields } from '../ports.ts';
 import { SecretRedactor } from '../vault/secret-redactor.ts';
 
 /**
- * Frames without the secrets that the caller sent along: `auth.bearer_token` and the values of `auth.extra_headers` (E2A §13).
- * They are for the agent, and an agent that repeats them must not have them journaled. Frame by frame: a secret that an agent
- * cuts in two is not found.
+ * Removes the secrets that the caller sent along: `auth.bearer_token` and the values of `auth.extra_headers` (E2A §13). They are
+ * for the agent, and an agent that repeats or throws them must have them neither journaled nor logged. Frame by frame: a
+ * secret that an agent cuts in two is not found.
  */
-export function withoutCallerSecrets({ auth }: E2AEnvelope): (frame: E2AResponse) => E2AResponse {
-  if (auth === null) return (frame) => frame;
+export interface WithoutSecrets {
+  frame(frame: E2AResponse): E2AResponse;
+  log(log: Log): Log;
+}
+
+export function withoutCallerSecrets({ auth }: E2AEnvelope): WithoutSecrets {
+  if (auth === null) return UNCHANGED;
   const secrets = [auth.bearer_token, ...Object.values(auth.extra_headers)].flatMap(secretsIn);
-  if (secrets.length === 0) return (frame) => frame;
+  if (secrets.length === 0) return UNCHANGED;
   const redactor = new SecretRedactor([...new Set(secrets)]);
-  return (frame) => ({ ...frame, ...(redactedMembers(said(frame), redactor) as Partial<E2AResponse>) });
+  return {
+    frame: (frame) => ({ ...frame, ...(redactedMembers(said(frame), redactor) as Partial<E2AResponse>) }),
+    log: (log) => {
+      const writing = (level: keyof Log) => (fields: LogFields, message: string) =>
+        log[level](redactedFields(fields, redactor), redactor.text(message));
+      return { debug: writing('debug'), info: writing('info'), warn: writing('warn'), error: writing('error') };
+    },
+  };
+}
+
+const UNCHANGED: WithoutSecrets = { frame: (frame) => frame, log: (log) => log };
+
+/** What is no JSON, such as an error, is written as its text. */
+function redactedFields(fields: LogFields, redactor: Redactor): LogFields {
+  const entries = Object.entries(fields).map(([name, value]) => {
+    const isPlain = typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value);
+    return [name, isPlain ? redactedValue(value as Json, redactor) : redactor.text(inspect(value))];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isPlainObject(value: object): boolean {
+  return Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** What an agent can say in a frame; the rest echoes the request. */

@@ -12,11 +12,11 @@ import type { Clock, Ids } from '../ports.ts';
 /** Makes the frames that answer one envelope: numbered, stamped, echoing what the request said (E2A §12.4). */
 export class FrameMaker {
   readonly #envelope: E2AEnvelope;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #ids: Ids;
   #sequence: number;
 
-  constructor({ envelope, clock, ids, from = 0 }: { envelope: E2AEnvelope; clock: Clock; ids: Ids; from?: number }) {
+  constructor({ envelope, clock, ids, from = 0 }: FrameMakerOptions) {
     this.#envelope = envelope;
     this.#clock = clock;
     this.#ids = ids;
@@ -40,6 +40,7 @@ export class FrameMaker {
   /** Any frame: the caller's kind, body and end; our number, time and echo. Written out, because every frame comes by here. */
   frame(given: Partial<E2AResponse>): E2AResponse {
     const envelope = this.#envelope;
+    const timestamp = formatTimestamp(this.#clock.now());
     const frame: E2AResponse = {
       protocol_version: envelope.protocol_version,
       response_id: this.#ids.uuid(),
@@ -48,8 +49,8 @@ export class FrameMaker {
       is_final: given.is_final ?? false,
       status: given.status ?? 'in_progress',
       response_kind: given.response_kind ?? '',
-      timestamp: formatTimestamp(this.#clock.now()),
-      provenance: given.provenance ?? OURS,
+      timestamp,
+      provenance: given.provenance ?? newProvenance({ converter: 'dragoman', converted_at: timestamp }),
       body: given.body ?? {},
       jsonrpc_id: envelope.jsonrpc_id,
       correlation_id: envelope.correlation_id,
@@ -62,7 +63,7 @@ export class FrameMaker {
       channel: envelope.channel,
       user_id: envelope.user_id,
       agent_ref: envelope.agent_ref,
-      source_agent_id: given.source_agent_id ?? null,
+      source_agent_id: given.source_agent_id ?? envelope.source_agent_id,
       method: envelope.method,
       projections: given.projections ?? {},
       channel_context: given.channel_context ?? {},
@@ -76,4 +77,10 @@ export class FrameMaker {
   }
 }
 
-const OURS = newProvenance({ converter: 'dragoman' });
+interface FrameMakerOptions {
+  readonly envelope: E2AEnvelope;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Ids;
+  /** The sequence of the first frame. */
+  readonly from?: number;
+}

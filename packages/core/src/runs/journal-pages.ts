@@ -14,10 +14,11 @@ export class JournalPages {
     this.#store = store;
   }
 
-  async read(key: RequestKey, { after, limit = 500, maxBytes = PAGE_BYTES }: PageRange): Promise<FrameRow[]> {
+  async read(key: RequestKey, { after, limit = 500, maxBytes = PAGE_BYTES, signal }: PageRange): Promise<FrameRow[]> {
     if (this.#reading < MOST_READING) this.#reading += 1;
     else await this.#turnOf(key.owner);
     try {
+      if (signal?.aborted === true) return [];
       return await this.#store.frames(key, { after, limit, maxBytes });
     } finally {
       this.#next();
@@ -52,6 +53,8 @@ export interface PageRange {
   readonly limit?: number;
   /** A page has at least one frame, however long that is. */
   readonly maxBytes?: number;
+  /** Aborted when nobody reads any more: the page is not read then, and has no frames. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What a reader is given at a time: one write to its socket. */

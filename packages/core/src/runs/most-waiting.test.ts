@@ -35,7 +35,7 @@ function setUp() {
   const callOf = (principal: Principal) => ({ principal, signal: new AbortController().signal, log });
   const send = (envelope: E2AEnvelope, principal = ada, idempotencyKey?: string) => {
     const admission = { agentId: 'agent', sessionId: null, priority: 1, expiresAt: null };
-    const answer = all(runs.open(envelope, { ...callOf(principal), idempotencyKey }, admission, handler));
+    const answer = all(runs.open(envelope, { ...callOf(principal), beside: { idempotencyKey } }, admission, handler));
     // What is refused is looked at later.
     answer.catch(() => {});
     return answer;

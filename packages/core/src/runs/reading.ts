@@ -64,9 +64,3 @@ export class Reading implements AsyncIterable<E2AResponse> {
     return atHand === undefined ? frameFrom(text) : framed(atHand, text);
   }
 }
-
-/** The reader of frames that a handler gives; those of a journal have one already. */
-export function readingOf(frames: AsyncIterable<E2AResponse>): Reading {
-  if (frames instanceof Reading) return frames;
-  throw new Error('these frames are not recorded anywhere');
-}

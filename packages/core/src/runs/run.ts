@@ -21,6 +21,7 @@ export class Run implements FrameSource {
   readonly #counts: RunCounts;
   readonly #patience: Patience;
   readonly #writer = new FrameWriter();
+  readonly #onFrame: RunOptions['onFrame'];
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   #tail: FrameRow[] = [];
   #tailStart: number;
@@ -40,12 +41,13 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, pages, counts, patience, from = 0, isRecorded = true }: RunOptions) {
+  constructor({ key, store, pages, counts, patience, onFrame, from = 0, isRecorded = true }: RunOptions) {
     this.key = key;
     this.#store = store;
     this.#pages = pages;
     this.#counts = counts;
     this.#patience = patience;
+    this.#onFrame = onFrame;
     this.#given = from;
     this.#durable = from;
     this.#tailStart = from;
@@ -76,6 +78,7 @@ export class Run implements FrameSource {
     if (this.#final !== undefined) throw new Error('a frame was given after the final one');
     if (this.#broken !== undefined) throw this.#broken;
     const text = this.#writer.write(frame);
+    this.#onFrame?.(frame);
     this.#given++;
     if (frame.is_final) this.#final = frame;
     this.#pending.push({ sequence: frame.sequence, isFinal: frame.is_final, text });
@@ -189,6 +192,8 @@ export class Run implements FrameSource {
 }
 
 export interface RunOptions {
+  /** Called with every frame, once. */
+  readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;
   readonly store: RequestStore;
   /** For readers that have fallen behind. */

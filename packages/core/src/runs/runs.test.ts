@@ -165,9 +165,9 @@ describe('a repeat', () => {
     const { open } = setUp(async function* () {
       return {};
     });
-    const first = await all(open(ask('r1'), { idempotencyKey: 'k' }));
+    const first = await all(open(ask('r1'), { beside: { idempotencyKey: 'k' } }));
     const envelope = { ...ask('r1'), request_id: 'r2' };
-    const again = await all(open(envelope, { idempotencyKey: 'k' })).catch(failureOf);
+    const again = await all(open(envelope, { beside: { idempotencyKey: 'k' } })).catch(failureOf);
     // The id is part of the body: the same key with another id is another body.
     const message = 'This Idempotency-Key was used before, for "r1", which had another body.';
     expect(again).toMatchObject({ code: 'conflict', message });

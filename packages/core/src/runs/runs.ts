@@ -20,6 +20,7 @@ import { withoutCallerSecrets } from './caller-secrets.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { JournalPages, type PageRange } from './journal-pages.ts';
+import type { FindRequest, KnownRequest } from './known-request.ts';
 import { holding, LiveRun, nameOf } from './live-run.ts';
 import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
@@ -55,11 +56,12 @@ export class Runs {
   #allAccepted: (() => void)[] = [];
   readonly #interrupted = new AbortController();
   readonly #pages: JournalPages;
-  readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience'>;
+  readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame'>;
   readonly #patience: Patience;
+  #findElsewhere: FindRequest = async () => undefined;
   #stopping: 'no' | 'draining' | 'interrupting' = 'no';
 
-  constructor({ store, clock, ids, log, slots, isIdempotent = () => false }: RunsOptions) {
+  constructor({ store, clock, ids, log, slots, onFrame, isIdempotent = () => false }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#ids = ids;
@@ -68,7 +70,13 @@ export class Runs {
     this.#isIdempotent = isIdempotent;
     this.#patience = { clock, log, signal: this.#interrupted.signal, what: 'an answer' };
     this.#pages = new JournalPages(store.requests);
-    this.#runParts = { store: store.requests, pages: this.#pages, counts: this.counts, patience: this.#patience };
+    this.#runParts = {
+      store: store.requests,
+      pages: this.#pages,
+      counts: this.counts,
+      patience: this.#patience,
+      onFrame,
+    };
   }
 
   /**
@@ -95,6 +103,27 @@ export class Runs {
     return new Reading({ open: async () => this.#sourceOf(key, { signal }), after });
   }
 
+  /** A request of an owner, whichever protocol it came by. */
+  async find(key: RequestKey): Promise<KnownRequest | undefined> {
+    const row = await this.#store.requests.find(key);
+    if (row === undefined) return this.#findElsewhere(key);
+    return {
+      get envelope() {
+        return recordedEnvelope(row.envelope);
+      },
+      acceptedAt: row.acceptedAt,
+      isFinished: row.state === 'finished',
+      read: (after, signal) => this.read(key, after, signal),
+      page: (range) => this.page(key, range),
+      cancel: () => this.cancel(key),
+    };
+  }
+
+  /** Also finds the requests whose frames another part of the server keeps. */
+  findElsewhere(find: FindRequest): void {
+    this.#findElsewhere = find;
+  }
+
   /** Frames that are recorded after a sequence, as many as fit. */
   page(key: RequestKey, range: PageRange): Promise<FrameRow[]> {
     return this.#pages.read(key, range);
@@ -106,8 +135,8 @@ export class Runs {
     if (this.#stopping !== 'no') refuse('busy', {}, 'The server is stopping.');
     const recorded = withoutSecrets(envelope);
     const text = envelopeRecord(recorded);
-    const { nonce, letter } = call;
-    const beside = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
+    const { nonce, letter, idempotencyKey = null } = call.beside ?? {};
+    const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
     // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two. And after
     // everything that can throw: a place that is taken has to be given back.
     const slot = this.#slots.tryTake(admission.agentId);
@@ -117,7 +146,7 @@ export class Runs {
       requestId,
       agentId: admission.agentId,
       sessionId: admission.sessionId,
-      idempotencyKey: call.idempotencyKey ?? null,
+      idempotencyKey,
       envelope: text,
       state: slot === undefined ? 'accepted' : 'started',
       acceptedAt: this.#clock.now().getTime(),
@@ -133,12 +162,12 @@ export class Runs {
         early = this.#begin(row, envelope, call, answer, slot, false);
       }
       const accepted = await (early === undefined
-        ? this.#store.requests.accept(row, beside)
-        : this.#acceptEarly(early, beside));
+        ? this.#store.requests.accept(row, recordedWith)
+        : this.#acceptEarly(early, recordedWith));
       if ('reused' in accepted) refuse('nonce_reused');
       if (!accepted.repeat) {
         this.counts.accepted++;
-        call.onAccepted?.(row, { isRepeat: false });
+        call.beside?.onAccepted?.(row, { isRepeat: false });
         early?.run.recorded();
         const live = early ?? this.#begin(row, envelope, call, answer, slot);
         if (admission.endsUnread === true) this.#endUnread(live, call.signal);
@@ -159,7 +188,7 @@ export class Runs {
   }
 
   async #reopen(envelope: E2AEnvelope, call: Call, reason: Refused): Promise<FrameSource> {
-    const { principal, idempotencyKey = null } = call;
+    const { principal, beside: { idempotencyKey = null } = {} } = call;
     const { request_id: requestId } = envelope;
     if (requestId === null) throw reason;
     const earlier = await this.#store.requests.earlier({ owner: principal.id, requestId, idempotencyKey });
@@ -169,7 +198,7 @@ export class Runs {
 
   #repeated(earlier: RequestRow, recorded: E2AEnvelope, call: Call): FrameSource {
     if (!asksTheSame(earlier.envelope, recorded)) throw new Refused(conflictWith(earlier, recorded));
-    call.onAccepted?.(earlier, { isRepeat: true });
+    call.beside?.onAccepted?.(earlier, { isRepeat: true });
     return this.#sourceOf(earlier, call);
   }
 
@@ -186,8 +215,8 @@ export class Runs {
    * An agent that may be asked the same thing twice starts before its request is on the disk. Whoever asked hears nothing
    * before it is; if we crash in between, they ask again.
    */
-  #mayStartEarly(row: RequestRow, { nonce }: Call): boolean {
-    return nonce === undefined && this.#isIdempotent(row.agentId) && !this.#live.has(nameOf(row));
+  #mayStartEarly(row: RequestRow, { beside }: Call): boolean {
+    return beside?.nonce === undefined && this.#isIdempotent(row.agentId) && !this.#live.has(nameOf(row));
   }
 
   /** What the agent answers without waiting for anything is recorded with the request, in one commit instead of two. */
@@ -222,14 +251,19 @@ export class Runs {
     // Asked for only where it counts: a signal is made when somebody asks for it.
     if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
-    return { after: (sequence) => this.#pages.read(key, { after: sequence }) };
+    return { after: (sequence) => this.#pages.read(key, { after: sequence, signal: reader.signal }) };
   }
 
   /** Ends a running request with `E2A.CANCELLED`. False when it is not running here. */
   cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean {
+    return this.end(key, failure('cancelled', {}, reason));
+  }
+
+  /** Ends a running request with this failure. False when it is not running here. */
+  end(key: RequestKey, reason: Failure): boolean {
     const live = this.#live.get(nameOf(key));
     if (live === undefined || live.run.answered) return false;
-    live.end(new Refused(failure('cancelled', {}, reason)));
+    live.end(new Refused(reason));
     return true;
   }
 
@@ -347,7 +381,7 @@ export class Runs {
     given: Slot | undefined,
   ): Promise<void> {
     const { row, run } = live;
-    const shown = withoutCallerSecrets(envelope);
+    const secrets = withoutCallerSecrets(envelope);
     let slot = given;
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
@@ -359,21 +393,23 @@ export class Runs {
         if (this.#isExpired(row)) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
       }
-      frames = answer(envelope, call)[Symbol.asyncIterator]();
+      frames = answer(envelope, new ExtendedCall(call, { log: secrets.log(call.log) }))[Symbol.asyncIterator]();
       while (!run.answered) {
         // Also one that hangs and never looks at its signal is left behind.
         const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
         while (live.held !== undefined) await unlessAborted(live.held.released, live);
-        const durable = run.give(shown(item.value));
+        const durable = run.give(secrets.frame(item.value));
         if (durable !== undefined) await durable;
       }
     } catch (error) {
       if (live.isAbandoned) return;
       if (run.answered) throw error;
       const known = failureOf(error);
-      if (known === undefined) this.#log.error({ request_id: row.requestId, error: String(error) }, 'the agent failed');
-      await run.give(shown(this.#maker(envelope, run.next).error(known ?? failure('agent_failed'))));
+      if (known === undefined) {
+        secrets.log(this.#log).error({ request_id: row.requestId, error: String(error) }, 'the agent failed');
+      }
+      await run.give(secrets.frame(this.#maker(envelope, run.next).error(known ?? failure('agent_failed'))));
     } finally {
       // Told to stop, and not waited for.
       frames?.return?.().catch(() => {});
@@ -408,6 +444,8 @@ interface RunsOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly slots: Slots;
+  /** Called with every frame, once. */
+  readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   /** Whether an agent may be asked the same thing twice. */
   readonly isIdempotent?: (agentId: string) => boolean;
 }

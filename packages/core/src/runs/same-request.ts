@@ -20,13 +20,13 @@ export function asksTheSame(recorded: string, envelope: E2AEnvelope): boolean {
 }
 
 function compared(envelope: E2AEnvelope): string {
-  const { channel, params, channel_context: hints, agent_ref: agent, provenance } = envelope;
+  const { params, channel_context: hints, agent_ref: agent, provenance } = envelope;
   return canonicalJson({
     ...encodeEnvelope(envelope),
-    // Whom a mailbox message went to was found in the configuration of the day; what its sender wrote is what is asked.
-    agent_ref: channel === 'a2a-mailbox' ? (provenance.details['to'] ?? agent) : agent,
-    // The mailbox tells its agent there until when; from anybody else it is the agent's own affair, and part of what is asked.
-    params: channel === 'a2a-mailbox' ? withoutExpiry(params) : params,
+    // Which agent an address means was found in the configuration of the day; what the sender wrote is what is asked.
+    agent_ref: provenance.details['to'] ?? agent,
+    // An expiry that the envelope has too is the same hint; any other is the agent's own affair, and part of what is asked.
+    params: params['expires_at'] === hints['expires_at'] ? withoutExpiry(params) : params,
     channel_context: withoutExpiry(hints),
     timestamp: null,
     provenance: null,

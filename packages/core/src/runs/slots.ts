@@ -1,4 +1,4 @@
-import { isAnonymous } from '../mailbox/anonymous.ts';
+import { isAnonymousOwner } from '../store/anonymous.ts';
 
 /** A place to run in. Give it back exactly once. */
 export interface Slot {
@@ -164,7 +164,7 @@ function newLine(most: number): Line {
 }
 
 function lineOf(agent: AgentSlots, principal: string): Line {
-  return isAnonymous(principal) ? agent.anonymous : agent.known;
+  return isAnonymousOwner(principal) ? agent.anonymous : agent.known;
 }
 
 /** The line to serve next; `undefined` when nobody waits. */

@@ -29,7 +29,7 @@ export class Signatures {
   }
 
   /** The signature of a text, in base64. */
-  async sign(key: KeyObject, text: string): Promise<string> {
+  async sign(key: KeyObject, text: string | Uint8Array): Promise<string> {
     if (!isQuick(key)) return (await signedBy(key, Buffer.from(text))).toString('base64');
     return String(await this.#ask(key, text, null));
   }

@@ -1,6 +1,11 @@
 /** How the owner of a record begins whose sender has no key. No agent's id does: it has a blank. */
 export const ANONYMOUS = 'anonymous ';
 
+/** Whether what is recorded belongs to an anonymous sender. Of a caller, `Principal.role` says it. */
+export function isAnonymousOwner(owner: string): boolean {
+  return owner.startsWith(ANONYMOUS);
+}
+
 /** Which records of senders without a key are kept. */
 export interface AnonymousRange {
   /** Of all of them together. */

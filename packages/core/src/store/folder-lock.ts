@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createPrivateFile } from './private-files.ts';
 import { DATABASE } from './sqlite-database.ts';
-import { type Engine, faultOf } from './sqlite-engine.ts';
+import { faultOf, type SqliteEngine } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
 /**
@@ -14,7 +14,7 @@ export class FolderLock {
   readonly #owner: string;
   readonly #close: () => void;
 
-  constructor({ engine, folder }: { engine: Engine; folder: string }) {
+  constructor({ engine, folder }: { engine: SqliteEngine; folder: string }) {
     const path = join(folder, 'dragoman.lock');
     this.#owner = join(folder, 'dragoman.owner');
     createPrivateFile(path);
@@ -50,7 +50,7 @@ export class FolderLock {
  * The lock file can be removed while its owner runs; then a second process locks a new one. But every connection holds a lock on
  * the database itself, and nobody gets it exclusively meanwhile. Waits for a backup that is about to end.
  */
-function refuseOpened(engine: Engine, path: string): void {
+function refuseOpened(engine: SqliteEngine, path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
   const database = engine.open(path);
   try {

@@ -1,7 +1,7 @@
 import { Ballast } from './ballast.ts';
 import { Committer } from './sqlite-committer.ts';
 import { openInMemory } from './sqlite-database.ts';
-import { type Engine, loadEngine } from './sqlite-engine.ts';
+import { loadEngine, type SqliteEngine } from './sqlite-engine.ts';
 import { errorOf } from './sqlite-messages.ts';
 import { SqliteStore, type StoreOwner } from './sqlite-store.ts';
 import { StoreError } from './store-error.ts';
@@ -12,7 +12,7 @@ export async function openMemoryStore(): Promise<SqliteStore> {
 }
 
 /** No disk is waited for, so no thread is needed: each question is answered where it is asked. */
-export function memoryStoreOn(engine: Engine): SqliteStore {
+export function memoryStoreOn(engine: SqliteEngine): SqliteStore {
   const committer = new Committer({
     database: openInMemory(engine),
     ballast: new Ballast({ path: '', bytes: 0 }),

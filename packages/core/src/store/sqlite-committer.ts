@@ -3,8 +3,8 @@ import type { Ballast } from './ballast.ts';
 import { countOf } from './commit-marker.ts';
 import { type Operations, prepareOperations } from './sql/operations.ts';
 import { LOG_BYTES } from './sqlite-database.ts';
-import { type Database, type Fault, faultOf } from './sqlite-engine.ts';
-import type { Answer, Call, ErrorData } from './sqlite-messages.ts';
+import { type Database, faultOf, type SqliteFault } from './sqlite-engine.ts';
+import type { ErrorData, StoreAnswer, StoreCall } from './sqlite-messages.ts';
 import type { StoreStats } from './store.ts';
 import { StoreError } from './store-error.ts';
 
@@ -56,11 +56,11 @@ export class Committer {
     };
   }
 
-  isRead({ name }: Call): boolean {
+  isRead({ name }: StoreCall): boolean {
     return Object.hasOwn(this.#operations.reads, name);
   }
 
-  read(call: Call): Answer {
+  read(call: StoreCall): StoreAnswer {
     try {
       return { id: call.id, value: perform(this.#operations.reads, call) };
     } catch (error) {
@@ -70,7 +70,7 @@ export class Committer {
   }
 
   /** All of them, or none when the disk is full or somebody else holds the database. */
-  commit(calls: readonly Call[]): Answer[] {
+  commit(calls: readonly StoreCall[]): StoreAnswer[] {
     try {
       if (!this.#hasRoom()) return this.#commitRemovals(calls);
       const answers = this.#transaction(calls);
@@ -116,7 +116,7 @@ export class Committer {
    * First without savepoints, which cost as much as a small write. A call that throws may have written before: then all of
    * it is undone and done again, each call in a savepoint of its own.
    */
-  #transaction(calls: readonly Call[]): Answer[] {
+  #transaction(calls: readonly StoreCall[]): StoreAnswer[] {
     try {
       return this.#run(calls, (call) => ({ id: call.id, value: this.#perform(call) }));
     } catch (error) {
@@ -125,7 +125,7 @@ export class Committer {
     }
   }
 
-  #run(calls: readonly Call[], performOne: (call: Call) => Answer): Answer[] {
+  #run(calls: readonly StoreCall[], performOne: (call: StoreCall) => StoreAnswer): StoreAnswer[] {
     const { begin, countOne, commit, rollback } = this.#statements;
     const startedAt = this.#elapsed();
     begin.run();
@@ -146,12 +146,12 @@ export class Committer {
     }
   }
 
-  #perform(call: Call): unknown {
+  #perform(call: StoreCall): unknown {
     const { writes, removals } = this.#operations;
     return perform(Object.hasOwn(writes, call.name) ? writes : removals, call);
   }
 
-  #performApart(call: Call): Answer {
+  #performApart(call: StoreCall): StoreAnswer {
     const { savepoint, release, rollbackTo } = this.#statements;
     savepoint.run();
     try {
@@ -173,11 +173,11 @@ export class Committer {
     return free >= this.#ballast.bytes;
   }
 
-  #commitRemovals(calls: readonly Call[]): Answer[] {
+  #commitRemovals(calls: readonly StoreCall[]): StoreAnswer[] {
     this.#noteRoom(false);
     // The log itself may be what fills the disk.
     this.#checkpoint();
-    const isRemoval = ({ name }: Call) => Object.hasOwn(this.#operations.removals, name);
+    const isRemoval = ({ name }: StoreCall) => Object.hasOwn(this.#operations.removals, name);
     const removals = calls.filter(isRemoval);
     if (removals.length === 0) return refuse(calls, DISK_FULL);
     this.#ballast.release();
@@ -248,15 +248,15 @@ export function errorData(error: unknown): ErrorData {
 }
 
 /** Nothing was recorded, and the same may work later. */
-function isPassing(fault: Fault): boolean {
+function isPassing(fault: SqliteFault): boolean {
   return fault === 'full' || fault === 'busy' || fault === 'unopened';
 }
 
-function refuse(calls: readonly Call[], error: ErrorData): Answer[] {
+function refuse(calls: readonly StoreCall[], error: ErrorData): StoreAnswer[] {
   return calls.map(({ id }) => ({ id, error }));
 }
 
-function perform(table: object, { name, values }: Call): unknown {
+function perform(table: object, { name, values }: StoreCall): unknown {
   const operation: unknown = Reflect.get(table, name);
   if (typeof operation !== 'function') throw new Error(`the store has no operation ${name}`);
   return operation(...values);

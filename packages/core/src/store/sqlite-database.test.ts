@@ -9,13 +9,13 @@ import { prepareOperations } from './sql/operations.ts';
 import { framesValues, requestValues } from './sql/values.ts';
 import { errorData } from './sqlite-committer.ts';
 import { openDatabase } from './sqlite-database.ts';
-import { type Engine, loadEngine } from './sqlite-engine.ts';
+import { loadEngine, type SqliteEngine } from './sqlite-engine.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'dragoman-database-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-let engine: Engine;
+let engine: SqliteEngine;
 let path: string;
 let files = 0;
 

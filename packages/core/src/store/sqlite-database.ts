@@ -2,11 +2,11 @@ import { statSync } from 'node:fs';
 import { CHECKED_BYTES } from './integrity.ts';
 import { migrate } from './migrations.ts';
 import { createPrivateFile } from './private-files.ts';
-import { type Database, type Engine, faultOf } from './sqlite-engine.ts';
+import { type Database, faultOf, type SqliteEngine } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
 /** Opens the database, makes it if there is none, and refuses one that is damaged, foreign or newer. */
-export function openDatabase(engine: Engine, path: string): Database {
+export function openDatabase(engine: SqliteEngine, path: string): Database {
   createPrivateFile(path);
   const database = engine.open(path);
   try {
@@ -24,7 +24,7 @@ export function openDatabase(engine: Engine, path: string): Database {
 }
 
 /** A new database that no file holds. */
-export function openInMemory(engine: Engine): Database {
+export function openInMemory(engine: SqliteEngine): Database {
   const database = engine.open(':memory:');
   migrate(database, 'the database in memory');
   database.exec('PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF');

@@ -2,7 +2,7 @@ import type { EngineModule } from './sqlite-messages.ts';
 import { StoreError } from './store-error.ts';
 
 /** What we use of SQLite, the same in both drivers. Tests hand in one that fails on demand. */
-export interface Engine {
+export interface SqliteEngine {
   readonly name: string;
   open(path: string): Database;
 }
@@ -24,7 +24,7 @@ export interface Statement {
 export type Value = string | number | null | Uint8Array;
 
 /** `node:sqlite` where it is built in and stable, else the package with the same API and its binary inside. */
-export async function loadEngine(version: string = process.versions.node): Promise<Engine> {
+export async function loadEngine(version: string = process.versions.node): Promise<SqliteEngine> {
   const name = Number.parseInt(version, 10) >= FIRST_WITH_SQLITE ? 'node:sqlite' : '@photostructure/sqlite';
   try {
     const { DatabaseSync }: Driver = await import(name);
@@ -37,12 +37,12 @@ export async function loadEngine(version: string = process.versions.node): Promi
 }
 
 /** The one of a module, where one is told. */
-export async function engineOf(module: EngineModule | undefined): Promise<Engine> {
+export async function engineOf(module: EngineModule | undefined): Promise<SqliteEngine> {
   return module === undefined ? loadEngine() : (await import(module.url)).engine(module.data);
 }
 
 /** What an error of the driver means for the store. */
-export type Fault =
+export type SqliteFault =
   /** The operation's own: its neighbours are not concerned. */
   | 'operation'
   /** No space left. Nothing was recorded; it may work again later. */
@@ -56,7 +56,7 @@ export type Fault =
   /** The disk failed. After a failed fsync nobody knows what is on it: nothing may be acknowledged any more. */
   | 'broken';
 
-export function faultOf(error: unknown): Fault {
+export function faultOf(error: unknown): SqliteFault {
   if (!(error instanceof Error)) return 'operation';
   if ('errcode' in error && typeof error.errcode === 'number') {
     if (error.errcode === SQLITE_IOERR_SHMSIZE) return 'full';
@@ -81,7 +81,7 @@ const WAY_OUT =
 const SQLITE_IOERR_SHMSIZE = 4874;
 
 /** By SQLite's primary result code and what it says of it. All others are the operation's own fault. */
-const FAULTS: readonly { readonly code: number; readonly words: string; readonly fault: Fault }[] = [
+const FAULTS: readonly { readonly code: number; readonly words: string; readonly fault: SqliteFault }[] = [
   { code: 5, words: 'database is locked', fault: 'busy' },
   { code: 6, words: 'database table is locked', fault: 'busy' },
   { code: 7, words: 'out of memory', fault: 'broken' },

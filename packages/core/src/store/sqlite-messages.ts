@@ -24,7 +24,7 @@ export interface EngineModule {
 /** Calls one after the other, each as its id, its name, the number of its values, and those; or the end. */
 export type ToThread = readonly unknown[] | 'close';
 
-export interface Call {
+export interface StoreCall {
   readonly id: number;
   readonly name: string;
   readonly values: readonly unknown[];
@@ -44,7 +44,7 @@ export type FromThread =
       readonly message: string;
     };
 
-export type Answer = { readonly id: number; readonly value: unknown } | FailedAnswer;
+export type StoreAnswer = { readonly id: number; readonly value: unknown } | FailedAnswer;
 
 export interface FailedAnswer {
   readonly id: number;
@@ -52,7 +52,7 @@ export interface FailedAnswer {
 }
 
 /** The calls in a message. */
-export function* callsIn(message: readonly unknown[]): Generator<Call> {
+export function* callsIn(message: readonly unknown[]): Generator<StoreCall> {
   for (let at = 0; at < message.length; ) {
     const [id, name, count] = message.slice(at, at + 3) as [number, string, number];
     at += 3 + count;

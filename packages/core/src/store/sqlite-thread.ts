@@ -9,11 +9,11 @@ import { Committer, errorData } from './sqlite-committer.ts';
 import { DATABASE, openDatabase } from './sqlite-database.ts';
 import { type Database, engineOf, faultOf } from './sqlite-engine.ts';
 import {
-  type Answer,
-  type Call,
   callsIn,
   type FailedAnswer,
   type FromThread,
+  type StoreAnswer,
+  type StoreCall,
   type ThreadSetup,
   type ToThread,
 } from './sqlite-messages.ts';
@@ -99,8 +99,8 @@ function makingRoom<Result>(ballast: Ballast, work: () => Result): Result {
  * batch at most, and all writes that came in meanwhile share the next commit.
  */
 function serve({ driver, lock, committer, marker }: Opened): void {
-  const reads: Call[] = [];
-  const writes: Call[] = [];
+  const reads: StoreCall[] = [];
+  const writes: StoreCall[] = [];
   let closing = false;
   /** What is asked of the thread itself. */
   const own: Readonly<Record<string, () => unknown>> = {
@@ -118,7 +118,7 @@ function serve({ driver, lock, committer, marker }: Opened): void {
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port))
       take(next.message);
   };
-  const read = (call: Call) => {
+  const read = (call: StoreCall) => {
     const answerOwn = own[call.name];
     return answerOwn === undefined ? committer.read(call) : { id: call.id, value: answerOwn() };
   };
@@ -157,7 +157,7 @@ function end(): void {
   Atomics.notify(setup.closed, 0);
 }
 
-function answer(answers: readonly Answer[]): void {
+function answer(answers: readonly StoreAnswer[]): void {
   const done: unknown[] = [];
   const failed: FailedAnswer[] = [];
   for (const one of answers) {

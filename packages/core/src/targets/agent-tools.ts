@@ -2,7 +2,7 @@ import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 import type { Engine } from '../engine.ts';
 import type { Ids } from '../ports.ts';
 import { allows } from '../principal.ts';
-import { answerOf, question } from '../tools/agent-tool.ts';
+import { question, toolResultOf } from '../tools/agent-tool.ts';
 import type { Tool, ToolSource } from '../tools/tool.ts';
 import { toolDefinition } from '../tools/tool-definition.ts';
 import type { AgentInfo } from './agents-target.ts';
@@ -32,12 +32,14 @@ export class AgentTools implements ToolSource {
 
   #tool({ id, description, skills = [] }: AgentInfo): Tool {
     const { engine, ids } = this.#options;
+    const request = (args: JsonObject) => ({ agent: id, ...askedIn(args) });
     return {
       definition: toolDefinition({ name: id, description, input: INPUT, tags: skills, toolkit: 'agents' }),
       answeredBy: 'agent',
       mayUse: ({ permissions }) => allows(permissions.agents, id),
       issuesOf: () => [],
-      run: (args, call) => answerOf(engine, question({ agent: id, ...askedIn(args), call, ids }), call),
+      request,
+      run: (args, call) => toolResultOf(engine, question({ ...request(args), call, ids }), call),
     };
   }
 }

@@ -1,6 +1,5 @@
 import { failure, type Json, type JsonObject, nearest } from '@dragoman/protocols';
 import type { Agent } from '../agents/agent.ts';
-import { isAnonymous } from '../mailbox/anonymous.ts';
 import { allows, type Principal } from '../principal.ts';
 import { refuse } from '../refused.ts';
 
@@ -21,7 +20,7 @@ export function agentsTarget(agents: () => readonly AgentInfo[]): Agent {
       if (answer === undefined) refuse('unknown_method', { suggestions: [`use ${Object.keys(METHODS).join(' or ')}`] });
       yield { part: 'complete', result: answer(reachable(agents(), principal), params) };
     },
-    refusal: (_, principal) => (isAnonymous(principal.id) ? failure('forbidden') : undefined),
+    refusal: (_, principal) => (principal.role === 'anonymous' ? failure('forbidden') : undefined),
     async [Symbol.asyncDispose]() {},
   };
 }

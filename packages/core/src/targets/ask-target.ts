@@ -48,7 +48,7 @@ export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock
     signal.addEventListener('abort', cancel, { once: true });
     try {
       let text = '';
-      for await (const frame of engine.handle(envelope, { principal, signal, log, counted: true })) {
+      for await (const frame of engine.handle(envelope, { principal, signal, log, beside: { counted: true } })) {
         if (!frame.is_final) {
           text += textOf(frame);
           continue;
@@ -64,7 +64,8 @@ export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock
   };
 }
 
-function resultOf({ response_kind: kind, status, body }: E2AResponse, target: string): Json {
+/** The result in a final frame. Throws `Refused` where there is none. */
+export function resultOf({ response_kind: kind, status, body }: E2AResponse, target: string): Json {
   if (kind !== 'e2a.error' && status !== 'failed') return body['result'] ?? body;
   const { code, message, details } = body;
   throw new Refused(failureFrom(code, typeof message === 'string' ? message : `${target} failed.`, details));

@@ -1,7 +1,7 @@
-import type { JsonSchema } from '@dragoman/protocols';
+import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 import type { Engine } from '../engine.ts';
 import type { Ids } from '../ports.ts';
-import { answerOf, question } from '../tools/agent-tool.ts';
+import { question, toolResultOf } from '../tools/agent-tool.ts';
 import type { Tool, ToolSource } from '../tools/tool.ts';
 import { type DefinitionGiven, toolDefinition } from '../tools/tool-definition.ts';
 import type { StoredWorkflow, StoredWorkflows } from './stored-workflows.ts';
@@ -52,14 +52,15 @@ export class WorkflowTools implements ToolSource {
 
   #calling(given: Pick<DefinitionGiven, 'name' | 'description' | 'input'>, mayUse: NonNullable<Tool['mayUse']>): Tool {
     const { engine, ids } = this.#options;
-    const { name } = given;
+    const request = (params: JsonObject) => ({ agent: 'workflows', method: given.name, params });
     return {
       definition: toolDefinition({ ...given, toolkit: 'workflows' }),
       answeredBy: 'workflow',
       mayUse,
       // The target checks what it is given.
       issuesOf: () => [],
-      run: (params, call) => answerOf(engine, question({ agent: 'workflows', method: name, params, call, ids }), call),
+      request,
+      run: (args, call) => toolResultOf(engine, question({ ...request(args), call, ids }), call),
     };
   }
 }

@@ -8,6 +8,7 @@ import type { ExecutionEvent } from '../executions/live-execution.ts';
 import { Planner } from '../executions/planner.ts';
 import type { Workflows } from '../executions/workflows.ts';
 import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../principal.ts';
+import type { ExecutionRow } from '../store/executions.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { StoredWorkflow } from './stored-workflows.ts';
 import { workflowsTarget } from './workflows-target.ts';
@@ -39,10 +40,16 @@ class Executions {
     this.asked.push({ executionId, hops });
     const { events, answer } = this;
     return {
-      executionId: executionId ?? '',
+      row: { executionId: executionId ?? '' } as ExecutionRow,
+      told: events.length + 1,
       result: async () => JSON.stringify(answer),
       async *events() {
         yield* events;
+        yield {
+          sequence: events.length,
+          event: 'execution-finished',
+          data: JSON.stringify({ result: answer }),
+        } as const;
       },
     };
   };
@@ -114,7 +121,6 @@ test('workflow.execute tells each operation as a tool chunk, and ends with the a
   executions.events = [
     { sequence: 0, event: 'operation-started', data: JSON.stringify(told) },
     { sequence: 1, event: 'operation-finished', data: JSON.stringify({ ...told, status: 'error', duration_ms: 3 }) },
-    { sequence: 2, event: 'execution-finished', data: '{}' },
   ];
   const call = { tool_call_id: 'mine:rest', tool: 'rest' };
   expect(await answered('workflow.execute', { params: { workflow: LINES } }, executions)).toMatchObject([

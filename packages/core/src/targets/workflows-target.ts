@@ -1,17 +1,15 @@
 import { hash } from 'node:crypto';
-import { type E2AEnvelope, type Failure, failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { type E2AEnvelope, type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Agent, AgentPart } from '../agents/agent.ts';
 import type { Call } from '../call.ts';
 import { type AskedOutcome, unreadableLines } from '../executions/asked.ts';
-import type { ExecutionEvent } from '../executions/live-execution.ts';
 import { refusalOf } from '../executions/planner.ts';
 import type { Workflows } from '../executions/workflows.ts';
 import { hopsOf } from '../hops.ts';
-import { stringOf } from '../long-text.ts';
-import { isAnonymous } from '../mailbox/anonymous.ts';
 import { allows, type Principal } from '../principal.ts';
 import { Refused } from '../refused.ts';
 import { explainPlan } from '../workflow/explain.ts';
+import { partOf } from './execution-parts.ts';
 import type { StoredWorkflows } from './stored-workflows.ts';
 
 export interface WorkflowsTargetOptions {
@@ -37,7 +35,7 @@ export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
     },
     // Planning decides what an ad hoc workflow may use, operation by operation.
     refusal({ method }, principal) {
-      if (isAnonymous(principal.id)) return failure('forbidden');
+      if (principal.role === 'anonymous') return failure('forbidden');
       if (Object.hasOwn(METHODS, method ?? '') || mayRun(principal, method ?? '')) return undefined;
       const suggestions = [`ask the operator for permissions.workflows to include ${JSON.stringify(method)}`];
       return failure('forbidden', { suggestions });
@@ -89,10 +87,7 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
   try {
-    for await (const event of execution.events(-1)) {
-      if (event.event !== 'execution-finished') yield { part: 'chunk', body: chunkOf(event) };
-    }
-    yield endOf(JSON.parse(await stringOf(await execution.result())) as JsonObject);
+    for await (const event of execution.events(-1)) yield partOf(event);
   } finally {
     signal.removeEventListener('abort', cancel);
   }
@@ -115,43 +110,7 @@ function readable(read: AskedOutcome) {
   return read.asked;
 }
 
-function chunkOf({ event, data }: ExecutionEvent): JsonObject {
-  const { operationId = '', key = operationId, execution_id, status, duration_ms } = JSON.parse(data) as JsonObject;
-  return {
-    delta_kind: 'tool',
-    delta: {
-      tool_call_id: `${String(execution_id)}:${String(key)}`,
-      tool: operationId,
-      status: event === 'operation-started' ? 'in_progress' : (STATUSES.get(status) ?? 'completed'),
-      event,
-      data: {
-        execution_id: execution_id ?? null,
-        key,
-        ...(status !== undefined && { status, duration_ms: duration_ms ?? 0 }),
-      },
-    },
-  };
-}
-
-/** Anything but `success` is an error, as where a tool runs a workflow: an operation that ran this one must not go on as if it were done. */
-function endOf(answer: JsonObject): AgentPart {
-  const { status, error } = answer;
-  if (status === 'success') return { part: 'complete', result: answer };
-  const { type, message } = isObject(error) ? error : ({} as JsonObject);
-  return {
-    part: 'error',
-    code: typeof type === 'string' ? type : 'WORKFLOW_FAILED',
-    message: typeof message === 'string' ? message : `The workflow ended with status "${String(status)}".`,
-    details: answer,
-  };
-}
-
 function noWorkflow(method: string | null): Failure {
   const suggestions = ['set method to workflow.execute, or to the name of a stored workflow'];
   return failure('not_found', { suggestions }, `There is no stored workflow ${JSON.stringify(method ?? '')}.`);
 }
-
-const STATUSES: ReadonlyMap<unknown, string> = new Map([
-  ['success', 'completed'],
-  ['error', 'failed'],
-]);

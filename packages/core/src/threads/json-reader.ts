@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import {
   accept,
@@ -10,6 +11,7 @@ import {
   parseJsonBytes,
   reject,
 } from '@dragoman/protocols';
+import { stringOf } from '../long-text.ts';
 import { Refused } from '../refused.ts';
 import type { FromJsonThread, MessageChecked, ToJsonThread } from './json-thread.ts';
 import { startThread } from './start-thread.ts';
@@ -23,11 +25,14 @@ export interface JsonReaderOptions {
   readonly maxWaiting?: number;
 }
 
-export interface ReadOptions {
+export interface JsonReadOptions {
   readonly limits?: JsonLimits | undefined;
   /** Callers take turns in the thread. */
   readonly caller: string;
-  /** Wait however much is waiting already, for callers that send the next text only after this one was read. */
+  /**
+   * Wait however much is waiting already, for callers that send the next text only after this one was read. A text that cannot be
+   * read because the thread failed has an issue then, and the read does not reject.
+   */
   readonly waits?: boolean;
 }
 
@@ -45,6 +50,8 @@ export class JsonReader {
   readonly #bytes = new Map<string, number>();
   #allBytes = 0;
   #current: Job | undefined;
+  /** The next will be sent to the thread in the next turn of the loop. */
+  #isDue = false;
   #isClosed = false;
 
   constructor({
@@ -63,7 +70,7 @@ export class JsonReader {
   }
 
   /** Strict JSON. Rejects with `busy` when too much is waiting for the thread. */
-  read(source: Uint8Array | string, options: ReadOptions): Outcome<Json> | Promise<Outcome<Json>> {
+  read(source: Uint8Array | string, options: JsonReadOptions): Outcome<Json> | Promise<Outcome<Json>> {
     if (!this.isLong(source)) {
       const { limits } = options;
       return typeof source === 'string' ? parseJson(source, limits) : parseJsonBytes(source, limits);
@@ -72,7 +79,7 @@ export class JsonReader {
   }
 
   /** Checks an A2A message in the thread: its form, and the bytes that its signature covers. */
-  async checkMessage(source: Uint8Array | string, now: Date, options: ReadOptions): Promise<MessageChecked> {
+  async checkMessage(source: Uint8Array | string, now: Date, options: JsonReadOptions): Promise<MessageChecked> {
     return (await this.#ask(source, options, now)) as MessageChecked;
   }
 
@@ -85,14 +92,17 @@ export class JsonReader {
     await this.#worker?.terminate();
   }
 
-  async #readLong(source: Uint8Array | string, options: ReadOptions): Promise<Outcome<Json>> {
-    const checked = await this.#ask(source, options);
+  async #readLong(source: Uint8Array | string, options: JsonReadOptions): Promise<Outcome<Json>> {
+    const checked = await this.#ask(source, options).catch((error: Error) => {
+      if (options.waits !== true) throw error;
+      return { issues: [{ pointer: '', code: 'unread', message: `it could not be read: ${error.message}` }] };
+    });
     return 'issues' in checked ? reject(...checked.issues) : accept(await parseChecked(source));
   }
 
   #ask(
     source: Uint8Array | string,
-    { limits = {}, caller, waits = false }: ReadOptions,
+    { limits = {}, caller, waits = false }: JsonReadOptions,
     now?: Date,
   ): Promise<FromJsonThread> {
     const { length } = source;
@@ -109,7 +119,17 @@ export class JsonReader {
       const job = { source, limits, caller, now: now?.getTime(), resolve, reject };
       if (jobs === undefined) this.#waiting.set(caller, [job]);
       else jobs.push(job);
-      if (this.#current === undefined) this.#next();
+      if (this.#current === undefined) this.#startNext();
+    });
+  }
+
+  /** In the next turn of the loop: to receive a long text was work enough for this one. */
+  #startNext(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => {
+      this.#isDue = false;
+      this.#next();
     });
   }
 
@@ -162,14 +182,12 @@ export class JsonReader {
   }
 }
 
-/** The value of a text that the thread found sound. Others have their turn before it is used. */
+/** The value of a text that the thread found sound. Others have their turn before it is parsed and before it is used. */
 export async function parseChecked(source: Uint8Array | string): Promise<Json> {
-  const text =
-    typeof source === 'string'
-      ? source
-      : Buffer.from(source.buffer, source.byteOffset, source.byteLength).toString('utf8');
+  const text = await stringOf(typeof source === 'string' ? source : { parts: [source] });
+  await nextTurn();
   const value = JSON.parse(text) as Json;
-  await new Promise((resolve) => setImmediate(resolve));
+  await nextTurn();
   return value;
 }
 

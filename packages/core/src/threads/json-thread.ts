@@ -9,7 +9,7 @@ import {
   parseJson,
   parseJsonBytes,
 } from '@dragoman/protocols';
-import { type A2AMessage, a2aMessagesDialect, signedContent } from '@dragoman/protocols/a2a-messages';
+import { type A2AMessage, a2aMessagesDialect, parseMessage, signedContent } from '@dragoman/protocols/a2a-messages';
 import { sharedBytes } from '../long-text.ts';
 
 export interface ToJsonThread {
@@ -41,18 +41,21 @@ if (parentPort === null) throw new Error('json-thread.ts runs in a worker only')
 const port = parentPort;
 
 port.on('message', ({ source, limits, now }: ToJsonThread) => {
-  const json = typeof source === 'string' ? parseJson(source, limits) : parseJsonBytes(source, limits);
-  let checked: FromJsonThread;
-  if (!json.ok) checked = { issues: json.issues };
-  else checked = now === undefined ? { isSound: true } : checkMessage(json.value, new Date(now));
-  port.postMessage(checked);
+  port.postMessage(now === undefined ? check(source, limits) : checkMessage(source, limits, new Date(now)));
 });
 
-function checkMessage(json: Json, now: Date): MessageChecked {
-  const decoded = a2aMessagesDialect.decode(json, now);
-  if (!decoded.ok) return { invalid: decoded.issues, about: shortMembers(json) };
+function check(source: Uint8Array | string, limits: JsonLimits): FromJsonThread {
+  const json = typeof source === 'string' ? parseJson(source, limits) : parseJsonBytes(source, limits);
+  return json.ok ? { isSound: true } : { issues: json.issues };
+}
+
+function checkMessage(source: Uint8Array | string, limits: JsonLimits, now: Date): MessageChecked {
+  const json = parseMessage(source, limits);
+  if (!json.ok) return { issues: json.issues };
+  const decoded = a2aMessagesDialect.decode(json.value, now);
+  if (!decoded.ok) return { invalid: decoded.issues, about: shortMembers(json.value) };
   const content = signedContent(decoded.value);
-  if (!content.ok) return { invalid: content.issues, about: shortMembers(json) };
+  if (!content.ok) return { invalid: content.issues, about: shortMembers(json.value) };
   const { text } = content.value;
   // Who sent it and when is enough to decide whether the rest is looked at.
   const head = { ...decoded.value, payload: {} } as A2AMessage;

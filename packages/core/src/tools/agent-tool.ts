@@ -22,7 +22,7 @@ export function agentTool({ agent = '' }: ConfiguredTool, { engine, ids }: ToolB
       required: ['content'],
       properties: { content: { type: 'string', description: 'What to say to the agent.' } },
     },
-    run: (params, call) => answerOf(engine, question({ agent, params, call, ids }), call),
+    run: (params, call) => toolResultOf(engine, question({ agent, params, call, ids }), call),
   };
 }
 
@@ -52,7 +52,7 @@ interface Question {
 }
 
 /** Asks the agent and waits for its last frame. The caller's own permission for the agent is asked too. */
-export async function answerOf(
+export async function toolResultOf(
   engine: ToolBackends['engine'],
   envelope: E2AEnvelope,
   call: Pick<ToolCall, 'principal' | 'signal' | 'status'>,
@@ -63,7 +63,7 @@ export async function answerOf(
   signal.addEventListener('abort', cancel, { once: true });
   try {
     let text = '';
-    for await (const frame of engine.handle(envelope, { principal, signal, log: SILENT, counted: true })) {
+    for await (const frame of engine.handle(envelope, { principal, signal, log: SILENT, beside: { counted: true } })) {
       if (frame.is_final) return outcomeOf(text === '' ? frame : withStreamed(frame, { text }));
       text += textOf(frame);
       tell(frame, call);

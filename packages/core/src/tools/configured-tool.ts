@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts';
 import type { Workflows } from '../executions/workflows.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Ids } from '../ports.ts';
+import type { JsonReader } from '../threads/json-reader.ts';
 import { agentTool } from './agent-tool.ts';
 import { ArgumentCheck } from './argument-check.ts';
 import { httpTool } from './http-tool.ts';
@@ -17,6 +18,7 @@ export interface ToolBackends {
   readonly engine: Engine;
   readonly ids: Ids;
   readonly gate?: Gate;
+  readonly reader?: JsonReader;
   readonly workflows?: Pick<Workflows, 'executions' | 'reader' | 'limits' | 'catalog'>;
 }
 
@@ -43,6 +45,7 @@ export function configuredTool(entry: ConfiguredTool, backends: ToolBackends): T
   return {
     definition: toolDefinition({ ...entry, input: schema }),
     answeredBy: kind.of,
+    record: entry.record,
     issuesOf: (args) => check.issuesOf(args),
     run,
   };

@@ -1,11 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { GateBench } from '../gate/gate.contract.ts';
 import type { OutboundRequest } from '../gate/gate.ts';
 import { ALL_PERMISSIONS } from '../principal.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 import { RunningTool } from './running-tool.ts';
 
-function answered(status: number, type: string, bytes: Uint8Array) {
+function answered(status: number, type: string, bytes: Uint8Array, reader = new JsonReader()) {
   const gate = {
     request: async () => ({
       status,
@@ -15,7 +16,7 @@ function answered(status: number, type: string, bytes: Uint8Array) {
       })(),
     }),
   };
-  const backends = { gate } as unknown as ToolBackends;
+  const backends = { gate, reader } as unknown as ToolBackends;
   const tool = configuredTool({ name: 'get', http: { url: 'https://a.example/' } }, backends);
   return tool.run({}, new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS }));
 }
@@ -72,6 +73,16 @@ test.each([302, 304, 400])('a status of %s is no success: nothing that was asked
     errorCode: `HTTP_${status}`,
     data: 'elsewhere',
   });
+});
+
+test('a long answer is read in the thread', async () => {
+  const reader = new JsonReader();
+  const reading = vi.spyOn(reader, 'read');
+  const data = { text: 'x'.repeat(300_000) };
+  const read = await answered(200, 'application/json', Buffer.from(JSON.stringify(data)), reader);
+  expect(read).toEqual({ success: true, data });
+  expect(reading.mock.results).toMatchObject([{ value: expect.any(Promise) }]);
+  await reader[Symbol.asyncDispose]();
 });
 
 test('the endpoint has half a minute and five mebibytes, and is let go when the call is given up', () => {

@@ -1,17 +1,11 @@
-import {
-  failure,
-  type Json,
-  type JsonObject,
-  type JsonSchema,
-  type Outcome,
-  parseJson,
-  parseJsonBytes,
-} from '@dragoman/protocols';
+import { failure, type JsonObject, type JsonSchema, parseJsonBytes } from '@dragoman/protocols';
+import { CredentialUse } from '../credential-use.ts';
 import { climbs } from '../gate/climbing-path.ts';
-import { CredentialUse, type InboundAnswer, type OutboundRequest } from '../gate/gate.ts';
+import type { InboundAnswer, OutboundRequest } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import { isJsonType } from '../json-type.ts';
 import { Refused } from '../refused.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';
@@ -22,7 +16,7 @@ import { urlPart } from './url-part.ts';
  * A tool that an HTTP endpoint answers, through the gate. Arguments that the URL names are put there; the rest goes in the
  * query, or in a JSON body for methods that have one. A status from 400 up is an answer that did not succeed.
  */
-export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends): Backend {
+export function httpTool({ name, http }: ConfiguredTool, { gate, reader = new JsonReader() }: ToolBackends): Backend {
   if (gate === undefined) throw new Error(`tool ${name}: there is no way out to the network here`);
   if (http === undefined) throw new Error(`tool ${name}: http is missing`);
   const { url: template, method = 'POST', headers = {} } = http;
@@ -50,7 +44,9 @@ export function httpTool({ name, http }: ConfiguredTool, { gate }: ToolBackends)
         maxBytes: MAX_BYTES,
         signal: call.signal,
       };
-      return outcomeOf(await gate.request(request));
+      const readText: ReadText = (text) =>
+        reader.read(text, { caller: `tool ${name}`, waits: true, limits: { numbers: 'finite' } });
+      return outcomeOf(await gate.request(request), readText);
     },
   };
 }
@@ -98,12 +94,16 @@ function queryOf(args: JsonObject): [string, string][] {
   );
 }
 
-async function outcomeOf(answer: InboundAnswer): Promise<ToolOutcome> {
+type ReadText = (text: string) => ReturnType<JsonReader['read']>;
+
+async function outcomeOf(answer: InboundAnswer, readText: ReadText): Promise<ToolOutcome> {
   const { status, headers } = answer;
   const bytes = await wholeBody(answer);
   const type = String(headers['content-type'] ?? '');
   const text = textIn(bytes, type);
-  const json = isJsonType(type) && bytes.length > 0 ? jsonIn(bytes, text) : undefined;
+  const isJson = isJsonType(type) && bytes.length > 0;
+  // Bytes that are not text are refused, with the place of the first that is wrong.
+  const json = isJson ? await (text === undefined ? parseJsonBytes(bytes) : readText(text)) : undefined;
   const read = json?.ok === true ? json.value : text;
   // Of a failure whatever can be read is of use.
   const data = read ?? Buffer.from(bytes).toString('utf8');
@@ -118,11 +118,6 @@ async function outcomeOf(answer: InboundAnswer): Promise<ToolOutcome> {
   if (read !== undefined) return { success: true, data: read };
   const what = type === '' ? 'bytes that are' : `${told}, which is`;
   return new FailedOutcome(`The endpoint answered with ${what} neither JSON nor text.`, { code: 'NOT_TEXT' });
-}
-
-/** What is no text says best by its bytes why it is no JSON either. */
-function jsonIn(bytes: Uint8Array, text: string | undefined): Outcome<Json> {
-  return text === undefined ? parseJsonBytes(bytes) : parseJson(text, { numbers: 'finite' });
 }
 
 /** In the charset it says it has; `undefined` where it cannot be that. */

@@ -4,7 +4,7 @@ import type { Engine } from '../engine.ts';
 import type { Ids } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
-import { answerOf, question } from './agent-tool.ts';
+import { question, toolResultOf } from './agent-tool.ts';
 import { RunningTool } from './running-tool.ts';
 import type { ToolOutcome } from './tool.ts';
 import type { ToolRequest } from './tool-registry.ts';
@@ -67,7 +67,7 @@ export class Skills {
     const envelope = question({ agent: skill.agent.id, ...asked, call: running, ids });
     const forget = running.ending.follow(ending);
     try {
-      const outcome = await answerOf(this.#options.engine, envelope, running);
+      const outcome = await toolResultOf(this.#options.engine, envelope, running);
       return { ...outcome, events: running.kept };
     } catch (error) {
       if (ending.aborted) throw ending.reason;

@@ -47,6 +47,8 @@ export interface ToolRequest {
   readonly without?: ReadonlySet<string>;
 }
 
+type FindTool = Pick<ToolRequest, 'name' | 'principal' | 'without'>;
+
 /** Every tool there is, wherever it comes from, and the one way to call it. */
 export class ToolRegistry {
   readonly #sources: ToolSource[] = [];
@@ -101,6 +103,23 @@ export class ToolRegistry {
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** The tool of this name. Rejects with `Refused` when the caller has none. */
+  async find(request: FindTool): Promise<Tool> {
+    const tool = this.#find(request);
+    if (tool !== undefined) return tool;
+    await this.#ready();
+    return this.#find(request) ?? this.#absent(request);
+  }
+
+  /** Whether calls of a tool on the wire are journaled, whoever may make them. */
+  isJournaled(name: string): boolean {
+    for (const source of this.#sources) {
+      const tool = source.find(name);
+      if (tool !== undefined) return tool.record === 'journal';
+    }
+    return false;
+  }
+
   /**
    * The result of the tool, also of one that did not succeed; at once when the tool has it at once. Throws or rejects with
    * `Refused` when there is none.
@@ -111,8 +130,7 @@ export class ToolRegistry {
   }
 
   async #callWhenReady(request: ToolRequest): Promise<ToolResult> {
-    await this.#ready();
-    return this.#check(this.#find(request) ?? this.#absent(request), request);
+    return this.#check(await this.find(request), request);
   }
 
   #check(tool: Tool, request: ToolRequest): ToolResult | Promise<ToolResult> {
@@ -207,7 +225,7 @@ export class ToolRegistry {
   }
 
   /** A tool the caller may not use is refused like one that does not exist: nobody learns which it is. */
-  #find({ name, principal, without = NOBODY }: ToolRequest): Tool | undefined {
+  #find({ name, principal, without = NOBODY }: FindTool): Tool | undefined {
     for (const source of this.#sources) {
       const tool = source.find(name);
       if (tool === undefined || without.has(tool.definition.toolkit ?? '')) continue;
@@ -219,7 +237,7 @@ export class ToolRegistry {
     });
   }
 
-  #absent({ name, principal, without = NOBODY }: ToolRequest): never {
+  #absent({ name, principal, without = NOBODY }: FindTool): never {
     for (const source of this.#sources) {
       const why = source.whyNot?.(name);
       if (why === undefined || without.has(why.toolkit)) continue;

@@ -11,10 +11,20 @@ export interface Tool {
   readonly answeredBy?: 'http' | 'agent' | 'workflow';
   /** Whether a caller may use it, where other permissions than `permissions.tools` decide. */
   readonly mayUse?: (principal: Principal) => boolean;
+  /** How calls on the wire are recorded. Default: `audit`, a line without frames. */
+  readonly record?: 'audit' | 'journal' | undefined;
+  /** What a call asks of the hub, where another target than `tools` answers it. */
+  readonly request?: (args: JsonObject) => HubRequest;
   /** Every problem with these arguments, asked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
   run(args: JsonObject, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
+}
+
+export interface HubRequest {
+  readonly agent: string;
+  readonly method?: string;
+  readonly params: JsonObject;
 }
 
 /** What a tool has to say in the end. One that ran and did not succeed is an answer, not an error. */

@@ -47,6 +47,11 @@ export const ToolEntryShape = {
     tags: texts,
     idempotent: { type: 'boolean' },
     deferred: { type: 'boolean', description: 'Left out of plain lists; found by searching.' },
+    record: {
+      enum: ['audit', 'journal'],
+      description:
+        'How calls on the wire are recorded: `journal` keeps every frame, for E2A to read. Default: `audit`.',
+    },
     http: {
       type: 'object',
       description: 'Answered by an HTTP endpoint, through the gate.',

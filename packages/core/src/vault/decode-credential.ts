@@ -1,6 +1,6 @@
 import { accept, type Issue, issuesOf, type Json, type Outcome, reject } from '@dragoman/protocols';
 import { decodeHostPort, nameOfHostPort } from '../gate/host-port.ts';
-import type { Place } from '../gate/injection.ts';
+import type { SecretPlace } from '../gate/injection.ts';
 import { CredentialDefinition as validate } from '../generated/vault.js';
 import { CredentialDefinition, CredentialIdShape } from './definition.ts';
 
@@ -10,7 +10,7 @@ export interface NewCredential {
   readonly type: CredentialDefinition['type'];
   readonly value: string;
   readonly hosts: readonly string[];
-  readonly places: readonly Place[];
+  readonly places: readonly SecretPlace[];
   readonly description: string | null;
 }
 
@@ -32,7 +32,7 @@ function idIssues(id: string): Issue[] {
   return [{ pointer: '/id', code: 'pattern', message, suggestion: 'choose another id' }];
 }
 
-function valueIssues(type: string, value: string, places: readonly Place[]): Issue[] {
+function valueIssues(type: string, value: string, places: readonly SecretPlace[]): Issue[] {
   const bytes = Buffer.byteLength(value);
   if (type !== 'username' && bytes < MIN_SECRET_BYTES) {
     // A shorter one stands in too many texts by chance: it could not be told from them, and so not be kept out of answers.

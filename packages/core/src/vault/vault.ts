@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Failure, failure } from '@dragoman/protocols';
 import { type HostPort, nameOfHostPort } from '../gate/host-port.ts';
-import type { Place, PlacedCredential } from '../gate/injection.ts';
+import type { PlacedCredential, SecretPlace } from '../gate/injection.ts';
 import type { Redactor } from '../gate/redactor.ts';
 import type { ReleasedSecrets, Secrets, SecretUse } from '../gate/secrets.ts';
 import type { Clock, Log } from '../ports.ts';
@@ -27,7 +27,7 @@ export interface Credential {
   readonly id: string;
   readonly type: string;
   readonly hosts: readonly string[];
-  readonly places: readonly Place[];
+  readonly places: readonly SecretPlace[];
   readonly description: string | null;
   /** Another for every secret there ever was. */
   readonly version: number;
@@ -309,7 +309,7 @@ function entryOf(row: CredentialRow, damaged: boolean): Entry {
   const { credentialId: id, type, description, version, createdAt, updatedAt } = row;
   // What somebody else has written there may be anything.
   const list = (text: string): string[] => (damaged ? [] : (JSON.parse(text) as string[]));
-  const [hosts, places] = [list(row.hosts), list(row.places) as Place[]];
+  const [hosts, places] = [list(row.hosts), list(row.places) as SecretPlace[]];
   return { row, credential: { id, type, hosts, places, description, version, createdAt, updatedAt, damaged } };
 }
 

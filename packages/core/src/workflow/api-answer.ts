@@ -16,7 +16,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
   const isJson = isJsonType(type);
   if (isJson || type === '') {
     const text = decoded(bytes);
-    const parsed = text === undefined ? parseJsonBytes(bytes) : parseJson(text, ANSWER_LIMITS);
+    const parsed = text === undefined ? parseJsonBytes(bytes) : parseJson(text, DATA_LIMITS);
     if (parsed.ok) return { value: parsed.value, ...(text !== undefined && { written: text }) };
     if (isJson) {
       const [issue] = parsed.issues;
@@ -36,15 +36,21 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
 }
 
 /** The error of an answer that is no success (A2E, Error Response Format). */
-export function refusedAnswer({ status, bytes }: ApiAnswer): StepError {
+export function refusedAnswer({ status, bytes, sent }: ApiAnswer): StepError {
   const redirects = status >= 300 && status < 400;
   const message = redirects
     ? `The API answered ${status}, a redirect; redirects are not followed.`
     : `The API answered ${status}.`;
+  const { retry_after: seconds } = sent ?? {};
+  const later = seconds === undefined ? [] : [waitBeyond(seconds)];
   return new StepError('ExecutionError', message, {
-    details: { statusCode: status, response: beginning(bytes) },
-    suggestions: redirects ? ['call the URL it leads to'] : [adviceFor(status)],
+    details: { statusCode: status, ...sent, response: beginning(bytes) },
+    suggestions: redirects ? ['call the URL it leads to'] : [...later, adviceFor(status)],
   });
+}
+
+function waitBeyond(seconds: number): string {
+  return `The API asked to wait ${seconds} s, longer than the execution has left: run it again later, or with a larger timeout_ms`;
 }
 
 function adviceFor(status: number): string {
@@ -69,7 +75,6 @@ function decoded(bytes: Uint8Array): string | undefined {
 
 // A byte order mark stays in the text, so that JSON with one is refused by name.
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const ANSWER_LIMITS = { ...DATA_LIMITS, numbers: 'finite' } as const;
 const SHOWN_BYTES = 2048;
 const TEXT_TYPES =
   /^(?:|text\/.*|application\/(?:.*\+)?xml|application\/(?:x-ndjson|jsonl|javascript|x-www-form-urlencoded|yaml))$/;

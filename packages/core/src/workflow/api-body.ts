@@ -1,11 +1,11 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { hasTemplate, isPathReference } from '@dragoman/protocols/a2e-workflow';
-import { CredentialUse } from '../gate/gate.ts';
+import { CredentialUse } from '../credential-use.ts';
 import type { ApiRequest } from './effects.ts';
 import type { Compiling, StepContext } from './operation.ts';
 import { compileTemplate } from './template.ts';
 
-export interface Body {
+export interface ApiBody {
   build(step: StepContext): ApiRequest['body'];
   /** What goes with it, unless the configuration says otherwise. */
   readonly headers: readonly (readonly [name: string, value: string])[];
@@ -14,10 +14,10 @@ export interface Body {
 }
 
 /**
- * The body of a request: a text as it is, everything else as JSON. `{path}` counts as the body or as one of its members,
- * `{credentialRef}` as a member, templates in every text; deeper, references are the peer's own data.
+ * The body of a request: a text as it is, everything else as JSON. `{path}` and templates are filled in at every depth,
+ * `{credentialRef}` as a member of the body.
  */
-export function compileBody(body: Json | undefined, headers: object, compiling: Compiling): Body {
+export function compileBody(body: Json | undefined, headers: object, compiling: Compiling): ApiBody {
   if (body === undefined) return { build: () => undefined, headers: [], credentials: [] };
   const credentials: string[] = [];
   const fill = compileValue(body, 0, compiling, credentials);
@@ -39,7 +39,7 @@ type Filled = (step: StepContext) => unknown;
 function compileValue(value: Json, depth: number, compiling: Compiling, credentials: string[]): Filled {
   if (typeof value === 'string') return hasTemplate(value) ? compileTemplate(value) : () => value;
   if (typeof value !== 'object' || value === null) return () => value;
-  if (depth <= 1 && isPathReference(value)) {
+  if (isPathReference(value)) {
     const path = compiling.path(value.path);
     return (step) => step.read(path);
   }
@@ -60,4 +60,11 @@ function compileValue(value: Json, depth: number, compiling: Compiling, credenti
 
 function credentialId({ credentialRef }: JsonObject): string {
   return isObject(credentialRef) ? String(credentialRef['id']) : '';
+}
+
+/** Whether a body has `{path}` below its members, which an earlier engine sent as it stands. */
+export function hasDeepReference(body: Json | undefined, depth = 0): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  if (isPathReference(body)) return depth > 1;
+  return Object.values(body).some((item) => hasDeepReference(item as Json, depth + 1));
 }

@@ -5,7 +5,7 @@ import { dataError } from './step-error.ts';
 import { namesIn, pathBelow } from './stored-name.ts';
 
 /** One value put into the model, for whoever has to put it into another. */
-export interface Write {
+export interface DataWrite {
   readonly path: Path;
   readonly value: Json;
   readonly origin: Origin;
@@ -20,9 +20,9 @@ export class DataModel {
   #roots: Roots;
   /** Where each written value came from, by the keys of its path. */
   readonly #origins: Map<string, { readonly path: Path; readonly origin: Origin }>;
-  readonly #log: Write[] | undefined;
+  readonly #log: DataWrite[] | undefined;
 
-  constructor(roots: Roots = {}, origins = new Map<string, { path: Path; origin: Origin }>(), log?: Write[]) {
+  constructor(roots: Roots = {}, origins = new Map<string, { path: Path; origin: Origin }>(), log?: DataWrite[]) {
     this.#roots = roots;
     this.#origins = origins;
     this.#log = log;
@@ -76,8 +76,8 @@ export class DataModel {
   }
 
   /** Another model that begins as this one; what either writes later the other does not see. */
-  fork(): { readonly model: DataModel; readonly writes: readonly Write[] } {
-    const writes: Write[] = [];
+  fork(): { readonly model: DataModel; readonly writes: readonly DataWrite[] } {
+    const writes: DataWrite[] = [];
     return { model: new DataModel(this.#roots, new Map(this.#origins), writes), writes };
   }
 

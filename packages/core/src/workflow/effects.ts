@@ -1,4 +1,4 @@
-import type { CredentialUse } from '../gate/gate.ts';
+import type { CredentialUse } from '../credential-use.ts';
 import type { Label } from './label.ts';
 
 /**
@@ -32,6 +32,8 @@ export interface ApiRequest {
   readonly body: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
   /** The caller's word that a repeat has no second effect. */
   readonly idempotencyKey: string | undefined;
+  /** The caller's word without a key. */
+  readonly idempotent?: true;
   /** No longer than the execution has left. */
   readonly timeoutMs: number;
   /** Of the data that stands anywhere in it. */
@@ -60,6 +62,17 @@ export interface ApiAnswer {
   readonly labels?: readonly Label[];
   /** An earlier call got it, and this one was not made. */
   readonly cached?: true;
+  /** How it was asked for, where it is no success. */
+  readonly sent?: SentCall;
+}
+
+/** What is told of a call that failed. */
+export interface SentCall {
+  /** Without secrets. */
+  readonly url: string;
+  readonly attempts: number;
+  /** Seconds the API asked to wait, where that is longer than the execution has left. */
+  readonly retry_after?: number;
 }
 
 export interface StoreWrite {
@@ -89,4 +102,6 @@ export type Progress =
       readonly milliseconds: number;
       /** What it gave was kept from before: nothing was called or computed for it. */
       readonly cached?: true;
+      /** The URL of the call that failed, without secrets. */
+      readonly url?: string;
     };

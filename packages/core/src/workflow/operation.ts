@@ -15,6 +15,8 @@ export interface Operation<Config = never> {
   readonly isHeavy?: (config: Config) => boolean;
   /** With this configuration it changes something outside the execution, or waits: doing it twice is not doing it once. */
   readonly hasEffect?: (config: Config) => boolean;
+  /** Names what it does with this configuration, where an earlier engine did something else: that makes another plan. */
+  readonly revision?: (config: Config) => number | undefined;
   /** It makes an API call each time it runs. */
   readonly callsApi?: true;
   /** Turns a configuration into work, once for all the times it runs. Reports what no schema can see as a problem. */

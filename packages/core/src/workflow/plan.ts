@@ -8,6 +8,7 @@ import {
   OPERATIONS,
   type Path,
   parsePath,
+  runOrder,
   type Uses,
   usesOf,
   type Workflow,
@@ -19,7 +20,7 @@ import type { Operation, Work } from './operation.ts';
 export interface Plan {
   /** Names the plan: equal for equal workflows, catalogues and options. */
   readonly hash: string;
-  /** What it was made from, for whoever has to make it again in another thread. */
+  /** What it was made from, its order without targets, for whoever has to make it again in another thread. */
   readonly workflow: Workflow;
   readonly steps: ReadonlyMap<string, Step>;
   /** The ids of all that can run, in the order of definition. */
@@ -66,7 +67,11 @@ export function compilePlan(workflow: Workflow, context: PlanContext = {}): Plan
   if (checked.some(({ severity }) => severity === 'error')) return { ok: false, findings: checked };
   const { steps, problems } = compileSteps(workflow, catalog);
   if (problems.length > 0) return { ok: false, findings: [...checked, ...problems] };
-  return { ok: true, plan: planOf({ workflow, steps, hash: planHash(workflow, context, catalog), warnings: checked }) };
+  const planned = { ...workflow, order: runOrder(workflow, catalog.own) };
+  return {
+    ok: true,
+    plan: planOf({ workflow: planned, steps, hash: planHash(planned, context, catalog), warnings: checked }),
+  };
 }
 
 /** Compiles a workflow that was checked and compiled before, in another thread. */
@@ -144,6 +149,11 @@ function reachedIn(order: readonly string[], steps: ReadonlyMap<string, Step>): 
 }
 
 function planHash({ operations, order }: Workflow, context: PlanContext, catalog: Catalog): string {
+  const revisions: Record<string, number> = {};
+  for (const { id, type, config } of operations.values()) {
+    const revision = catalog.find(type)?.revision?.(config as never);
+    if (revision !== undefined) revisions[id] = revision;
+  }
   const canonical = canonicalJson({
     catalogue: catalog.version,
     order: [...order],
@@ -151,6 +161,7 @@ function planHash({ operations, order }: Workflow, context: PlanContext, catalog
     level: context.level ?? 'moderate',
     limits: { ...DEFAULT_LIMITS, ...context.limits },
     options: context.options ?? {},
+    ...(Object.keys(revisions).length > 0 && { revisions }),
   });
   return hash('sha256', canonical, 'base64url');
 }

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { planOf } from '../../test-support/workflow-plan.ts';
-import { CredentialUse } from '../gate/gate.ts';
+import { CredentialUse } from '../credential-use.ts';
 import { SLICE } from '../long-text.ts';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';

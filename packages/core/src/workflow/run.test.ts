@@ -182,8 +182,9 @@ describe('control', () => {
   test('an operation that runs twice in one place has two keys', async () => {
     const effects = new RecordedEffects(() => answered(1));
     const call = { ApiCall: { method: 'POST', url: 'https://api.example.com', outputPath: '/workflow/x' } };
-    const check = { Conditional: { condition: { path: '/workflow/x', operator: 'exists' }, ifTrue: ['call'] } };
-    await runWorkflow({ call, check }, { effects });
+    const first = { Conditional: { condition: { path: '/workflow/x', operator: 'empty' }, ifTrue: ['call'] } };
+    const second = { Conditional: { condition: { path: '/workflow/x', operator: 'exists' }, ifTrue: ['call'] } };
+    await runWorkflow({ first, second, call }, { effects, order: ['first', 'second'] });
     expect(effects.calls.map(({ key }) => key)).toEqual(['call', 'call#2']);
   });
 

@@ -11,7 +11,7 @@ import type { AskMemory } from './memory-need.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
-import { OverBudget, withUnknownOutcome, workflowError } from './step-error.ts';
+import { atItem, failedUrl, OverBudget, withUnknownOutcome, workflowError } from './step-error.ts';
 import { type Frame, NOTHING, type Produced, StepRun, type Stored } from './step-run.ts';
 
 export interface RunOptions {
@@ -114,6 +114,10 @@ export class Run {
     return last;
   }
 
+  stepNamed(id: string): Step | undefined {
+    return this.#plan.steps.get(id);
+  }
+
   /** Milliseconds the execution may still take. */
   remaining(): number {
     return Math.max(0, this.#ends - this.options.clock.elapsed());
@@ -142,7 +146,7 @@ export class Run {
     const key = this.#keyOf(step.id + frame.suffix);
     const from = onProgress === undefined ? 0 : clock.elapsed();
     const stepRun = new StepRun({ run: this, step, frame, key });
-    const finished = (status: 'success' | 'error') =>
+    const finished = (status: 'success' | 'error', url?: string) =>
       onProgress?.({
         event: 'operation-finished',
         operationId: step.id,
@@ -150,6 +154,7 @@ export class Run {
         status,
         milliseconds: clock.elapsed() - from,
         ...(stepRun.isCached && { cached: true }),
+        ...(url !== undefined && { url }),
       });
     onProgress?.({ event: 'operation-started', operationId: step.id, key });
     const succeed = (produced: Produced): Produced => {
@@ -157,7 +162,7 @@ export class Run {
       return produced;
     };
     const fail = (error: unknown): Produced => {
-      finished('error');
+      finished('error', failedUrl(error));
       return this.#failed(error, step, frame, stepRun.isOpen);
     };
     try {
@@ -177,7 +182,7 @@ export class Run {
       throw error;
     }
     const ended = this.ending.aborted;
-    const told = workflowError(ended ? this.ending.reason : error, step.id);
+    const told = atItem(workflowError(ended ? this.ending.reason : error, step.id), frame.item);
     if (frame.errors.length < MOST_ERRORS) frame.errors.push(ended && isOpen ? withUnknownOutcome(told) : told);
     this.#stopped ||= ended || error instanceof OverBudget || this.options.onError !== 'continue';
     if (this.#stopped) throw STOP;

@@ -1,4 +1,4 @@
-import { FAILURES, type Failure, type JsonObject } from '@dragoman/protocols';
+import { FAILURES, type Failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import { failureOf } from '../refused.ts';
 
@@ -51,6 +51,26 @@ function typed(error: unknown): WorkflowError {
   const failure = failureOf(error);
   if (failure !== undefined) return fromFailure(failure);
   return { type: 'ExecutionError', message: FAILURES.internal.text, details: { code: 'internal' } };
+}
+
+/** The error of an operation inside a loop, with the item it was at. */
+export function atItem(error: WorkflowError, item: { index: number; value: Json } | undefined): WorkflowError {
+  if (item === undefined) return error;
+  const text = JSON.stringify(item.value);
+  const shown = text.length <= LONGEST_ITEM ? text : `${text.slice(0, LONGEST_ITEM)}…`;
+  return {
+    ...error,
+    message: `${error.message} (loop index ${item.index}, item ${shown})`,
+    details: { ...error.details, index: item.index, item: text.length <= LONGEST_ITEM ? item.value : shown },
+  };
+}
+
+const LONGEST_ITEM = 200;
+
+/** The URL of the call that failed, where it was one. */
+export function failedUrl(error: unknown): string | undefined {
+  const { url } = (error instanceof StepError ? error.details : failureOf(error)?.details) ?? {};
+  return typeof url === 'string' ? url : undefined;
 }
 
 /** The error of an operation that was ended while it changed something: whether that was done, nobody heard. */

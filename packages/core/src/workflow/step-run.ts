@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { DATA_LIMITS, type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
-import { formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
+import { canonicalPath, formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { jsonSize } from '../json-size.ts';
 import { unlessAborted } from '../until-aborted.ts';
 import type { Account } from './budget.ts';
-import type { DataModel, Write } from './data-model.ts';
+import type { DataModel, DataWrite } from './data-model.ts';
 import { Digest } from './digest.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite, TargetRequest } from './effects.ts';
 import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
@@ -22,6 +22,8 @@ export interface Frame {
   readonly model: DataModel;
   /** The index of each loop around it: `[3][0]`. */
   readonly suffix: string;
+  /** The item of the innermost loop around it. */
+  readonly item?: { readonly index: number; readonly value: Json };
   readonly digest: Digest;
   readonly results: Map<string, Json>;
   /** Results that are JSON text already. */
@@ -101,7 +103,17 @@ export class StepRun implements StepContext {
   find(path: Path): Json | undefined {
     // Also what its description does not declare, if an operator's own operation should do that.
     if (this.#run.isLabelled) this.#label(this.#frame.model.origin(path).labels);
-    return this.#frame.model.find(path);
+    const value = this.#frame.model.find(path);
+    return value === undefined ? this.#alsoAt(path) : value;
+  }
+
+  /** A result that can be read below a name of its own, too. */
+  #alsoAt(path: Path): Json | undefined {
+    const { by } = this.#frame.model.origin(path);
+    const written = by === '' ? undefined : this.#run.stepNamed(by)?.uses.writes[0];
+    if (written?.alsoAt === undefined) return undefined;
+    const isThere = canonicalPath(path) === `${canonicalPath(written.path)}/${written.alsoAt}`;
+    return isThere ? this.#frame.model.find(written.path) : undefined;
   }
 
   bytesAt(path: Path): number {
@@ -126,7 +138,7 @@ export class StepRun implements StepContext {
   }
 
   async call(request: Omit<ApiRequest, 'operationId' | 'carries'>): Promise<ApiAnswer> {
-    const { method, url, query, headers, body, idempotencyKey } = request;
+    const { method, url, query, headers, body, idempotencyKey, idempotent } = request;
     const whole: ApiRequest = {
       operationId: this.operationId,
       method,
@@ -135,6 +147,7 @@ export class StepRun implements StepContext {
       headers,
       body,
       idempotencyKey,
+      ...(idempotent && { idempotent }),
       timeoutMs: Math.min(request.timeoutMs, this.#run.remaining()),
       carries: this.#allLabels(),
     };
@@ -196,7 +209,7 @@ export class StepRun implements StepContext {
     const before = scope.map(([path]) => ({ path, value: model.find(path), origin: model.origin(path) }));
     for (const [path, value] of scope) model.write(path, value, this.#itemOrigin(index, item));
     try {
-      const produced = await this.#run.sequence(operations, { ...this.#frame, suffix });
+      const produced = await this.#run.sequence(operations, { ...this.#frame, suffix, item: itemOf(item) });
       this.#label(produced.labels);
       return { ...produced, adopt: () => {} };
     } finally {
@@ -216,6 +229,7 @@ export class StepRun implements StepContext {
     const frame: Frame = {
       model,
       suffix,
+      item: itemOf(item),
       digest: new Digest(chain(this.#digest(), suffix)),
       results: new Map(),
       written: new Map(),
@@ -378,6 +392,10 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
   return dataError(`${place} is not there`, { details: { path: place }, suggestions });
 }
 
-function isIn(scope: ItemRun['scope'], { path }: Write): boolean {
+function itemOf({ index, scope }: ItemRun): { index: number; value: Json } {
+  return { index, value: scope[0]?.[1] ?? null };
+}
+
+function isIn(scope: ItemRun['scope'], { path }: DataWrite): boolean {
   return scope.some(([place]) => place.keys.every((key, at) => key === path.keys[at]));
 }

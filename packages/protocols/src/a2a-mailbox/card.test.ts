@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import * as validators from '../generated/a2a-mailbox.js';
-import { agentCard, agentRegistration, type CardSource } from './card.ts';
+import { agentCard, agentRegistration, type CardSource, MAILBOX_BINDING } from './card.ts';
 
 const source: CardSource = {
   name: 'Dragoman',
@@ -20,9 +20,9 @@ describe('the agent card', () => {
     expect(validators.AgentCard(agentCard({ name: 'a', description: '', url: 'http://a', version: '0' }))).toBe(true);
   });
 
-  test('says where the mailbox is and which protocol it speaks', () => {
+  test('says where the mailbox is, under a binding that no client takes for Linux Foundation A2A', () => {
     expect(agentCard(source).supportedInterfaces).toEqual([
-      { url: 'https://agent.example/a2a', protocolBinding: 'HTTP+JSON', protocolVersion: '0.3.0' },
+      { url: 'https://agent.example/a2a', protocolBinding: MAILBOX_BINDING, protocolVersion: '0.3.0' },
     ]);
   });
 

@@ -37,7 +37,9 @@ export function agentCard(source: CardSource): AgentCard {
     version: source.version,
     ...(source.iconUrl !== undefined && { iconUrl: source.iconUrl }),
     ...(source.provider !== undefined && { provider: { ...source.provider } }),
-    supportedInterfaces: [{ url: mailboxUrl(source), protocolBinding: 'HTTP+JSON', protocolVersion: MAILBOX_VERSION }],
+    supportedInterfaces: [
+      { url: mailboxUrl(source), protocolBinding: MAILBOX_BINDING, protocolVersion: MAILBOX_VERSION },
+    ],
     capabilities: {
       streaming: false,
       // This flag is about Linux Foundation A2A push. The mailbox's callbacks are another thing: the extension below.
@@ -181,6 +183,9 @@ export const AgentCard = {
   },
 } as const;
 export type AgentCard = Static<typeof AgentCard>;
+
+/** The mailbox is not a binding that Linux Foundation A2A defines, so it is named by a URI of its own (A2A 1.0 §5.8). */
+export const MAILBOX_BINDING = `${SCHEMA_BASE}/a2a-mailbox`;
 
 const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';
 

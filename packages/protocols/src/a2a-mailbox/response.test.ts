@@ -177,3 +177,17 @@ test.each(['\n', 'x'.repeat(501), '', '\u0000'])(
     expect(mailboxDialect.decode(told, new Date(0))).toMatchObject({ ok: true });
   },
 );
+
+test('an answer keeps what an agent returned beside its content, and the details of its error', () => {
+  const told = (given: Parameters<typeof newResponse>[0]) =>
+    fromResponse(newResponse({ is_final: true, timestamp: '2026-02-21T18:00:15Z', ...given }), toEnvelope(request))[0];
+  const result = { content: '# hi', content_type: 'text/markdown', usage: { tokens: 7 } };
+  const answered = told({ response_kind: 'e2a.complete', status: 'succeeded', body: { result } });
+  expect(answered).toMatchObject({
+    message: { contentType: 'text/markdown', content: '# hi' },
+    metadata: { result: { usage: { tokens: 7 } } },
+  });
+  const body = { code: 'quota', message: 'Too much.', details: { left: 0 } };
+  const failed = told({ response_kind: 'e2a.error', status: 'failed', body });
+  expect(failed?.message.content).toEqual({ error: 'Too much.', code: 'quota', details: { left: 0 } });
+});

@@ -2,6 +2,7 @@ import type { Stamp } from '../dialect.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { fnv1a } from '../fnv.ts';
+import { holdsSomething } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { parseTimestamp } from '../time.ts';
 import { type ContentType, MAILBOX_VERSION, type MailboxMessage, type MailboxResponse } from './message.ts';
@@ -67,6 +68,7 @@ export function fromResponse(response: E2AResponse, request: E2AEnvelope): Mailb
       },
       message: { contentType: told.contentType, content: told.content },
       metadata: {
+        ...(told.rest !== undefined && { result: told.rest }),
         status: told.status,
         taskType: textIn(request.params['task_type']) ?? null,
         processingTime: typeof processingTime === 'number' && processingTime >= 0 ? processingTime : null,
@@ -79,6 +81,8 @@ interface Told {
   readonly status: string;
   readonly contentType: ContentType;
   readonly content: Json;
+  /** Members of the result beside `content` and `content_type`. */
+  readonly rest?: JsonObject;
 }
 
 /** Always the full shape, for the immediate answer as for the callback (A2A mailbox, Response Format). */
@@ -105,6 +109,7 @@ function toldBy({ response_kind: kind, status, is_final: isFinal, body }: E2ARes
     const content = {
       error: textIn(body['message']) ?? 'The agent failed.',
       code: textIn(body['code']) ?? 'E2A.AGENT_ERROR',
+      ...(holdsSomething(body['details']) && { details: body['details'] ?? null }),
     };
     return { status: 'error', contentType: 'application/json', content };
   }
@@ -112,11 +117,17 @@ function toldBy({ response_kind: kind, status, is_final: isFinal, body }: E2ARes
   return { status: 'success', ...contentOf(kind === 'e2a.complete' ? (body['result'] ?? {}) : body) };
 }
 
-/** An agent answers with a value, or with `{content, content_type?}` to say how it is meant. */
-function contentOf(result: Json): Pick<Told, 'contentType' | 'content'> {
-  const content = isObject(result) ? (result.content ?? result) : result;
-  const declared = isObject(result) ? fittingContentType(result.content_type, content) : undefined;
-  return { contentType: declared ?? contentTypeFor(undefined, content), content };
+/**
+ * An agent answers with a value, or with `{content, content_type?}` to say how it is meant. What else is in such an object, such
+ * as `usage`, goes into `metadata.result`.
+ */
+function contentOf(result: Json): Omit<Told, 'status'> {
+  if (!isObject(result)) return { contentType: contentTypeFor(undefined, result), content: result };
+  const content = result.content ?? result;
+  const contentType = fittingContentType(result.content_type, content) ?? contentTypeFor(undefined, content);
+  if (content === result) return { contentType, content };
+  const { content: _, content_type: __, ...rest } = result;
+  return { contentType, content, ...(Object.keys(rest).length > 0 && { rest }) };
 }
 
 function frameName({ response_id: id, request_id: request, sequence }: E2AResponse): string {
@@ -125,7 +136,10 @@ function frameName({ response_id: id, request_id: request, sequence }: E2ARespon
 
 /** The first name that a mailbox can read: an agent may call itself anything. */
 function answererOf(response: E2AResponse, request: E2AEnvelope): string {
-  const names = [textIn(response.source_agent_id ?? undefined), idIn(response.agent_ref), idIn(request.agent_ref)];
+  // E2A §12.4: a frame echoes who asked, unless its agent names itself.
+  const { source_agent_id: source } = response;
+  const own = source === request.source_agent_id ? undefined : textIn(source ?? undefined);
+  const names = [own, idIn(response.agent_ref), idIn(request.agent_ref)];
   return names.find((name) => typeof name === 'string' && isPlainLine(name)) ?? 'agent';
 }
 

@@ -1,3 +1,4 @@
+import type { Static } from '../static.ts';
 import { UTC_TIMESTAMP } from '../time.ts';
 
 // The small shapes several A2A messages share. Patterns are the spec's own: its examples break them, and the pattern
@@ -57,6 +58,7 @@ export const ErrorCode = {
   pattern: '^[A-Z][A-Z0-9_]*[A-Z0-9]$',
   examples: ['RATE_LIMIT_EXCEEDED', 'INVALID_MESSAGE'],
 } as const;
+export type ErrorCode = Static<typeof ErrorCode>;
 
 /** Three numbers, nothing after them: a sibling document allows a pre-release suffix, the spec does not. */
 export const SemanticVersion = { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+$' } as const;

@@ -128,12 +128,15 @@ function resultIn(result: Json | undefined): JsonObject {
 function errorPayload(body: E2AResponse['body']): ErrorPayload {
   const message = valueAt(body, '/message');
   const details = valueAt(body, '/details') ?? valueAt(body, '/data');
+  const [wait, url] = [valueAt(body, '/retry_after'), valueAt(body, '/documentation_url')];
   return {
     status: 'error',
     error: {
       code: errorCodeFrom(valueAt(body, '/code')),
       message: typeof message === 'string' && message !== '' ? message : FAILURES.agent_failed.text,
       ...(details !== undefined && details !== null && { details: isObject(details) ? details : { details } }),
+      ...(typeof wait === 'number' && wait >= 0 && { retry_after: Math.ceil(wait) }),
+      ...(typeof url === 'string' && { documentation_url: url }),
     },
   };
 }

@@ -21,13 +21,14 @@ export {
   retryAdvice,
   type StandardErrorCode,
 } from './errors.ts';
-export { AgentId, EVERYBODY, REGISTRY } from './fields.ts';
+export { AgentId, type ErrorCode, EVERYBODY, REGISTRY } from './fields.ts';
 export { checkFreshness, FRESHNESS_WINDOW, type FreshnessWindow } from './freshness.ts';
 export {
   type A2AMessage,
   type AgentAnnouncementMessage,
   type AuthenticatedMessage,
   AuthenticationTag,
+  type BaseMessage,
   type DiscoverAgentsMessage,
   type ErrorMessage,
   type GoodbyeMessage,
@@ -40,7 +41,8 @@ export {
 } from './message.ts';
 export { derivedMessageId, isMessageId, messageIdFrom } from './message-id.ts';
 export { type Negotiation, negotiate, negotiateProtocol, negotiateSchemaVersion } from './negotiation.ts';
-export { type AgentInfo, DISCOVERY_DEFAULTS } from './payloads.ts';
+export { parseMessage } from './parse-message.ts';
+export { type AgentInfo, DISCOVERY_DEFAULTS, type ErrorPayload, type SuccessPayload } from './payloads.ts';
 export {
   NEW_SESSION,
   receive,

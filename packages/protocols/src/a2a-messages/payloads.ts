@@ -46,6 +46,8 @@ export const ErrorPayload = {
         code: ErrorCode,
         message: { type: 'string', minLength: 1 },
         details: OpaqueObject,
+        retry_after: { type: 'integer', minimum: 0, description: 'Seconds to wait before trying again.' },
+        documentation_url: { type: 'string', format: 'uri' },
       },
     },
   },

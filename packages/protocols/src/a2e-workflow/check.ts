@@ -2,6 +2,8 @@ import type { Issue } from '../outcome.ts';
 import { MORE_PROBLEMS, MOST_PROBLEMS } from '../validation.ts';
 import { dataFlow } from './check/flow.ts';
 import { deadline, loopCost, size } from './check/limit.ts';
+import { nearTemplates } from './check/near-template.ts';
+import { numbersAsText } from './check/number-text.ts';
 import { allowedCallees, allowedOperations, knownWorkflows, usableCredentials } from './check/permission.ts';
 import { type CheckContext, type Draft, examine, type Rule } from './check/rule.ts';
 import { type Severity, severityOf } from './check/severity.ts';
@@ -54,6 +56,8 @@ const RULES: readonly Rule[] = [
   cleanOrder,
   reachable,
   dataFlow,
+  nearTemplates,
+  numbersAsText,
   allowedOperations,
   allowedCallees,
   knownWorkflows,

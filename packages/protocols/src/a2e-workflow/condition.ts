@@ -3,7 +3,7 @@ import type { Issue } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
 import { Opaque } from '../schema.ts';
 import { clip, show } from '../validation.ts';
-import { renamed } from './operations/description.ts';
+import { renamed, type Shape } from './operations/description.ts';
 import { FieldText, isPathReference, PathText } from './value.ts';
 
 /** The spec's ten operators, and the two of Conditional that look at one value only. */
@@ -76,6 +76,18 @@ export function presentIn(condition: Json | undefined): 'ifTrue' | 'ifFalse' | u
   if (condition['operator'] === 'exists') return 'ifTrue';
   return condition['operator'] === 'empty' ? 'ifFalse' : undefined;
 }
+
+/** What can be compared: only numbers and texts have an order, so `>` on anything else would never hold. */
+export function comparable(condition: Json | undefined): readonly Shape[] | undefined {
+  return isOrdered(condition) ? ['number', 'string'] : undefined;
+}
+
+/** Whether it asks what is greater or less. */
+export function isOrdered(condition: Json | undefined): boolean {
+  return isObject(condition) && ORDERED.has(condition['operator']);
+}
+
+const ORDERED: ReadonlySet<Json | undefined> = new Set(['>', '<', '>=', '<=']);
 
 interface Need {
   readonly words: string;

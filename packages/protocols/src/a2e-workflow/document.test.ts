@@ -10,6 +10,8 @@ const wait = (id: string, duration = 1) => ({
 const begin = (...order: string[]) => ({ type: 'beginExecution', executionId: 'e', operationOrder: order });
 const text = (...lines: object[]) => lines.map((line) => JSON.stringify(line)).join('\n');
 
+const SORT = { inputPath: '/workflow/x', transform: 'sort', outputPath: '/workflow/y' };
+
 describe('reading JSON lines', () => {
   test('what is written is read back, compact and in the order of definition', () => {
     const lines = text(wait('b'), wait('a'), begin('a', 'b'));
@@ -42,11 +44,40 @@ describe('reading JSON lines', () => {
     expect(outcome.ok ? [] : outcome.issues.map(({ code }) => code)).toEqual(['not_json']);
   });
 
-  test('one JSON value over several lines is told once', () => {
+  test('one message over several lines and one array of messages are read as they are meant', () => {
     for (const value of [wait('a'), [wait('a'), begin('a')]]) {
-      const outcome = parseWorkflow(JSON.stringify(value, null, 2));
-      expect(outcome).toMatchObject({ ok: false, issues: [{ code: 'not_lines' }] });
+      for (const indent of [0, 2]) {
+        const outcome = parseWorkflow(JSON.stringify(value, null, indent));
+        expect(outcome).toMatchObject({ ok: true, value: { order: ['a'] } });
+      }
     }
+  });
+
+  test('a Markdown fence around the lines is told once, with what to do', () => {
+    const outcome = parseWorkflow(`\`\`\`jsonl\n${text(wait('a'))}\n\`\`\``);
+    expect(outcome).toMatchObject({ ok: false, issues: [{ code: 'markdown_fence', suggestion: 'remove the fence' }] });
+  });
+
+  test.each([
+    [
+      { ApiCall: { method: 'GET', endpoint: 'https://api.example.com', outputPath: '/workflow/x' } },
+      'did you mean url?',
+    ],
+    [{ TransformData: { ...SORT, config: { field: 'n', direction: 'desc' } } }, 'did you mean order?'],
+    [
+      { TransformData: { ...SORT, transform: 'aggregate', config: { field: 'n', function: 'sum' } } },
+      'did you mean operation?',
+    ],
+    [
+      { FilterData: { inputPath: 'workflow/profiles', conditions: [], outputPath: '/workflow/x' } },
+      'did you mean /workflow/profiles?',
+    ],
+    [{ type: 'Wait', duration: 5 }, 'write {"Wait": {…}} with the other members inside'],
+    [{ Wait: { duration: 5, colour: 'red' } }, 'remove colour'],
+  ])('the suggestion for %j makes it better: %s', (operation, suggestion) => {
+    const line = { type: 'operationUpdate', operationId: 'a', operation };
+    const outcome = parseWorkflow(JSON.stringify(line));
+    expect(outcome.ok ? [] : outcome.issues.map((issue) => issue.suggestion)).toContain(suggestion);
   });
 
   test('U+2028 is no line break and a byte order mark is no beginning', () => {

@@ -16,6 +16,7 @@ import {
 import { nameOf, type Target, usesOf } from './member.ts';
 import { type Level, LONGEST_ORDER, type OperationUpdate } from './message.ts';
 import { type OwnOperations, operationNamed } from './operation.ts';
+import { runOrder } from './run-order.ts';
 import { undefinedOperation } from './unknown-name.ts';
 
 /** A whole workflow: what its lines define, and the order they give. */
@@ -49,7 +50,9 @@ export interface ReadOptions {
 /** Reads JSON lines. Blank lines and CRLF are fine; a fault names its line, and `offset` where in the text it is. */
 export function parseWorkflow(text: string, options: ReadOptions = {}): Outcome<Workflow> {
   const { at = '', jsonLimits } = options;
-  if (isOneValue(text)) return reject(onePrettyValue(at));
+  if (text.trimStart().startsWith('```')) return reject(fenced(at));
+  const whole = wholeLines(text, jsonLimits);
+  if (whole !== undefined) return readWorkflow(whole, options);
   const reader = new DocumentReader(options);
   let offset = 0;
   for (const [index, raw] of text.split('\n').entries()) {
@@ -232,11 +235,9 @@ class DocumentReader {
 
   /** As defined, without what a Conditional or a Loop runs: that runs when it is reached, not for being defined. */
   #impliedOrder(): readonly string[] {
-    const targets = new Set(
-      [...this.#operations.values()].flatMap((each) => this.#targetsOf(each)).map(({ id }) => id),
-    );
-    const ids = [...this.#operations.keys()];
-    const free = ids.filter((id) => !targets.has(id));
+    const operations = this.#operations;
+    const ids = [...operations.keys()];
+    const free = runOrder({ order: ids, operations }, this.#options.operations);
     return free.length > 0 ? free : ids;
   }
 
@@ -312,19 +313,21 @@ function noBegin(pointer: string): Issue {
   };
 }
 
-/** One JSON value over several lines: said once, instead of once for each line. */
-function isOneValue(text: string): boolean {
+/** An array of messages, or one message over several lines: there is no other way to read it. */
+function wholeLines(text: string, jsonLimits?: JsonLimits): readonly Json[] | undefined {
   const trimmed = text.trim();
-  if (!OPENS_ONLY.test(trimmed)) return false;
-  return parseJson(trimmed).ok;
+  if (!trimmed.startsWith('[') && !OPENS_ONLY.test(trimmed)) return undefined;
+  const parsed = parseJson(trimmed, jsonLimits);
+  if (!parsed.ok) return undefined;
+  return Array.isArray(parsed.value) ? parsed.value : [parsed.value];
 }
 
-function onePrettyValue(pointer: string): Issue {
+function fenced(pointer: string): Issue {
   return {
     pointer,
-    code: 'not_lines',
-    message: 'a workflow must be JSON lines, one object a line; one JSON value over several lines came',
-    suggestion: 'write each object on one line, without a list around them',
+    code: 'markdown_fence',
+    message: 'a workflow must be JSON lines; a Markdown fence (```) stands around them',
+    suggestion: 'remove the fence',
   };
 }
 

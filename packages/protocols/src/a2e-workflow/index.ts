@@ -9,6 +9,7 @@ export {
   type Permissions,
 } from './check/rule.ts';
 export { FINDINGS, type FindingCode, type Severity } from './check/severity.ts';
+export { isListedEndpoint } from './check/url.ts';
 export { checkWorkflow, type Finding } from './check.ts';
 export { a2eWorkflowDialect, type WorkflowMessage } from './dialect.ts';
 export {
@@ -58,7 +59,7 @@ export type { LoopConfig } from './operations/loop.ts';
 export type { MergeDataConfig } from './operations/merge-data.ts';
 export type { RunWorkflowConfig } from './operations/run-workflow.ts';
 export type { StoreDataConfig } from './operations/store-data.ts';
-export { aggregateName, type TransformDataConfig } from './operations/transform-data.ts';
+export { aggregateName, aggregation, type TransformDataConfig } from './operations/transform-data.ts';
 export type { ValidateDataConfig } from './operations/validate-data.ts';
 export type { WaitConfig } from './operations/wait.ts';
 export {
@@ -73,5 +74,6 @@ export {
 } from './path.ts';
 export { reportOf, validateWorkflow } from './report.ts';
 export { decodeRequest, type RunOptions } from './request.ts';
+export { runOrder } from './run-order.ts';
 export { hasTemplate, parseTemplate, parseUrlTemplate, type Template, type TemplatePart } from './template.ts';
 export { isPathReference } from './value.ts';

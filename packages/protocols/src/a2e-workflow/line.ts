@@ -6,9 +6,10 @@ import { pointerTo, segmentsOf } from '../pointer.ts';
 import { issuesOf, show, type Validator } from '../validation.ts';
 import { canonicalConfig, memberIssues } from './member.ts';
 import { BeginExecution, BundledBegin, BundledUpdate, OperationUpdate } from './message.ts';
-import { type OperationName, type OwnOperations, operationNamed } from './operation.ts';
+import { namesWith, type OperationName, type OwnOperations, operationNamed } from './operation.ts';
 import type { OperationDescription } from './operations/description.ts';
 import { isPlainConfig } from './plain.ts';
+import { nestingFix, withSynonym } from './synonym.ts';
 import { unknownOperation } from './unknown-name.ts';
 
 /** One line of a workflow, in the spec's form. */
@@ -111,11 +112,18 @@ function readUpdate(json: JsonObject, reading: Reading): OperationUpdate | undef
   const outer = issuesOf(validators.OperationUpdate, OperationUpdate, json)
     // What is wrong with the operation itself is said by `readOperation`.
     .filter(({ pointer }) => segmentsOf(pointer).length < 2)
-    .map(forbidden);
+    .map(forbidden)
+    .map((issue) => withNesting(issue, json['operation'], reading));
   const { operationId, operation } = json;
   const fine = settle([...outer, ...idIssues(operationId, '/operationId')], reading);
   const read = isObject(operation) ? readOperation(operation, '/operation', reading) : undefined;
   return fine && read !== undefined ? ({ ...json, operation: read } as OperationUpdate) : undefined;
+}
+
+function withNesting(issue: Issue, operation: Json | undefined, { operations }: Reading): Issue {
+  if (issue.pointer !== '/operation' || !isObject(operation)) return issue;
+  const suggestion = nestingFix(operation, namesWith(operations));
+  return suggestion === undefined ? issue : { ...issue, suggestion };
 }
 
 /** Reads `{"ApiCall": {…}}`: the same in the spec's words, or `undefined` when it found issues. */
@@ -145,7 +153,7 @@ function readOperation(operation: JsonObject, at: string, reading: Reading): Jso
   const found = issuesOf(validate, description.schema, canonical.config)
     // A pattern and a length only hint at what the path's own reader says.
     .filter(({ code, pointer: at }) => !HINTS.has(code) || !own.some((other) => other.pointer === at))
-    .map(forbidden);
+    .map((issue) => withSynonym(name, forbidden(issue)));
   for (const warning of canonical.warnings) {
     reading.warnings.push({ ...warning, pointer: reading.at + pointer + warning.pointer });
   }

@@ -24,9 +24,18 @@ export interface Uses {
   readonly callees: readonly Callee[];
   readonly credentials: readonly CredentialUse[];
   readonly urls: readonly { readonly pointer: string; readonly text: string }[];
+  /** The texts that templates may stand in. */
+  readonly texts: readonly TemplateText[];
   readonly durations: readonly { readonly pointer: string; readonly ms: number; readonly bound: 'exact' | 'most' }[];
   /** A Loop's own place for the current item. */
   readonly itemPath: Path | undefined;
+}
+
+export interface TemplateText {
+  readonly pointer: string;
+  readonly text: string;
+  /** `{field}` is a place in it, too. */
+  readonly fields: boolean;
 }
 
 /** Pointers are relative to the configuration. */
@@ -44,6 +53,8 @@ export interface Write {
   readonly gives: readonly Shape[] | undefined;
   /** It can leave an empty array of one that was not. */
   readonly empties: boolean;
+  /** The whole can also be read below this name. */
+  readonly alsoAt: string | undefined;
 }
 
 export interface Target {
@@ -75,6 +86,7 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
   const callees: Callee[] = [];
   const credentials: CredentialUse[] = [];
   const urls: { pointer: string; text: string }[] = [];
+  const texts: TemplateText[] = [];
   const durations: { pointer: string; ms: number; bound: 'exact' | 'most' }[] = [];
   let itemPath: Path | undefined;
   const read = (pointer: string, text: string, needs?: readonly Shape[], presentIn?: string) => {
@@ -85,17 +97,21 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
     for (const { pointer, value, list } of membersAt(config, member.at)) {
       if (member.is === 'value' || member.is === 'comparand' || member.is === 'json') {
         for (const part of valueParts(member, value, pointer)) {
-          if (part.is === 'path') read(part.pointer, part.text);
+          if (part.is === 'path') read(part.pointer, part.text, neededAt(member, config, part.pointer));
           else if (part.is === 'credential')
             credentials.push({ pointer: part.pointer, id: part.id, place: part.place });
-          else readTemplate(part.text, part.pointer, read);
+          else {
+            texts.push({ pointer: part.pointer, text: part.text, fields: false });
+            readTemplate(part.text, part.pointer, read);
+          }
         }
         continue;
       }
       if (member.is === 'duration' && typeof value === 'number')
         durations.push({ pointer, ms: value, bound: member.bound });
       if (typeof value !== 'string') continue;
-      if (member.is === 'input') read(pointer, value, shapes(member.needs, config), member.presentIn?.(config));
+      if (member.is === 'input')
+        read(pointer, value, shapes(member.needs, config, pointer), member.presentIn?.(config));
       if (member.is === 'output' || member.is === 'item' || member.is === 'key') {
         const parsed = parsePath(member.is === 'key' ? `/store/${value}` : value);
         if (!parsed.ok) continue;
@@ -104,17 +120,21 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
           writes.push({
             pointer,
             path: parsed.path,
-            gives: member.is === 'output' ? shapes(member.gives, config) : undefined,
+            gives: member.is === 'output' ? shapes(member.gives, config, pointer) : undefined,
             empties: member.is === 'output' && member.empties?.(config) === true,
+            alsoAt: member.is === 'output' ? member.alsoAt?.(config) : undefined,
           });
       }
       if (member.is === 'callee') callees.push({ pointer, name: value, list: member.list });
       if (member.is === 'target') targets.push({ pointer, id: value, runs: member.runs, list });
       if (member.is === 'url') urls.push({ pointer, text: value });
-      if (member.is === 'url' || member.is === 'template') readTemplate(value, pointer, read);
+      if (member.is === 'url' || member.is === 'template') {
+        texts.push({ pointer, text: value, fields: member.is === 'template' && member.fields === true });
+        readTemplate(value, pointer, read);
+      }
     }
   }
-  return { reads, writes, targets, callees, credentials, urls, durations, itemPath };
+  return { reads, writes, targets, callees, credentials, urls, texts, durations, itemPath };
 }
 
 /** The paths, templates and field names in a configuration that are not written as one; a hundred are enough. */
@@ -189,9 +209,9 @@ type ValuePart =
   | ({ readonly is: 'credential' } & CredentialUse);
 
 /**
- * The references inside a value. `{path}` and `{credentialRef}` count where the value stands, and for a body also one
- * level below; deeper they are the peer's own data. In `json`, `{path}` counts at every depth. A credential deeper down is reported without a place: it would be
- * sent as it stands.
+ * The references inside a value. In a body and in `json`, `{path}` counts at every depth; elsewhere where the value stands.
+ * `{credentialRef}` counts there, and for a body one level below. A credential deeper down is reported without a place: it
+ * would be sent as it stands.
  */
 function valueParts(
   member: Extract<Member, { is: 'value' | 'comparand' | 'json' }>,
@@ -211,7 +231,7 @@ function valueParts(
       return;
     }
     if (typeof current !== 'object' || current === null) return;
-    if ((member.is === 'json' || depth <= (body ? 1 : 0)) && isPathReference(current)) {
+    if ((member.is === 'json' || body || depth === 0) && isPathReference(current)) {
       parts.push({ is: 'path', pointer: pointerTo(at, 'path'), text: current.path });
       return;
     }
@@ -300,8 +320,12 @@ function stepsOf(at: string): readonly string[] {
   return known;
 }
 
-function shapes(rule: ShapeRule | undefined, config: JsonObject): readonly Shape[] | undefined {
-  return typeof rule === 'function' ? rule(config) : rule;
+function shapes(rule: ShapeRule | undefined, config: JsonObject, pointer: string): readonly Shape[] | undefined {
+  return typeof rule === 'function' ? rule(config, pointer) : rule;
+}
+
+function neededAt(member: Member, config: JsonObject, pointer: string): readonly Shape[] | undefined {
+  return member.is === 'comparand' ? shapes(member.needs, config, pointer) : undefined;
 }
 
 function worded(pointer: string, value: string, { code, expected, suggestion }: TemplateFault): Issue {

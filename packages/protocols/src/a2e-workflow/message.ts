@@ -156,29 +156,6 @@ export const RateLimited = {
 } as const;
 export type RateLimited = Static<typeof RateLimited>;
 
-export const EXECUTION_STATUSES = ['success', 'partial_success', 'error', 'running', 'cancelled', 'timeout'] as const;
-
-/** What an execution gave, or gives so far (A2E workflow, API Reference). */
-export const ExecutionResult = {
-  type: 'object',
-  required: ['execution_id', 'status', 'results'],
-  properties: {
-    execution_id: { type: ['string', 'null'] },
-    status: { enum: EXECUTION_STATUSES },
-    /** The value each operation produced; one that was not reached is absent. */
-    results: OpaqueObject,
-    skipped: { type: 'array', items: Id },
-    duration_ms: { type: 'number', minimum: 0 },
-    started_at: { type: ['string', 'null'], format: 'date-time' },
-    completed_at: { type: ['string', 'null'], format: 'date-time' },
-    error: WorkflowError,
-    /** Every error, when there were several; `error` is the first. */
-    errors: { type: 'array', items: WorkflowError },
-  },
-  additionalProperties: false,
-} as const;
-export type ExecutionResult = Static<typeof ExecutionResult>;
-
 /** One finding of the checker on the wire. */
 export const ReportedFinding = {
   type: 'object',
@@ -196,6 +173,34 @@ export const ReportedFinding = {
   additionalProperties: false,
 } as const;
 export type ReportedFinding = Static<typeof ReportedFinding>;
+
+export const EXECUTION_STATUSES = ['success', 'partial_success', 'error', 'running', 'cancelled', 'timeout'] as const;
+
+/** What an execution gave, or gives so far (A2E workflow, API Reference). */
+export const ExecutionResult = {
+  type: 'object',
+  required: ['execution_id', 'status', 'results'],
+  properties: {
+    execution_id: { type: ['string', 'null'] },
+    status: { enum: EXECUTION_STATUSES },
+    /** The value each operation produced; one that was not reached is absent. */
+    results: OpaqueObject,
+    skipped: { type: 'array', items: Id },
+    /** It ran before, and this is what was recorded then. */
+    replayed: { const: true },
+    first_run_at: { type: 'string', format: 'date-time' },
+    duration_ms: { type: 'number', minimum: 0 },
+    started_at: { type: ['string', 'null'], format: 'date-time' },
+    completed_at: { type: ['string', 'null'], format: 'date-time' },
+    error: WorkflowError,
+    /** Every error, when there were several; `error` is the first. */
+    errors: { type: 'array', items: WorkflowError },
+    /** What `validate` reports of it as warnings. */
+    warnings: { type: 'array', items: ReportedFinding },
+  },
+  additionalProperties: false,
+} as const;
+export type ExecutionResult = Static<typeof ExecutionResult>;
 
 const counts = { type: 'object', additionalProperties: { type: 'integer', minimum: 0 } } as const;
 

@@ -115,7 +115,7 @@ describe('what an operation uses', () => {
       '/headers/B/path b',
       '/query/q q',
       '/body/c/path c',
-      // Deeper down {path} is the peer's own data; a template is one everywhere.
+      '/body/d/e/path e',
       '/body/f/0 f',
     ]);
     expect(uses.credentials).toEqual([{ pointer: '/headers/A', id: 'k', place: 'header' }]);

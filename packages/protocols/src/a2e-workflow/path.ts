@@ -131,7 +131,10 @@ function strayCharacter(text: string): string | undefined {
 
 function startFix(text: string): string | undefined {
   const name = text.replace(/^[/.]+/, '');
-  return /^[A-Za-z0-9_-]/.test(name) ? `did you mean /workflow/${name}?` : undefined;
+  if (!/^[A-Za-z0-9_-]/.test(name)) return undefined;
+  const [root] = name.split('/');
+  const hasRoot = name.includes('/') && PATH_ROOTS.some((each) => each === root);
+  return `did you mean ${hasRoot ? '/' : '/workflow/'}${name}?`;
 }
 
 function refuse(code: PathFault['code'], expected: string, suggestion?: string): PathOutcome {

@@ -37,8 +37,8 @@ function isPlainInEach(value: Json, isPlain: Check): boolean {
 }
 
 function isPlainMember(member: Member, value: Json): boolean {
-  if (member.is === 'value') return isPlainValue(value, member.place === 'body' ? -1 : 0);
-  if (member.is === 'json') return isPlainValue(value, Number.NEGATIVE_INFINITY);
+  if (member.is === 'value') return isPlainValue(value, member.place === 'body' ? -1 : 0, member.place === 'body');
+  if (member.is === 'json') return isPlainValue(value, Number.NEGATIVE_INFINITY, true);
   if (member.is === 'comparand') return typeof value !== 'object' || value === null || isPlainComparand(value);
   if (typeof value !== 'string') return true;
   if (member.is === 'template' && member.fields === true) return !value.includes('{');
@@ -46,20 +46,20 @@ function isPlainMember(member: Member, value: Json): boolean {
   return isPlainPath(`/store/${value}`);
 }
 
-/** `depth` 0 is where a reference may stand: the value of a header, the member of a body. */
-function isPlainValue(value: Json, depth: number): boolean {
+/** `depth` 0 is where a credential may stand: the value of a header, the member of a body. `deep`: paths may stand anywhere. */
+function isPlainValue(value: Json, depth: number, deep: boolean): boolean {
   if (typeof value === 'string') return isPlainTemplate(value);
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {
-    for (const item of value) if (!isPlainValue(item, depth + 1)) return false;
+    for (const item of value) if (!isPlainValue(item, depth + 1, deep)) return false;
     return true;
   }
   for (const key in value) {
     const item = value[key] as Json;
     if (key === 'credentialRef') {
       if (depth !== 0 || !isPlainCredential(value)) return false;
-    } else if (key === 'path' && depth <= 0 && typeof item === 'string' && !isPlainPath(item)) return false;
-    else if (!isPlainValue(item, depth + 1)) return false;
+    } else if (key === 'path' && (deep || depth <= 0) && typeof item === 'string' && !isPlainPath(item)) return false;
+    else if (!isPlainValue(item, depth + 1, deep)) return false;
   }
   return true;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import { OpaqueObject, OpaqueObjectOrNull } from '../schema.ts';
+import { JsonRpcId, OpaqueObject, OpaqueObjectOrNull } from '../schema.ts';
 import type { Static } from '../static.ts';
 import { E2AProvenance, newProvenance } from './provenance.ts';
 
@@ -52,7 +52,7 @@ export const E2AEnvelopeShape = {
     protocol_version: text,
     provenance: E2AProvenance,
     request_id: textOrNull,
-    jsonrpc_id: { type: ['string', 'integer', 'null'] },
+    jsonrpc_id: JsonRpcId,
     correlation_id: textOrNull,
     task_id: textOrNull,
     context_id: textOrNull,

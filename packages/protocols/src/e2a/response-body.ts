@@ -1,4 +1,4 @@
-import { Opaque, OpaqueObject } from '../schema.ts';
+import { JsonRpcId, Opaque, OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
 import type { ResponseKind } from './response.ts';
 
@@ -77,7 +77,7 @@ export const AcpOutputRequestBody = {
   required: ['method'],
   properties: {
     jsonrpc: { const: '2.0' },
-    id: { type: ['string', 'integer', 'null'] },
+    id: JsonRpcId,
     method: name,
     params: OpaqueObject,
   },

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.ts';
-import { OpaqueObject, OpaqueObjectOrNull } from '../schema.ts';
+import { JsonRpcId, OpaqueObject, OpaqueObjectOrNull } from '../schema.ts';
 import type { Static } from '../static.ts';
 import { IDENTITY_ORIGINS } from './envelope.ts';
 import { E2AProvenance, newProvenance } from './provenance.ts';
@@ -42,14 +42,14 @@ export const E2AResponseShape = {
     response_id: textOrNull,
     request_id: textOrNull,
     // Keepalive frames of the reference server use -1; ours count like every other frame.
-    sequence: { type: 'integer', minimum: -1 },
+    sequence: { type: 'integer', minimum: -1, maximum: Number.MAX_SAFE_INTEGER },
     is_final: { type: 'boolean' },
     status: { enum: RESPONSE_STATUSES },
     response_kind: text,
     timestamp: { type: ['string', 'null'], format: 'date-time' },
     provenance: E2AProvenance,
     body: OpaqueObject,
-    jsonrpc_id: { type: ['string', 'integer', 'null'] },
+    jsonrpc_id: JsonRpcId,
     correlation_id: textOrNull,
     task_id: textOrNull,
     context_id: textOrNull,

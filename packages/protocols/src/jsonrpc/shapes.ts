@@ -1,15 +1,14 @@
-import { Opaque } from '../schema.ts';
+import { JsonRpcId, Opaque } from '../schema.ts';
 import type { Static } from '../static.ts';
 
 const version = { const: '2.0' } as const;
-const id = { type: ['string', 'integer', 'null'] } as const;
 const method = { type: 'string', minLength: 1 } as const;
 const params = { type: ['object', 'array'] } as const;
 
 export const JsonRpcRequest = {
   type: 'object',
   required: ['jsonrpc', 'id', 'method'],
-  properties: { jsonrpc: version, id, method, params },
+  properties: { jsonrpc: version, id: JsonRpcId, method, params },
 } as const;
 export type JsonRpcRequest = Static<typeof JsonRpcRequest>;
 
@@ -24,7 +23,7 @@ export type JsonRpcNotification = Static<typeof JsonRpcNotification>;
 export const JsonRpcSuccess = {
   type: 'object',
   required: ['jsonrpc', 'id', 'result'],
-  properties: { jsonrpc: version, id, result: Opaque },
+  properties: { jsonrpc: version, id: JsonRpcId, result: Opaque },
 } as const;
 export type JsonRpcSuccess = Static<typeof JsonRpcSuccess>;
 
@@ -33,7 +32,7 @@ export const JsonRpcErrorResponse = {
   required: ['jsonrpc', 'id', 'error'],
   properties: {
     jsonrpc: version,
-    id,
+    id: JsonRpcId,
     error: {
       type: 'object',
       required: ['code', 'message'],

@@ -1,5 +1,5 @@
-import { problem } from '../problem.ts';
-import type { Answer } from '../route.ts';
+import { problem } from '../http/problem.ts';
+import type { Answer } from '../http/route.ts';
 
 /**
  * Picks what to answer with (RFC 9110 §12.5.1): the offered type the peer wants most; among equals the one offered first.

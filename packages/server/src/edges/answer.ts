@@ -1,5 +1,5 @@
 import { lengthOf, slicesOf, type UnreadAccount } from '@dragoman/core';
-import type { Answer } from '../route.ts';
+import type { Answer } from '../http/route.ts';
 import { LONG, type ResponseWriter } from './response-writer.ts';
 
 /**

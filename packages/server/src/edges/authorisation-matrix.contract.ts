@@ -1,4 +1,4 @@
-import type { Access, Route, SocketRoute } from '../route.ts';
+import type { Access, Route, SocketRoute } from '../http/route.ts';
 
 /** Who a test calls a route as. `owner` and `other` are two agents; what the path names belongs to `owner`. */
 export type Actor = 'owner' | 'other' | 'anonymous' | 'revoked' | 'admin';

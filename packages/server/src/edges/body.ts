@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Failure, failure } from '@dragoman/protocols';
-import type { RouteBody } from '../route.ts';
+import type { RouteBody } from '../http/route.ts';
 
 /** Whether bytes follow the headers. */
 export function hasBody(headers: IncomingHttpHeaders): boolean {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import type { SocketRoute } from '../route.ts';
+import type { SocketRoute } from '../http/route.ts';
 import { route, startEdge } from './harness.contract.ts';
 
 test('a caller with as many open requests as it may have waits; others do not, and an ended one makes room', async () => {

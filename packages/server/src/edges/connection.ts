@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Clock, Principal, UnreadAccount } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { RawData, WebSocket } from 'ws';
-import type { Connection, Reserved } from '../route.ts';
+import type { Connection, Reserved } from '../http/route.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import { FrameTracker } from './frame-tracker.ts';
 import type { Intake } from './intake.ts';

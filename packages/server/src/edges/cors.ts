@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Answer } from '../route.ts';
+import type { Answer } from '../http/route.ts';
 
 /**
  * What lets pages of other origins use this server from a browser (WHATWG Fetch §3.2): those the operator named, each by

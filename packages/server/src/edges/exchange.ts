@@ -10,10 +10,11 @@ import {
   type UnreadBudget,
 } from '@dragoman/core';
 import { type Failure, failure, type Json, type JsonLimits, type Outcome } from '@dragoman/protocols';
+import type { Count, Counted } from '../http/count.ts';
+import { isFailure, problemAnswer } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route, RouteBody } from '../http/route.ts';
+import type { RouteTable } from '../http/router.ts';
 import type { SeenRequest } from '../metrics/request-meter.ts';
-import { isFailure, problemAnswer } from '../problem.ts';
-import type { Answer, InboundRequest, Route, RouteBody } from '../route.ts';
-import type { Router } from '../router.ts';
 import { addressGroup } from './address.ts';
 import { type Delivery, writeAnswer } from './answer.ts';
 import { bodyTooLarge, firstLimit, hasBody, NO_ROOM, refuseBody } from './body.ts';
@@ -22,13 +23,13 @@ import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
 import type { HttpRequest } from './http-request.ts';
 import type { HttpLimits } from './limits.ts';
-import { type LimitState, rateFields } from './rate-fields.ts';
+import { rateFields } from './rate-fields.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import type { HeldBytes, UnprovenBudget } from './unproven-budget.ts';
 
 /** What every exchange needs of its edge. */
 export interface ExchangeContext {
-  readonly router: Router<Route>;
+  readonly router: RouteTable<Route>;
   readonly door: Door;
   readonly places: CallerPlaces;
   readonly unread: UnreadBudget | undefined;
@@ -42,26 +43,6 @@ export interface ExchangeContext {
   readonly log: Log;
   /** Told of every request when it is over. */
   readonly observe: ((seen: SeenRequest) => void) | undefined;
-}
-
-/** Counts a call against its caller's limits. `principal` is `undefined` for a call of nobody in particular to an open route. */
-export type Count = (call: CountedCall) => Counted | Promise<Counted>;
-
-export interface CountedCall {
-  readonly principal: Principal | undefined;
-  readonly route: Route;
-  readonly address: string;
-  /** Of the body. */
-  readonly bytes: number;
-}
-
-export interface Counted {
-  /** Told in the headers of the answer; the tightest first. */
-  readonly limits: readonly LimitState[];
-  /** Why the call may not go on. */
-  readonly failure?: Failure;
-  /** Called when the answer is over, for limits on what runs at the same time. */
-  readonly release?: () => void;
 }
 
 /**
@@ -222,7 +203,11 @@ export class Exchange implements InboundRequest {
     if (route.counts && countIt !== undefined) {
       const counted = countIt({ principal, route, address: this.address, bytes: this.body.length });
       this.#counted = counted instanceof Promise ? await counted : counted;
-      if (this.#counted.failure !== undefined) return this.#word(this.#counted.failure);
+      const { failure: over } = this.#counted;
+      if (over !== undefined) {
+        const answer = await route.overLimit?.(over, this);
+        return answer === undefined || isFailure(answer) ? this.#word(answer ?? over) : answer;
+      }
     }
     const handled = route.handle(this);
     const result = handled instanceof Promise ? await handled : handled;

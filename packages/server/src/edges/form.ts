@@ -1,4 +1,4 @@
-import type { Answer } from '../route.ts';
+import type { Answer } from '../http/route.ts';
 import type { HttpRequest } from './http-request.ts';
 import { lastAnswer } from './last-answer.ts';
 

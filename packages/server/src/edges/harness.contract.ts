@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, type LogFields, NO_PERMISSIONS, type Principal } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { onTestFinished } from 'vitest';
-import type { Answer, Route } from '../route.ts';
+import type { Answer, Route } from '../http/route.ts';
 import { HttpEdge, type HttpEdgeOptions } from './http.ts';
 
-const realClock: Clock = {
+export const realClock: Clock = {
   now: () => new Date(),
   elapsed: () => performance.now(),
   wait: async (milliseconds, signal) => {

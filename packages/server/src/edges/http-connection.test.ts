@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { InboundRequest } from '../route.ts';
+import type { InboundRequest } from '../http/route.ts';
 import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract.ts';
 
 const JSON_TYPE = 'Content-Type: application/json';

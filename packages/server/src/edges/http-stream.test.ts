@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Answer } from '../route.ts';
-import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract.ts';
+import type { Answer } from '../http/route.ts';
+import { exchangeRaw, head, RawPeer, realClock, route, startEdge } from './harness.contract.ts';
 
 /** A source that knows how often it was asked and whether it was let go. */
 class Source implements AsyncIterable<string> {
@@ -91,6 +91,23 @@ describe('a streamed answer', () => {
     expect(sources[0]?.isReleased).toBe(false);
     sources[0]?.give('data: 1\n\n');
     await there.hears('data: 1\n\n');
+  });
+
+  test('whose peer is gone is let go with the next write', async () => {
+    const source = waiting();
+    const passes: (() => void)[] = [];
+    const wait = () => new Promise<void>((resolve) => passes.push(resolve));
+    const { port, host } = await startEdge({
+      routes: [route({ path: '/', handle: () => streaming(source.stream) })],
+      clock: { ...realClock, wait },
+    });
+    const gone = await RawPeer.connect(port);
+    await gone.say(head({ host })).hears('Content-Type: text/event-stream');
+    gone.socket.destroy();
+    // Written to when it hung up, and once more: the first write makes the peer refuse, the second finds that out.
+    await expect.poll(() => passes.length).toBe(1);
+    passes[0]?.();
+    await expect.poll(() => source.isReleased).toBe(true);
   });
 
   test('shows its headers before its first record', async () => {

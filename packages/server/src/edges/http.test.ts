@@ -2,8 +2,8 @@ import { refuse } from '@dragoman/core';
 import { failure } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
-import type { InboundRequest, Route } from '../route.ts';
-import type { CountedCall } from './exchange.ts';
+import type { CountedCall } from '../http/count.ts';
+import type { InboundRequest, Route } from '../http/route.ts';
 import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract.ts';
 
 const JSON_BODY = { contentTypes: ['application/json'], maxBytes: 1024 };

@@ -2,18 +2,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import { type Clock, type Ids, JsonReader, type Log, type Principal, type UnreadBudget } from '@dragoman/core';
 import { failure, type JsonLimits } from '@dragoman/protocols';
+import type { Count } from '../http/count.ts';
+import { problemAnswer } from '../http/problem.ts';
+import type { Answer, Route, SocketRoute } from '../http/route.ts';
+import { createRouter } from '../http/router.ts';
 import type { SeenRequest } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
-import { problemAnswer } from '../problem.ts';
-import type { Answer, Route, SocketRoute } from '../route.ts';
-import { createRouter } from '../router.ts';
 import { reportAcceptErrors } from './accept-errors.ts';
 import { writeAnswer } from './answer.ts';
 import { CallerPlaces } from './caller-places.ts';
 import type { ConnectionShares } from './connection-shares.ts';
 import { Door, type DoorOptions } from './door.ts';
 import { eachSecond } from './each-second.ts';
-import { type Count, Exchange, type ExchangeContext } from './exchange.ts';
+import { Exchange, type ExchangeContext } from './exchange.ts';
 import { HttpRequest } from './http-request.ts';
 import { type Intake, openIntake } from './intake.ts';
 import { endWith, lastAnswer, rawAnswer } from './last-answer.ts';
@@ -260,9 +261,11 @@ export class HttpEdge implements AsyncDisposable {
     const over = new AbortController();
     response.whenOver(() => over.abort());
     const stop = AbortSignal.any([signal, over.signal]);
-    while (!stop.aborted) {
-      await clock.wait(limits.probeMs, stop).catch(ignore);
-      if (stop.aborted || exchange.httpVersion !== '1.1') return;
+    const pause = () => clock.wait(limits.probeMs, stop).catch(ignore);
+    // A stream can be written to at once. Any other answer is most often there before `102` would be of use.
+    if (!exchange.isStreaming) await pause();
+    for (; !stop.aborted; await pause()) {
+      if (exchange.httpVersion !== '1.1') return;
       if (response.status === undefined) response.inform(102);
       // A stream is written in whole records, so this is between two; there neither framing makes anything of it.
       else if (exchange.isStreaming) response.write('\n');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
-import type { Config } from '../config-schema.ts';
+import type { Config } from '../config/config-schema.ts';
 import { type Server, startServer } from '../server.ts';
 import { systemClock, systemIds } from '../system-ports.ts';
 

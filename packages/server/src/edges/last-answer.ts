@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { problem } from '../problem.ts';
-import type { Answer } from '../route.ts';
+import { problem } from '../http/problem.ts';
+import type { Answer } from '../http/route.ts';
 import { headerFields } from './answer.ts';
 
 /** The answer to what is not a request we can trust the rest of the connection after: fixed words, and the end. */

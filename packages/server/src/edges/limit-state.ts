@@ -1,5 +1,5 @@
 import type { Window, WindowState } from '@dragoman/core';
-import type { LimitState } from './rate-fields.ts';
+import type { LimitState } from '../http/count.ts';
 
 /** Where a caller stands in its windows, as the header fields tell it: the one with the least left first. */
 export function tightestFirst(states: readonly WindowState[]): LimitState[] {

@@ -12,7 +12,7 @@ import {
 } from '@dragoman/core';
 import { type Failure, failure, type Outcome } from '@dragoman/protocols';
 import { a2aMessagesDialect, MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-messages';
-import { problemAnswer } from '../problem.ts';
+import { problemAnswer } from '../http/problem.ts';
 import { addressGroup } from './address.ts';
 import type { LineConnection, LineHost } from './ndjson-lines.ts';
 

@@ -1,3 +1,4 @@
+import type { UnreadAccount } from '@dragoman/core';
 import { expect, test } from 'vitest';
 import { MessageQueue } from './message-queue.ts';
 
@@ -107,4 +108,23 @@ test('the last word of an ended queue is not over for a reader that left before 
   expect(queue.isOver).toBe(false);
   expect(await take(queue.read(undefined), 9)).toEqual([0]);
   expect(queue.isOver).toBe(true);
+});
+
+test('what no stream has taken counts on its account', async () => {
+  let held = 0;
+  const account = {
+    sent: (bytes: number) => (held += bytes),
+    read: (bytes: number) => (held -= bytes),
+    close: () => {},
+  };
+  const queue = new MessageQueue(account as unknown as UnreadAccount);
+  for (let each = 0; each < 5; each++) queue.push('four');
+  expect(held).toBe(20);
+  const reader = queue.read(undefined);
+  await take(reader, 3);
+  expect(held).toBe(queue.unsent);
+  expect(held).toBe(8);
+  // Let go before it took the third.
+  await reader.return(undefined);
+  expect(held).toBe(queue.unsent);
 });

@@ -1,3 +1,4 @@
+import type { UnreadAccount } from '@dragoman/core';
 import type { StreamRecord } from './sse.ts';
 
 /**
@@ -17,6 +18,12 @@ export class MessageQueue {
   #wake = () => {};
   #onRead = () => {};
   #hasEnded = false;
+  readonly #account: UnreadAccount | undefined;
+
+  /** Everything that no stream has taken counts on the account. */
+  constructor(account?: UnreadAccount) {
+    this.#account = account;
+  }
 
   /** Characters that no stream has taken yet. */
   get unsent(): number {
@@ -46,6 +53,7 @@ export class MessageQueue {
   push(data: string): void {
     this.#kept.push({ id: this.#next++, data });
     this.#unsent += data.length;
+    this.#account?.sent(data.length);
     this.#wake();
   }
 
@@ -106,6 +114,7 @@ export class MessageQueue {
     if (id < this.#sentUpTo) return;
     this.#sentUpTo = id - 1;
     this.#unsent += data.length;
+    this.#account?.sent(data.length);
   }
 
   #sent({ id, data }: StreamRecord): void {
@@ -114,6 +123,7 @@ export class MessageQueue {
     if (id > this.#sentUpTo) {
       this.#sentUpTo = id;
       this.#unsent -= data.length;
+      this.#account?.read(data.length);
       const onRead = this.#onRead;
       this.#onRead = () => {};
       onRead();

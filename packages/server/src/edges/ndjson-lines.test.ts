@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
-import type { WireSink } from '@dragoman/core';
+import { UnreadBudget, type WireSink } from '@dragoman/core';
 import { describe, expect, test } from 'vitest';
+import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
-import { lineLimits } from '../door-limits.ts';
+import { lineLimits } from '../config/door-limits.ts';
 import { systemClock } from '../system-ports.ts';
 import { openIntake } from './intake.ts';
 import { DEFAULT_LINE_LIMITS, type LineConnection, type LineHost, serveLines } from './ndjson-lines.ts';
@@ -34,10 +35,10 @@ class Listener implements LineHost {
   }
 }
 
-function serve(host: LineHost, limits = DEFAULT_LINE_LIMITS) {
+function serve(host: LineHost, limits = DEFAULT_LINE_LIMITS, unread?: UnreadBudget) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const clock = new TestClock();
-  void serveLines({ input, output }, { host, clock, limits });
+  void serveLines({ input, output }, { host, clock, limits, unread });
   return { input, output, clock };
 }
 
@@ -60,6 +61,41 @@ class Doorkeeper extends Listener {
 }
 
 const MANY = 5_000;
+
+test('peers that do not read share the budget, and what is read counts no more', async () => {
+  const unread = new UnreadBudget({ maxBytes: 300_000, clock: new TestClock(), log: new SilentLog() });
+  const host = new Listener('x'.repeat(200_000));
+  const [first, reading] = [serve(host, undefined, unread), serve(host, undefined, unread)];
+  first.input.write('one\n');
+  await expect.poll(() => host.heard.length).toBe(1);
+  expect(first.output.destroyed).toBe(false);
+  reading.output.resume();
+  for (let line = 0; line < 5; line += 1) {
+    reading.input.write('one\n');
+    await expect.poll(() => host.heard.length).toBe(line + 2);
+    await expect.poll(() => reading.output.writableLength).toBe(0);
+  }
+  // Above the budget only while it was on its way, and the one that was sending is not the one to go.
+  expect([first.output.destroyed, reading.output.destroyed]).toEqual([true, false]);
+  const [second, third] = [serve(host, undefined, unread), serve(host, undefined, unread)];
+  second.input.write('one\n');
+  third.input.write('one\n');
+  await expect.poll(() => second.output.destroyed).toBe(true);
+  expect([third.output.destroyed, unread.drops]).toEqual([false, 2]);
+});
+
+test('a peer that leaves gives back what it has not read', async () => {
+  const unread = new UnreadBudget({ maxBytes: 300_000, clock: new TestClock(), log: new SilentLog() });
+  const host = new Listener('x'.repeat(200_000));
+  for (let peer = 1; peer <= 3; peer += 1) {
+    const { input, output } = serve(host, undefined, unread);
+    input.write('one\n');
+    await expect.poll(() => host.heard.length).toBe(peer);
+    output.destroy();
+    await once(output, 'close');
+  }
+  expect(unread.drops).toBe(0);
+});
 
 test('thousands of lines in one chunk do not keep others from being heard', async () => {
   const host = new Listener();

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Cancel, Clock, Entrance, WireConnection, WireSink } from '@dragoman/core';
+import type { Cancel, Clock, Entrance, UnreadAccount, UnreadBudget, WireConnection, WireSink } from '@dragoman/core';
 import { type Issue, LineSplitter, type Outcome, reject } from '@dragoman/protocols';
 import type { Intake } from './intake.ts';
 import { type MessageRates, senderOf } from './message-rates.ts';
@@ -46,6 +46,8 @@ export interface LineOptions {
   readonly limits: LineLimits;
   /** Absent for a peer without these limits. */
   readonly intake?: Pick<Intake, 'unproven' | 'rates'>;
+  /** Shared by all edges of a server. */
+  readonly unread?: UnreadBudget | undefined;
 }
 
 /** What one peer may take. Milliseconds and bytes. */
@@ -77,7 +79,7 @@ export const DEFAULT_LINE_LIMITS: LineLimits = {
 /** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
 export function serveLines(
   { input, output }: Lines,
-  { host, clock, entrance, address, limits, intake }: LineOptions,
+  { host, clock, entrance, address, limits, intake, unread }: LineOptions,
 ): Promise<void> {
   return new Promise((resolve) => {
     let splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
@@ -92,6 +94,9 @@ export function serveLines(
     /** What is said in the rest of this turn will be written at its end. */
     let isDue = false;
     let cancelStall: Cancel | undefined;
+    /** What the peer has not read, as far as it counts against the budget. */
+    let account: UnreadAccount | undefined;
+    let counted = 0;
     let cancelLine: Cancel | undefined;
     /** Until the peer, which has sent more than its rate, is read again. */
     let cancelPause: Cancel | undefined;
@@ -111,6 +116,7 @@ export function serveLines(
       pending = '';
       pendingLines = 0;
       output.write(text, written);
+      if (output.writableLength > 0) countUnread();
       if (output.writableLength > limits.mostUnsentBytes) return give();
       if (output.writableLength <= limits.maxUnsentBytes || cancelStall !== undefined) return;
       // The peer does not read: nothing more is taken from it until it does.
@@ -118,12 +124,23 @@ export function serveLines(
       cancelStall = clock.after(limits.stallMs, give);
       watchLine();
     };
+    const countUnread = () => {
+      if (unread === undefined || isOver) return;
+      const change = output.writableLength - counted;
+      counted += change;
+      // Opened again for the next that is left unread: who the peer is may be known by then.
+      account ??= unread.open({ principal: connection?.principal, address: address ?? '', drop: give });
+      if (change > 0) account.sent(change);
+      else account.read(-change);
+      if (counted === 0) account = undefined;
+    };
     const flushDue = () => {
       isDue = false;
       flush();
     };
     // Not told by `drain`: that is for streams with more than they hold by themselves, and a peer may be allowed less.
     const written = (error?: Error | null) => {
+      if (account !== undefined) countUnread();
       if (error || output.writableLength > limits.maxUnsentBytes) return;
       if (cancelStall !== undefined) {
         cancelStall();
@@ -145,6 +162,7 @@ export function serveLines(
       if (isOver) return;
       isOver = true;
       held?.release();
+      account?.close();
       cancelLine?.();
       cancelStall?.();
       cancelPause?.();

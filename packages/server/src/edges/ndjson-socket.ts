@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
-import type { Clock, Log } from '@dragoman/core';
+import type { Clock, Log, UnreadBudget } from '@dragoman/core';
 import { reportAcceptErrors } from './accept-errors.ts';
 import { type Intake, openIntake } from './intake.ts';
 import { DEFAULT_LINE_LIMITS, type LineHost, type LineLimits, serveLines } from './ndjson-lines.ts';
@@ -15,6 +15,7 @@ export interface NdjsonSocketOptions {
   readonly limits?: Partial<LineLimits>;
   /** Shared by all edges of a server. */
   readonly intake?: Intake;
+  readonly unread?: UnreadBudget | undefined;
 }
 
 /** Where bytes come in as plain NDJSON: TCP ports and unix sockets. */
@@ -88,9 +89,9 @@ export class NdjsonSocketEdge implements AsyncDisposable {
       giveBack();
       this.#sockets.delete(socket);
     });
-    const { host, clock } = this.#options;
+    const { host, clock, unread } = this.#options;
     const { remoteAddress: address } = socket;
-    const options = { host, clock, address, limits: this.#limits, intake: this.#intake };
+    const options = { host, clock, address, limits: this.#limits, intake: this.#intake, unread };
     void serveLines({ input: socket, output: socket }, options).then(() => {
       // Read to the end of what it still says, or a reset could overtake our last words; but not for ever.
       socket.resume();

@@ -1,5 +1,5 @@
 import type { Clock } from '@dragoman/core';
-import type { Answer } from '../route.ts';
+import type { Answer } from '../http/route.ts';
 import { withHeartbeat } from './heartbeat.ts';
 
 /**

@@ -1,14 +1,4 @@
-/** How much of one limit a caller has left. */
-export interface LimitState {
-  /** Names the policy in the IETF fields: `minute`. */
-  readonly name: string;
-  readonly limit: number;
-  readonly remaining: number;
-  readonly windowSeconds: number;
-  /** When the window is fresh again, in epoch seconds. */
-  readonly resetAt: number;
-}
-
+import type { LimitState } from '../http/count.ts';
 /**
  * Limits as header fields, name and value in turn: the `X-RateLimit-*` everybody reads, with the tightest limit (the
  * first), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), with all of them.

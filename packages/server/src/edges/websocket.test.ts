@@ -2,7 +2,7 @@ import { failure } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
-import type { Connection, SocketRoute } from '../route.ts';
+import type { Connection, SocketRoute } from '../http/route.ts';
 import { systemClock } from '../system-ports.ts';
 import {
   ada,

@@ -4,9 +4,9 @@ import type { Duplex } from 'node:stream';
 import type { Clock, Log, Principal, UnreadBudget } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { isFailure, problemAnswer } from '../problem.ts';
-import type { SocketRoute } from '../route.ts';
-import { createRouter, type Match, type Router } from '../router.ts';
+import { isFailure, problemAnswer } from '../http/problem.ts';
+import type { SocketRoute } from '../http/route.ts';
+import { createRouter, type Match, type RouteTable } from '../http/router.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import { SocketConnection } from './connection.ts';
 import type { Door } from './door.ts';
@@ -31,7 +31,7 @@ export interface SocketEdgeOptions {
 
 /** The WebSocket side of an HTTP port: takes over upgrades and runs a route for each connection. */
 export class SocketEdge {
-  readonly #router: Router<Entry>;
+  readonly #router: RouteTable<Entry>;
   readonly #door: Door;
   readonly #places: CallerPlaces;
   readonly #unread: UnreadBudget | undefined;

@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { type Json, type JsonObject, LineSplitter, SseParser } from '@dragoman/protocols';
 import WebSocket from 'ws';
+import type { WirePart } from '../parts/wire.ts';
 import type { Server } from '../server.ts';
 import { systemClock } from '../system-ports.ts';
-import type { Wire } from '../wire.ts';
 import { serveStdio } from './stdio.ts';
 
 /** An agent at the other end of a connection, for tests. */
@@ -21,7 +21,7 @@ export interface WirePeer extends AsyncDisposable {
 /** Where a server answers. */
 export interface WirePlace {
   readonly url: string;
-  readonly wire: Pick<Wire, 'url' | 'socket'>;
+  readonly wire: Pick<WirePart, 'url' | 'socket'>;
 }
 
 /** The ways over the network. A new transport is a line here. */

@@ -436,14 +436,12 @@ describe('a byte stream', () => {
     const long = JSON.stringify({ ...message('tool/call/req'), id: 'long', text: 'x'.repeat(200_000) });
     const heard = await heardFor(async (socket) => {
       socket.write(`${conversation[0]}\n${long}\n`);
-      socket.write(
-        `{"a2e":"1.0","type":"tool/call/req","id":"inexact","ts":1,"arguments":{"n":12345678901234567890}}\n`,
-      );
+      socket.write(`{"a2e":"1.0","type":"tool/call/req","id":"twice","ts":1,"arguments":{"n":1,"n":2}}\n`);
       socket.write(`${JSON.stringify(message('shutdown'))}\n`);
     });
     expect(heard.slice(1)).toMatchObject([
       { type: 'error', code: 'invalid_message', req_id: 'long' },
-      { type: 'error', code: 'parse_error', req_id: 'inexact' },
+      { type: 'error', code: 'parse_error', req_id: 'twice' },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import type { Messages, Principal, Said } from '@dragoman/core';
+import type { Conversation, Messages, Principal, Said } from '@dragoman/core';
 import { FAILURES, type Failure, SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type A2AMessage,
@@ -9,9 +9,9 @@ import {
 } from '@dragoman/protocols/a2a-messages';
 import { addressGroup } from '../edges/address.ts';
 import { type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES, textOf } from '../edges/message-lines.ts';
-import { idempotencyKeyOf } from '../inbound-fields.ts';
-import type { Answer, BodyProof, InboundRequest, Route, SocketRoute } from '../route.ts';
-import { IDEMPOTENCY_KEY } from '../route-parameters.ts';
+import type { Answer, BodyProof, InboundRequest, Route, SocketRoute } from '../http/route.ts';
+import { idempotencyKeyOf } from './inbound-fields.ts';
+import { IDEMPOTENCY_KEY } from './route-parameters.ts';
 
 /** A2A messages over HTTP: a message comes, its answer goes back. Each request is a conversation of its own. */
 export function messageRoutes(messages: Messages, proof: BodyProof): Route[] {
@@ -33,26 +33,30 @@ export function messageRoutes(messages: Messages, proof: BodyProof): Route[] {
       parameters: [IDEMPOTENCY_KEY],
       answers: { 'application/json': A_MESSAGE },
       handle: async (request: InboundRequest) => {
-        const { principal } = request;
         const idempotencyKey = idempotencyKeyOf(request);
         if (typeof idempotencyKey === 'object') return idempotencyKey;
-        const conversation = messages.converse({
-          principal,
-          counted: principal !== undefined,
-          idempotencyKey,
-          address: addressGroup(request.address),
-          seat: () => {
-            request.welcome();
-            return true;
-          },
-          get signal() {
-            return request.signal;
-          },
-        });
-        return answerOf(await conversation.take(request.body));
+        return answerOf(await converse(messages, request, idempotencyKey).take(request.body));
       },
+      overLimit: async (failure, request) => answerOf(await converse(messages, request).refuse(request.body, failure)),
     },
   ];
+}
+
+function converse(messages: Messages, request: InboundRequest, idempotencyKey?: string): Conversation {
+  const { principal } = request;
+  return messages.converse({
+    principal,
+    counted: principal !== undefined,
+    idempotencyKey,
+    address: addressGroup(request.address),
+    seat: () => {
+      request.welcome();
+      return true;
+    },
+    get signal() {
+      return request.signal;
+    },
+  });
 }
 
 /** The same over a WebSocket, where a handshake opens a session and a goodbye ends it. */

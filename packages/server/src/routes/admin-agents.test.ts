@@ -5,7 +5,7 @@ import { memoryStore } from '../../../core/test-support/memory-store.ts';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
-import type { InboundRequest } from '../route.ts';
+import type { InboundRequest } from '../http/route.ts';
 import { adminAgentRoutes } from './admin-agents.ts';
 
 test('two that make the same agent at once make it once, with one key', async () => {

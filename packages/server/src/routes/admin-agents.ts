@@ -12,8 +12,8 @@ import {
   unreadable,
 } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
-import { isFailure } from '../problem.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
+import { isFailure } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
 export interface AdminContext {
   readonly engine: Engine;

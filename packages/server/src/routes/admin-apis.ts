@@ -1,6 +1,6 @@
 import { type Api, ApiDefinition, type Apis, decodeApi, unreadable } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
-import type { Answer, InboundRequest, Route } from '../route.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
 /** Administration of the APIs that workflows may call. Every change is on disk before it is acknowledged. */
 export function adminApiRoutes(apis: Apis): Route[] {
@@ -49,7 +49,7 @@ export function adminApiRoutes(apis: Apis): Route[] {
 
 async function putApi(request: InboundRequest, apis: Apis): Promise<Answer | Failure> {
   // A document may hold examples with numbers nobody compares.
-  const json = await request.readJson({ numbers: 'finite' });
+  const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
   const decoded = decodeApi(request.params['api_id'] ?? '', json.value);
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });

@@ -1,6 +1,6 @@
 import { type Credential, CredentialDefinition, decodeCredential, type ReceiptRow, type Vault } from '@dragoman/core';
 import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
-import type { Answer, InboundRequest, Route } from '../route.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
 /** Administration of the vault. What goes in does not come out: no answer here holds a secret. */
 export function adminCredentialRoutes(vault: Vault): Route[] {

@@ -1,8 +1,8 @@
 import type { Engine, Forgotten, Log, Removed, Store, Workflows } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
-import { callerOf } from '../inbound-fields.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { WHOSE } from '../route-parameters.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { WHOSE } from './route-parameters.ts';
 
 export interface DataContext {
   readonly engine: Engine;

@@ -6,7 +6,7 @@ import {
   unreadable,
 } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
-import type { Answer, InboundRequest, Route } from '../route.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
 /** Administration of knowledge bases. Every change is on disk before it is acknowledged. */
 export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {

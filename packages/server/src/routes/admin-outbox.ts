@@ -1,9 +1,9 @@
 import type { DeliveryState, Outbox, ToldDelivery } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
-import { integerIn } from '../integer-in.ts';
-import { isFailure } from '../problem.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { integerParameter, textParameter } from '../route-parameters.ts';
+import { isFailure } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { integerIn } from './integer-in.ts';
+import { integerParameter, textParameter } from './route-parameters.ts';
 
 /** What became of callbacks, and another try for those that were given up. */
 export function adminOutboxRoutes(outbox: Outbox): Route[] {

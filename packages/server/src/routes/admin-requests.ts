@@ -1,7 +1,7 @@
 import { type AuditEntry, type ExplainContext, explain, explainWire } from '@dragoman/core';
 import { type Explanation, type Failure, failure, type JsonObject } from '@dragoman/protocols';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { WHOSE } from '../route-parameters.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { WHOSE } from './route-parameters.ts';
 
 export interface RequestsContext extends ExplainContext {
   /** The lines about a request of the wire, one of each agent that used its id, the newest first. */

@@ -1,6 +1,6 @@
 import { ALL_PERMISSIONS, type McpServers, type Principal, type ToolRegistry } from '@dragoman/core';
 import { failure } from '@dragoman/protocols';
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 
 /** Administration of tools: what there is, and what has changed and waits to be accepted. */
 export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; servers: McpServers }): Route[] {

@@ -6,8 +6,8 @@ import {
   unreadable,
 } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { integerParameter } from '../route-parameters.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { integerParameter } from './route-parameters.ts';
 
 export interface AdminWorkflowsContext {
   readonly stored: StoredWorkflows;

@@ -9,11 +9,11 @@ import {
   unreadable,
 } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, show } from '@dragoman/protocols';
-import { callerOf } from '../inbound-fields.ts';
-import { integerIn } from '../integer-in.ts';
-import { isFailure } from '../problem.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { integerParameter, textParameter } from '../route-parameters.ts';
+import { isFailure } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { integerIn } from './integer-in.ts';
+import { integerParameter, textParameter } from './route-parameters.ts';
 
 export interface AgentRegistryContext {
   readonly registry: AgentRegistry;
@@ -146,8 +146,7 @@ async function register(
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const { agent_card: card, endpoint } = decoded.value;
-  // Requests are relayed over http and https only.
-  const refused = /^https?:/.test(endpoint) ? gate.judge(endpoint, 'callbacks') : undefined;
+  const refused = gate.judge(endpoint, 'callbacks');
   if (refused !== undefined) return endpointRefused(refused);
   const { agent, isNew } = await registry.register(callerOf(request).id, card, endpoint);
   return {

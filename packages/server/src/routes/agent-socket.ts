@@ -1,6 +1,6 @@
 import type { AgentSocketHub } from '@dragoman/core';
-import type { AnsweringAgent } from '../answering-agents.ts';
-import type { SocketRoute } from '../route.ts';
+import type { AnsweringAgent } from '../agents/answering-agents.ts';
+import type { SocketRoute } from '../http/route.ts';
 
 /** Where an agent with the `e2a-ws` driver and no URL dials in: envelopes go out to it, its frames come back. */
 export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly AnsweringAgent[] }): SocketRoute {

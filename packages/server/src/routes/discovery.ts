@@ -7,8 +7,8 @@ import {
   CONTENT_TYPES,
   MAILBOX_VERSION,
 } from '@dragoman/protocols/a2a-mailbox';
-import { type MailboxConfig, mailboxTerms } from '../mailbox-config.ts';
-import type { InboundRequest, Route } from '../route.ts';
+import { type MailboxConfig, mailboxTerms } from '../config/mailbox-config.ts';
+import type { InboundRequest, Route } from '../http/route.ts';
 
 export interface DiscoveryContext {
   readonly config: MailboxConfig;
@@ -18,6 +18,8 @@ export interface DiscoveryContext {
   readonly addressees: () => readonly (Addressee & { readonly description?: string | undefined })[];
   /** What else can be done here, as Linux Foundation A2A tells what it has no field for. */
   readonly extensions: () => readonly CardExtension[];
+  /** The A2A card of the default agent, with these interfaces after its own; `undefined` without a default agent. */
+  readonly agentCard: (request: InboundRequest, others: readonly JsonObject[]) => JsonObject | undefined;
   /** Ids of the agents that senders without a key may write to: nobody is told of any other. */
   readonly anonymous: () => readonly string[];
 }
@@ -38,37 +40,48 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
     access: 'open',
     counts: false,
     summary,
-    handle: (request) => ({ status: 200, json: tell(request) }),
+    handle: (request) => ({ status: 200, headers: { Vary: 'A2A-Version' }, json: tell(request) }),
   });
   const card = (request: InboundRequest) => {
-    const { capabilities, ...rest } = agentCard(sourceFor(request));
+    const { capabilities, ...mailbox } = agentCard(sourceFor(request));
+    const { capabilities: lfCapabilities = {}, ...agent } =
+      context.agentCard(request, mailbox.supportedInterfaces) ?? {};
     const others = context.extensions().map((extension) => ({ ...extension, required: false }));
     const extensions = [...(capabilities.extensions ?? []), ...others];
-    return { ...rest, capabilities: { ...capabilities, extensions } } as JsonObject;
+    const { name, description } = context.config;
+    return {
+      ...mailbox,
+      ...agent,
+      // What the operator calls this server goes before what the agent is called.
+      ...(name !== undefined && { name }),
+      ...(description !== undefined && { description }),
+      capabilities: { ...capabilities, ...(lfCapabilities as JsonObject), extensions },
+    } as JsonObject;
   };
   return [
-    document('/.well-known/agent-card.json', 'The card of this mailbox.', card),
+    document('/.well-known/agent-card.json', 'The A2A card of the default agent, and of this mailbox.', card),
     document('/.well-known/agent.json', 'The same, where older clients look.', card),
     document(
       '/.well-known/agent-registration.json',
       'Its ERC-8004 registration.',
       (request) => agentRegistration(sourceFor(request)) as JsonObject,
     ),
-    document('/agent', 'What a sender needs to know, in short.', (request) => inShort(sourceFor(request), context)),
+    document('/agent', 'What a sender needs to know, in short.', (request) => inShort(request, context)),
   ];
 }
 
-function cardSource({ headers }: InboundRequest, context: DiscoveryContext): CardSource {
+function cardSource(request: InboundRequest, context: DiscoveryContext): CardSource {
+  const { headers } = request;
   const { config, version, callbackKey } = context;
   const { iconUrl, provider, supportedTrust, active } = config;
   const { timeoutMs, retries, content } = mailboxTerms(config);
   return {
-    name: config.name ?? DEFAULT_NAME,
-    description: config.description ?? DEFAULT_DESCRIPTION,
+    name: config.name,
+    description: config.description,
     // The Host was found to be one of ours.
     url: config.url ?? `http://${headers.host}`,
     version,
-    agentId: config.agentId ?? null,
+    agentId: config.agentId,
     callbackKey,
     ...(iconUrl !== undefined && { iconUrl }),
     ...(provider !== undefined && { provider }),
@@ -76,7 +89,7 @@ function cardSource({ headers }: InboundRequest, context: DiscoveryContext): Car
     ...(active !== undefined && { active }),
     callbacks: { timeoutSeconds: timeoutMs / 1000, retries },
     content,
-    skills: known(context).map(({ id, name, description, skills }) => ({
+    skills: known(request, context).map(({ id, name, description, skills }) => ({
       id,
       name: name ?? id,
       description: description ?? '',
@@ -85,7 +98,8 @@ function cardSource({ headers }: InboundRequest, context: DiscoveryContext): Car
   };
 }
 
-function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
+function inShort(request: InboundRequest, context: DiscoveryContext): JsonObject {
+  const source = cardSource(request, context);
   const { config, callbackKey } = context;
   const { perMinute, maxConcurrent, content } = mailboxTerms(config);
   return {
@@ -98,7 +112,7 @@ function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
     endpoint: `${source.url.replace(/\/$/, '')}/a2a`,
     contentTypes: [...CONTENT_TYPES],
     anonymous: context.anonymous().length > 0,
-    agents: known(context).map(({ id, name, agentId, description, skills }) => ({
+    agents: known(request, context).map(({ id, name, agentId, description, skills }) => ({
       id,
       name: name ?? id,
       agentId: agentId ?? null,
@@ -118,10 +132,9 @@ function inShort(source: CardSource, context: DiscoveryContext): JsonObject {
   };
 }
 
-function known({ addressees, anonymous }: DiscoveryContext) {
+/** With a key, the agents of this server as `GET /agents` lists them; without one, those that may be written to without. */
+function known({ principal }: InboundRequest, { addressees, anonymous }: DiscoveryContext) {
+  if (principal !== undefined) return addressees();
   const listed = anonymous();
   return addressees().filter(({ id }) => listed.includes(id));
 }
-
-export const DEFAULT_NAME = 'Dragoman';
-const DEFAULT_DESCRIPTION = 'A mailbox for agents, served by Dragoman.';

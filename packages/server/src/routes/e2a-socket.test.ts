@@ -5,7 +5,7 @@ import { memoryStore } from '../../../core/test-support/memory-store.ts';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
-import type { Connection } from '../route.ts';
+import type { Connection } from '../http/route.ts';
 import { e2aSocketRoute } from './e2a-socket.ts';
 
 /** A connection whose peer asks for whatever it is told to, and takes nothing until it is told to. */

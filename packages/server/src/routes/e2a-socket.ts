@@ -21,11 +21,11 @@ import {
   type Outcome,
   type Stamp,
 } from '@dragoman/protocols';
-import { jsonLimits } from '../door-limits.ts';
-import { isFailure } from '../problem.ts';
-import { mentionedId, readEnvelope, withRequestId } from '../read-envelope.ts';
-import type { Connection, SocketRoute } from '../route.ts';
+import { jsonLimits } from '../config/door-limits.ts';
+import { isFailure } from '../http/problem.ts';
+import type { Connection, SocketRoute } from '../http/route.ts';
 import type { E2AContext } from './e2a.ts';
+import { mentionedId, readEnvelope, withRequestId } from './read-envelope.ts';
 import { ReadingTurns } from './reading-turns.ts';
 
 /**
@@ -114,7 +114,8 @@ class E2ASocket {
     };
     try {
       const received = { dialect: 'e2a', text, json: read.json };
-      const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log, received, onAccepted };
+      const beside = { received, onAccepted };
+      const call: Call = { principal, signal: this.#connection.signal, log: this.#context.log, beside };
       await this.#send(envelope, call);
     } catch (error) {
       const known = failureOf(error);
@@ -150,14 +151,14 @@ class E2ASocket {
     const keepalive = this.#keepalive(envelope);
     try {
       if (envelope.method === 'chat.resume') await this.#resume(envelope, call, keepalive);
-      else await this.#give(this.#context.engine.open(envelope, call), keepalive);
+      else await this.#give(this.#context.engine.handle(envelope, call), keepalive);
     } finally {
       keepalive.stop();
     }
   }
 
   async #resume(envelope: E2AEnvelope, { principal }: Call, keepalive: Keepalive): Promise<void> {
-    const { store, engine, ids, clock } = this.#context;
+    const { engine, ids, clock } = this.#context;
     const { request_id: requestId, after = -1 } = envelope.params;
     if (typeof requestId !== 'string' || !Number.isSafeInteger(after) || Number(after) < -1) {
       const needs = 'params.request_id and, unless from the start, params.after, an integer from -1';
@@ -168,10 +169,9 @@ class E2ASocket {
     if (isFailure(place)) throw new Refused(place);
     try {
       const key = { owner: principal.id, requestId };
-      const row = await store.requests.find(key);
-      if (row === undefined) refuse('not_found', {}, 'There is no such request.');
-      const reading = engine.runs.read(key, Number(after), this.#connection.signal);
-      const had = await this.#give(reading, keepalive);
+      const found = await engine.runs.find(key);
+      if (found === undefined) refuse('not_found', {}, 'There is no such request.');
+      const had = await this.#give(found.read(Number(after), this.#connection.signal), keepalive);
       if (had) return;
       // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
       await this.#connection.send(frameText(nothingMore(envelope, requestId, { id: ids.uuid(), now: clock.now() })));

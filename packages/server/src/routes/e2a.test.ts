@@ -5,7 +5,7 @@ import { memoryStore } from '../../../core/test-support/memory-store.ts';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
-import type { Answer, InboundRequest } from '../route.ts';
+import type { Answer, InboundRequest } from '../http/route.ts';
 import { e2aRoutes } from './e2a.ts';
 
 // A proxy gives up on an answer that does not begin, and keeps a stream that is silent as long as it beats.

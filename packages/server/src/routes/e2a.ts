@@ -1,4 +1,5 @@
 import {
+  type Beside,
   type Call,
   type Clock,
   type Engine,
@@ -13,15 +14,15 @@ import {
   type Store,
 } from '@dragoman/core';
 import { type E2AEnvelope, type Failure, failure, type Json, type Outcome, SCHEMA_BASE } from '@dragoman/protocols';
-import type { DoorLimits } from '../door-limits.ts';
+import type { DoorLimits } from '../config/door-limits.ts';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { ndjsonRecord, ndjsonStream } from '../edges/ndjson-stream.ts';
 import { sseRecord, sseStream } from '../edges/sse.ts';
-import { afterOf, callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
-import { isFailure } from '../problem.ts';
-import { readEnvelope, withAgent, withRequestId } from '../read-envelope.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { AFTER, IDEMPOTENCY_KEY } from '../route-parameters.ts';
+import { isFailure } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { afterOf, callerOf, idempotencyKeyOf } from './inbound-fields.ts';
+import { readEnvelope, withAgent, withRequestId } from './read-envelope.ts';
+import { AFTER, IDEMPOTENCY_KEY } from './route-parameters.ts';
 
 export interface E2AContext {
   readonly engine: Engine;
@@ -69,7 +70,8 @@ export function e2aRoutes(context: E2AContext): Route[] {
       access: 'agent',
       owned: true,
       counts: false,
-      summary: 'Read the answer from after a frame (?after=N or Last-Event-ID), while it is given and afterwards.',
+      summary:
+        'Read the answer to a request of any protocol from after a frame (?after=N or Last-Event-ID), while it is given and afterwards.',
       parameters: AFTER,
       answers: { 'application/json': FRAMES_SO_FAR, ...streams },
       handle: (request) => resume(request, context),
@@ -108,11 +110,11 @@ function sendRead(
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const envelope = withRequestId(addressed, context.ids, idempotencyKey);
   const call = new DoorCall(request, { principal, log: context.log, idempotencyKey, json: read.json });
-  return answer(context.engine.open(envelope, call), { framing, envelope, call, context });
+  return answer(context.engine.handle(envelope, call), { framing, envelope, call, context });
 }
 
 /** A call whose signal is made when somebody asks for it: nearly always nobody does, as the work is not the reader's. */
-class DoorCall implements Call {
+class DoorCall implements Call, Beside {
   readonly principal: Principal;
   readonly log: Log;
   readonly counted = true;
@@ -128,6 +130,10 @@ class DoorCall implements Call {
     this.principal = principal;
     this.log = log;
     if (idempotencyKey !== undefined) this.idempotencyKey = idempotencyKey;
+  }
+
+  get beside(): Beside {
+    return this;
   }
 
   get signal(): AbortSignal {
@@ -196,24 +202,19 @@ function begun(first: Promise<unknown>, call: DoorCall, clock: Clock): Promise<v
   });
 }
 
-async function resume(
-  request: InboundRequest,
-  { store, engine, clock, ...context }: E2AContext,
-): Promise<Answer | Failure> {
+async function resume(request: InboundRequest, context: E2AContext): Promise<Answer | Failure> {
   const framing = negotiate(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const after = afterOf(request);
   if (typeof after === 'object') return after;
   const key = { owner: callerOf(request).id, requestId: request.params['request_id'] ?? '' };
-  const row = await store.requests.find(key);
-  if (row === undefined) return failure('not_found', {}, 'There is no such request.');
+  const found = await context.engine.runs.find(key);
+  if (found === undefined) return failure('not_found', {}, 'There is no such request.');
   if (framing !== 'application/json') {
-    const reading = engine.runs.read(key, after, request.signal);
-    const stream = texts(reading, framing);
-    return framed(stream, framing, { store, engine, clock, ...context }, {});
+    return framed(texts(found.read(after, request.signal), framing), framing, context, {});
   }
-  const rows = await engine.runs.page(key, { after, limit: 1000, maxBytes: 1 << 20 });
-  const isFinal = rows.at(-1)?.isFinal ?? row.state === 'finished';
+  const rows = await found.page({ after, limit: 1000, maxBytes: 1 << 20 });
+  const isFinal = rows.at(-1)?.isFinal ?? found.isFinished;
   return {
     status: 200,
     headers: JSON_TYPE,
@@ -221,11 +222,11 @@ async function resume(
   };
 }
 
-async function cancel(request: InboundRequest, { store, engine }: E2AContext): Promise<Answer | Failure> {
+async function cancel(request: InboundRequest, { engine }: E2AContext): Promise<Answer | Failure> {
   const key = { owner: callerOf(request).id, requestId: request.params['request_id'] ?? '' };
-  const row = await store.requests.find(key);
-  if (row === undefined) return failure('not_found', {}, 'There is no such request.');
-  return { status: 200, json: { request_id: key.requestId, cancelled: engine.runs.cancel(key) } };
+  const found = await engine.runs.find(key);
+  if (found === undefined) return failure('not_found', {}, 'There is no such request.');
+  return { status: 200, json: { request_id: key.requestId, cancelled: await found.cancel() } };
 }
 
 function framed(

@@ -3,13 +3,13 @@ import { type Failure, failure, type JsonObject, nearest } from '@dragoman/proto
 import { EXECUTION_STATUSES } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
-import { afterOf, callerOf } from '../inbound-fields.ts';
-import { integerIn } from '../integer-in.ts';
-import { isFailure } from '../problem.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { AFTER, integerParameter, textParameter } from '../route-parameters.ts';
-import { workflowFailure } from '../workflow-failure.ts';
+import { isFailure } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { afterOf, callerOf } from './inbound-fields.ts';
+import { integerIn } from './integer-in.ts';
 import { jsonText } from './json-text.ts';
+import { AFTER, integerParameter, textParameter } from './route-parameters.ts';
+import { workflowFailure } from './workflow-failure.ts';
 
 export interface ExecutionContext {
   readonly workflows: Workflows;
@@ -96,8 +96,8 @@ async function events(request: InboundRequest, { workflows, clock }: ExecutionCo
   if (negotiate(request.headers.accept, STREAM) === undefined) return notAcceptable(STREAM);
   const after = afterOf(request);
   if (typeof after === 'object') return after;
-  const told = await workflows.executions.events(keyOf(request), after);
-  return told === undefined ? NO_EXECUTION : sseAnswer(eventRecords(told), { clock });
+  const execution = await workflows.executions.follow(keyOf(request));
+  return execution === undefined ? NO_EXECUTION : sseAnswer(eventRecords(execution.events(after)), { clock });
 }
 
 async function list(request: InboundRequest, { workflows }: ExecutionContext): Promise<Answer | Failure> {

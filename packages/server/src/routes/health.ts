@@ -1,5 +1,5 @@
 import { HEALTHY_SERVICE, type Health } from '@dragoman/protocols/a2e-workflow';
-import type { Route } from '../route.ts';
+import type { Route } from '../http/route.ts';
 
 /** Whether the server is there. Open: a load balancer has no key. */
 export function healthRoute(version: string): Route {

@@ -1,5 +1,5 @@
 import type { LongText } from '@dragoman/core';
-import type { Answer } from '../route.ts';
+import type { Answer } from '../http/route.ts';
 
 /** JSON that is written out already. */
 export function jsonText(text: string | LongText, headers: NonNullable<Answer['headers']> = {}): Answer {

@@ -1,8 +1,8 @@
 import { decodeSearchRequest, type Knowledge, type KnowledgeBases, SearchRequest, unreadable } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
-import { callerOf } from '../inbound-fields.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { workflowFailure } from '../workflow-failure.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { workflowFailure } from './workflow-failure.ts';
 
 export interface KnowledgeContext {
   readonly knowledge: Knowledge;

@@ -1,8 +1,8 @@
 import type { Limiter, Principal, Workflows } from '@dragoman/core';
 import type { JsonObject } from '@dragoman/protocols';
-import { callerOf } from '../inbound-fields.ts';
-import type { Route } from '../route.ts';
-import { workflowFailure } from '../workflow-failure.ts';
+import type { Route } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { workflowFailure } from './workflow-failure.ts';
 
 export interface LimitsContext {
   readonly limiter: Limiter;

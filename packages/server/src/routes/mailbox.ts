@@ -28,13 +28,13 @@ import {
   type MailboxWire,
   mailboxDialectWith,
 } from '@dragoman/protocols/a2a-mailbox';
+import type { MailboxLimits } from '../callers/mailbox-limits.ts';
 import { addressGroup } from '../edges/address.ts';
-import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
-import { integerIn } from '../integer-in.ts';
-import type { MailboxLimits } from '../mailbox-limits.ts';
-import { isFailure } from '../problem.ts';
-import type { Answer, InboundRequest, Route } from '../route.ts';
-import { IDEMPOTENCY_KEY, integerParameter, textParameter } from '../route-parameters.ts';
+import { isFailure } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { callerOf, idempotencyKeyOf } from './inbound-fields.ts';
+import { integerIn } from './integer-in.ts';
+import { IDEMPOTENCY_KEY, integerParameter, textParameter } from './route-parameters.ts';
 
 export interface MailboxContext {
   readonly mailbox: Mailbox;
@@ -84,7 +84,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       counts: true,
       count: (call) => limits.countRead(call),
       summary:
-        'The answer to a message sent before, or its acknowledgement while there is none; without a key, ?from=NAME says whose.',
+        'The answer to a request you sent before, by any protocol, or its acknowledgement while there is none; without a key, ?from=NAME says whose.',
       parameters: [
         textParameter(
           'from',

@@ -1,6 +1,6 @@
+import type { Route } from '../http/route.ts';
 import { EXPOSITION_TYPE, Exposition } from '../metrics/exposition.ts';
 import type { Metric } from '../metrics/metric.ts';
-import type { Route } from '../route.ts';
 
 /** Numbers for Prometheus. Open, as health is: they are of the whole server and name nobody. */
 export function metricsRoute(measure: () => Promise<readonly Metric[]>): Route {

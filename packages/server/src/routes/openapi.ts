@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
-import { openApi } from '../openapi.ts';
-import type { Route } from '../route.ts';
+import { openApi } from '../http/openapi.ts';
+import type { Route } from '../http/route.ts';
 
 /** The routes, told for people and tools: made from the very table that answers. */
 export function openApiRoute(routes: readonly Route[], version: string): Route {

@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
-import { publishedSchema } from '../published-schema.ts';
-import type { Route } from '../route.ts';
+import { publishedSchema } from '../http/published-schema.ts';
+import type { Route } from '../http/route.ts';
 
 /** The published JSON Schemas of every dialect, for whoever checks messages before they send them. */
 export function schemaRoute(): Route {

@@ -1,8 +1,8 @@
 import type { StoredWorkflows } from '@dragoman/core';
 import type { JsonObject } from '@dragoman/protocols';
-import { callerOf } from '../inbound-fields.ts';
-import type { Route } from '../route.ts';
-import { workflowFailure } from '../workflow-failure.ts';
+import type { Route } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { workflowFailure } from './workflow-failure.ts';
 
 /** The stored workflows of a caller. */
 export function storedWorkflowsRoute(stored: StoredWorkflows): Route {

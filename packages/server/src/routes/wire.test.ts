@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
 import { MessageRates } from '../edges/message-rates.ts';
-import type { Answer, InboundRequest } from '../route.ts';
+import type { Answer, InboundRequest } from '../http/route.ts';
 import { wireRoutes } from './wire.ts';
 
 const MEBIBYTE = 1024 * 1024;

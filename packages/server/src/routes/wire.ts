@@ -1,17 +1,18 @@
-import type { Clock, Ids, Principal, WireConnection, WireHost } from '@dragoman/core';
+import type { Clock, Ids, Principal, UnreadBudget, WireConnection, WireHost } from '@dragoman/core';
 import { type Failure, failure, isObject, parseJsonBytes, show } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { type MessageRates, senderOf } from '../edges/message-rates.ts';
 import { sseAnswer } from '../edges/sse.ts';
-import { callerOf } from '../inbound-fields.ts';
-import type { InboundRequest, Route, RouteParameter, SocketRoute } from '../route.ts';
-import { LAST_EVENT_ID } from '../route-parameters.ts';
+import type { InboundRequest, Route, RouteParameter, SocketRoute } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { LAST_EVENT_ID } from './route-parameters.ts';
 
 export interface WireContext {
   readonly host: WireHost;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly rates: MessageRates;
+  readonly unread?: UnreadBudget | undefined;
   readonly maxMessageBytes?: number | undefined;
 }
 
@@ -156,12 +157,13 @@ function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number |
 class HttpSession {
   readonly id: string;
   readonly owner: string;
-  readonly queue = new MessageQueue();
+  readonly queue: MessageQueue;
   connection: WireConnection | undefined;
 
-  constructor(id: string, owner: string) {
+  constructor({ id, owner, queue }: Pick<HttpSession, 'id' | 'owner' | 'queue'>) {
     this.id = id;
     this.owner = owner;
+    this.queue = queue;
   }
 }
 
@@ -170,17 +172,24 @@ class HttpSessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #host: WireHost;
   readonly #clock: Clock;
+  readonly #unread: UnreadBudget | undefined;
 
-  constructor({ host, clock }: WireContext) {
+  constructor({ host, clock, unread }: WireContext) {
     this.#host = host;
     this.#clock = clock;
+    this.#unread = unread;
   }
 
   open(id: string, principal: Principal, address: string): HttpSession | undefined {
     // One that was ended and read to its end is there no more, for anybody.
     const own = [...this.#sessions.values()].filter(({ owner, queue }) => owner === principal.id && !queue.isOver);
     if (own.length >= MOST_SESSIONS) return undefined;
-    const session = new HttpSession(id, principal.id);
+    const drop = () => {
+      session.connection?.lost();
+      this.#sessions.delete(id);
+    };
+    const account = this.#unread?.open({ principal, address, drop });
+    const session = new HttpSession({ id, owner: principal.id, queue: new MessageQueue(account) });
     const sink = {
       send: (text: string) => {
         session.queue.push(text);
@@ -189,7 +198,10 @@ class HttpSessions {
       close: () => {
         session.queue.end();
         // Its last words can be read for a while.
-        this.#clock.after(AFTERLIFE_MS, () => this.#sessions.delete(id));
+        this.#clock.after(AFTERLIFE_MS, () => {
+          this.#sessions.delete(id);
+          account?.close();
+        });
       },
       isFull: () => 2 * session.queue.unsent > MAX_UNSENT,
       whenRead: (callback: () => void) => session.queue.whenRead(callback),

@@ -3,6 +3,7 @@ import {
   type Clock,
   explainPlan,
   refusalOf,
+  replayedResult,
   unreadable,
   unreadableLines,
   type Workflows,
@@ -11,12 +12,12 @@ import { type Failure, failure, type Json, type JsonObject } from '@dragoman/pro
 import { WorkflowRequest } from '@dragoman/protocols/a2e-workflow';
 import { negotiate, notAcceptable } from '../edges/accept.ts';
 import { sseAnswer } from '../edges/sse.ts';
-import { callerOf, idempotencyKeyOf } from '../inbound-fields.ts';
-import type { Answer, InboundRequest, Route, RouteParameter } from '../route.ts';
-import { IDEMPOTENCY_KEY, integerParameter, textParameter } from '../route-parameters.ts';
-import { workflowFailure } from '../workflow-failure.ts';
+import type { Answer, InboundRequest, Route, RouteParameter } from '../http/route.ts';
 import { eventRecords } from './executions.ts';
+import { callerOf, idempotencyKeyOf } from './inbound-fields.ts';
 import { jsonText } from './json-text.ts';
+import { IDEMPOTENCY_KEY, integerParameter, textParameter } from './route-parameters.ts';
+import { workflowFailure } from './workflow-failure.ts';
 
 export interface WorkflowContext {
   readonly workflows: Workflows;
@@ -89,8 +90,11 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''));
   const waits = framing === 'application/json' && !isAsync;
   const begun = await workflows.executions.execute(read.asked, { principal: callerOf(request), idempotencyKey, waits });
-  const { executionId } = begun;
-  const location = { Location: `/api/v1/executions/${executionId}` };
+  const { executionId } = begun.row;
+  const location = {
+    Location: `/api/v1/executions/${executionId}`,
+    ...(begun.replayedFrom !== undefined && REPLAYED),
+  };
   if (isAsync) {
     const headers = { ...location, 'Preference-Applied': 'respond-async' };
     return { status: 202, headers, json: { execution_id: executionId, status: 'running', results: {} } };
@@ -99,7 +103,10 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     const answer = sseAnswer(eventRecords(begun.events(-1)), { clock });
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
-  return jsonText(await begun.result(), location);
+  const result = await begun.result();
+  const { replayedFrom } = begun;
+  if (replayedFrom === undefined) return jsonText(result, location);
+  return jsonText(replayedResult(result, replayedFrom), { ...location, ...REPLAYED });
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */
@@ -135,4 +142,6 @@ const PREFER: RouteParameter = {
   description: '`respond-async`: answer 202 at once.',
   schema: { type: 'string' },
 };
+/** As other APIs with idempotency keys tell it. */
+const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
 const FRAMINGS = ['application/json', 'text/event-stream'] as const;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { FrameRow } from '../store.ts';
-import { checksumOf, type FramesRow, packFrames, unpackFrames } from './frames.ts';
+import { type FramesRow, frameChecksumOf, packFrames, unpackFrames } from './frames.ts';
 
 const rowsOf = (frames: readonly FrameRow[]): FramesRow[] =>
-  packFrames(frames).map((row) => ({ ...row, checksum: checksumOf(row) }));
+  packFrames(frames).map((row) => ({ ...row, checksum: frameChecksumOf(row) }));
 
 describe('frames in rows', () => {
   test('come out as they went in, whatever their text and wherever they begin', () => {

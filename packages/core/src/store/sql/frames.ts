@@ -37,7 +37,7 @@ export function packFrames(frames: readonly FrameRow[]): PackedFrames[] {
 }
 
 export function unpackFrames(row: FramesRow): FrameRow[] {
-  if (row.checksum !== checksumOf(row)) {
+  if (row.checksum !== frameChecksumOf(row)) {
     throw new StoreError(
       'store_damaged',
       `Frames ${row.first} to ${row.first + row.count - 1} of a request are damaged in the database.`,
@@ -62,7 +62,7 @@ function pack(frames: readonly FrameRow[]): PackedFrames {
   };
 }
 
-export function checksumOf(row: PackedFrames): number {
+export function frameChecksumOf(row: PackedFrames): number {
   return crc32(row.text, crc32(`${row.first},${row.count},${row.ends},${row.lengths}`));
 }
 

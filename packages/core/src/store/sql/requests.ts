@@ -4,7 +4,7 @@ import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import type { ArrivedRow, FrameRow, RequestKey, RequestName, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
-import { checksumOf as checksumOfFrames, type FramesRow, unpackFrames } from './frames.ts';
+import { type FramesRow, frameChecksumOf, unpackFrames } from './frames.ts';
 import { prepareNonceUse } from './nonces.ts';
 import { ownersIn } from './owners.ts';
 import { prepareLetter } from './threads.ts';
@@ -256,7 +256,7 @@ export function checkedRequest({ id, checksum, ...row }: StoredRequest): Request
 function framesRow([first, count, ends, lengths, text]: FramesValues): FramesRow {
   requireStorable(text);
   const packed = { first, count, ends, lengths, text };
-  return { ...packed, checksum: checksumOfFrames(packed) };
+  return { ...packed, checksum: frameChecksumOf(packed) };
 }
 
 function gapIn({ owner, requestId }: RequestKey): StoreError {

@@ -117,17 +117,17 @@ export function sessionRemovals(database: Database) {
   };
 }
 
-export interface Page {
+export interface RowPage {
   readonly offset: number;
   readonly limit: number;
 }
 
-export interface TurnsPage extends Page {
+export interface TurnsPage extends RowPage {
   readonly maxBytes: number;
   readonly before?: string | undefined;
 }
 
-export interface SessionPage extends Page {
+export interface SessionPage extends RowPage {
   readonly agentId?: string | null;
 }
 

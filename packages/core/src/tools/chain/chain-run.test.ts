@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
 import { describe, expect, test } from 'vitest';
-import { type NodeEvent, runChain, type Step } from './chain-run.ts';
+import { type ChainStep, type NodeEvent, runChain } from './chain-run.ts';
 
 function node(fields: Partial<ChainNode> & { node_id: string }): ChainNode {
   return {
@@ -21,7 +21,7 @@ function node(fields: Partial<ChainNode> & { node_id: string }): ChainNode {
 }
 
 /** Tools of the tests: they say what they were given, or fail when it says so. */
-async function say({ name, input }: Step): Promise<Json> {
+async function say({ name, input }: ChainStep): Promise<Json> {
   if (name === 'fails' || input['item'] === 'bad') throw new Error('it broke');
   return { said: input };
 }
@@ -32,7 +32,12 @@ function wide(members: number): JsonObject {
 
 async function run(
   nodes: ChainNode[],
-  given: { input?: JsonObject; entry?: string; runStep?: (step: Step) => Promise<Json>; signal?: AbortSignal } = {},
+  given: {
+    input?: JsonObject;
+    entry?: string;
+    runStep?: (step: ChainStep) => Promise<Json>;
+    signal?: AbortSignal;
+  } = {},
 ) {
   const events: NodeEvent[] = [];
   const { input = {}, entry = nodes[0]?.node_id ?? '', runStep = say, signal = new AbortController().signal } = given;
@@ -228,7 +233,7 @@ describe('a map', () => {
     ['stops what else of it is running', 3, [0, 1, 2, 3], [0, 1, 2]],
   ])('that cannot go on %s', async (_, tooLarge, begun, ended) => {
     const [started, stopped]: [Json[], Json[]] = [[], []];
-    const runStep = ({ input: { item = null }, signal }: Step) => {
+    const runStep = ({ input: { item = null }, signal }: ChainStep) => {
       started.push(item);
       if (item === tooLarge) return Promise.resolve('x'.repeat(4_000_000));
       return new Promise<Json>((_, reject) =>
@@ -352,7 +357,7 @@ describe('a chain that cannot be run', () => {
   test('one that is cancelled between two steps does not begin the next', async () => {
     const stop = new AbortController();
     const started: string[] = [];
-    const runStep = async ({ nodeId }: Step) => {
+    const runStep = async ({ nodeId }: ChainStep) => {
       started.push(nodeId);
       setImmediate(() => stop.abort(new Error('enough')));
       return null;

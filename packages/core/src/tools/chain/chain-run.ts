@@ -8,9 +8,9 @@ import { find, Unclear } from './expression.ts';
 import { Scope } from './scope.ts';
 
 /** What a chain asks of the world: to run one step. Rejects when the step did not succeed. */
-export type RunStep = (step: Step) => Promise<Json>;
+export type RunStep = (step: ChainStep) => Promise<Json>;
 
-export interface Step {
+export interface ChainStep {
   readonly kind: 'tool' | 'skill';
   readonly nodeId: string;
   readonly name: string;

@@ -2,17 +2,19 @@ import type { Readable } from 'node:stream';
 import {
   type Issue,
   isObject,
+  type Json,
   type JsonObject,
   LineSplitter,
   ndjsonLine,
   type Outcome,
-  parseJsonBytes,
   reject,
 } from '@dragoman/protocols';
 import { type Child, startChild } from '../../agents/child-process.ts';
 import { killGroup } from '../../agents/orphans.ts';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
+import { InOrder } from '../../threads/in-order.ts';
+import type { JsonReader } from '../../threads/json-reader.ts';
 import { LastWords } from './last-words.ts';
 import type { McpReceiver, McpTransport } from './mcp-transport.ts';
 import { NoticeLimit } from './notice-limit.ts';
@@ -27,6 +29,7 @@ export interface ChildTransportOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Log;
+  readonly reader: JsonReader;
 }
 
 /**
@@ -39,6 +42,8 @@ export class ChildTransport implements McpTransport {
   readonly #options: ChildTransportOptions;
   readonly #log: LimitedLog;
   readonly #lastWords: LastWords;
+  /** Long messages are read in a thread; those behind them wait. */
+  readonly #order = new InOrder();
   #started: Promise<Child> | undefined;
   #child: Child | undefined;
   #isGreeted = false;
@@ -78,6 +83,7 @@ export class ChildTransport implements McpTransport {
     void child.exited.then(async () => {
       cancel();
       child.stdin.off('error', onHungUp);
+      await this.#order.waiting;
       child.stdout.destroy();
       // What it said last tells why, and may still be on its way.
       if (!this.#isClosing) await endOf(child.stderr, clock);
@@ -142,8 +148,13 @@ export class ChildTransport implements McpTransport {
       notices.countBytes(chunk.length);
       for (const line of splitter.push(chunk)) {
         if (this.#isCutOff) return;
-        if (line.ok) this.#take(line.value, notices);
+        if (line.ok) this.#receive(line.value, notices);
         else [untold] = line.issues;
+      }
+      const { waiting } = this.#order;
+      if (waiting !== undefined) {
+        stdout.pause();
+        void waiting.then(() => stdout.resume());
       }
       if (untold !== undefined) {
         const { longLineStart, longLineEnd, isSkipping } = splitter;
@@ -160,8 +171,21 @@ export class ChildTransport implements McpTransport {
     stdout.on('error', () => {});
   }
 
-  #take(line: Uint8Array, notices: NoticeLimit): void {
-    const read = messageIn(line);
+  #receive(line: Uint8Array, notices: NoticeLimit): void {
+    this.#order.push(this.#messageIn(line), (read) => this.#take(line, read, notices));
+  }
+
+  /** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
+  #messageIn(line: Uint8Array): Outcome<Json> | Promise<Outcome<Json>> {
+    const { reader, server } = this.#options;
+    // To find out what is wrong with it would cost more than to read a good one.
+    if ((line[0] ?? 0) > SPACE && line[0] !== BRACE) return reject(NO_OBJECT);
+    return reader.read(line, { caller: `mcp ${server}`, waits: true, limits: { numbers: 'finite' } });
+  }
+
+  #take(line: Uint8Array, json: Outcome<Json>, notices: NoticeLimit): void {
+    if (this.#isCutOff) return;
+    const read = json.ok && !isObject(json.value) ? reject<JsonObject>(NO_OBJECT) : (json as Outcome<JsonObject>);
     if (!read.ok) {
       const [why = NO_OBJECT] = read.issues;
       if (!this.#tellAsker(line, line, why)) this.#passOver(why, notices);
@@ -242,14 +266,6 @@ function endOf(stream: Readable, clock: Clock): Promise<void> {
   });
 }
 
-/** Other programs write numbers that JavaScript rounds; an answer is not lost for that. */
-function messageIn(line: Uint8Array): Outcome<JsonObject> {
-  // To find out what is wrong with it would cost more than to read a good one.
-  if ((line[0] ?? 0) > SPACE && line[0] !== BRACE) return reject(NO_OBJECT);
-  const json = parseJsonBytes(line, { numbers: 'finite' });
-  return json.ok && !isObject(json.value) ? reject(NO_OBJECT) : (json as Outcome<JsonObject>);
-}
-
 const NO_OBJECT: Issue = { pointer: '', code: 'type', message: 'expected a JSON object' };
 const NOTHING = new Uint8Array(0);
 const NEWLINE = Uint8Array.of(0x0a);
@@ -259,7 +275,7 @@ const BRACE = 0x7b;
 const MAX_ERROR_BYTES = 1024 * 1024;
 /** How long after its output a program may end. */
 const EXIT_MS = 1_000;
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** Of a line that is too long: one that goes on is no message, and what sends it is past helping. */
 const MAX_SKIPPED_BYTES = 64 * 1024 * 1024;
 /** Messages that are worth a write of their own. */

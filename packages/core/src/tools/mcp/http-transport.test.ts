@@ -1,18 +1,22 @@
 import type { JsonObject } from '@dragoman/protocols';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import type { InboundAnswer, OutboundRequest } from '../../gate/gate.ts';
-import { HttpTransport } from './http-transport.ts';
+import { JsonReader } from '../../threads/json-reader.ts';
+import { McpHttpTransport } from './http-transport.ts';
 
 /** A server behind a gate, which answers as told. */
-function open(answers: (request: OutboundRequest) => InboundAnswer | Promise<InboundAnswer>) {
+function open(
+  answers: (request: OutboundRequest) => InboundAnswer | Promise<InboundAnswer>,
+  reader = new JsonReader(),
+) {
   const asked: OutboundRequest[] = [];
   const taken: JsonObject[] = [];
   const failed: string[] = [];
   const clock = new TestClock();
   const log = new SilentLog();
-  const transport = new HttpTransport({
+  const transport = new McpHttpTransport({
     server: 'peer',
     url: 'http://127.0.0.1/mcp',
     headers: { 'X-Team': 'blue' },
@@ -26,6 +30,7 @@ function open(answers: (request: OutboundRequest) => InboundAnswer | Promise<Inb
     timeoutMs: 1_000,
     clock,
     log,
+    reader,
   });
   void transport.start({
     awaits: () => true,
@@ -174,3 +179,17 @@ test.each([405, 404, 401, 200, 204])(
     expect([asked.length, failed]).toEqual([2, []]);
   },
 );
+
+test.each([
+  ['one message', (text: string) => answer(200, 'application/json', text)],
+  ['an event', (text: string) => events(`data: ${text}\n\n`)],
+])('a long answer is read in the thread: %s', async (_, answering) => {
+  const reader = new JsonReader();
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, result: { text: 'x'.repeat(300_000) } });
+  const reading = vi.spyOn(reader, 'read');
+  const { transport, taken } = open(() => answering(text), reader);
+  await transport.send(CALL);
+  await vi.waitFor(() => expect(taken).toMatchObject([{ id: 1, result: { text: 'x'.repeat(300_000) } }]));
+  expect(reading.mock.results.map(({ value }) => value)).toEqual([expect.any(Promise)]);
+  await reader[Symbol.asyncDispose]();
+});

@@ -1,16 +1,9 @@
-import {
-  type Issue,
-  isObject,
-  type Json,
-  type JsonObject,
-  type Outcome,
-  parseJson,
-  parseJsonBytes,
-  SseParser,
-} from '@dragoman/protocols';
-import { CredentialUse, type Gate, type InboundAnswer, type OutboundRequest } from '../../gate/gate.ts';
+import { type Issue, isObject, type Json, type JsonObject, type Outcome, SseParser } from '@dragoman/protocols';
+import { CredentialUse } from '../../credential-use.ts';
+import type { Gate, InboundAnswer, OutboundRequest } from '../../gate/gate.ts';
 import { wholeBody } from '../../gate/whole-body.ts';
 import type { Clock, Log } from '../../ports.ts';
+import type { JsonReader } from '../../threads/json-reader.ts';
 import { AnswerBrokeOff, HttpStatusError } from './mcp-error.ts';
 import type { McpReceiver, McpTransport, RequestId } from './mcp-transport.ts';
 import { NoticeLimit } from './notice-limit.ts';
@@ -25,6 +18,7 @@ export interface HttpTransportOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly log: Log;
+  readonly reader: JsonReader;
 }
 
 /**
@@ -34,7 +28,7 @@ export interface HttpTransportOptions {
  *   open ──it ends──▶ waiting ──a second or more──▶ asking ──▶ open
  *                        ▲──────after 5 tries: given up──│
  */
-export class HttpTransport implements McpTransport {
+export class McpHttpTransport implements McpTransport {
   readonly lastWords = '';
   readonly #options: HttpTransportOptions;
   readonly #ownHeaders: OutboundRequest['headers'];
@@ -153,7 +147,7 @@ export class HttpTransport implements McpTransport {
   async #read(strand: Strand, answer: InboundAnswer): Promise<void> {
     try {
       if (isStream(answer)) await this.#follow(strand, answer);
-      else if (isJson(answer)) this.#takeWhole(strand, await wholeBody(answer));
+      else if (isJson(answer)) await this.#takeWhole(strand, await wholeBody(answer));
       else {
         await leave(answer);
         const type = String(answer.headers['content-type'] ?? 'nothing').slice(0, 100);
@@ -185,7 +179,8 @@ export class HttpTransport implements McpTransport {
         for await (const chunk of stream.body) {
           for (const event of events.push(chunk)) {
             if (strand.ended.signal.aborted) return;
-            this.#takeEvent(event.ok ? parsed(event.value) : event, event.ok ? event.value.data : '');
+            if (!event.ok) this.#takeUnreadable('', event.issues[0]);
+            else if (isMessage(event.value)) await this.#takeEvent(event.value.data);
           }
         }
       } catch {
@@ -233,15 +228,20 @@ export class HttpTransport implements McpTransport {
     if (strand.id !== undefined) this.#receiver?.fail(strand.id, new AnswerBrokeOff());
   }
 
-  #takeEvent(read: Outcome<Json> | undefined, text: string): void {
-    if (read === undefined) return;
+  #json(source: Uint8Array | string): Outcome<Json> | Promise<Outcome<Json>> {
+    const { reader, server } = this.#options;
+    return reader.read(source, { caller: `mcp ${server}`, waits: true, limits: { numbers: 'finite' } });
+  }
+
+  async #takeEvent(text: string): Promise<void> {
+    const read = await this.#json(text);
     if (read.ok && isObject(read.value)) this.#take(read.value);
     else this.#takeUnreadable(text, read.ok ? NO_OBJECT : read.issues[0]);
   }
 
   /** MCP 2025-03-26, Messages: it may be several. */
-  #takeWhole(strand: Strand, bytes: Uint8Array): void {
-    const read = parseJsonBytes(bytes, { numbers: 'finite' });
+  async #takeWhole(strand: Strand, bytes: Uint8Array): Promise<void> {
+    const read = await this.#json(bytes);
     const messages = read.ok ? [read.value].flat() : [];
     for (const message of messages) if (isObject(message)) this.#take(message);
     if (!read.ok && strand.id !== undefined) this.#receiver?.fail(strand.id, unreadableAnswer(read.issues[0]?.message));
@@ -275,9 +275,9 @@ interface Strand {
   readonly ended: AbortController;
 }
 
-/** `undefined` for an event that is no message: one that only has an id, or another name. */
-function parsed({ event, data }: { readonly event: string; readonly data: string }): Outcome<Json> | undefined {
-  return data === '' || event !== 'message' ? undefined : parseJson(data, { numbers: 'finite' });
+/** Some events only have an id, or another name. */
+function isMessage({ event, data }: { readonly event: string; readonly data: string }): boolean {
+  return data !== '' && event === 'message';
 }
 
 function isStream({ headers }: InboundAnswer): boolean {
@@ -330,7 +330,7 @@ const OK = 200;
 const ACCEPTED = 202;
 const TOO_MANY = 429;
 const MOST_TOLD = 4_096;
-const MAX_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 /** A stream of events that is over is opened again. */
 const STREAM_MS = 3_600_000;
 const STREAM_BYTES = 64 * 1024 * 1024;

@@ -23,7 +23,7 @@ export interface McpClientOptions {
   readonly onClose: () => void;
 }
 
-export interface RequestOptions {
+export interface McpRequestOptions {
   readonly signal?: AbortSignal;
   readonly timeout?: number;
 }
@@ -46,7 +46,7 @@ export class McpClient {
   }
 
   /** MCP, Lifecycle. Throws `OtherRevision` where there is none that both speak. */
-  async connect(options: RequestOptions): Promise<void> {
+  async connect(options: McpRequestOptions): Promise<void> {
     await this.#transport.start(this.#connection);
     const clientInfo = { name: 'dragoman', version: this.#options.version };
     const params = { protocolVersion: NEWEST, capabilities: {}, clientInfo };
@@ -84,31 +84,31 @@ export class McpClient {
     return this.#connection.request({ ...request, method: 'tools/call' });
   }
 
-  async listTools(params: Paged = {}, options?: RequestOptions) {
+  async listTools(params: Paged = {}, options?: McpRequestOptions) {
     return readToolsPage(await this.#ask('tools/list', { ...params }, options));
   }
 
-  async listResources(params: Paged = {}, options?: RequestOptions) {
+  async listResources(params: Paged = {}, options?: McpRequestOptions) {
     return readResourcesPage(await this.#ask('resources/list', { ...params }, options));
   }
 
-  async readResource(uri: string, options?: RequestOptions) {
+  async readResource(uri: string, options?: McpRequestOptions) {
     return readResourceContents(await this.#ask('resources/read', { uri }, options));
   }
 
-  async subscribe(uri: string, options?: RequestOptions): Promise<void> {
+  async subscribe(uri: string, options?: McpRequestOptions): Promise<void> {
     await this.#ask('resources/subscribe', { uri }, options);
   }
 
-  async unsubscribe(uri: string, options?: RequestOptions): Promise<void> {
+  async unsubscribe(uri: string, options?: McpRequestOptions): Promise<void> {
     await this.#ask('resources/unsubscribe', { uri }, options);
   }
 
-  async listPrompts(params: Paged = {}, options?: RequestOptions) {
+  async listPrompts(params: Paged = {}, options?: McpRequestOptions) {
     return readPromptsPage(await this.#ask('prompts/list', { ...params }, options));
   }
 
-  async getPrompt(params: { readonly name: string; readonly arguments: JsonObject }, options?: RequestOptions) {
+  async getPrompt(params: { readonly name: string; readonly arguments: JsonObject }, options?: McpRequestOptions) {
     return readFilledPrompt(await this.#ask('prompts/get', { ...params }, options));
   }
 
@@ -125,7 +125,7 @@ export class McpClient {
     this.#connection.closed();
   }
 
-  async #ask(method: string, params: JsonObject, { signal, timeout = TIMEOUT_MS }: RequestOptions = {}) {
+  async #ask(method: string, params: JsonObject, { signal, timeout = TIMEOUT_MS }: McpRequestOptions = {}) {
     const ending = new Ending();
     const stop = () => ending.end(signal?.reason);
     if (signal?.aborted === true) stop();

@@ -4,6 +4,7 @@ import { Backoff } from '../../backoff.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
+import type { JsonReader } from '../../threads/json-reader.ts';
 import { unlessAborted } from '../../until-aborted.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
@@ -31,6 +32,7 @@ export interface McpServerOptions {
   readonly folder: string;
   readonly pins: ToolPins;
   readonly gate: Gate | undefined;
+  readonly reader?: JsonReader | undefined;
   /** The version we say we are. */
   readonly version: string;
   /** Called when it has other tools than before. */

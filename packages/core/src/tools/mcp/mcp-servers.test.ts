@@ -356,7 +356,7 @@ describe('a hostile server', () => {
       ['deep', 'expected at most 64 levels of nesting'],
       ['twice', 'content'],
       ['nan', 'NaN'],
-      ['long', 'expected at most 16777216 bytes in a line'],
+      ['long', 'expected at most 8388608 bytes in a line'],
     ] as const) {
       const message = expect.stringMatching(new RegExp(`^The MCP server bad .*cannot be read: .*${why}`));
       await expect(how(way)).rejects.toMatchObject({ code: 'mcp_protocol_error', message });

@@ -3,6 +3,7 @@ import { endOrphans } from '../../agents/orphans.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { PinStore } from '../../store/pins.ts';
+import type { JsonReader } from '../../threads/json-reader.ts';
 import type { Tool, ToolSource } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { McpServer } from './mcp-server.ts';
@@ -16,6 +17,7 @@ export interface McpServersOptions {
   readonly folder: string;
   readonly pins: PinStore;
   readonly gate: Gate | undefined;
+  readonly reader?: JsonReader | undefined;
   readonly version: string;
   /** What an operator does to accept a changed tool; where there is a server to ask unless told. */
   readonly howToAccept?: ((tool: string) => string) | undefined;

@@ -3,6 +3,7 @@ import { isMessage, type MessageOf, type ToolResult } from '@dragoman/protocols/
 import type { Clock } from '../../ports.ts';
 import { refuse } from '../../refused.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
+import type { Tool } from '../tool.ts';
 import type { ToolRegistry } from '../tool-registry.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
 
@@ -10,6 +11,16 @@ export interface ToolsPluginOptions {
   readonly tools: ToolRegistry;
   readonly toolkits: SessionToolkits;
   readonly clock: Clock;
+  readonly callDurably: CallDurably;
+}
+
+/** Calls a tool as a journaled run with the id of the message. The run continues when the connection is lost. */
+export type CallDurably = (tool: Tool, call: WireCall, asked: DurableRequest) => Promise<ToolResult>;
+
+export interface DurableRequest {
+  readonly args: JsonObject;
+  readonly timeoutMs: number;
+  readonly streaming: boolean;
 }
 
 /** `tool/*`: what there is, and calling it. Cancelling is the connection's own business. */
@@ -38,19 +49,23 @@ async function listTools(
 }
 
 function callTool(
-  { tool_name: name, arguments: args, timeout, streaming }: MessageOf<'tool/call/req'>,
+  { tool_name: name, arguments: args, timeout, streaming, durable }: MessageOf<'tool/call/req'>,
   call: WireCall,
-  { tools, toolkits, clock }: ToolsPluginOptions,
+  { tools, toolkits, clock, callDurably }: ToolsPluginOptions,
 ): Answered | Promise<Answered> {
   // The field has a default, so that reading lets a call through that names no tool.
   if (name === '') refuse('not_found', {}, 'tool_name is missing: it says which tool is called.');
+  const timeoutMs = timeout * 1000;
+  const wanted = { name, principal: call.session.principal, without: toolkits.hiddenFrom(call.session) };
+  if (durable === true || tools.isJournaled(name)) {
+    const calling = tools.find(wanted).then((tool) => callDurably(tool, call, { args, timeoutMs, streaming }));
+    return calling.then((found) => answerOf(found, clock));
+  }
   const result = tools.call({
-    name,
+    ...wanted,
     args,
-    principal: call.session.principal,
     ending: call.ending,
-    timeoutMs: timeout * 1000,
-    without: toolkits.hiddenFrom(call.session),
+    timeoutMs,
     onEvent: streaming ? (event) => call.event({ ...event }) : undefined,
   });
   return result instanceof Promise ? result.then((found) => answerOf(found, clock)) : answerOf(result, clock);

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { identity, isScalar } from '../../equality.ts';
 import { jsonSize } from '../../json-size.ts';
-import type { Kind, Rule, SchemaNode } from './schema-node.ts';
+import type { SchemaKind, SchemaNode, SchemaRule } from './schema-node.ts';
 import type { SchemaRun } from './schema-run.ts';
 
 /** A part of a schema while its rules are made. Throws in words where a keyword is not as JSON Schema has it. */
@@ -24,17 +24,17 @@ export type PatternTest = (text: string, run: SchemaRun) => boolean;
 export interface Keyword {
   /** One of these has to be in the schema. */
   readonly names: readonly string[];
-  readonly kind: Kind | 'any';
-  rule(part: SchemaPart): Rule<never> | undefined;
+  readonly kind: SchemaKind | 'any';
+  rule(part: SchemaPart): SchemaRule<never> | undefined;
 }
 
 function keyword<Of extends Keyword['kind']>(
   kind: Of,
   names: string | readonly string[],
-  rule: (part: SchemaPart, name: string) => Rule<Of> | undefined,
+  rule: (part: SchemaPart, name: string) => SchemaRule<Of> | undefined,
 ): Keyword {
   const all = [names].flat() as string[];
-  return { kind, names: all, rule: (part) => rule(part, all[0] as string) as Rule<never> | undefined };
+  return { kind, names: all, rule: (part) => rule(part, all[0] as string) as SchemaRule<never> | undefined };
 }
 
 /**
@@ -284,7 +284,7 @@ export const KEYWORDS: readonly Keyword[] = [
 ];
 
 /** The rule of a schema that nothing fits. */
-export function never(path: string): Rule {
+export function never(path: string): SchemaRule {
   return (_, run) => run.fail('false schema', path, {});
 }
 
@@ -303,7 +303,7 @@ function bound(name: string, isWithin: (value: number, limit: number) => boolean
 function limit<Of extends 'string' | 'array' | 'object'>(
   kind: Of,
   name: string,
-  isWithin: (value: Parameters<Rule<Of>>[0], limit: number, run: SchemaRun) => boolean,
+  isWithin: (value: Parameters<SchemaRule<Of>>[0], limit: number, run: SchemaRun) => boolean,
 ): Keyword {
   return keyword(kind, name, (part) => {
     const given = part.schema[name];

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, pointerTo, segmentsOf, show, valueAt } from '@dragoman/protocols';
 import { linearPattern, writtenOut } from '../../linear-pattern.ts';
 import { KEYWORDS, never, type PatternTest, type SchemaPart } from './keywords.ts';
-import type { Kind, Rule, SchemaNode } from './schema-node.ts';
+import type { SchemaKind, SchemaNode, SchemaRule } from './schema-node.ts';
 
 /** A JSON Schema as rules. Each part becomes a node once, however often it is referred to, so that a schema may refer to itself. */
 export class SchemaDocument {
@@ -131,7 +131,7 @@ interface Place {
 
 type RulesByKind = SchemaNode['rules'];
 
-function withRule(rules: RulesByKind, kind: Kind | 'any', rule: Rule<never>): RulesByKind {
+function withRule(rules: RulesByKind, kind: SchemaKind | 'any', rule: SchemaRule<never>): RulesByKind {
   const more = { ...rules };
   for (const one of kind === 'any' ? KINDS : [kind]) more[one] = [...more[one], rule];
   return more;
@@ -171,7 +171,7 @@ function pointerOf(path: string): string {
   return decodeURIComponent(path.slice(1)) || 'the schema';
 }
 
-const KINDS: readonly Kind[] = ['number', 'string', 'array', 'object', 'other'];
+const KINDS: readonly SchemaKind[] = ['number', 'string', 'array', 'object', 'other'];
 const NO_RULES: RulesByKind = { number: [], string: [], array: [], object: [], other: [] };
 const ANYTHING: SchemaNode = { rules: NO_RULES, weight: 1, isTracked: false };
 const VALUES: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples']);

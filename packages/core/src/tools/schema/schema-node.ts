@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@dragoman/protocols';
 import type { SchemaRun } from './schema-run.ts';
 
 /** The kinds of values that have keywords of their own. */
-export type Kind = 'number' | 'string' | 'array' | 'object' | 'other';
+export type SchemaKind = 'number' | 'string' | 'array' | 'object' | 'other';
 
 interface Values {
   number: number;
@@ -14,11 +14,11 @@ interface Values {
 }
 
 /** Whether a value of its kind follows one keyword; records with the run why not. */
-export type Rule<Of extends keyof Values = keyof Values> = (value: Values[Of], run: SchemaRun) => boolean;
+export type SchemaRule<Of extends keyof Values = keyof Values> = (value: Values[Of], run: SchemaRun) => boolean;
 
 /** A schema, or a part of one, as the rules that its keywords make. */
 export interface SchemaNode {
-  rules: Readonly<Record<Kind, readonly Rule<never>[]>>;
+  rules: Readonly<Record<SchemaKind, readonly SchemaRule<never>[]>>;
   /** How much work it is to look at a value once, apart from its members. */
   weight: number;
   isTracked: boolean;

@@ -1,6 +1,6 @@
 import { type Json, pointerTo, type Validator } from '@dragoman/protocols';
 import type { Effort } from '../effort.ts';
-import type { Kind, SchemaNode } from './schema-node.ts';
+import type { SchemaKind, SchemaNode } from './schema-node.ts';
 
 type ValidatorError = NonNullable<Validator['errors']>[number];
 
@@ -75,7 +75,7 @@ export class Evaluated {
   }
 }
 
-function kindOf(value: Json): Kind {
+function kindOf(value: Json): SchemaKind {
   switch (typeof value) {
     case 'string':
       return 'string';

@@ -4,7 +4,7 @@ import { Refused } from '../../refused.ts';
 import { auditEntry } from './audit.ts';
 import type { ConnectionParts } from './connection-parts.ts';
 import type { WireSession } from './plugin.ts';
-import { errorAbout, requestError } from './request-error.ts';
+import { requestError, wireErrorAbout } from './request-error.ts';
 import { WireRequest, type WrittenAnswer } from './wire-request.ts';
 
 export type AuditParts = Pick<ConnectionParts, 'audit' | 'clock' | 'ids' | 'log' | 'plugins'>;
@@ -67,7 +67,7 @@ export class ConnectionAudit {
     // Whatever else came is no request, and may be as long as a line.
     if (typeof type !== 'string' || !isRequest(type, this.#parts.plugins)) return;
     // Where another request in flight has its id, the error names none.
-    const refusal = errorAbout(id, send) ?? errorAbout('', send);
+    const refusal = wireErrorAbout(id, send) ?? wireErrorAbout('', send);
     if (refusal !== undefined) this.#recordUnstarted(json as unknown as WireMessage, this.#bytes, refusal);
   }
 

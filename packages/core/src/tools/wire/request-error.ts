@@ -35,6 +35,6 @@ function withSlips(known: Failure, message: WireMessage): Failure {
 }
 
 /** The error among messages that ends a request. */
-export function errorAbout(id: Json | undefined, send: readonly WireMessage[]): JsonObject | undefined {
+export function wireErrorAbout(id: Json | undefined, send: readonly WireMessage[]): JsonObject | undefined {
   return send.find((message) => message.type === 'error' && message['req_id'] === id) as JsonObject | undefined;
 }

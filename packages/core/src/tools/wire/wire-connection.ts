@@ -32,7 +32,7 @@ import type { ConnectionParts } from './connection-parts.ts';
 import { IdleWatch } from './idle-watch.ts';
 import { PacedEvents } from './paced-events.ts';
 import type { Answered, WireSession } from './plugin.ts';
-import { errorAbout, requestError } from './request-error.ts';
+import { requestError, wireErrorAbout } from './request-error.ts';
 import { bytesPast, mostBytesIn } from './wire-limits.ts';
 import { WireRefused } from './wire-refused.ts';
 import { WireRequest, type WrittenAnswer } from './wire-request.ts';
@@ -187,9 +187,9 @@ export class WireConnection {
 
   #react({ send, deliver, cancel, dropped }: Reaction): void {
     for (const message of send) this.#send(message);
-    for (const message of dropped) this.#audit.recordDropped(message, errorAbout(message.id, send));
+    for (const message of dropped) this.#audit.recordDropped(message, wireErrorAbout(message.id, send));
     // Looked at before anything is started: its context is that of the connection as it is now.
-    for (const id of cancel) this.#cancel(id, errorAbout(id, send));
+    for (const id of cancel) this.#cancel(id, wireErrorAbout(id, send));
     if (deliver.length > 0) this.#startAll(deliver);
     if (this.#session.state === 'closed') this.#close();
     else if (this.#session.deadline !== this.#tickAt) this.#schedule();
@@ -328,7 +328,8 @@ export class WireConnection {
     const request = this.#running.get(id);
     if (request === undefined) return;
     const reason = new Refused(failure('cancelled'));
-    request.ending.end(reason);
+    // A durable call continues when its connection is gone.
+    request.ending.end(this.#session.state === 'closed' ? new Refused(GONE) : reason);
     // Who has enough need not read the rest first.
     this.#events.drop(request);
     const { answer } = request;

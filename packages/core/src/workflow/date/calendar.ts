@@ -1,4 +1,4 @@
-import { instantOf, type Zone } from './zone.ts';
+import { type Zone, zonedInstantOf } from './zone.ts';
 
 /** What is added to a time: months and days by the calendar, the rest as time that passes. */
 export interface Duration {
@@ -23,7 +23,7 @@ export function addCalendar(instant: number, { months, days, milliseconds }: Dur
   const moved = local.getTime();
   // The days around are looked at for a change of the clocks.
   if (Number.isNaN(held(moved)) || Math.abs(moved) > LATEST - 2 * DAY) return Number.NaN;
-  return held(instantOf(moved, zone) + passing);
+  return held(zonedInstantOf(moved, zone) + passing);
 }
 
 function daysIn(date: Date): number {

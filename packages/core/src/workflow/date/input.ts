@@ -3,7 +3,7 @@ import type { Path } from '@dragoman/protocols/a2e-workflow';
 import { wrongShape } from '../input.ts';
 import type { StepContext } from '../operation.ts';
 import { dataError, type StepError } from '../step-error.ts';
-import { fixedZone, instantOf, UTC, type Zone } from './zone.ts';
+import { fixedZone, UTC, type Zone, zonedInstantOf } from './zone.ts';
 
 export interface Moment {
   readonly instant: number;
@@ -42,7 +42,7 @@ function fromText(text: string, zone: Zone): Moment | undefined {
   const [, date = '', time = '00:00', seconds = ':00', offset] = whole;
   const shown = parseTimestamp(`${date}T${time}${seconds}Z`);
   if (shown === undefined) return undefined;
-  if (offset === undefined) return { instant: instantOf(shown, zone), zone };
+  if (offset === undefined) return { instant: zonedInstantOf(shown, zone), zone };
   if (/^z$/i.test(offset)) return { instant: shown, zone: UTC };
   const own = offset.length === 5 ? `${offset.slice(0, 3)}:${offset.slice(3)}` : offset;
   const instant = parseTimestamp(`${date}T${time}${seconds}${own}`);

@@ -36,7 +36,7 @@ export function offsetText(offset: number): string {
  * The instant at which the zone's clocks show a time, given as if it were UTC. Of a time that comes twice the first is meant;
  * a time that is left out is as far behind the change as it would have been.
  */
-export function instantOf(local: number, zone: Zone): number {
+export function zonedInstantOf(local: number, zone: Zone): number {
   const before = zone.offsetAt(local - DAY);
   const after = zone.offsetAt(local + DAY);
   if (zone.offsetAt(local - before) === before) return local - before;

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { type Json, pointerTo } from '@dragoman/protocols';
 import { type ApiCallConfig, DEFAULT_TIMEOUT, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
-import { CredentialUse } from '../../gate/gate.ts';
-import { fieldFault } from '../../gate/outbound-headers.ts';
+import { CredentialUse } from '../../credential-use.ts';
+import { headerFault } from '../../header-fault.ts';
 import { decodeAnswer, refusedAnswer } from '../api-answer.ts';
-import { compileBody } from '../api-body.ts';
+import { compileBody, hasDeepReference } from '../api-body.ts';
 import { compileUrl } from '../api-url.ts';
 import { memoryOfJson } from '../memory-need.ts';
 import type { Compiling, Operation, StepContext } from '../operation.ts';
@@ -17,6 +17,7 @@ export const apiCall: Operation<ApiCallConfig> = {
   callsApi: true,
   // RFC 9110 §9.2.1: nobody asks for a change with a GET.
   hasEffect: ({ method }) => method !== 'GET',
+  revision: ({ body }) => (hasDeepReference(body as Json | undefined) ? 2 : undefined),
   compile(config, compiling) {
     reportHeaders(config, compiling);
     const url = compileUrl(config.url);
@@ -47,6 +48,7 @@ export const apiCall: Operation<ApiCallConfig> = {
           : NO_HEADERS,
         body: body.build(step),
         idempotencyKey: key && sendable('Idempotency-Key', key(step)),
+        ...(config.idempotent === true && { idempotent: true }),
         timeoutMs: timeout,
       });
       if (answer.status < 200 || answer.status > 299) throw refusedAnswer(answer);
@@ -80,11 +82,11 @@ function reportHeaders({ headers = {}, idempotencyKey = '' }: ApiCallConfig, { p
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     const isTwice = seen.has(name.toLowerCase());
-    const fault = isTwice ? 'must be given once' : fieldFault(name, typeof value === 'string' ? value : '');
+    const fault = isTwice ? 'must be given once' : headerFault(name, typeof value === 'string' ? value : '');
     if (fault !== undefined) problem(pointerTo('/headers', name), `headers.${name} ${fault}`);
     seen.add(name.toLowerCase());
   }
-  const fault = fieldFault('Idempotency-Key', idempotencyKey);
+  const fault = headerFault('Idempotency-Key', idempotencyKey);
   if (fault !== undefined) problem('/idempotencyKey', `idempotencyKey ${fault}`);
 }
 
@@ -96,7 +98,7 @@ function sendable<T extends string | CredentialUse>(name: string, value: T): T {
       suggestions: ['take the line breaks out by FormatText, with replace'],
     });
   }
-  const fault = fieldFault(name, value);
+  const fault = headerFault(name, value);
   if (fault !== undefined) {
     throw dataError(`the header ${name} ${fault}; what was filled in has others`, {
       suggestions: ['encode it by EncodeDecode, with url or base64, or send it in the body'],

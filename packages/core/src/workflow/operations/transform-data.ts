@@ -1,10 +1,11 @@
 import { show } from '@dragoman/protocols';
-import { OPERATIONS, type TransformDataConfig } from '@dragoman/protocols/a2e-workflow';
+import { aggregation, OPERATIONS, type TransformDataConfig } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from '../operation.ts';
 import { aggregate } from '../transforms/aggregate.ts';
 import { group } from '../transforms/group.ts';
 import { map } from '../transforms/map.ts';
 import { select } from '../transforms/select.ts';
+import { limitItems, offsetItems } from '../transforms/slice.ts';
 import { sort } from '../transforms/sort.ts';
 import type { Transform } from '../transforms/transform.ts';
 
@@ -12,6 +13,8 @@ import type { Transform } from '../transforms/transform.ts';
 export const transformData: Operation<TransformDataConfig> = {
   description: OPERATIONS.TransformData,
   cacheFor: 60,
+  // Revision 1 of a single aggregation gave {"result": n}.
+  revision: (config) => (aggregation(config) === undefined ? undefined : 2),
   compile({ inputPath, transform, config = {} }, compiling) {
     const input = compiling.path(inputPath);
     const found = find(transform);
@@ -33,4 +36,6 @@ const TRANSFORMS: Readonly<Record<string, Transform>> = {
   group,
   aggregate,
   select,
+  limit: limitItems,
+  offset: offsetItems,
 };

@@ -3,7 +3,7 @@ import { aggregateName } from '@dragoman/protocols/a2e-workflow';
 import { fieldReader, isPlainName, type Members } from '../field.ts';
 import { finite } from '../finite.ts';
 import { arrayAt } from '../input.ts';
-import type { Settings, Transform } from './transform.ts';
+import type { Transform, TransformSettings } from './transform.ts';
 
 /**
  * Counts, sums, averages, least and greatest, as many as asked for, in one pass for each field. `count` counts the items
@@ -16,9 +16,11 @@ export const aggregate: Transform = {
     return (step) => {
       const items = arrayAt(step, input);
       const tallies = new Map(fields.map((field) => [field, tally(items, field)]));
-      return Object.fromEntries(
-        asked.map(({ name, operation, field }) => [name, resultOf(operation, tallies.get(field) ?? NOTHING)]),
+      const results = asked.map(
+        ({ name, operation, field }) => [name, resultOf(operation, tallies.get(field) ?? NOTHING)] as const,
       );
+      // One value can be compared and calculated with; it is read at `.result` too.
+      return settings.operations === undefined ? (results[0]?.[1] ?? null) : Object.fromEntries(results);
     };
   },
 };
@@ -30,7 +32,7 @@ interface Asked {
   readonly field: string | undefined;
 }
 
-function askedFor({ field, operation = 'count', operations }: Settings): readonly Asked[] {
+function askedFor({ field, operation = 'count', operations }: TransformSettings): readonly Asked[] {
   if (operations === undefined) return [{ name: 'result', operation, field }];
   return operations.map((each) => ({
     name: aggregateName(each),

@@ -2,7 +2,7 @@ import type { Json } from '@dragoman/protocols';
 import { columnOf } from '../field.ts';
 import { arrayAt } from '../input.ts';
 import { sortedPlaces } from './sorted-places.ts';
-import type { Settings, Transform } from './transform.ts';
+import type { Transform, TransformSettings } from './transform.ts';
 
 /**
  * Stable, by one field or several. Numbers come before texts, texts before true and false, and what is missing or null comes
@@ -49,7 +49,7 @@ interface Key {
   readonly descending: boolean;
 }
 
-function keysOf({ field = '', fields, order = 'asc' }: Settings): readonly Key[] {
+function keysOf({ field = '', fields, order = 'asc' }: TransformSettings): readonly Key[] {
   const key = (name: string, direction: unknown): Key => ({ field: name, descending: direction === 'desc' });
   if (fields === undefined) return [key(field, order)];
   if (Array.isArray(fields)) return fields.map((name) => key(name, order));

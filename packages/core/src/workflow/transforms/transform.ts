@@ -4,7 +4,7 @@ import type { Work } from '../operation.ts';
 /** One kind of transformation. */
 export interface Transform {
   /** Makes it from its settings. */
-  compile(settings: Settings, input: Path): Work;
+  compile(settings: TransformSettings, input: Path): Work;
 }
 
-export type Settings = NonNullable<TransformDataConfig['config']>;
+export type TransformSettings = NonNullable<TransformDataConfig['config']>;

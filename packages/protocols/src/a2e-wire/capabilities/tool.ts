@@ -2,6 +2,7 @@ import { OpaqueObject } from '../../schema.ts';
 import {
   anything,
   type Complete,
+  described,
   flag,
   integerOrNull,
   list,
@@ -88,6 +89,10 @@ export const ToolCallRequest = object(
     correlation_id: text(''),
     streaming: flag(false),
     timeout: seconds(30),
+    // Ours.
+    durable: described('Records the call, so that E2A can read, resume and cancel it under the id of this message.', {
+      type: 'boolean',
+    }),
   },
   ['arguments'],
 );

@@ -12,6 +12,8 @@ export interface Known {
   readonly certain: boolean;
   /** An array that may have no item, although what it was made of had some. */
   readonly mayBeEmpty: boolean;
+  /** The whole can also be read below this name. */
+  readonly alsoAt?: string | undefined;
 }
 
 /** The data model as far as it is known without running anything. */
@@ -34,7 +36,7 @@ export class DataState {
     return this.#known.get(canonicalPath(path));
   }
 
-  write(path: Path, by: string, written: Pick<Known, 'shapes' | 'mayBeEmpty'>): void {
+  write(path: Path, by: string, written: Pick<Known, 'shapes' | 'mayBeEmpty' | 'alsoAt'>): void {
     for (const [key, known] of this.#known) if (covers(path, known.path)) this.#known.delete(key);
     this.#known.set(canonicalPath(path), { path, by: [by], ...written, certain: true });
   }

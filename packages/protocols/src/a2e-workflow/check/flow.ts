@@ -15,7 +15,7 @@ import { severityOf } from './severity.ts';
  */
 export const dataFlow: Rule = (subject) => {
   const walk = new Walk(subject);
-  walk.run(subject.workflow.order, new DataState(), OUTSIDE);
+  walk.run(subject.order, new DataState(), OUTSIDE);
   return [...walk.drafts, ...walk.labels.drafts];
 };
 
@@ -55,10 +55,10 @@ class Walk {
     for (const read of operation.uses.reads) this.#read(operation, read, state, scope);
     this.labels.step(operation, this.#writers(operation, state, scope));
     this.#control(operation, state, scope);
-    for (const { path, pointer, gives, empties } of operation.uses.writes) {
+    for (const { path, pointer, gives, empties, alsoAt } of operation.uses.writes) {
       this.#write(operation, path, pointer, state, scope);
       const mayBeEmpty = gives?.includes('array') === true && (empties || takesEmpty(operation, state));
-      state.write(path, operation.id, { shapes: gives, mayBeEmpty });
+      state.write(path, operation.id, { shapes: gives, mayBeEmpty, alsoAt });
     }
   }
 
@@ -204,7 +204,8 @@ function typeMismatch(
   if (shapes === undefined) return undefined;
   const what = `${nameOf(pointer)} ${formatPath(path)}`;
   const step = path.keys[known.path.keys.length];
-  if (step === undefined || known.path.keys.length > path.keys.length) {
+  const isWhole = step === undefined || (step === known.alsoAt && path.keys.length === known.path.keys.length + 1);
+  if (isWhole || known.path.keys.length > path.keys.length) {
     if (needs === undefined || needs.some((shape) => shapes.includes(shape))) return undefined;
     const message = `${what} must be ${words(needs)}; ${list(known.by)} writes ${words(shapes)}`;
     return needs.includes('array') && shapes.includes('object')

@@ -15,7 +15,7 @@ export function missingRead(subject: Subject, operation: Examined, read: Read, s
   const running = others.filter(({ id }) => subject.reached.has(id));
   const [first] = running;
   if (first !== undefined) {
-    const listed = subject.workflow.order.includes(first.id);
+    const listed = subject.order.includes(first.id);
     const message = listed
       ? `${what} before ${first.id} writes it`
       : `${what}, which ${first.id} writes, but not before ${operation.id} runs`;

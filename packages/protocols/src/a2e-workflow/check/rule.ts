@@ -6,6 +6,7 @@ import type { Level } from '../message.ts';
 import { type OwnOperations, operationNamed } from '../operation.ts';
 import type { CredentialPlace, OperationDescription } from '../operations/description.ts';
 import { covers, type Path } from '../path.ts';
+import { runOrder } from '../run-order.ts';
 import type { FindingCode } from './severity.ts';
 
 /** One thing the checker looks at. How bad what it finds is, the level decides. */
@@ -50,6 +51,8 @@ export interface Api {
   /** The hosts whose data, fetched with a credential, may be sent here; `*` is any. */
   readonly accepts_data_from?: readonly string[];
   readonly endpoints?: readonly { readonly method: string; readonly path: string }[];
+  /** Callers without `*` may call other paths than `endpoints` too. */
+  readonly allow_unlisted?: boolean;
 }
 
 export interface Credential {
@@ -75,6 +78,8 @@ export const DEFAULT_LIMITS: Limits = { operations: 20, steps: 1000, apiCalls: 3
 /** A workflow laid out for the rules. */
 export interface Subject {
   readonly workflow: Workflow;
+  /** What runs of `workflow.order`: targets of a Conditional or Loop run only through it. */
+  readonly order: readonly string[];
   readonly context: CheckContext;
   readonly limits: Limits;
   /** By id, in the order of definition. */
@@ -99,8 +104,10 @@ export function examine(workflow: Workflow, context: CheckContext): Subject {
     operations.set(operation.id, { ...operation, description, uses });
   }
   const limits = { ...DEFAULT_LIMITS, ...context.limits };
+  const order = runOrder(workflow, context.operations);
+  // A target that is listed has a finding of its own.
   const reached = reachedFrom(workflow.order, operations);
-  return { workflow, context, limits, operations, reached, writersAround: writersIn(operations) };
+  return { workflow, order, context, limits, operations, reached, writersAround: writersIn(operations) };
 }
 
 /** By the first step below the root, which places that lie in each other share: there may be thousands to ask about. */
@@ -146,6 +153,7 @@ const NO_USES: Uses = {
   callees: [],
   credentials: [],
   urls: [],
+  texts: [],
   durations: [],
   itemPath: undefined,
 };

@@ -63,7 +63,7 @@ export const cleanOrder: Rule = ({ workflow, operations }) => {
       drafts.push({
         pointer: `/operationOrder/${index}`,
         code: 'target_listed',
-        message: `operationOrder[${index}] lists ${show(target.id)}, which ${operation.id} runs in ${target.list}; it would run here as well`,
+        message: `operationOrder[${index}] lists ${show(target.id)}, which ${operation.id} runs in ${target.list}; it runs only there`,
         suggestion: `remove ${show(target.id)} from operationOrder`,
       });
     }

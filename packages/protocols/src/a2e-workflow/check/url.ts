@@ -71,24 +71,30 @@ function apiFinding(
       ...(close !== undefined && { suggestion: `did you mean ${close}, the API ${origins.get(close)}?` }),
     };
   }
-  return endpointFinding(method, match);
+  return endpointFinding(method, match, limited);
 }
 
 function endpointFinding(
   method: string,
   { id, api, path }: ApiMatch,
+  limited: boolean,
 ): Omit<Draft, 'pointer' | 'operationId'> | undefined {
   const endpoints = api.endpoints ?? [];
   if (endpoints.length === 0) return undefined;
-  if (endpoints.some((endpoint) => endpoint.method.toUpperCase() === method && samePath(endpoint.path, path)))
-    return undefined;
+  if (isListedEndpoint(api, method, path)) return undefined;
   const known = endpoints.map((endpoint) => `${endpoint.method.toUpperCase()} ${endpoint.path}`);
   const close = nearest(`${method} ${path}`, known);
   return {
-    code: 'endpoint_unknown',
+    code: limited && api.allow_unlisted !== true ? 'endpoint_not_allowed' : 'endpoint_unknown',
     message: `calls ${method} ${path}, which is no registered endpoint of the API ${id}`,
     suggestion: close === undefined ? `registered are ${known.slice(0, 6).join(', ')}` : `did you mean ${close}?`,
   };
+}
+
+/** Whether an API has an endpoint for this method and path, or lists none at all. */
+export function isListedEndpoint({ endpoints = [] }: Pick<Api, 'endpoints'>, method: string, path: string): boolean {
+  if (endpoints.length === 0) return true;
+  return endpoints.some((endpoint) => endpoint.method.toUpperCase() === method && samePath(endpoint.path, path));
 }
 
 interface ApiMatch {

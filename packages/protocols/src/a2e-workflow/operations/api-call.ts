@@ -25,6 +25,8 @@ export const ApiCallConfig = {
     body: Opaque,
     // Says that a repeat has no second effect, so that a failed POST may be tried again.
     idempotencyKey: { type: 'string', minLength: 1, maxLength: 255 },
+    // Says the same without a key: the API itself makes sure of it.
+    idempotent: { type: 'boolean' },
     outputPath: OutputPathText,
     timeout: { type: 'integer', minimum: 1000, maximum: 300_000 },
   },

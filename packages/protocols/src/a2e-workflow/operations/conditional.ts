@@ -1,5 +1,5 @@
 import type { Static } from '../../static.ts';
-import { conditionIssue, operatorAliases, PathCondition, presentIn } from '../condition.ts';
+import { comparable, conditionIssue, operatorAliases, PathCondition, presentIn } from '../condition.ts';
 import { Id } from '../value.ts';
 import { type OperationDescription, wrapped } from './description.ts';
 
@@ -20,8 +20,13 @@ export const Conditional: OperationDescription = {
   category: 'control',
   schema: ConditionalConfig,
   members: [
-    { at: '/condition/path', is: 'input', presentIn: ({ condition }) => presentIn(condition) },
-    { at: '/condition/value', is: 'comparand' },
+    {
+      at: '/condition/path',
+      is: 'input',
+      needs: ({ condition }) => comparable(condition),
+      presentIn: ({ condition }) => presentIn(condition),
+    },
+    { at: '/condition/value', is: 'comparand', needs: ({ condition }) => comparable(condition) },
     { at: '/ifTrue/*', is: 'target', runs: 'branch' },
     { at: '/ifFalse/*', is: 'target', runs: 'branch' },
   ],

@@ -34,6 +34,8 @@ export type Member = { readonly at: string } & (
       readonly gives?: ShapeRule;
       /** Whether it can leave an empty array of one that was not. */
       readonly empties?: (config: JsonObject) => boolean;
+      /** The whole result can also be read below this name. */
+      readonly alsoAt?: (config: JsonObject) => string | undefined;
     }
   /** Where a Loop puts the current item. */
   | { readonly is: 'item' }
@@ -47,7 +49,7 @@ export type Member = { readonly at: string } & (
   /** A literal, a text with `{/path}`, `{path}` or `{credentialRef}`. */
   | { readonly is: 'value'; readonly place: CredentialPlace }
   /** A literal or `{path}`. */
-  | { readonly is: 'comparand' }
+  | { readonly is: 'comparand'; readonly needs?: ShapeRule }
   /** JSON with `{path}` and templates at every depth; no secret may stand in it. */
   | { readonly is: 'json' }
   /** The name of something it calls, which this list of the caller's permissions has to name. */
@@ -68,7 +70,7 @@ export type CredentialPlace = 'header' | 'query' | 'body';
 export type Shape = 'array' | 'object' | 'string' | 'number' | 'boolean' | 'null';
 
 /** The shapes possible, or a function of the configuration that says; `undefined` is any. */
-export type ShapeRule = readonly Shape[] | ((config: JsonObject) => readonly Shape[] | undefined);
+export type ShapeRule = readonly Shape[] | ((config: JsonObject, pointer: string) => readonly Shape[] | undefined);
 
 export interface Alias {
   readonly at: string;

@@ -1,8 +1,9 @@
+import type { JsonObject } from '../../json.ts';
 import type { Issue } from '../../outcome.ts';
 import type { Static } from '../../static.ts';
-import { conditionIssue, FieldCondition, operatorAliases } from '../condition.ts';
+import { comparable, conditionIssue, FieldCondition, operatorAliases } from '../condition.ts';
 import { OutputPathText, PathText } from '../value.ts';
-import type { OperationDescription } from './description.ts';
+import type { OperationDescription, Shape } from './description.ts';
 
 export const FilterDataConfig = {
   type: 'object',
@@ -23,7 +24,7 @@ export const FilterData: OperationDescription = {
   members: [
     { at: '/inputPath', is: 'input', needs: ['array'] },
     { at: '/conditions/*/field', is: 'field' },
-    { at: '/conditions/*/value', is: 'comparand' },
+    { at: '/conditions/*/value', is: 'comparand', needs: comparedAt },
     { at: '/outputPath', is: 'output', gives: ['array'], empties: () => true },
   ],
   aliases: [operatorAliases('/conditions/*/operator')],
@@ -37,3 +38,8 @@ export const FilterData: OperationDescription = {
     return issues;
   },
 };
+
+/** `/conditions/2/value/path` stands in the third condition. */
+function comparedAt({ conditions }: JsonObject, pointer: string): readonly Shape[] | undefined {
+  return Array.isArray(conditions) ? comparable(conditions[Number(pointer.split('/')[2])]) : undefined;
+}

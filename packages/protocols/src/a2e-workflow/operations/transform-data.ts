@@ -7,7 +7,7 @@ import { fieldFault } from '../path.ts';
 import { FieldText, OutputPathText, PathText } from '../value.ts';
 import { type OperationDescription, renamed, type Shape } from './description.ts';
 
-export const TRANSFORMS = ['map', 'sort', 'group', 'aggregate', 'select'] as const;
+export const TRANSFORMS = ['map', 'sort', 'group', 'aggregate', 'select', 'limit', 'offset'] as const;
 export const AGGREGATIONS = ['count', 'sum', 'avg', 'min', 'max'] as const;
 
 export const TransformDataConfig = {
@@ -24,6 +24,9 @@ export const TransformDataConfig = {
         // `select` lists fields, `map` renames them: { "full_name": "name" }, `sort` orders by several, listed or as
         // { "points": "desc", "name": "asc" }.
         fields: { type: ['array', 'object'], items: FieldText, additionalProperties: FieldText },
+        // `limit` takes so many items, after `offset` of them; `offset` leaves so many out.
+        count: { type: 'integer', minimum: 0 },
+        offset: { type: 'integer', minimum: 0 },
         operation: { enum: AGGREGATIONS },
         operations: {
           type: 'array',
@@ -46,7 +49,7 @@ export const TransformDataConfig = {
 export type TransformDataConfig = Static<typeof TransformDataConfig>;
 
 export const TransformData: OperationDescription = {
-  summary: 'Maps, sorts, groups, aggregates or selects from data.',
+  summary: 'Maps, sorts, groups, aggregates, selects from or cuts data.',
   category: 'data',
   schema: TransformDataConfig,
   members: [
@@ -58,7 +61,8 @@ export const TransformData: OperationDescription = {
     {
       at: '/outputPath',
       is: 'output',
-      gives: (config) => (picksOne(config) ? undefined : GIVES.get(config['transform'])),
+      gives: givenBy,
+      alsoAt: (config) => (aggregation(config) === undefined ? undefined : 'result'),
     },
   ],
   aliases: [
@@ -80,6 +84,22 @@ function picksOne(config: JsonObject): boolean {
   return config['transform'] === 'select' && isObject(settings) && !Object.hasOwn(settings, 'fields');
 }
 
+function givenBy(config: JsonObject): readonly Shape[] | undefined {
+  if (picksOne(config)) return undefined;
+  const one = aggregation(config);
+  if (one === undefined) return GIVES.get(config['transform']);
+  return one === 'min' || one === 'max' ? ['number', 'string', 'null'] : ['number'];
+}
+
+/** The one aggregation whose value is the result; `undefined` where there are several, or another transform. */
+export function aggregation(config: JsonObject): string | undefined {
+  if (config['transform'] !== 'aggregate') return undefined;
+  const settings = config['config'] ?? {};
+  if (!isObject(settings) || Object.hasOwn(settings, 'operations')) return undefined;
+  const { operation = 'count' } = settings;
+  return typeof operation === 'string' ? operation : undefined;
+}
+
 /** By the name of the transform, as are the needs below. Maps, because the name comes from a stranger. */
 const GIVES: ReadonlyMap<unknown, readonly Shape[]> = new Map<unknown, readonly Shape[]>([
   ['map', ['array']],
@@ -87,6 +107,8 @@ const GIVES: ReadonlyMap<unknown, readonly Shape[]> = new Map<unknown, readonly 
   ['group', ['object']],
   ['aggregate', ['object']],
   ['select', ['array']],
+  ['limit', ['array']],
+  ['offset', ['array']],
 ]);
 
 /** What each transform needs in `config`: one without it would hand its input on and call that a result. */
@@ -103,6 +125,8 @@ const NEEDS_BY_NAME: Readonly<Record<string, (settings: JsonObject) => readonly 
     const none = noFields(fields, 'sort');
     return isObject(fields) ? [...none, ...forbiddenNames(Object.keys(fields)), ...unknownOrders(fields)] : none;
   },
+  limit: ({ count }) => (count === undefined ? [missing('count', 'limit')] : []),
+  offset: ({ count }) => (count === undefined ? [missing('count', 'offset')] : []),
   group: ({ field }) => (field === undefined ? [missing('field', 'group')] : []),
   select: ({ field, fields }) => {
     if (fields === undefined) return field === undefined ? [missing('fields', 'select')] : [];

@@ -1,0 +1,13 @@
+import type { E2AEnvelope } from '@dragoman/protocols';
+
+/**
+ * The operations a caller needs to send this in another name than its own: a key proves neither that the system or a service is
+ * behind a request, nor on behalf of which user it was sent.
+ */
+export function claimedIdentities(envelope: E2AEnvelope, callerId: string): readonly string[] {
+  const { identity_origin: origin, user_id: user } = envelope;
+  const claimed: string[] = [];
+  if (origin === 'system' || origin === 'service') claimed.push(`identity.${origin}`);
+  if (user !== null && user !== '' && user !== callerId) claimed.push('identity.user');
+  return claimed;
+}

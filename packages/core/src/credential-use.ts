@@ -1,0 +1,7 @@
+/** Where a secret goes. The vault puts it there; nobody else sees it. */
+export class CredentialUse {
+  readonly id: string;
+  constructor(id: string) {
+    this.id = id;
+  }
+}

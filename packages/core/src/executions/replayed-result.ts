@@ -1,0 +1,9 @@
+import type { LongText } from '../long-text.ts';
+
+/** A recorded result as it is answered to a repeat: with `replayed` and the time of the first run before its own members. */
+export function replayedResult(result: string | LongText, firstRunAt: number): string | LongText {
+  const head = `{"replayed":true,"first_run_at":"${new Date(firstRunAt).toISOString()}",`;
+  if (typeof result === 'string') return head + result.slice(1);
+  const [first = new Uint8Array(0), ...rest] = result.parts;
+  return { parts: [Buffer.from(head), first.subarray(1), ...rest] };
+}

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { nameMatch } from './name-match.ts';
+
+test('a query that is a name comes before one that is a part of it, and both before all others', () => {
+  const thing = { id: 'FilterData', name: 'FilterData' };
+  expect(nameMatch('filter data', thing)).toBe(2);
+  expect(nameMatch('FilterData', thing)).toBe(2);
+  expect(nameMatch('filter', thing)).toBe(1);
+  expect(nameMatch('keep active users', thing)).toBe(0);
+  expect(nameMatch('a', thing)).toBe(0);
+});

@@ -1,0 +1,13 @@
+import { formatTimestamp } from '@dragoman/protocols';
+import type { Check } from '../handler.ts';
+import type { Clock } from '../ports.ts';
+
+/** E2A §4.2: an envelope that was made here from a message of another protocol says when. */
+export function stampConversion(clock: Clock): Check {
+  return (next) => (envelope, call) => {
+    const { provenance } = envelope;
+    if (provenance.converter !== 'dragoman' || provenance.converted_at !== null) return next(envelope, call);
+    const converted_at = formatTimestamp(clock.now());
+    return next({ ...envelope, provenance: { ...provenance, converted_at } }, call);
+  };
+}

@@ -1,0 +1,4 @@
+/** `GetCurrentDateTime` and `/order-lines/{id}` as words. */
+export function spelledOut(text: string): string {
+  return text.replaceAll(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2').replaceAll(/[_\-./{}]+/g, ' ');
+}

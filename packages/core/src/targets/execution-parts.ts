@@ -1,0 +1,45 @@
+import { isObject, type JsonObject } from '@dragoman/protocols';
+import type { AgentPart } from '../agents/agent.ts';
+import type { ExecutionEvent } from '../executions/live-execution.ts';
+
+/** What an execution tells, as part of an answer: each operation's start and end is a chunk, and the end carries the result. */
+export function partOf(event: ExecutionEvent): AgentPart {
+  if (event.event !== 'execution-finished') return { part: 'chunk', body: chunkOf(event) };
+  return endOf((JSON.parse(event.data) as { readonly result: JsonObject }).result);
+}
+
+function chunkOf({ event, data }: ExecutionEvent): JsonObject {
+  const { operationId = '', key = operationId, execution_id, status, duration_ms } = JSON.parse(data) as JsonObject;
+  return {
+    delta_kind: 'tool',
+    delta: {
+      tool_call_id: `${String(execution_id)}:${String(key)}`,
+      tool: operationId,
+      status: event === 'operation-started' ? 'in_progress' : (STATUSES.get(status) ?? 'completed'),
+      event,
+      data: {
+        execution_id: execution_id ?? null,
+        key,
+        ...(status !== undefined && { status, duration_ms: duration_ms ?? 0 }),
+      },
+    },
+  };
+}
+
+/** Anything but `success` is an error, as where a tool runs a workflow: an operation that ran this one must not go on as if it were done. */
+function endOf(answer: JsonObject): AgentPart {
+  const { status, error } = answer;
+  if (status === 'success') return { part: 'complete', result: answer };
+  const { type, message } = isObject(error) ? error : ({} as JsonObject);
+  return {
+    part: 'error',
+    code: typeof type === 'string' ? type : 'WORKFLOW_FAILED',
+    message: typeof message === 'string' ? message : `The workflow ended with status "${String(status)}".`,
+    details: answer,
+  };
+}
+
+const STATUSES: ReadonlyMap<unknown, string> = new Map([
+  ['success', 'completed'],
+  ['error', 'failed'],
+]);

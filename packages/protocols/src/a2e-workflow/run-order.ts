@@ -1,0 +1,18 @@
+import type { Workflow, WorkflowOperation } from './document.ts';
+import { usesOf } from './member.ts';
+import { type OwnOperations, operationNamed } from './operation.ts';
+
+/** The order without what a Conditional or a Loop runs: a target runs when it is reached, and never by being listed. */
+export function runOrder({ order, operations }: Omit<Workflow, 'executionId'>, own?: OwnOperations): readonly string[] {
+  const targets = new Set([...operations.values()].flatMap((operation) => targetIdsOf(operation, own)));
+  return targets.size === 0 ? order : order.filter((id) => !targets.has(id));
+}
+
+/** An operation that names itself is a cycle, which is reported as such. */
+function targetIdsOf({ id, type, config }: WorkflowOperation, own?: OwnOperations): readonly string[] {
+  const description = operationNamed(type, own);
+  if (description === undefined) return [];
+  return usesOf(description, config)
+    .targets.map((target) => target.id)
+    .filter((target) => target !== id);
+}

@@ -1,0 +1,65 @@
+import * as validators from '../generated/lf-a2a.js';
+import type { Json } from '../json.ts';
+import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
+import { issuesOf, type Validator } from '../validation.ts';
+import type { A2aOperation } from './operations.ts';
+import { GetTaskRequest, ListTasksRequest, type MessagePart, SendMessageRequest, TaskRequest } from './shapes.ts';
+
+/** What each operation takes. */
+export interface Requests {
+  SendMessage: SendMessageRequest;
+  SendStreamingMessage: SendMessageRequest;
+  GetTask: GetTaskRequest;
+  ListTasks: ListTasksRequest;
+  CancelTask: TaskRequest;
+  SubscribeToTask: TaskRequest;
+}
+
+/** The parameters of an operation, in the words of 1.0. */
+export function decodeA2aRequest<Name extends keyof Requests>(operation: Name, params: Json): Outcome<Requests[Name]> {
+  const { validate, schema } = SHAPES[operation];
+  const issues: Issue[] = [...issuesOf(validate, schema, params)];
+  if (issues.length === 0 && (operation === 'SendMessage' || operation === 'SendStreamingMessage')) {
+    issues.push(...messageIssues(params as unknown as SendMessageRequest));
+  }
+  return issues.length > 0 ? reject(...issues) : accept(params as unknown as Requests[Name]);
+}
+
+export function isDecodable(operation: A2aOperation): operation is keyof Requests {
+  return Object.hasOwn(SHAPES, operation);
+}
+
+/** What the shape cannot say: who speaks, and that a part holds exactly one thing. */
+function messageIssues({ message }: SendMessageRequest): Issue[] {
+  const issues: Issue[] = message.parts.flatMap((part, index) => partIssues(part, `/message/parts/${index}`));
+  if (message.role !== 'ROLE_USER') {
+    const suggestion = 'send ROLE_USER: ROLE_AGENT is for answers';
+    issues.push({
+      pointer: '/message/role',
+      code: 'role',
+      message: 'role must be "ROLE_USER"; got "ROLE_AGENT"',
+      suggestion,
+    });
+  }
+  return issues;
+}
+
+function partIssues(part: MessagePart, pointer: string): Issue[] {
+  const held = CONTENTS.filter((name) => part[name] !== undefined);
+  if (held.length === 1) return [];
+  const message = `the part must have exactly one of ${CONTENTS.join(', ')}; got ${held.length === 0 ? 'none' : held.join(' and ')}`;
+  return [{ pointer, code: 'part_content', message }];
+}
+
+const CONTENTS = ['text', 'raw', 'url', 'data'] as const;
+
+const send = { validate: validators.SendMessageRequest, schema: SendMessageRequest };
+const task = { validate: validators.TaskRequest, schema: TaskRequest };
+const SHAPES = {
+  SendMessage: send,
+  SendStreamingMessage: send,
+  GetTask: { validate: validators.GetTaskRequest, schema: GetTaskRequest },
+  ListTasks: { validate: validators.ListTasksRequest, schema: ListTasksRequest },
+  CancelTask: task,
+  SubscribeToTask: task,
+} satisfies Record<keyof Requests, { validate: Validator; schema: object }>;

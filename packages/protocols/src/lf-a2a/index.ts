@@ -1,0 +1,22 @@
+export { type CardSkill, type LfCardSource, lfAgentCard } from './card.ts';
+export { decodeA2aRequest, isDecodable, type Requests } from './decode.ts';
+export { A2A_ERRORS, type A2aError, type A2aErrorName, a2aError, a2aErrorOf } from './errors.ts';
+export { A2A_OPERATIONS, type A2aOperation, type A2aVersion, operationOf, versionAsked } from './operations.ts';
+export type {
+  Artifact,
+  ArtifactUpdate,
+  GetTaskRequest,
+  ListTasksRequest,
+  Message,
+  MessagePart,
+  SendMessageRequest,
+  StatusUpdate,
+  StreamEvent,
+  Task,
+  TaskRequest,
+  TaskStatus,
+} from './shapes.ts';
+export { isTerminal, stateIn03, TASK_STATES, type TaskState } from './states.ts';
+export { foldOptionsOf, TaskFold, type TaskFoldOptions } from './task-fold.ts';
+export { type SendDetails, sendEnvelope } from './to-envelope.ts';
+export { eventTo03, paramsFrom03, taskTo03 } from './version-03.ts';

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type E2AResponse, newResponse } from '../e2a/response.ts';
+import type { JsonObject } from '../json.ts';
+import type { StreamEvent, Task } from './shapes.ts';
+import { TaskFold } from './task-fold.ts';
+
+const options = { taskId: 't', contextId: 'c', acceptedAt: '2026-01-01T00:00:00.000Z' };
+
+function frames(...bodies: readonly Partial<E2AResponse>[]): E2AResponse[] {
+  return bodies.map((body, sequence) => newResponse({ request_id: 't', sequence, ...body }));
+}
+
+const chunk = (delta: string | JsonObject, delta_kind = 'text'): Partial<E2AResponse> => ({
+  response_kind: 'e2a.chunk',
+  body: { delta_kind, delta },
+});
+const complete = (result: JsonObject | string): Partial<E2AResponse> => ({
+  response_kind: 'e2a.complete',
+  is_final: true,
+  status: 'succeeded',
+  body: { result },
+});
+
+function folded(list: readonly E2AResponse[]): { fold: TaskFold; events: StreamEvent[] } {
+  const fold = new TaskFold(options);
+  return { fold, events: list.flatMap((frame) => fold.apply(frame)) };
+}
+
+describe('the frames of a request as a task', () => {
+  test('streamed text is one artifact, and its text is not repeated by the result', () => {
+    const { fold, events } = folded(frames(chunk('Hello'), chunk(' world'), complete({ text: 'Hello world' })));
+    expect(events.map((event) => Object.keys(event)[0])).toEqual([
+      'statusUpdate',
+      'artifactUpdate',
+      'artifactUpdate',
+      'artifactUpdate',
+      'statusUpdate',
+    ]);
+    expect(fold.task()).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ artifactId: 't-answer', parts: [{ text: 'Hello world' }] }],
+    });
+  });
+
+  test('a result that is longer than what was streamed adds the rest', () => {
+    const { fold } = folded(frames(chunk('Hello'), complete({ text: 'Hello world' })));
+    expect(fold.task().artifacts).toEqual([{ artifactId: 't-answer', parts: [{ text: 'Hello world' }] }]);
+  });
+
+  test('a result with another text is kept beside what was streamed', () => {
+    const { fold } = folded(frames(chunk('Thinking about it.'), complete({ text: 'Forty-two.' })));
+    expect(fold.task().artifacts?.map(({ parts }) => parts)).toEqual([
+      [{ text: 'Thinking about it.' }],
+      [{ text: 'Forty-two.' }],
+    ]);
+  });
+
+  test('members of a result beyond its text are a data part', () => {
+    const { fold } = folded(frames(complete({ content: 'Yes.', sources: ['a'] })));
+    expect(fold.task().artifacts).toEqual([
+      { artifactId: 't-answer', parts: [{ text: 'Yes.' }, { data: { sources: ['a'] } }] },
+    ]);
+  });
+
+  test('an error is a failed task that says why, and a cancelled request a canceled one', () => {
+    const error = (code: string): Partial<E2AResponse> => ({
+      response_kind: 'e2a.error',
+      is_final: true,
+      status: 'failed',
+      body: { code, message: 'It broke.', details: { retryable: true } },
+    });
+    const { fold, events } = folded(frames(chunk('a'), error('AGENT.BROKEN')));
+    expect(events.at(-1)).toMatchObject({
+      statusUpdate: {
+        status: {
+          state: 'TASK_STATE_FAILED',
+          message: { role: 'ROLE_AGENT', parts: [{ text: 'It broke.' }, { data: { retryable: true } }] },
+        },
+        metadata: { e2a_code: 'AGENT.BROKEN', retryable: true },
+      },
+    });
+    expect(fold.state).toBe('TASK_STATE_FAILED');
+    expect(folded(frames(error('E2A.CANCELLED'))).fold.state).toBe('TASK_STATE_CANCELED');
+  });
+
+  test('an agent that refuses has rejected the task', () => {
+    expect(folded(frames(complete({ text: 'No.', stop_reason: 'refusal' }))).fold.state).toBe('TASK_STATE_REJECTED');
+  });
+
+  test('history is cut to the newest messages that are asked for', () => {
+    const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'hi' }] };
+    const fold = new TaskFold({ ...options, message });
+    expect(fold.task().history).toHaveLength(1);
+    expect(fold.task({ historyLength: 0 }).history).toBeUndefined();
+  });
+
+  test('a client that applies the events has the same artifacts as the task that is stored', () => {
+    const anyChunk = fc.oneof(
+      fc.string().map((text) => chunk(text)),
+      fc.string().map((text) => chunk(text, 'reasoning')),
+      fc.constant(chunk({ tool: 'x', status: 'completed' }, 'tool')),
+      fc.constant(chunk({ event: 'y' }, 'custom')),
+    );
+    const anyResult = fc.oneof(fc.string(), fc.record({ text: fc.string(), n: fc.integer() }));
+    fc.assert(
+      fc.property(fc.array(anyChunk), anyResult, (chunks, result) => {
+        const { fold, events } = folded(frames(...chunks, complete(result)));
+        expect(applied(events)).toEqual(texts(fold.task()));
+      }),
+    );
+  });
+});
+
+/** What a client of A2A makes of the artifact events: the text and data of each artifact. */
+function applied(events: readonly StreamEvent[]): Record<string, unknown> {
+  const artifacts: Record<string, unknown[]> = {};
+  for (const event of events) {
+    if (!('artifactUpdate' in event)) continue;
+    const { artifact, append } = event.artifactUpdate;
+    const earlier = append ? (artifacts[artifact.artifactId] ?? expect.unreachable('appended to nothing')) : [];
+    artifacts[artifact.artifactId] = [...earlier, ...artifact.parts];
+  }
+  return Object.fromEntries(Object.entries(artifacts).map(([id, parts]) => [id, inOne(parts as JsonObject[])]));
+}
+
+function texts({ artifacts = [] }: Task): Record<string, unknown> {
+  return Object.fromEntries(artifacts.map(({ artifactId, parts }) => [artifactId, inOne(parts as JsonObject[])]));
+}
+
+function inOne(parts: readonly JsonObject[]) {
+  return {
+    text: parts.map(({ text = '' }) => text).join(''),
+    data: parts.flatMap(({ data }) => (data === undefined ? [] : [data])),
+  };
+}

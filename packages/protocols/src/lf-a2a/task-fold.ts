@@ -1,0 +1,219 @@
+import { textOfResult } from '../e2a/adapters/result-text.ts';
+import type { E2AEnvelope } from '../e2a/envelope.ts';
+import { isKeepalive } from '../e2a/invariants.ts';
+import type { E2AResponse } from '../e2a/response.ts';
+import { FAILURES } from '../failure.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { Artifact, ArtifactUpdate, Message, MessagePart, StreamEvent, Task, TaskStatus } from './shapes.ts';
+import type { TaskState } from './states.ts';
+
+export interface TaskFoldOptions {
+  readonly taskId: string;
+  readonly contextId: string;
+  /** The message that the caller sent, when it was an A2A message. */
+  readonly message?: Message | undefined;
+  /** When the request was recorded. */
+  readonly acceptedAt: string;
+}
+
+/**
+ * The frames of one request as the events of one task. The same frames always give the same events, so every subscriber sees the
+ * same stream, whenever it joins and after any restart.
+ *
+ *   SUBMITTED ──first frame──▶ WORKING ──final frame──▶ COMPLETED | FAILED | CANCELED | REJECTED
+ */
+export class TaskFold {
+  readonly #options: TaskFoldOptions;
+  readonly #artifacts = new Map<string, { name?: string; text: string[]; parts: MessagePart[] }>();
+  #status: TaskStatus;
+  #metadata: JsonObject = {};
+
+  constructor(options: TaskFoldOptions) {
+    this.#options = options;
+    this.#status = { state: 'TASK_STATE_SUBMITTED', timestamp: options.acceptedAt };
+  }
+
+  get state(): TaskState {
+    return this.#status.state;
+  }
+
+  /** The events of one more frame, in order. */
+  apply(frame: E2AResponse): StreamEvent[] {
+    if (isKeepalive(frame)) return [];
+    const events: StreamEvent[] = [];
+    if (this.state === 'TASK_STATE_SUBMITTED' && !frame.is_final) {
+      events.push(this.#become('TASK_STATE_WORKING', frame));
+    }
+    if (!frame.is_final) return [...events, ...this.#progress(frame)];
+    return [...events, ...this.#end(frame)];
+  }
+
+  /** The task as it is now. `historyLength`: at most so many of the newest messages; absent is all. */
+  task({ historyLength, artifacts = true }: { historyLength?: number | undefined; artifacts?: boolean } = {}): Task {
+    const { taskId, contextId, message } = this.#options;
+    const history = message === undefined ? [] : [{ ...message, taskId, contextId }];
+    const shown =
+      historyLength === undefined ? history : history.slice(history.length - Math.min(historyLength, history.length));
+    const all = artifacts ? [...this.#artifacts.keys()].map((id) => this.#artifact(id)) : [];
+    return {
+      id: taskId,
+      contextId,
+      status: this.#status,
+      ...(all.length > 0 && { artifacts: all }),
+      ...(shown.length > 0 && { history: shown }),
+      ...(Object.keys(this.#metadata).length > 0 && { metadata: this.#metadata }),
+    };
+  }
+
+  #progress(frame: E2AResponse): StreamEvent[] {
+    const { body, sequence } = frame;
+    if (frame.response_kind !== 'e2a.chunk') return [];
+    const { delta_kind: kind, delta = '' } = body;
+    const text = typeof delta === 'string' ? delta : textOfResult(delta);
+    if (kind === 'text') return text === undefined || text === '' ? [] : [this.#addText(text)];
+    // Reasoning is the agent's own talk, which A2A has no place for; a client reads it through E2A.
+    if (kind === 'reasoning') return [];
+    if (kind === 'tool') return [this.#news(frame, { data: delta })];
+    return [this.#put(`data-${sequence}`, { data: delta })];
+  }
+
+  #end(frame: E2AResponse): StreamEvent[] {
+    const { body, response_kind: kind, status } = frame;
+    if (kind === 'e2a.error' || status === 'failed') {
+      const state = body['code'] === FAILURES.cancelled.e2a ? 'TASK_STATE_CANCELED' : 'TASK_STATE_FAILED';
+      const text = typeof body['message'] === 'string' ? body['message'] : 'The agent failed.';
+      this.#metadata = errorMetadata(body);
+      const { details } = body;
+      const data = isObject(details) && Object.keys(details).length > 0 ? [{ data: details }] : [];
+      return [this.#become(state, frame, [{ text }, ...data])];
+    }
+    const result = kind === 'e2a.complete' ? (body['result'] ?? null) : body;
+    const events = this.#result(result);
+    return [...events, this.#become(isObject(result) ? stateOf(result) : 'TASK_STATE_COMPLETED', frame)];
+  }
+
+  /** Text that was streamed is not repeated; what the result has beyond it is added. */
+  #result(result: Json): StreamEvent[] {
+    const text = textOfResult(result) ?? '';
+    const streamed = this.#artifacts.get(ANSWER)?.text.join('') ?? '';
+    const events: StreamEvent[] = [];
+    if (text !== '' && !streamed.startsWith(text)) {
+      if (text.startsWith(streamed)) events.push(this.#addText(text.slice(streamed.length)));
+      else events.push(this.#put('result', { text }));
+    }
+    const data = beyondText(result);
+    if (data !== undefined) {
+      const part = { data };
+      const answer = this.#answer();
+      const isNew = answer.text.length === 0 && answer.parts.length === 0;
+      answer.parts.push(part);
+      events.push(this.#update(ANSWER, [part], { append: !isNew, lastChunk: true }));
+    } else if (this.#artifacts.has(ANSWER)) {
+      events.push(this.#update(ANSWER, [{ text: '' }], { append: true, lastChunk: true }));
+    }
+    return events;
+  }
+
+  #addText(text: string): StreamEvent {
+    const append = this.#artifacts.has(ANSWER);
+    this.#answer().text.push(text);
+    return this.#update(ANSWER, [{ text }], { append, lastChunk: false });
+  }
+
+  #answer() {
+    const known = this.#artifacts.get(ANSWER);
+    if (known !== undefined) return known;
+    const made: { name?: string; text: string[]; parts: MessagePart[] } = { text: [], parts: [] };
+    this.#artifacts.set(ANSWER, made);
+    return made;
+  }
+
+  #put(suffix: string, part: MessagePart): StreamEvent {
+    this.#artifacts.set(suffix, { text: [], parts: [part] });
+    return this.#update(suffix, [part], { append: false, lastChunk: true });
+  }
+
+  #update(
+    suffix: string,
+    parts: MessagePart[],
+    { append, lastChunk }: Pick<ArtifactUpdate, 'append' | 'lastChunk'>,
+  ): StreamEvent {
+    const { taskId, contextId } = this.#options;
+    return {
+      artifactUpdate: { taskId, contextId, artifact: { artifactId: this.#idOf(suffix), parts }, append, lastChunk },
+    };
+  }
+
+  #artifact(suffix: string): Artifact {
+    const { text, parts } = this.#artifacts.get(suffix) ?? { text: [], parts: [] };
+    const joined = text.join('');
+    return { artifactId: this.#idOf(suffix), parts: [...(joined === '' ? [] : [{ text: joined }]), ...parts] };
+  }
+
+  #idOf(suffix: string): string {
+    return `${this.#options.taskId}-${suffix}`;
+  }
+
+  #news(frame: E2AResponse, part: MessagePart): StreamEvent {
+    return this.#become('TASK_STATE_WORKING', frame, [part]);
+  }
+
+  #become(state: TaskState, frame: E2AResponse, parts?: MessagePart[]): StreamEvent {
+    const { taskId, contextId } = this.#options;
+    const message: Message | undefined = parts && {
+      messageId: frame.response_id ?? `${taskId}-${frame.sequence}`,
+      role: 'ROLE_AGENT',
+      parts,
+      taskId,
+      contextId,
+    };
+    this.#status = {
+      state,
+      timestamp: frame.timestamp ?? this.#options.acceptedAt,
+      ...(message !== undefined && { message }),
+    };
+    const metadata = frame.is_final && Object.keys(this.#metadata).length > 0 ? this.#metadata : undefined;
+    return { statusUpdate: { taskId, contextId, status: this.#status, ...(metadata !== undefined && { metadata }) } };
+  }
+}
+
+/** What is needed of a request to show it as a task. */
+export function foldOptionsOf(envelope: E2AEnvelope, acceptedAt: number): TaskFoldOptions {
+  const { message } = envelope.params;
+  const taskId = envelope.request_id ?? '';
+  return {
+    taskId,
+    contextId: envelope.context_id ?? envelope.session_id ?? taskId,
+    // Only the endpoint puts a whole A2A message there; the server's own targets get parameters instead.
+    message: isA2aMessage(message, envelope) ? message : undefined,
+    acceptedAt: new Date(acceptedAt).toISOString(),
+  };
+}
+
+function isA2aMessage(message: unknown, { provenance, message_id: id }: E2AEnvelope): message is Message {
+  if (provenance.source_protocol !== 'a2a' || typeof message !== 'object' || message === null) return false;
+  return (message as Partial<Message>).messageId === id;
+}
+
+function errorMetadata({ code, details }: JsonObject): JsonObject {
+  const retryable = isObject(details) ? details['retryable'] : undefined;
+  return { e2a_code: code ?? null, ...(retryable !== undefined && { retryable }) };
+}
+
+/** The members of a result that its text does not carry. */
+function beyondText(result: Json): Json | undefined {
+  if (!isObject(result)) return typeof result === 'string' || result === null ? undefined : result;
+  const text = textOfResult(result);
+  const { stop_reason: _, ...members } = result;
+  const rest = Object.entries(members).filter(([name, value]) => !(TEXT_MEMBERS.has(name) && value === text));
+  return rest.length === 0 ? undefined : Object.fromEntries(rest);
+}
+
+/** ACP's reason for the end of a turn; two of them are states of a task. */
+function stateOf({ stop_reason: reason }: JsonObject): TaskState {
+  if (reason === 'refusal') return 'TASK_STATE_REJECTED';
+  return reason === 'cancelled' ? 'TASK_STATE_CANCELED' : 'TASK_STATE_COMPLETED';
+}
+
+const TEXT_MEMBERS: ReadonlySet<string> = new Set(['content', 'text', 'output']);
+const ANSWER = 'answer';

@@ -1,0 +1,51 @@
+import { envelopeFromA2aSendMessage } from '../e2a/adapters/a2a.ts';
+import type { E2AEnvelope } from '../e2a/envelope.ts';
+import type { JsonObject } from '../json.ts';
+import type { A2aVersion } from './operations.ts';
+import type { SendMessageRequest } from './shapes.ts';
+
+export interface SendDetails {
+  /** The id of the task, which is the id of the request. */
+  readonly taskId: string;
+  /** Where the message names no context, the one made for it. */
+  readonly contextId: string;
+  readonly agentId: string | undefined;
+  readonly jsonrpcId: E2AEnvelope['jsonrpc_id'];
+  readonly binding: 'JSONRPC' | 'HTTP+JSON';
+  readonly version: A2aVersion;
+  readonly now: Date;
+}
+
+/**
+ * SendMessage or SendStreamingMessage as an envelope. Both run as streams: what a unary call folds, another client can read frame by
+ * frame. Push secrets stay with the endpoint.
+ */
+export function sendEnvelope(request: SendMessageRequest, details: SendDetails): E2AEnvelope {
+  const { taskPushNotificationConfig: _, ...configuration } = request.configuration ?? {};
+  const { binding, version, now, taskId, contextId, agentId } = details;
+  const envelope = envelopeFromA2aSendMessage({
+    message_body: request.message as unknown as JsonObject,
+    configuration: configuration as JsonObject,
+    metadata: request.metadata ?? {},
+    context_id: contextId,
+    session_id: contextId,
+    task_id: taskId,
+    channel: 'a2a',
+    now,
+    // Beside what is asked: a retry of the same message has another JSON-RPC id, and may come by another binding.
+    details: {
+      binding,
+      a2a_version: version,
+      jsonrpc_id: details.jsonrpcId,
+      ...(request.tenant !== undefined && { tenant: request.tenant }),
+    },
+  });
+  return {
+    ...envelope,
+    request_id: taskId,
+    is_stream: true,
+    agent_ref: agentId === undefined ? null : { id: agentId },
+    // Agents that read chat messages find the text where they look for it.
+    params: { ...envelope.params, ...(envelope.params['text'] !== undefined && { content: envelope.params['text'] }) },
+  };
+}

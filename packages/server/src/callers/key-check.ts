@@ -1,0 +1,39 @@
+import type { Engine, Principal, Strangers } from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
+import { addressGroup } from '../edges/address.ts';
+
+/**
+ * Whose key it is, the same at every endpoint. Wrong keys count by address, and after too many in a minute that address is told
+ * to wait. A caller with a right one is never counted by its address: keys are too long to be guessed, so a flood of wrong ones
+ * from behind the same proxy is no reason to keep it out.
+ */
+export class KeyCheck {
+  readonly #engine: Engine;
+  readonly #strangers: Strangers;
+
+  constructor({ engine, strangers }: { readonly engine: Engine; readonly strangers: Strangers }) {
+    this.#engine = engine;
+    this.#strangers = strangers;
+  }
+
+  /** One answer for every key that does not open: which of the reasons it was is nobody's business. */
+  check(secret: string, address: string): Principal | Failure {
+    const { keys, callers } = this.#engine;
+    const key = keys.find(secret);
+    const principal = key && callers.principalOf(key);
+    if (principal !== undefined) return principal;
+    // A socket file has no address: its mode decides who may open it.
+    if (address === '') return NO_SUCH_KEY;
+    const group = addressGroup(address);
+    const refused = this.#strangers.refuse(group);
+    if (refused !== undefined) return refused;
+    this.#strangers.failed(group);
+    return NO_SUCH_KEY;
+  }
+}
+
+const NO_SUCH_KEY = failure(
+  'unauthenticated',
+  { suggestions: ['ask the operator for another key'] },
+  'Who is calling is not proven: the key is not known here, or was revoked.',
+);

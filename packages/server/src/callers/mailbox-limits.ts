@@ -1,0 +1,123 @@
+import {
+  type Clock,
+  type Limiter,
+  type Principal,
+  SlidingWindows,
+  type Window,
+  type WindowState,
+} from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
+import { addressGroup } from '../edges/address.ts';
+import { tightestFirst } from '../edges/limit-state.ts';
+import type { Counted, CountedCall } from '../http/count.ts';
+import { countRequest } from './count-request.ts';
+
+export interface MailboxLimitsOptions {
+  readonly clock: Clock;
+  /** What counts for everything an agent does, by whichever door. */
+  readonly limiter: Limiter;
+  readonly perMinute: number;
+  readonly maxConcurrent: number;
+}
+
+/**
+ * How often somebody may write (A2A mailbox, Rate Limits: "30/minute per IP", under "per agent"), and how many requests it may
+ * have open. A caller with a key is counted by itself; senders without one are counted together with all others at their
+ * address, and take nothing from callers with a key there.
+ */
+export class MailboxLimits {
+  readonly #options: MailboxLimitsOptions;
+  readonly #windows: SlidingWindows;
+  readonly #open = new Map<string, number>();
+  readonly #perAddress: readonly Window[];
+  readonly #perAgent: readonly Window[];
+  readonly #reads: readonly Window[];
+  #counted = 0;
+
+  constructor(options: MailboxLimitsOptions) {
+    this.#options = options;
+    this.#windows = new SlidingWindows({ clock: options.clock });
+    const window = { limit: options.perMinute, seconds: MINUTE };
+    this.#perAddress = [{ name: 'mailbox_address', ...window }];
+    this.#perAgent = [{ name: 'mailbox_agent', ...window }];
+    this.#reads = [{ name: 'mailbox_reads', limit: READS * options.maxConcurrent, seconds: MINUTE }];
+  }
+
+  count({ principal, address }: CountedCall): Counted {
+    this.#prune();
+    const states: WindowState[] = [];
+    const group = addressGroup(address);
+    const refused =
+      principal === undefined
+        ? this.#take('messages per minute for each address', this.#perAddress, group, states)
+        : (this.#take('messages per minute for each agent', this.#perAgent, principal.id, states) ??
+          this.#everywhere(principal, states));
+    const limits = tightestFirst(states);
+    if (refused !== undefined) return { limits, failure: refused };
+    const name = principal === undefined ? `address ${group}` : principal.id;
+    const release = this.#enter(name);
+    return release === undefined ? { limits, failure: this.#tooMany() } : { limits, release };
+  }
+
+  /**
+   * How often somebody without a key may ask for answers: for as many as may be open at the same time, each twice a second.
+   * Whoever has a key resumes what is its own, and that does not count.
+   */
+  countRead({ principal, address }: CountedCall): Counted {
+    if (principal !== undefined) return { limits: [] };
+    this.#prune();
+    const states: WindowState[] = [];
+    const refused = this.#take(
+      'answers asked for per minute for each address',
+      this.#reads,
+      addressGroup(address),
+      states,
+    );
+    return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
+  }
+
+  #prune(): void {
+    if (++this.#counted % PRUNE_EVERY === 0) this.#windows.prune(2 * MINUTE);
+  }
+
+  #take(what: string, windows: readonly Window[], who: string, states: WindowState[]): Failure | undefined {
+    const taken = this.#windows.take(who, windows);
+    states.push(...taken.states);
+    if (taken.allowed) return undefined;
+    const limit = windows[0]?.limit ?? 0;
+    const retryAfter = taken.states[0]?.retryAfter ?? MINUTE;
+    const message = `Rate limit exceeded: ${limit} ${what}.`;
+    return failure('rate_limited', { retry_after: retryAfter, limit, window_seconds: MINUTE }, message);
+  }
+
+  #everywhere(principal: Principal, states: WindowState[]): Failure | undefined {
+    const counted = countRequest(this.#options.limiter, principal);
+    states.push(...counted.states);
+    return counted.refused;
+  }
+
+  #enter(name: string): (() => void) | undefined {
+    const open = this.#open.get(name) ?? 0;
+    if (open >= this.#options.maxConcurrent) return undefined;
+    this.#open.set(name, open + 1);
+    return () => {
+      const left = (this.#open.get(name) ?? 1) - 1;
+      if (left > 0) this.#open.set(name, left);
+      else this.#open.delete(name);
+    };
+  }
+
+  #tooMany(): Failure {
+    const { maxConcurrent } = this.#options;
+    return failure(
+      'rate_limited',
+      { retry_after: 1 },
+      `Too many requests at the same time: ${maxConcurrent} are served.`,
+    );
+  }
+}
+
+const MINUTE = 60;
+/** In a minute, for each answer: an answer that is polled once a second must not come near it. */
+const READS = 120;
+const PRUNE_EVERY = 1000;

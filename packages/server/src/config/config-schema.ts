@@ -1,0 +1,174 @@
+import {
+  ApiShape,
+  DriverShape,
+  GATE_LIMITS,
+  LimitsShape,
+  McpServerShape,
+  ToolEntryShape,
+  WireShape,
+  WorkflowsShape,
+} from '@dragoman/core';
+import type { Static } from '@dragoman/protocols';
+import { DOOR_LIMITS } from './door-limits.ts';
+import { LfA2aShape } from './lf-a2a-config.ts';
+import { MailboxShape } from './mailbox-config.ts';
+import { MessagesShape } from './messages-config.ts';
+
+const text = { type: 'string', minLength: 1 } as const;
+const texts = { type: 'array', items: text } as const;
+const positive = { type: 'integer', minimum: 1 } as const;
+
+/** The whole of `dragoman.yaml`. Every key may be left out. */
+const StoredWorkflowShape = {
+  type: 'object',
+  required: ['file'],
+  properties: {
+    file: { ...text, description: 'JSON lines; `{{name}}` is an input.' },
+    description: { type: 'string', maxLength: 2000 },
+  },
+  additionalProperties: false,
+} as const;
+
+export const ConfigShape = {
+  type: 'object',
+  properties: {
+    version: {
+      enum: [1],
+      description:
+        'The version of this file format. A file with this key counts as complete, so a reload accepts it even if it has no agents. Put it on the last line.',
+    },
+    host: { ...text, default: '127.0.0.1', description: 'The address to listen on.' },
+    port: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      default: 7420,
+      description: 'The port to listen on; 0 for any free one.',
+    },
+    admin: {
+      type: 'object',
+      description: 'A listener of its own for the administration; unless told it is where everything else is.',
+      required: ['port'],
+      properties: {
+        host: { ...text, default: '127.0.0.1', description: 'The address it listens on.' },
+        port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Its port; 0 for any free one.' },
+      },
+      additionalProperties: false,
+    },
+    store: {
+      enum: ['sqlite', 'memory'],
+      default: 'sqlite',
+      description: 'Where everything durable is kept; memory forgets everything when it stops.',
+    },
+    default_agent: { ...text, description: 'Answers what names no agent.' },
+    agents: { type: 'object', additionalProperties: DriverShape, default: {} },
+    gate: {
+      type: 'object',
+      default: {},
+      description: 'Outbound requests.',
+      properties: {
+        allow: {
+          ...texts,
+          default: [],
+          description:
+            'Private or plain-http hosts that the APIs, tools, MCP servers, agents and embeddings of this configuration may use: host (port 443) or host:port. URLs that callers give never use this list.',
+        },
+        callbacks: {
+          ...texts,
+          default: [],
+          description:
+            'Private or plain-http hosts that URLs given by callers may use: callback URLs and the endpoints of registered agents; host (port 443) or host:port. Without any, public https only.',
+        },
+        ca: {
+          anyOf: [text, texts],
+          description: 'Files with certificates (PEM) to trust beside the usual ones.',
+        },
+        ...GATE_LIMITS,
+      },
+      additionalProperties: false,
+    },
+    apis: {
+      type: 'object',
+      additionalProperties: ApiShape,
+      default: {},
+      description: 'APIs that workflows may call, by id.',
+    },
+    knowledge: {
+      type: 'object',
+      properties: {
+        embeddings: {
+          type: 'object',
+          description: 'An endpoint with the embeddings API of OpenAI, in place of the encoder that is installed.',
+          required: ['url', 'model'],
+          properties: { url: text, model: text, credential: { ...text, description: 'A credential of the vault.' } },
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    },
+    wire: { ...WireShape, default: {} },
+    tools: { type: 'array', items: ToolEntryShape, default: [] },
+    mcp_servers: { type: 'object', additionalProperties: McpServerShape, default: {} },
+    limits: {
+      ...LimitsShape,
+      default: {},
+      description: 'How much one caller may do, in sliding windows, and what every peer may take of the doors.',
+      properties: { ...LimitsShape.properties, ...DOOR_LIMITS },
+    },
+    workflows: {
+      ...WorkflowsShape,
+      default: {},
+      properties: {
+        ...WorkflowsShape.properties,
+        operations: {
+          ...texts,
+          default: [],
+          description: 'Modules that export operations of your own as `operations`, by name.',
+        },
+        stored: {
+          type: 'object',
+          additionalProperties: StoredWorkflowShape,
+          default: {},
+          description: 'Workflows that callers run by name, with `permissions.workflows`.',
+        },
+      },
+    },
+    mailbox: { ...MailboxShape, default: {} },
+    messages: { ...MessagesShape, default: {} },
+    lf_a2a: { ...LfA2aShape, default: {} },
+    allowed_hosts: {
+      ...texts,
+      default: [],
+      description: 'Host names clients may use, beside the address listened on.',
+    },
+    allowed_origins: {
+      type: 'array',
+      items: { ...text, pattern: '^[a-z][a-z0-9+.-]*://[^/?#*\\s]+$' },
+      default: [],
+      description: 'Web origins that may call from a browser, such as https://console.example.com; each by its name.',
+    },
+    trusted_proxies: {
+      type: 'array',
+      items: text,
+      default: [],
+      description: 'Reverse proxies whose X-Forwarded-For is believed: addresses, or networks such as 10.0.0.0/8.',
+    },
+    log: {
+      type: 'object',
+      default: {},
+      description: 'What the server logs.',
+      properties: {
+        e2a: { type: 'boolean', default: false, description: 'Write one log line per E2A response, without secrets.' },
+      },
+      additionalProperties: false,
+    },
+    request_timeout_ms: { ...positive, default: 600_000, description: 'How long an agent may take.' },
+    keep_answers_hours: {
+      ...positive,
+      default: 24,
+      description: 'How long finished answers and their sessions are kept.',
+    },
+  },
+  additionalProperties: false,
+} as const;
+export type Config = Static<typeof ConfigShape>;

@@ -1,0 +1,8 @@
+import type { CompleteConfig } from './complete-config.ts';
+
+/** How long what has ended is kept, requests and executions alike. */
+export function keptAnswersMs({ keep_answers_hours: hours }: CompleteConfig): number {
+  return hours * ONE_HOUR;
+}
+
+const ONE_HOUR = 3600 * 1000;

@@ -1,0 +1,194 @@
+import {
+  type AnonymousQuotaSettings,
+  anonymousPrincipal,
+  isAnonymousOwner,
+  type MailboxSettings,
+  type OutboxSettings,
+  type Principal,
+} from '@dragoman/core';
+import { AGENT_ID_PATTERN, type ContentLimits, MAILBOX_LIMITS } from '@dragoman/protocols/a2a-mailbox';
+import type { Filled } from './filled.ts';
+
+const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
+const positive = { type: 'integer', minimum: 1 } as const;
+
+/** `mailbox:` of the configuration. */
+export const MailboxShape = {
+  type: 'object',
+  description: 'The A2A mailbox at /a2a.',
+  properties: {
+    name: { ...text, default: 'Dragoman', description: 'Who answers what is sent to nobody in particular.' },
+    agentId: { type: ['string', 'null'], pattern: AGENT_ID_PATTERN, default: null, description: 'Its ERC-8004 id.' },
+    description: {
+      ...text,
+      default: 'A mailbox for agents, served by Dragoman.',
+      description: 'One sentence for its card.',
+    },
+    url: { type: 'string', pattern: '^https?://', description: 'Where it is reached from outside, for its card.' },
+    iconUrl: { type: 'string', pattern: '^https?://', description: 'A picture of it, for its card.' },
+    provider: {
+      type: 'object',
+      description: 'Who runs it, for its card.',
+      required: ['organization', 'url'],
+      properties: { organization: text, url: { type: 'string', pattern: '^https?://' } },
+      additionalProperties: false,
+    },
+    supportedTrust: {
+      type: 'array',
+      items: text,
+      description:
+        'How others may come to trust it, in the words of ERC-8004: reputation, crypto-economic, tee-attestation.',
+    },
+    active: { type: 'boolean', description: 'What its registration says of it; true unless told.' },
+    anonymous: {
+      description:
+        'Ids of the agents that senders without a key may write to. Only agents of the configuration or the administration count, never agents that registered themselves. Default: [] (none). false means [].',
+      anyOf: [{ type: 'array', items: text }, { type: 'boolean' }],
+    },
+    anonymous_bytes: {
+      type: 'integer',
+      minimum: 65_536,
+      default: 64 * 1024 * 1024,
+      description:
+        'Bytes that messages of all senders without a key and their answers may take on the disk together; the oldest are removed first.',
+    },
+    anonymous_keep_hours: {
+      ...positive,
+      default: 6,
+      description: 'How long messages of senders without a key and their answers are kept.',
+    },
+    requests_per_minute: {
+      ...positive,
+      default: 30,
+      description: 'Messages per minute of one agent, or of all senders without a key at one address.',
+    },
+    max_concurrent: { ...positive, default: 10, description: 'Requests of one agent at the same time.' },
+    answer_within_ms: {
+      type: 'integer',
+      minimum: 0,
+      default: 10_000,
+      description: 'How long a sender without a callback waits before it gets an acknowledgement.',
+    },
+    max_content_characters: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 1_048_576,
+      default: MAILBOX_LIMITS.contentCharacters,
+      description: 'The content of a message, in UTF-16 code units. The first of the two limits counts.',
+    },
+    max_content_bytes: {
+      type: 'integer',
+      minimum: 100,
+      maximum: 1_048_576,
+      default: MAILBOX_LIMITS.contentBytes,
+      description: 'The same in bytes.',
+    },
+    thread_messages: { ...positive, default: 1000, description: 'Messages a thread keeps.' },
+    keep_threads_days: { ...positive, default: 30, description: 'How long the messages of a thread are kept.' },
+    callbacks: {
+      type: 'object',
+      default: {},
+      properties: {
+        timeout_ms: { ...positive, default: 10_000, description: 'For one try.' },
+        retries: { type: 'integer', minimum: 0, maximum: 10, default: 3, description: 'Tries after the first.' },
+        backoff_ms: {
+          ...positive,
+          default: 1000,
+          description:
+            'The shortest first pause; later ones 4 and 16 times it, each with up to as much again at random.',
+        },
+        max_retry_after_ms: {
+          ...positive,
+          default: 3_600_000,
+          description: 'The longest Retry-After that is honoured.',
+        },
+        per_host: {
+          ...positive,
+          default: 4,
+          description: 'Tries to one host, whatever the port, at the same time.',
+        },
+        queued_per_agent: { ...positive, default: 1000, description: 'Callbacks of one sender that may wait.' },
+        anonymous_per_host_per_minute: {
+          ...positive,
+          default: 30,
+          description: 'Callbacks to one host that senders without a key may ask for in a minute, all together.',
+        },
+        keep_days: { ...positive, default: 7, description: 'How long delivered and dead ones are kept to look at.' },
+      },
+      additionalProperties: false,
+    },
+  },
+  additionalProperties: false,
+} as const;
+export type MailboxConfig = Filled<typeof MailboxShape>;
+
+export function mailboxSettings(config: MailboxConfig): MailboxSettings {
+  return {
+    answerWithinMs: config.answer_within_ms,
+    threadMessages: config.thread_messages,
+    keepThreadsMs: config.keep_threads_days * ONE_DAY,
+  };
+}
+
+export function anonymousQuotaSettings(config: MailboxConfig): AnonymousQuotaSettings {
+  return {
+    bytes: config.anonymous_bytes,
+    keepMs: config.anonymous_keep_hours * ONE_HOUR,
+  };
+}
+
+/** What holds for every sender, and is told to whoever asks. */
+export interface MailboxTerms {
+  readonly perMinute: number;
+  readonly maxConcurrent: number;
+  /** For one try of a callback. */
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly content: ContentLimits;
+}
+
+export function mailboxTerms(config: MailboxConfig): MailboxTerms {
+  const { callbacks } = config;
+  return {
+    perMinute: config.requests_per_minute,
+    maxConcurrent: config.max_concurrent,
+    timeoutMs: callbacks.timeout_ms,
+    retries: callbacks.retries,
+    content: { contentCharacters: config.max_content_characters, contentBytes: config.max_content_bytes },
+  };
+}
+
+export function outboxSettings({ callbacks }: MailboxConfig): Partial<OutboxSettings> {
+  return {
+    timeoutMs: callbacks.timeout_ms,
+    retries: callbacks.retries,
+    backoffMs: callbacks.backoff_ms,
+    longestMs: callbacks.max_retry_after_ms,
+    perHost: callbacks.per_host,
+    keepMs: callbacks.keep_days * ONE_DAY,
+  };
+}
+
+/** The agents that senders without a key may write to, by id. */
+export function anonymousAgents({ anonymous }: MailboxConfig): readonly string[] {
+  return Array.isArray(anonymous) ? anonymous : [];
+}
+
+/**
+ * A sender without a key; `undefined` for any other owner. It may write to the listed agents that this server runs: an agent
+ * that registered itself under a listed id is not one of them.
+ */
+export function anonymousSender(
+  config: MailboxConfig,
+  owner: string,
+  hosted: { has(agentId: string): boolean },
+): Principal | undefined {
+  if (!isAnonymousOwner(owner)) return undefined;
+  return anonymousPrincipal(
+    owner,
+    anonymousAgents(config).filter((id) => hosted.has(id)),
+  );
+}
+
+const ONE_HOUR = 3600 * 1000;
+const ONE_DAY = 24 * ONE_HOUR;

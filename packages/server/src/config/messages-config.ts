@@ -1,0 +1,56 @@
+import { AgentId, FRESHNESS_WINDOW } from '@dragoman/protocols/a2a-messages';
+
+/** `messages:` of the configuration. */
+export const MessagesShape = {
+  type: 'object',
+  description: 'A2A messages at /a2a/messages, and the registry of agents.',
+  properties: {
+    require_signatures: {
+      type: 'boolean',
+      description: 'Whether every message must be signed; unless told, only where others than this machine can call.',
+    },
+    port: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 65_535,
+      description: 'A TCP port for the same messages, one a line; 0 for any free one, none unless told.',
+    },
+    agent_id: { ...AgentId, default: 'dragoman', description: 'The name this server goes by among agents.' },
+    tools_agent: {
+      ...AgentId,
+      description: 'Deprecated: use the recipient `tools`, which every server has. Another name for that target.',
+    },
+    unproven_per_minute: {
+      type: 'integer',
+      minimum: 1,
+      default: 120,
+      description: 'Messages and keys that prove nobody, from one address in a minute, before no more are looked at.',
+    },
+    max_age_ms: {
+      type: 'integer',
+      minimum: 1000,
+      maximum: 86_400_000,
+      default: FRESHNESS_WINDOW.past,
+      description: 'How old a message may be.',
+    },
+    max_ahead_ms: {
+      type: 'integer',
+      minimum: 0,
+      maximum: 3_600_000,
+      default: FRESHNESS_WINDOW.future,
+      description: 'How far its time may be ahead of ours.',
+    },
+    max_nonces: {
+      type: 'integer',
+      minimum: 100,
+      default: 1_000_000,
+      description: 'Signed messages that are remembered against replays; more are refused.',
+    },
+    url: {
+      type: 'string',
+      pattern: '^https?://',
+      description: 'Where it is reached from outside, for the registry and the card; mailbox.url unless told.',
+    },
+  },
+  additionalProperties: false,
+} as const;

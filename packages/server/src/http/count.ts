@@ -1,0 +1,34 @@
+import type { Principal } from '@dragoman/core';
+import type { Failure } from '@dragoman/protocols';
+import type { Route } from './route.ts';
+
+/** Counts a call against its caller's limits. `principal` is `undefined` for a call of nobody in particular to an open route. */
+export type Count = (call: CountedCall) => Counted | Promise<Counted>;
+
+export interface CountedCall {
+  readonly principal: Principal | undefined;
+  readonly route: Route;
+  readonly address: string;
+  /** Of the body. */
+  readonly bytes: number;
+}
+
+export interface Counted {
+  /** Told in the headers of the answer; the tightest first. */
+  readonly limits: readonly LimitState[];
+  /** Why the call may not go on. */
+  readonly failure?: Failure;
+  /** Called when the answer is over, for limits on what runs at the same time. */
+  readonly release?: () => void;
+}
+
+/** How much of one limit a caller has left. */
+export interface LimitState {
+  /** Names the policy in the IETF fields: `minute`. */
+  readonly name: string;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly windowSeconds: number;
+  /** When the window is fresh again, in epoch seconds. */
+  readonly resetAt: number;
+}

@@ -1,0 +1,45 @@
+import { type LoadedOperations, provideAdminKey, type Workflows } from '@dragoman/core';
+import { adminAgentRoutes } from '../routes/admin-agents.ts';
+import { adminDataRoutes } from '../routes/admin-data.ts';
+import { adminRequestRoutes } from '../routes/admin-requests.ts';
+import type { AgentsPart } from './agents.ts';
+import type { MailboxPart } from './mailbox.ts';
+import type { MessagesPart } from './messages.ts';
+import type { ServerPart } from './part.ts';
+import type { Service } from './service.ts';
+import type { WirePart } from './wire.ts';
+
+export interface AdminPartOptions extends Service {
+  readonly drivers: Pick<AgentsPart, 'open' | 'configured'>;
+  readonly mailbox: Pick<MailboxPart, 'keys'>;
+  readonly messages: Pick<MessagesPart, 'registry'>;
+  readonly workflows: Workflows;
+  readonly operations: LoadedOperations;
+  readonly wire: Pick<WirePart, 'audited'>;
+}
+
+/** Administration of what several parts have a share in, and the operator's key. */
+export function openAdminPart(options: AdminPartOptions): ServerPart {
+  const { engine, store, drivers, mailbox, messages, workflows, operations, wire, log } = options;
+  return {
+    routes: [
+      ...adminAgentRoutes({
+        engine,
+        openAgent: drivers.open,
+        configured: drivers.configured,
+        callbackSecrets: mailbox.keys,
+        registrations: messages.registry,
+      }),
+      ...adminDataRoutes({ engine, store, workflows, log }),
+      ...adminRequestRoutes({
+        store,
+        principalNamed: (id) => engine.principalNamed(id),
+        operations: operations.catalog.own,
+        audited: (id) => wire.audited(id),
+      }),
+    ],
+    start: async () => {
+      await provideAdminKey(engine.keys, options);
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import {
+  type Agent,
+  type AgentDefinition,
+  type AgentPush,
+  type AgentSocketHub,
+  childrenFolder,
+  type DriverDefinition,
+  endOrphans,
+  openAgent,
+  unopenedAgent,
+} from '@dragoman/core';
+import { type Failure, failure } from '@dragoman/protocols';
+import { reloadableAgents } from '../reload/reloadable-agents.ts';
+import { reloadableDefault } from '../reload/reloadable-parts.ts';
+import type { Opened } from '../routes/admin-agents.ts';
+import type { ServerPart } from './part.ts';
+import type { Service } from './service.ts';
+
+export interface AgentsPart extends ServerPart {
+  /** The agent of a definition, ready to be put in place, or why it cannot be reached. */
+  open(definition: AgentDefinition): Promise<Opened | Failure>;
+  /** The agents of the configuration. */
+  readonly configured: { has(id: string): boolean; putBack(id: string): Promise<void> };
+}
+
+/** Opens the agents of the configuration, then those of the administration. */
+export async function openAgentsPart(service: Service & { readonly hub: AgentSocketHub }): Promise<AgentsPart> {
+  const { folder, engine, agents, hub, gate, reader, clock, ids, log } = service;
+  endOrphans({ folder: childrenFolder(folder), log });
+  const onPush = (push: AgentPush) => engine.pushes.deliver(push);
+  const open = (id: string, definition: DriverDefinition) =>
+    openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush, reader });
+  const place = (agent: Agent, { max_parallel = 8, idempotent = false }: DriverDefinition) =>
+    engine.addAgent(agent, { maxParallel: max_parallel, isIdempotent: idempotent });
+  const add = async (id: string, definition: DriverDefinition) => place(await open(id, definition), definition);
+
+  await Promise.all(Object.entries(agents.configured).map(([id, definition]) => add(id, definition)));
+  await engine.callers.load();
+  for (const { agent_id: id, driver, ...definition } of engine.callers.list()) {
+    if (driver === undefined) continue;
+    // Fixing or removing it needs a running server.
+    await add(id, { driver, ...definition }).catch((error) => {
+      log.error({ agent: id, error: String(error) }, UNOPENED);
+      place(unopenedAgent(id), { driver, ...definition });
+    });
+  }
+  return {
+    open: async (definition) => {
+      const driver = definition as DriverDefinition;
+      try {
+        const agent = await open(definition.agent_id, driver);
+        return { place: () => place(agent, driver), close: () => agent[Symbol.asyncDispose]() };
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
+      }
+    },
+    configured: {
+      has: (id) => Object.hasOwn(agents.configured, id),
+      putBack: async (id) => {
+        const definition = agents.configured[id];
+        if (definition === undefined) return;
+        // The one that stood in for it is removed all the same; the next start reports the error again.
+        await add(id, definition).catch((error) =>
+          log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be put back'),
+        );
+      },
+    },
+    reloadables: [reloadableAgents({ agents, engine, open, place }), reloadableDefault(engine)],
+  };
+}
+
+const UNOPENED = 'an agent of the administration cannot be opened: mend it and start again, or make or remove it there';

@@ -1,0 +1,73 @@
+import {
+  type AgentPush,
+  AgentSocketHub,
+  Callers,
+  Engine,
+  type JsonReader,
+  type Store,
+  Strangers,
+  ToolRegistry,
+} from '@dragoman/core';
+import { logLine } from '@dragoman/protocols';
+import { AnsweringAgents } from '../agents/answering-agents.ts';
+import { KeyCheck } from '../callers/key-check.ts';
+import { keptAnswersMs } from '../config/kept-answers.ts';
+import { anonymousSender } from '../config/mailbox-config.ts';
+import { reloadableLimits } from '../reload/reloadable-parts.ts';
+import { agentSocketRoute } from '../routes/agent-socket.ts';
+import type { ServerPart } from './part.ts';
+import type { OpeningOptions } from './server-options.ts';
+
+export interface EnginePart extends ServerPart {
+  readonly engine: Engine;
+  readonly agents: AnsweringAgents;
+  readonly tools: ToolRegistry;
+  readonly hub: AgentSocketHub;
+  readonly strangers: Strangers;
+  readonly keyCheck: KeyCheck;
+}
+
+/** The engine, who may call it, and where agents dial in to answer. Agents and tools are put into it by later parts. */
+export function openEnginePart(options: OpeningOptions & { store: Store; reader: JsonReader }): EnginePart {
+  const { config, store, reader, clock, ids, log } = options;
+  const callers = new Callers({ store: store.agents, clock });
+  const agents = new AnsweringAgents(config.agents, callers);
+  const engine = new Engine({
+    store,
+    callers,
+    clock,
+    ids,
+    log,
+    ...(config.default_agent !== undefined && { defaultAgent: config.default_agent }),
+    limits: config.limits,
+    timeoutMs: config.request_timeout_ms,
+    keepMs: keptAnswersMs(config),
+    anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
+    ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),
+  });
+  const tools = new ToolRegistry({ clock, log });
+  engine.tools = tools;
+  const strangers = new Strangers({ clock, perMinute: config.messages.unproven_per_minute });
+  const { message_bytes: maxFrameBytes } = config.limits;
+  const hub = new AgentSocketHub({
+    clock,
+    ids,
+    log,
+    onPush: (push: AgentPush) => engine.pushes.deliver(push),
+    reader,
+    ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+  });
+  return {
+    engine,
+    agents,
+    tools,
+    hub,
+    strangers,
+    keyCheck: new KeyCheck({ engine, strangers }),
+    sockets: [agentSocketRoute(hub, agents)],
+    reloadables: [reloadableLimits(engine.limiter)],
+    start: () => engine.start(),
+    // Agents that dialled in are heard as long as anything runs.
+    drain: (drainMs) => engine.stop({ drainMs }).finally(() => hub.close()),
+  };
+}

@@ -1,0 +1,122 @@
+import type { Engine } from '@dragoman/core';
+import { countRequest } from '../callers/count-request.ts';
+import { edgeLimits, jsonLimits } from '../config/door-limits.ts';
+import { anonymousAgents } from '../config/mailbox-config.ts';
+import { ConnectionShares } from '../edges/connection-shares.ts';
+import { HttpEdge } from '../edges/http.ts';
+import { tightestFirst } from '../edges/limit-state.ts';
+import type { Counted, CountedCall } from '../http/count.ts';
+import type { Route, SocketRoute } from '../http/route.ts';
+import { RequestMeter, type SeenRequest } from '../metrics/request-meter.ts';
+import { serverMetrics } from '../metrics/server-metrics.ts';
+import { healthRoute } from '../routes/health.ts';
+import { metricsRoute } from '../routes/metrics.ts';
+import { openApiRoute } from '../routes/openapi.ts';
+import { VERSION } from '../version.ts';
+import type { ServerPart } from './part.ts';
+import { isLoopback, logReachable } from './reachable.ts';
+import type { Service } from './service.ts';
+import { Started } from './started.ts';
+
+export interface HttpPartOptions extends Service {
+  /** Of every other part. */
+  readonly routes: readonly Route[];
+  readonly sockets: readonly SocketRoute[];
+}
+
+export interface HttpPart extends ServerPart {
+  /** Where it listens; empty when it does not. */
+  readonly url: string;
+  /** Where its administration is: the same, unless that has a listener of its own. */
+  readonly adminUrl: string;
+}
+
+/** The HTTP port, the administration's own one where there is one, and what is served for people and tools. */
+export function openHttpPart(options: HttpPartOptions): HttpPart {
+  const { config, engine, store, agents, keyCheck, reader, intake, address, sockets, clock, ids, log } = options;
+  const { admin, limits, host } = config;
+  const meter = new RequestMeter();
+  const measured = { engine, store, edge: () => edge.load };
+  const health = healthRoute(VERSION);
+  const metrics = metricsRoute(async () => [...meter.metrics(), ...(await serverMetrics(measured))]);
+  const routes: Route[] = [health, metrics, ...options.routes];
+  routes.push(openApiRoute(routes, VERSION));
+  const started = new Started();
+  const held = routes.map((route) => started.holding(route));
+  const shared = {
+    clock,
+    ids,
+    log,
+    origins: config.allowed_origins,
+    proxies: config.trusted_proxies,
+    authenticate: (key: string, from: string) => started.once(() => keyCheck.check(key, from)),
+    count: (call: CountedCall) => count(engine, call),
+    observe: (seen: SeenRequest) => meter.observe(seen),
+    ...edgeLimits(limits),
+    intake,
+    jsonLimits: jsonLimits(limits),
+    unread: options.unread,
+    reader,
+  };
+  const hostsOf = (own: string) => [own, 'localhost', '127.0.0.1', '::1', ...config.allowed_hosts];
+  const edge: HttpEdge = new HttpEdge({
+    ...shared,
+    routes: admin === undefined ? held : held.filter(({ access }) => access !== 'admin'),
+    sockets,
+    hosts: hostsOf(host),
+  });
+  const adminHost = admin?.host ?? '127.0.0.1';
+  const adminEdge =
+    admin === undefined
+      ? undefined
+      : new HttpEdge({
+          ...shared,
+          // Its connections do not count with those of others: the operator gets in while they take every place.
+          intake: {
+            ...intake,
+            connections: new ConnectionShares({ most: ADMIN_CONNECTIONS, perAddress: ADMIN_CONNECTIONS }),
+          },
+          // Anyone who can reach it may ask for the server's health, and for nothing that belongs to an agent.
+          routes: [health, ...held.filter(({ access }) => access === 'admin')],
+          hosts: hostsOf(adminHost),
+        });
+  engine.keys.onRevoked((keyId) => {
+    for (const one of [edge, adminEdge]) one?.disconnect((principal) => principal.keyId === keyId);
+  });
+  let url = '';
+  let adminUrl = '';
+  let closed: Promise<unknown> = Promise.resolve();
+  return {
+    get url() {
+      return url;
+    },
+    get adminUrl() {
+      return adminUrl;
+    },
+    listen: async () => {
+      url = await edge.listen({ host, port: config.port });
+      address.url = url;
+      adminUrl = (admin && (await adminEdge?.listen({ host: adminHost, port: admin.port }))) ?? url;
+      if (isLoopback(host)) return;
+      const reachable = anonymousAgents(config.mailbox).filter((id) => agents.has(id));
+      logReachable(routes, { log, host, agents: reachable });
+    },
+    start: async () => started.now(),
+    // Open answers finish while the other parts drain.
+    drain: async (drainMs) => {
+      closed = Promise.all([edge.close({ drainMs }), adminEdge?.close({ drainMs })]);
+    },
+    stop: async () => {
+      await closed;
+    },
+  };
+}
+
+function count(engine: Engine, { principal }: CountedCall): Counted {
+  if (principal === undefined) return { limits: [] };
+  const { states, refused } = countRequest(engine.limiter, principal);
+  return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
+}
+
+/** Within what is reserved of the open files. */
+const ADMIN_CONNECTIONS = 32;

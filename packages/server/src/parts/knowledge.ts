@@ -1,0 +1,80 @@
+import {
+  Apis,
+  apiSource,
+  DEFAULT_WORKFLOW_LIMITS,
+  documentSource,
+  type Embedder,
+  EndpointEmbedder,
+  endpointSource,
+  Knowledge,
+  KnowledgeBases,
+  operationSource,
+  ThreadEmbedder,
+  toolSource,
+  workflowSource,
+} from '@dragoman/core';
+import { OPERATION_NAMES, type OwnOperations } from '@dragoman/protocols/a2e-workflow';
+import { reloadableApis } from '../reload/reloadable-parts.ts';
+import { adminApiRoutes } from '../routes/admin-apis.ts';
+import { adminKnowledgeRoutes } from '../routes/admin-knowledge.ts';
+import { capabilitiesRoute } from '../routes/capabilities.ts';
+import { knowledgeRoutes } from '../routes/knowledge.ts';
+import type { ServerPart } from './part.ts';
+import type { Service } from './service.ts';
+
+export interface KnowledgePartOptions extends Service {
+  /** Operations there are beside the built-in ones. */
+  readonly operations: OwnOperations;
+}
+
+/** How agents learn what there is for them: APIs, capabilities, knowledge. */
+export interface KnowledgePart extends ServerPart {
+  readonly apis: Apis;
+}
+
+/** Reads what is stored and configured. The search itself is loaded when somebody searches. */
+export async function openKnowledgePart(options: KnowledgePartOptions): Promise<KnowledgePart> {
+  const { config, store, clock, log, gate, vault, tools, operations } = options;
+  const apis = new Apis({ store: store.apis, clock, log, gate });
+  const bases = new KnowledgeBases({ store: store.knowledge, clock });
+  await Promise.all([apis.load(config.apis), bases.load()]);
+  const knowledge = new Knowledge({
+    sources: [
+      operationSource(operations),
+      apiSource(apis),
+      endpointSource(apis),
+      toolSource(() => tools),
+      workflowSource(() => tools),
+      documentSource(bases),
+    ],
+    bases,
+    clock,
+    log,
+    embedder: embedderOf(options),
+  });
+  const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...config.workflows };
+  const routes = [
+    capabilitiesRoute({
+      apis,
+      bases,
+      operations: [...OPERATION_NAMES, ...Object.keys(operations)],
+      limits: { executionTime: limits.timeout_ms, operations: limits.max_operations },
+      credentials: vault,
+    }),
+    ...knowledgeRoutes({ knowledge, bases }),
+    ...adminApiRoutes(apis),
+    ...adminKnowledgeRoutes(bases),
+  ];
+  return {
+    apis,
+    routes,
+    reloadables: [reloadableApis(apis)],
+    stop: () => knowledge[Symbol.asyncDispose](),
+  };
+}
+
+function embedderOf({ config, clock, log, gate, reader }: KnowledgePartOptions): Embedder {
+  const endpoint = config.knowledge?.embeddings;
+  if (endpoint === undefined) return new ThreadEmbedder({ clock, log });
+  return new EndpointEmbedder({ gate, clock, log, reader, ...endpoint });
+}

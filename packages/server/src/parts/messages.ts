@@ -1,0 +1,219 @@
+import { join } from 'node:path';
+import {
+  AgentRegistry,
+  type Clock,
+  type HostedAgent,
+  isBuiltIn,
+  keyIn,
+  type Log,
+  MessageSigner,
+  Messages,
+  newKey,
+  type RegisteredAgent,
+  relayAgent,
+  SenderProof,
+  toolsTarget,
+} from '@dragoman/core';
+import { SCHEMA_BASE } from '@dragoman/protocols';
+import {
+  type AgentCard,
+  FRESHNESS_WINDOW,
+  isAgentId,
+  MAX_MESSAGE_BYTES,
+  PROTOCOL_VERSIONS,
+  SCHEMA_VERSIONS,
+} from '@dragoman/protocols/a2a-messages';
+import type { AnsweringAgent, AnsweringAgents } from '../agents/answering-agents.ts';
+import { identifyMs, jsonLimits, lineLimits } from '../config/door-limits.ts';
+import { MessageLines } from '../edges/message-lines.ts';
+import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
+import { messageRoutes, messageSocketRoute } from '../routes/a2a-messages.ts';
+import { agentRegistryRoutes } from '../routes/agent-registry.ts';
+import type { CardExtension } from '../routes/discovery.ts';
+import { schemaRoute } from '../routes/schema-files.ts';
+import { senderInStart } from '../routes/sender-in-start.ts';
+import { VERSION } from '../version.ts';
+import type { ServerPart } from './part.ts';
+import type { Service } from './service.ts';
+
+/** The A2A messages service, the registry of agents, and the endpoints of both. */
+export interface MessagesPart extends ServerPart {
+  readonly registry: AgentRegistry;
+  /** What the card of this server tells of messages: where they go, and by which key its own are known. */
+  cardExtension(): CardExtension;
+  /** Where messages come in over TCP; `undefined` when no port is opened. */
+  readonly url: string | undefined;
+}
+
+/** Puts the messages service together as configured. */
+export async function openMessagesPart(service: Service): Promise<MessagesPart> {
+  const { config, folder, engine, agents, store, gate, signatures, strangers, reader, intake, address } = service;
+  const { clock, ids, log } = service;
+  const { messages: settings, host } = config;
+  const serverId = settings.agent_id;
+  const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
+  const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
+  const signer = new MessageSigner({ key, signatures, reader, clock, ids });
+  const window = {
+    ...FRESHNESS_WINDOW,
+    past: settings.max_age_ms,
+    future: settings.max_ahead_ms,
+  };
+  const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
+  // Both are on one port: the URL at which one is reached from outside serves the other too.
+  const outsideUrl = (settings.url ?? config.mailbox.url)?.replace(/\/$/, '');
+  const endpoint = () => `${outsideUrl ?? address.url}/a2a/messages`;
+  let url: string | undefined;
+  const relayed = new Set<string>();
+  const { tools_agent: toolsId } = settings;
+  const registry = new AgentRegistry({
+    store: store.registrations,
+    clock,
+    hosted: {
+      agents: () => hostedAgents(agents, { toolsId, endpoint: endpoint(), published }),
+      version: () => agents.version,
+    },
+    isTaken: (agentId, owner) =>
+      agentId === serverId || (agentId !== owner && engine.callers.find(agentId) !== undefined),
+    names: () => [serverId, ...engine.callers.list().map(({ agent_id }) => agent_id)],
+    onChange: (agent, what) => reach(agent, what),
+  });
+  const reach = (agent: RegisteredAgent, what: 'put' | 'removed') => {
+    const { card, endpoint } = agent;
+    if (what === 'removed') {
+      if (relayed.delete(agent.agentId)) void engine.router.remove(agent.agentId);
+      return;
+    }
+    // A registration cannot take the place of an agent with a driver, or of a target of the server.
+    if (isBuiltIn(agent.agentId)) return;
+    if (engine.router.has(agent.agentId) && !relayed.has(agent.agentId)) return;
+    relayed.add(agent.agentId);
+    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, reader, gate, clock, ids, window }));
+  };
+  if (toolsId !== undefined) {
+    if (toolsId !== 'tools' && (isBuiltIn(toolsId) || engine.router.has(toolsId)))
+      throw new Error(`messages.tools_agent: there is an agent ${toolsId} already`);
+    if (toolsId !== 'tools') engine.addAgent(toolsTarget(toolsId), { maxParallel: 64 });
+  }
+  const proof = new SenderProof({
+    callers: engine.callers,
+    nonces: store.nonces,
+    signatures,
+    clock,
+    requireSignatures,
+    mostNonces: settings.max_nonces,
+    window,
+  });
+  const messages = new Messages({
+    engine,
+    registry,
+    proof,
+    strangers,
+    nonces: store.nonces,
+    signer,
+    reader,
+    clock,
+    ids,
+    log,
+    card: serverCard(serverId, published),
+    jsonLimits: jsonLimits(config.limits),
+  });
+  const door = { messages, clock, identifyMs: identifyMs(config.limits) };
+  const lines = new MessageLines({ ...door, maxPerCaller: config.limits.connections_per_agent });
+  const limits = { ...lineLimits(config.limits), maxLineBytes: MAX_MESSAGE_BYTES };
+  const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake, unread: service.unread });
+  const stopped = new AbortController();
+  // Before the engine takes up what was left: some of it may be for agents that registered.
+  await registry.load();
+  if (!requireSignatures) {
+    log.info({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
+  }
+  return {
+    get url() {
+      return url;
+    },
+    cardExtension: () => ({
+      uri: `${SCHEMA_BASE}/a2a-messages`,
+      description: 'Signed A2A messages between agents; what this server says is signed by this key.',
+      params: { endpoint: endpoint(), agent_id: serverId, ...published },
+    }),
+    routes: [
+      ...messageRoutes(messages, senderInStart(proof)),
+      ...agentRegistryRoutes({ registry, clock, gate }),
+      schemaRoute(),
+    ],
+    sockets: [messageSocketRoute(door)],
+    registry,
+    listen: async () => {
+      if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
+    },
+    start: async () => {
+      await proof.load();
+      void keepHouse(proof, { clock, log, signal: stopped.signal });
+    },
+    stop: async (drainMs) => {
+      stopped.abort();
+      const closed = edge.close();
+      await lines.stop({ drainMs });
+      await edge[Symbol.asyncDispose]();
+      await closed;
+    },
+  };
+}
+
+/** The agents of this server as others find them: what they are good at is what they are configured to be. */
+function hostedAgents(agents: AnsweringAgents, { toolsId, endpoint, published }: Hosting): HostedAgent[] {
+  const tools = { name: 'Tools', description: 'The tools of this server: the method is the tool.' };
+  const own: AnsweringAgent[] = toolsId === undefined ? [] : [{ ...tools, id: toolsId }];
+  return [...agents.list(), ...own]
+    .filter(({ id }) => isAgentId(id))
+    .map(({ id, name = id, description = '', skills = [] }) => ({
+      endpoint,
+      card: {
+        agent_id: id,
+        name,
+        version: CARD_VERSION,
+        description,
+        capabilities: skills.length > 0 ? skills.slice(0, 50) : ['request_response'],
+        supported_protocols: [...PROTOCOL_VERSIONS],
+        schema_versions: [...SCHEMA_VERSIONS],
+        metadata: { ...published },
+      },
+    }));
+}
+
+interface Hosting {
+  /** The agent that stands for the tools, if there is one. */
+  readonly toolsId: string | undefined;
+  readonly endpoint: string;
+  readonly published: Record<string, string>;
+}
+
+function serverCard(serverId: string, published: Record<string, string>): AgentCard {
+  return {
+    agent_id: serverId,
+    name: 'Dragoman',
+    version: CARD_VERSION,
+    description: 'Relays requests to its agents, and knows which agents there are.',
+    capabilities: ['request_response', 'auth_signature'],
+    supported_protocols: [...PROTOCOL_VERSIONS],
+    schema_versions: [...SCHEMA_VERSIONS],
+    metadata: { ...published },
+  };
+}
+
+async function keepHouse(proof: SenderProof, { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal }) {
+  while (!signal.aborted) {
+    try {
+      await clock.wait(60_000, signal);
+      await proof.purge();
+    } catch (error) {
+      if (!signal.aborted) log.warn({ error: String(error) }, 'old nonces could not be forgotten');
+    }
+  }
+}
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
+const KEY_FILE = 'messages.pem';
+/** A card has three numbers and nothing behind them. */
+const CARD_VERSION = VERSION.replace(/[-+].*$/, '');

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import {
+  environmentKey,
+  fileKey,
+  type KeySource,
+  type NetworkGate,
+  openGate,
+  openVault,
+  passingKey,
+  type Store,
+  type Vault,
+} from '@dragoman/core';
+import { allowedLists } from '../config/allowed-lists.ts';
+import { reloadableGate } from '../reload/reloadable-parts.ts';
+import { adminCredentialRoutes } from '../routes/admin-credentials.ts';
+import type { ServerPart } from './part.ts';
+import type { OpeningOptions } from './server-options.ts';
+
+export interface OutboundPartOptions extends OpeningOptions {
+  readonly store: Store;
+}
+
+export interface OutboundPart extends ServerPart {
+  readonly vault: Vault;
+  readonly gate: NetworkGate;
+}
+
+/** The vault and the gate that has its secrets from it, as the configuration wants them. */
+export async function openOutboundPart(options: OutboundPartOptions): Promise<OutboundPart> {
+  const { config, store, clock, log } = options;
+  const vault = await openVault({ store: store.credentials, clock, log, key: keySource(options) });
+  const { allow: _, callbacks: __, ca, ...limits } = config.gate;
+  const gate = openGate({ clock, log, ...allowedLists(config), ca: certificates(ca), secrets: vault, limits });
+  return {
+    vault,
+    gate,
+    routes: adminCredentialRoutes(vault),
+    reloadables: [reloadableGate(gate)],
+    stop: () => gate[Symbol.asyncDispose](),
+  };
+}
+
+function keySource({ config, folder, log, vaultKey }: OutboundPartOptions): KeySource {
+  if (vaultKey !== undefined) return environmentKey(vaultKey);
+  // What is kept in memory needs no key that outlives it.
+  return config.store === 'memory' ? passingKey() : fileKey({ folder, log });
+}
+
+function certificates(paths: string | readonly string[] = []): string[] {
+  return [paths].flat().map((path) => {
+    const text = certificateText(path);
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+    throw new Error(`gate.ca: ${path} holds no certificate in PEM`);
+  });
+}
+
+function certificateText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${code})`;
+    throw new Error(`gate.ca: ${why}`);
+  }
+}

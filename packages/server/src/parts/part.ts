@@ -1,0 +1,21 @@
+import type { Route, SocketRoute } from '../http/route.ts';
+import type { Reloadable } from '../reload/reload.ts';
+
+/**
+ * A piece of the server. A function opens it with what it needs of the parts before it. Then every part listens, every part starts,
+ * and at the end every part drains and stops, the last one first.
+ */
+export interface ServerPart {
+  readonly routes?: readonly Route[];
+  readonly sockets?: readonly SocketRoute[];
+  /** What of it can change while it runs. */
+  readonly reloadables?: readonly Reloadable[];
+  /** Opens its ports. An embedded server has none. */
+  listen?(): Promise<void>;
+  /** Continues what an earlier process left. All ports are open by then, so that the work is not begun only to be stopped. */
+  start?(): Promise<void>;
+  /** Accepts nothing new, and lets running work finish for at most so long. */
+  drain?(drainMs: number): Promise<void>;
+  /** Nothing runs any more: closes what is open. Answers that are being sent have this long. */
+  stop?(drainMs: number): PromiseLike<void>;
+}

@@ -1,0 +1,30 @@
+import type { Clock, Ids, Log } from '@dragoman/core';
+import type { CompleteConfig } from '../config/complete-config.ts';
+import type { Config } from '../config/config-schema.ts';
+
+export interface ServerOptions {
+  readonly config: Config;
+  /** Where everything durable is kept. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** The admin's key, when the operator brings one. Without it the first start makes one and hands it to `onAdminKey`. */
+  readonly adminKey?: string;
+  /** The key of the vault, when the operator brings one. Without it there is a key file in the folder. */
+  readonly vaultKey?: string;
+  readonly onAdminKey?: (key: string) => void;
+  /** Start although the database has lost recorded history. Default: false. */
+  readonly acceptLoss?: boolean;
+  /** The disk failed: end the process. */
+  readonly onFatal?: (error: Error) => void;
+  /** Opens no port: the embedding program serves what it needs. Default: false. */
+  readonly isEmbedded?: boolean;
+  /** What an operator does to accept a changed tool of an MCP server, where there is no server to ask. */
+  readonly howToAccept?: (tool: string) => string;
+}
+
+/** The same, with every default of the configuration put in. */
+export interface OpeningOptions extends ServerOptions {
+  readonly config: CompleteConfig;
+}

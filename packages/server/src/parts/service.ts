@@ -1,0 +1,38 @@
+import type {
+  Engine,
+  JsonReader,
+  NetworkGate,
+  Signatures,
+  Store,
+  Strangers,
+  ToolRegistry,
+  UnreadBudget,
+  Vault,
+} from '@dragoman/core';
+import type { AnsweringAgents } from '../agents/answering-agents.ts';
+import type { KeyCheck } from '../callers/key-check.ts';
+import type { Intake } from '../edges/intake.ts';
+import type { OpeningOptions } from './server-options.ts';
+
+/** What every endpoint of a server is put together from. */
+export interface Service extends OpeningOptions {
+  readonly store: Store;
+  readonly vault: Vault;
+  readonly gate: NetworkGate;
+  readonly reader: JsonReader;
+  readonly signatures: Signatures;
+  readonly intake: Intake;
+  readonly engine: Engine;
+  readonly agents: AnsweringAgents;
+  readonly tools: ToolRegistry;
+  readonly strangers: Strangers;
+  readonly keyCheck: KeyCheck;
+  readonly address: OwnAddress;
+  /** What is held for peers that read slowly, over all connections. */
+  readonly unread: UnreadBudget;
+}
+
+/** Where this server is reached, for what it publishes. Empty until its port is open. */
+export interface OwnAddress {
+  url: string;
+}

@@ -1,0 +1,81 @@
+import {
+  type AgentRegistry,
+  AgentTools,
+  agentsTarget,
+  childrenFolder,
+  FixedTools,
+  McpServers,
+  openTools,
+  type SkilledAgent,
+  Skills,
+  type StoredWorkflows,
+  toolsTarget,
+  type Workflows,
+  WorkflowTools,
+} from '@dragoman/core';
+import type { AnsweringAgents } from '../agents/answering-agents.ts';
+import { reloadableServers, reloadableTools } from '../reload/reloadable-parts.ts';
+import { adminToolRoutes } from '../routes/admin-tools.ts';
+import { VERSION } from '../version.ts';
+import type { ServerPart } from './part.ts';
+import type { Service } from './service.ts';
+
+export interface ToolsPartOptions extends Service {
+  readonly workflows: Workflows;
+  readonly stored: StoredWorkflows;
+  /** The agents that registered. */
+  readonly registry: Pick<AgentRegistry, 'discover'>;
+}
+
+export interface ToolsPart extends ServerPart {
+  readonly servers: McpServers;
+  readonly skills: Skills;
+}
+
+/** Everything that can be called as a tool, and the targets `tools` and `agents`. */
+export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPart> {
+  const { config, engine, agents, tools, store, registry, folder, clock, ids, log, gate } = options;
+  const fixed = new FixedTools(await openTools(config.tools, options));
+  tools.add(fixed);
+  const everyAgent = () => skilledAgents(agents, registry);
+  tools.add(new AgentTools({ engine, ids, agents: everyAgent }));
+  tools.add(new WorkflowTools({ engine, ids, stored: options.stored }));
+  const servers = new McpServers({
+    configs: config.mcp_servers,
+    clock,
+    log,
+    folder: childrenFolder(folder),
+    pins: store.pins,
+    gate,
+    reader: options.reader,
+    version: VERSION,
+    howToAccept: options.howToAccept,
+  });
+  tools.add(servers);
+  engine.addAgent(toolsTarget('tools'), { maxParallel: 64 });
+  engine.addAgent(agentsTarget(everyAgent), { maxParallel: Number.POSITIVE_INFINITY });
+  return {
+    servers,
+    skills: new Skills({ engine, ids, agents: (skill) => skilledAgents(agents, registry, skill) }),
+    routes: adminToolRoutes({ tools, servers }),
+    reloadables: [reloadableTools(fixed, config.tools, options), reloadableServers(servers)],
+  };
+}
+
+/** Those with a driver first, then those that registered and are healthy. */
+function skilledAgents(
+  agents: AnsweringAgents,
+  registry: Pick<AgentRegistry, 'discover'>,
+  skill?: string,
+): SkilledAgent[] {
+  const own: readonly SkilledAgent[] = agents.list();
+  const ids = new Set(own.map(({ id }) => id));
+  const capabilities = skill === undefined ? [] : [skill];
+  const { agents: found } = registry.discover({ capabilities, status: 'healthy', limit: Number.POSITIVE_INFINITY });
+  // An agent with a driver is asked by that, whatever registered under its name.
+  const others = found.filter(({ agentId, owner }) => owner !== undefined && !ids.has(agentId));
+  const skilled = others.map(({ agentId: id, name, card: { description }, capabilities: skills }) => {
+    return { id, name, description, skills, hasMethods: true };
+  });
+  return [...own, ...skilled];
+}

@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import {
+  type AuditEntry,
+  chainsPlugin,
+  durableCalls,
+  lexicalSearch,
+  loadPlugins,
+  type McpServers,
+  Memories,
+  mcpPlugin,
+  memoryPlugin,
+  type Principal,
+  SessionToolkits,
+  skillsPlugin,
+  toolsPlugin,
+  WireHost,
+  type WirePlugin,
+} from '@dragoman/core';
+import type { Config } from '../config/config-schema.ts';
+import { identifyMs, jsonLimits, lineLimits } from '../config/door-limits.ts';
+import { addressGroup } from '../edges/address.ts';
+import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
+import { isFailure } from '../http/problem.ts';
+import { wireRoutes, wireSocketRoute } from '../routes/wire.ts';
+import { AuditFile } from './audit-file.ts';
+import type { ServerPart } from './part.ts';
+import { pluginStates } from './plugin-states.ts';
+import type { Service } from './service.ts';
+import type { ToolsPart } from './tools.ts';
+
+export interface WirePartOptions extends Service, Pick<ToolsPart, 'servers' | 'skills'> {}
+
+export interface WirePart extends ServerPart {
+  readonly host: WireHost;
+  readonly servers: McpServers;
+  /** Where agents connect over TCP; `undefined` when no port is opened. */
+  readonly url: string | undefined;
+  /** The path of the unix socket; `undefined` when there is none. */
+  readonly socket: string | undefined;
+  /** The lines about a request, where lines are kept: one of each agent that used its id, the newest first. */
+  audited(requestId: string): Promise<readonly AuditEntry[]>;
+}
+
+/** The A2E wire: a host for the server's tools, and the ways to connect to it. */
+export async function openWirePart(options: WirePartOptions): Promise<WirePart> {
+  const { config, engine, tools, servers, skills, keyCheck, store, folder, intake, reader, unread } = options;
+  const { clock, ids, log } = options;
+  const toolkits = new SessionToolkits();
+  const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
+  // Whoever runs the process sets its limits, and needs none against themselves.
+  const count = (principal: Principal) => {
+    if (principal.role !== 'admin') engine.limiter.request(principal);
+  };
+  // Every capability of the host. A new one is a file in core and a line here.
+  const plugins: WirePlugin[] = [
+    toolsPlugin({ tools, toolkits, clock, callDurably: durableCalls({ engine, ids, clock }) }),
+    chainsPlugin({ tools, skills, toolkits, clock, ids, count }),
+    mcpPlugin({ servers, toolkits }),
+    memoryPlugin({ memories, clock, log }),
+    skillsPlugin({ skills, clock }),
+    ...(await Promise.all((config.wire.plugins ?? []).map(loadPlugins))).flat(),
+  ];
+  const isLasting = config.store !== 'memory';
+  const audit = isLasting ? new AuditFile({ path: join(folder, 'audit', 'wire.ndjson'), clock, log }) : undefined;
+  const host = new WireHost({
+    plugins,
+    clock,
+    ids,
+    log,
+    authenticate: (key, address) => {
+      const found = keyCheck.check(key, address);
+      return isFailure(found) ? undefined : found;
+    },
+    renewed: (principal) => engine.callers.renewed(principal),
+    groupOf: addressGroup,
+    count,
+    limits: limitsOf(config),
+    jsonLimits: jsonLimits(config.limits),
+    reader,
+    ...(audit !== undefined && { audit: (entry) => audit.write(entry) }),
+    ...(isLasting && { states: pluginStates(join(folder, 'plugins'), log) }),
+  });
+  await host.start();
+  engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
+  const maxMessageBytes = config.wire.max_message_bytes;
+  const limits = {
+    ...lineLimits(config.limits),
+    ...(maxMessageBytes !== undefined && { maxLineBytes: maxMessageBytes }),
+  };
+  const edge = new NdjsonSocketEdge({ host, clock, log, limits, intake, unread });
+  let url: string | undefined;
+  let socket: string | undefined;
+  return {
+    host,
+    servers,
+    get url() {
+      return url;
+    },
+    get socket() {
+      return socket;
+    },
+    audited: async (requestId) => (await audit?.named(requestId)) ?? [],
+    routes: wireRoutes({ host, clock, ids, rates: intake.rates, unread, maxMessageBytes }),
+    sockets: [wireSocketRoute({ host, maxMessageBytes })],
+    listen: async () => {
+      const { wire, host: address } = config;
+      if (wire.port !== undefined) url = await edge.listenTcp({ host: address, port: wire.port });
+      if (wire.socket === undefined) return;
+      await edge.listenUnix(wire.socket);
+      socket = wire.socket;
+    },
+    drain: async (drainMs) => {
+      const closed = edge.close();
+      await host.stop({ drainMs });
+      await edge[Symbol.asyncDispose]();
+      await closed;
+      await audit?.[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function limitsOf({ wire = {}, limits = {} }: Config) {
+  const { max_parallel, max_queued, max_connections, idle_seconds, max_message_bytes } = wire;
+  const { connections_per_agent } = limits;
+  return {
+    handshakeMs: identifyMs(limits),
+    ...(max_message_bytes !== undefined && { maxMessageBytes: max_message_bytes }),
+    ...(connections_per_agent !== undefined && { maxPerCaller: connections_per_agent }),
+    ...(max_parallel !== undefined && { maxParallel: max_parallel }),
+    ...(max_queued !== undefined && { maxQueued: max_queued }),
+    ...(max_connections !== undefined && { maxConnections: max_connections }),
+    ...(idle_seconds !== undefined && { idleMs: idle_seconds * 1000 }),
+  };
+}

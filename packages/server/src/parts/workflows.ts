@@ -1,0 +1,75 @@
+import {
+  type ApiCatalogue,
+  askTarget,
+  executionRequests,
+  type LoadedOperations,
+  openWorkflows,
+  StoredWorkflows,
+  type Workflows,
+  workflowsTarget,
+} from '@dragoman/core';
+import { configuredWorkflows } from '../config/configured-workflows.ts';
+import { jsonLimits } from '../config/door-limits.ts';
+import { keptAnswersMs } from '../config/kept-answers.ts';
+import { reloadableWorkflows } from '../reload/reloadable-parts.ts';
+import { adminWorkflowRoutes } from '../routes/admin-workflows.ts';
+import { executionRoutes } from '../routes/executions.ts';
+import { limitsAndCacheRoutes } from '../routes/limits-and-cache.ts';
+import { storedWorkflowsRoute } from '../routes/stored-workflows.ts';
+import { workflowRoutes } from '../routes/workflows.ts';
+import type { ServerPart } from './part.ts';
+import type { Service } from './service.ts';
+
+export interface WorkflowsPartOptions extends Service {
+  readonly apis: ApiCatalogue;
+  readonly operations: LoadedOperations;
+}
+
+/** Workflows and everything that belongs to them. */
+export interface WorkflowsPart extends ServerPart {
+  readonly workflows: Workflows;
+  readonly stored: StoredWorkflows;
+}
+
+/** Puts the execution of workflows together as configured. */
+export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<WorkflowsPart> {
+  const { config, folder, engine, store, gate, vault, apis, clock, ids, log, operations } = options;
+  const { operations: _, stored: _stored, ...limits } = config.workflows;
+  const workflows = openWorkflows({
+    store,
+    folder,
+    gate,
+    apis,
+    credentials: vault,
+    limiter: engine.limiter,
+    purgeTime: engine.purgeTime,
+    askTarget: askTarget({ engine, clock, log }),
+    principalNamed: (id) => engine.principalNamed(id),
+    storedWorkflows: () => stored,
+    clock,
+    ids,
+    log,
+    limits,
+    jsonLimits: jsonLimits(config.limits),
+    operations,
+    keepMs: keptAnswersMs(config),
+  });
+  const stored: StoredWorkflows = new StoredWorkflows({ rules: workflows, store: store.workflows, clock, log });
+  await stored.load(configuredWorkflows(config));
+  engine.runs.findElsewhere(executionRequests(workflows.executions));
+  engine.addAgent(workflowsTarget({ workflows, stored }), { maxParallel: Number.POSITIVE_INFINITY });
+  return {
+    workflows,
+    stored,
+    routes: [
+      ...workflowRoutes({ workflows, clock }),
+      ...executionRoutes({ workflows, clock }),
+      ...limitsAndCacheRoutes({ limiter: engine.limiter, workflows }),
+      storedWorkflowsRoute(stored),
+      ...adminWorkflowRoutes({ stored, maxBytes: workflows.limits.max_workflow_bytes }),
+    ],
+    reloadables: [reloadableWorkflows(stored, config)],
+    start: () => workflows.executions.start(),
+    drain: (drainMs) => workflows.stop(drainMs),
+  };
+}

@@ -1,0 +1,37 @@
+// What requests may say beside their path and body, as OpenAPI tells it: what several routes take.
+
+import type { RouteParameter } from '../http/route.ts';
+
+/** A parameter of the query that is a whole number. */
+export function integerParameter(name: string, description: string): RouteParameter {
+  return { in: 'query', name, description, schema: { type: 'integer' } };
+}
+
+/** A parameter of the query that is a text, or one of some. */
+export function textParameter(name: string, description: string, choices?: readonly string[]): RouteParameter {
+  return { in: 'query', name, description, schema: choices === undefined ? { type: 'string' } : { enum: choices } };
+}
+
+export const LAST_EVENT_ID: RouteParameter = {
+  in: 'header',
+  name: 'Last-Event-ID',
+  description: 'The last event that was seen, as an SSE client says by itself when it reconnects.',
+  schema: { type: 'string' },
+};
+
+/** What `afterOf` reads. */
+export const AFTER: readonly RouteParameter[] = [
+  integerParameter('after', 'The last sequence that was seen; -1, unless told, for all.'),
+  LAST_EVENT_ID,
+];
+
+/** What `idempotencyKeyOf` reads. */
+export const IDEMPOTENCY_KEY: RouteParameter = {
+  in: 'header',
+  name: 'Idempotency-Key',
+  description: 'Your own name for what is asked: a repeat gets the answer of the first.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+/** Whose it is, where several have used an id. */
+export const WHOSE: RouteParameter = textParameter('agent_id', 'Whose it is, where several agents use the id.');

@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import {
+  ClientFactory,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  RestTransportFactory,
+} from '@a2a-js/sdk/client';
+import { A2AClient } from '@a2a-js/sdk-0.3/client';
+import { afterAll, describe, expect, test } from 'vitest';
+import { call } from './call.ts';
+import { moduleAgent, System } from './system.ts';
+
+const system = await System.start({
+  config: {
+    default_agent: 'worker',
+    agents: { worker: { ...moduleAgent('worker'), skills: ['work'] }, hidden: moduleAgent('echo') },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+const { api_key: key } = await system.caller('ada-agent', { permissions: { agents: ['*'] } });
+const { api_key: otherKey } = await system.caller('bob-agent', { permissions: { agents: ['worker'] } });
+
+/** As an SDK wants it: with the key on every request. */
+const fetchImpl: typeof fetch = (input, options = {}) => {
+  const headers = new Headers(options.headers);
+  headers.set('authorization', `Bearer ${key}`);
+  return fetch(input, { ...options, headers });
+};
+
+describe('the official JavaScript SDK 1.3.0', () => {
+  const transports = {
+    JSONRPC: new JsonRpcTransportFactory({ fetchImpl }),
+    'HTTP+JSON': new RestTransportFactory({ fetchImpl }),
+  };
+
+  describe.each(Object.entries(transports))('over %s', (_, transport) => {
+    const client = () => {
+      const cardResolver = new DefaultAgentCardResolver({ fetchImpl });
+      return new ClientFactory({ transports: [transport], cardResolver }).createFromUrl(system.url);
+    };
+    const message = (text: string) => ({
+      tenant: '',
+      configuration: undefined,
+      metadata: undefined,
+      message: {
+        messageId: randomUUID(),
+        contextId: '',
+        taskId: '',
+        role: 1,
+        parts: [{ content: { $case: 'text' as const, value: text }, filename: '', mediaType: '', metadata: undefined }],
+        metadata: undefined,
+        extensions: [],
+        referenceTaskIds: [],
+      },
+    });
+
+    test('sends a message and gets the task with its answer', async () => {
+      const task = await (await client()).sendMessage(message('work'));
+      expect(JSON.stringify(task)).toContain('Hello world');
+    });
+
+    test('streams a task: first the task, then its text, then that it is complete', async () => {
+      const kinds: string[] = [];
+      for await (const event of (await client()).sendMessageStream(message('work')))
+        kinds.push(event.payload?.$case ?? '');
+      expect(kinds[0]).toBe('task');
+      expect(kinds.at(-1)).toBe('statusUpdate');
+      expect(kinds).toContain('artifactUpdate');
+    });
+
+    test('reads a task again, and cancels one that runs', async () => {
+      const a2a = await client();
+      let taskId = '';
+      for await (const event of a2a.sendMessageStream(message('hold'))) {
+        if (event.payload?.$case === 'task') taskId = event.payload.value.id;
+        if (event.payload?.$case !== 'artifactUpdate') continue;
+        const cancelled = await a2a.cancelTask({ tenant: '', id: taskId, metadata: undefined });
+        // 5 is TASK_STATE_CANCELED.
+        expect(cancelled.status?.state).toBe(5);
+      }
+      const task = await a2a.getTask({ tenant: '', id: taskId, historyLength: undefined });
+      expect(task.status?.state).toBe(5);
+    });
+  });
+});
+
+describe('the official JavaScript SDK 0.3.14', () => {
+  const client = () => A2AClient.fromCardUrl(`${system.url}/.well-known/agent-card.json`, { fetchImpl });
+  const message = (text: string) => ({
+    message: {
+      kind: 'message' as const,
+      messageId: randomUUID(),
+      role: 'user' as const,
+      parts: [{ kind: 'text' as const, text }],
+    },
+  });
+
+  test('sends a message and gets the task with its answer', async () => {
+    const answer = await (await client()).sendMessage(message('work'));
+    expect(answer).toMatchObject({ result: { kind: 'task', status: { state: 'completed' } } });
+    expect(JSON.stringify(answer)).toContain('Hello world');
+  });
+
+  test('streams a task to its final status', async () => {
+    const events = [];
+    for await (const event of (await client()).sendMessageStream(message('work'))) events.push(event);
+    expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
+    expect(events.at(-1)).toMatchObject({ kind: 'status-update', final: true, status: { state: 'completed' } });
+  });
+});
+
+const AGENT = '/lf-a2a/agents/worker';
+const send = (path: string, text: string, messageId: string = randomUUID(), by = key) =>
+  call(system.url, {
+    method: 'POST',
+    path,
+    key: by,
+    json: { message: { messageId, role: 'ROLE_USER', parts: [{ text }] } },
+  });
+const rpc = async (body: object, headers: Record<string, string> = {}) => {
+  const answer = await call(system.url, {
+    method: 'POST',
+    path: AGENT,
+    key,
+    json: { jsonrpc: '2.0', id: 7, ...body },
+    headers,
+  });
+  return { status: answer.status, json: (await answer.json()) as { error?: { code: number; data?: unknown[] } } };
+};
+
+describe('tasks', () => {
+  test('the same message again is the same task; another one under its id is refused', async () => {
+    const id = randomUUID();
+    const first = await (await send(`${AGENT}/message:send`, 'work', id)).json();
+    expect(await (await send(`${AGENT}/message:send`, 'work', id)).json()).toEqual(first);
+    const other = await send(`${AGENT}/message:send`, 'fail', id);
+    expect([other.status, await other.json()]).toMatchObject([400, { error: { status: 'INVALID_ARGUMENT' } }]);
+  });
+
+  test('another caller sees no task, exactly as if there were none', async () => {
+    const { task } = (await (await send(`${AGENT}/message:send`, 'work')).json()) as { task: { id: string } };
+    const answerTo = async (id: string) => {
+      const answer = await call(system.url, { path: `${AGENT}/tasks/${id}`, key: otherKey });
+      return [answer.status, (await answer.text()).replaceAll(id, 'ID')];
+    };
+    expect(await answerTo(task.id)).toEqual(await answerTo('task-unknown'));
+  });
+
+  test('a message to a task that has ended is refused', async () => {
+    const { task } = (await (await send(`${AGENT}/message:send`, 'work')).json()) as { task: { id: string } };
+    const message = { messageId: randomUUID(), taskId: task.id, role: 'ROLE_USER', parts: [{ text: 'more' }] };
+    expect((await rpc({ method: 'SendMessage', params: { message } })).json.error?.code).toBe(-32004);
+    expect((await rpc({ method: 'CancelTask', params: { id: task.id } })).json.error?.code).toBe(-32002);
+    expect((await rpc({ method: 'SubscribeToTask', params: { id: task.id } })).json.error?.code).toBe(-32004);
+  });
+
+  test.each([
+    [{ method: 'SendMessage', params: {} }, {}, -32602],
+    [{ method: 'Unknown' }, {}, -32601],
+    [{ method: 5 }, {}, -32600],
+    [{ method: 'GetTask', params: { id: 'task-unknown' } }, {}, -32001],
+    [{ method: 'GetTask', params: { id: 'x' } }, { 'a2a-version': '9.9' }, -32009],
+    [{ method: 'CreateTaskPushNotificationConfig', params: {} }, {}, -32003],
+  ])('%j with %j is error %i, with a reason', async (body, headers, code) => {
+    const { json } = await rpc(body, headers);
+    expect(json.error?.code).toBe(code);
+    expect(json.error?.data).toContainEqual(expect.objectContaining({ domain: 'a2a-protocol.org' }));
+  });
+
+  test('the card of an agent needs a key unless the operator shows it', async () => {
+    const card = (id: string, by?: string) =>
+      call(system.url, {
+        path: `/lf-a2a/agents/${id}/.well-known/agent-card.json`,
+        ...(by !== undefined && { key: by }),
+      });
+    expect((await card('worker')).status).toBe(200);
+    expect((await card('hidden')).status).toBe(401);
+    expect((await card('hidden', key)).status).toBe(200);
+    expect((await card('hidden', otherKey)).status).toBe(404);
+  });
+
+  test('kill -9 in the middle of a stream: a client resumes with its last event and gets exactly the rest', async () => {
+    const answer = await send(`${AGENT}/message:stream`, 'hold');
+    const seen: { id: string; data: string }[] = [];
+    let taskId = '';
+    try {
+      for await (const event of answer.events()) {
+        seen.push(event);
+        const json = JSON.parse(event.data);
+        taskId ||= json.task?.id ?? '';
+        if (json.artifactUpdate !== undefined) await system.kill();
+      }
+    } catch {
+      // The connection broke with the server.
+    }
+    await system.start();
+    const follow = async (lastEventId: string) => {
+      const headers = { 'last-event-id': lastEventId };
+      const resumed = await call(system.url, { path: `${AGENT}/tasks/${taskId}:subscribe`, key, headers });
+      const events = [];
+      for await (const event of resumed.events()) events.push(event);
+      return events;
+    };
+    const rest = await follow(seen.at(-1)?.id ?? '');
+    expect(rest.map(({ data }) => JSON.parse(data).statusUpdate?.status.state)).toEqual(['TASK_STATE_FAILED']);
+    expect([...seen.slice(1), ...rest]).toEqual(await follow('task'));
+  });
+});
