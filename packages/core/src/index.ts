@@ -102,6 +102,7 @@ export {
   NewKeyRequest,
 } from './registry/definition.ts';
 export type { NewKey } from './registry/keys.ts';
+export { RUN_KINDS, type RunKind } from './runs/active-run.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';

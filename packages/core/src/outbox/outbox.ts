@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { drained } from '../drained.ts';
 import { Ending } from '../ending.ts';
 import { everyHour, ONE_HOUR } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
@@ -163,13 +164,13 @@ export class Outbox {
   async stop({ drainMs }: { drainMs: number }): Promise<void> {
     this.#stopping = true;
     for (const entry of this.#entries.values()) entry.cancel?.();
-    const drained = new AbortController();
-    const late = this.#options.clock.wait(drainMs, drained.signal).catch(() => {});
-    await Promise.race([Promise.all(this.#tries.values()), late]);
-    drained.abort();
-    this.#stopped.end(STOPPED);
-    for (const { ending } of this.#tries.keys()) ending.end(STOPPED);
-    await Promise.all(this.#tries.values());
+    const end = () => {
+      this.#stopped.end(STOPPED);
+      for (const { ending } of this.#tries.keys()) ending.end(STOPPED);
+    };
+    const over = () => Promise.all(this.#tries.values());
+    await drained({ clock: this.#options.clock, drainMs, over, end });
+    end();
   }
 
   /** Puts it in line, now or when its pause is over. */

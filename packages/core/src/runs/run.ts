@@ -5,7 +5,7 @@ import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
 import type { FrameSource } from './reading.ts';
-import type { RunCounts } from './run-counts.ts';
+import { outcomeOfFrame, type RunCounts } from './run-counts.ts';
 
 /**
  * The answer to one request while it is being given. Frames are written in batches, whatever has come while the last
@@ -168,7 +168,7 @@ export class Run implements FrameSource {
 
   #count(frames: number): void {
     this.#counts.frames += frames;
-    if (this.#ended && this.#final !== undefined) this.#counts.finish(this.#final);
+    if (this.#ended && this.#final !== undefined) this.#counts.finish('request', outcomeOfFrame(this.#final));
   }
 
   #keep(batch: readonly FrameRow[], size: number): void {

@@ -1,8 +1,9 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import { Ending } from '../ending.ts';
+import type { Ending } from '../ending.ts';
 import { atMost } from '../json-size.ts';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
+import { ActiveRun } from '../runs/active-run.ts';
 import { plainJson } from './plain-json.ts';
 import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from './tool.ts';
 
@@ -13,10 +14,10 @@ export interface RunningToolOptions {
 }
 
 /** One call of a tool while it runs. What it tells after its end is told to nobody. */
-export class RunningTool implements ToolCall {
+export class RunningTool extends ActiveRun implements ToolCall {
+  readonly kind = 'tool';
   readonly principal: Principal;
   readonly hops: number;
-  readonly ending = new Ending();
   readonly #onEvent: ((event: ToolEvent) => void) | undefined;
   /** Most tools tell nothing. */
   #kept: JsonObject[] | undefined;
@@ -28,6 +29,7 @@ export class RunningTool implements ToolCall {
 
   /** What it tells while nobody listens is kept. */
   constructor(principal: Principal, { onEvent, hops = 0 }: RunningToolOptions = {}) {
+    super();
     this.principal = principal;
     this.hops = hops;
     this.#onEvent = onEvent;
@@ -44,8 +46,8 @@ export class RunningTool implements ToolCall {
     return [...kept, { kind: 'log', data: { level: 'warn', message } }];
   }
 
-  get signal(): AbortSignal {
-    return this.ending.signal;
+  get ending(): Ending {
+    return this;
   }
 
   get log(): Log {
@@ -79,11 +81,6 @@ export class RunningTool implements ToolCall {
       ...(code !== undefined && { code: String(code) }),
       ...(data !== undefined && { data: plainJson(data) }),
     });
-  }
-
-  /** Tells the tool to stop. */
-  end(reason: unknown): void {
-    this.ending.end(reason);
   }
 
   /** Its answer is there: nothing more is heard of it. */

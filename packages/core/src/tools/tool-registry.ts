@@ -5,7 +5,9 @@ import type { Ending } from '../ending.ts';
 import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Log } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
-import { Refused, refuse } from '../refused.ts';
+import { failureOf, Refused, refuse } from '../refused.ts';
+import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
+import { RunTable } from '../runs/run-table.ts';
 import { Deadlines } from './deadlines.ts';
 import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
@@ -14,6 +16,8 @@ import { LONGEST_MESSAGE, toolFailure, traceOf } from './tool-failure.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
+  /** Where calls run. Default: a table of its own. */
+  readonly runs?: RunTable;
   /** Told where in its code a tool threw, which its callers are not. */
   readonly log?: Log;
   /** The longest a call may take, whatever it asks for; 10 minutes unless told. */
@@ -53,13 +57,16 @@ type FindTool = Pick<ToolRequest, 'name' | 'principal' | 'without'>;
 export class ToolRegistry {
   readonly #sources: ToolSource[] = [];
   readonly #clock: Clock;
+  readonly #runs: RunTable;
   readonly #log: LimitedLog | undefined;
   readonly #deadlines: Deadlines;
   readonly #maxTimeoutMs: number;
   readonly #maxResult: number;
 
-  constructor({ clock, log, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT }: ToolRegistryOptions) {
+  constructor(options: ToolRegistryOptions) {
+    const { clock, log, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT } = options;
     this.#clock = clock;
+    this.#runs = options.runs ?? new RunTable({ clock });
     this.#log = log === undefined ? undefined : new LimitedLog({ log, clock });
     this.#deadlines = new Deadlines(clock);
     this.#maxTimeoutMs = maxTimeoutMs;
@@ -143,6 +150,8 @@ export class ToolRegistry {
     const { name, args, principal, ending, onEvent, hops } = request;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
     if (ending.aborted) throw ending.reason;
+    this.#runs.requireOpen('tool');
+    this.#runs.counts.accepted.tool += 1;
     const startedAt = this.#clock.elapsed();
     const running = new RunningTool(principal, { onEvent, hops });
     const outcome = this.#begin(tool, args, running);
@@ -154,8 +163,9 @@ export class ToolRegistry {
     try {
       return tool.run(args, running);
     } catch (error) {
-      running.over();
-      throw this.#failure(tool.definition.name, error);
+      const failed = this.#failure(tool.definition.name, error);
+      this.#over(running, outcomeOfFailure(failureOf(failed)));
+      throw failed;
     }
   }
 
@@ -172,42 +182,47 @@ export class ToolRegistry {
     running: RunningTool,
   ): Promise<ToolOutcome> {
     const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
+    this.#runs.add(running);
     return new Promise((resolve, reject) => {
-      let cancel = () => {};
-      let forget = () => {};
-      let isEnded = false;
+      const cancel = this.#deadlines.after(limit, () => running.end(tooLate(limit)));
+      const forget = running.follow(ending);
+      let leave = () => {};
       const settle = () => {
         cancel();
         forget();
-        running.over();
+        leave();
       };
-      const end = (reason: unknown) => {
-        isEnded = true;
-        running.end(reason);
+      const fail = (error: unknown) => {
         settle();
-        reject(reason);
+        this.#over(running, outcomeOfFailure(failureOf(error)));
+        reject(error);
       };
       outcome.then(
         (found) => {
+          if (running.aborted) return;
           settle();
           resolve(found);
         },
         (error: unknown) => {
           // What it throws because it was told to stop is no news, and nobody waits for it.
-          if (isEnded) return;
-          settle();
-          reject(this.#failure(name, error));
+          if (!running.aborted) fail(this.#failure(name, error));
         },
       );
-      cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
       // At once where it has ended already: a tool may tell more than anybody reads before it waits for the first time.
-      forget = ending.onEnd(() => end(ending.reason));
+      leave = running.onEnd(() => fail(running.reason));
     });
   }
 
-  #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
+  /** Nothing more is heard of it. */
+  #over(running: RunningTool, outcome: string): void {
     running.over();
+    this.#runs.remove(running);
+    this.#runs.counts.finish('tool', outcome);
+  }
+
+  #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
     const { success, data, summary = null, error = null, errorCode = null } = outcome;
+    this.#over(running, success ? SUCCEEDED : FAILED);
     const told = inLength(data, this.#maxResult);
     const brief = summary === null ? NO_SUMMARY : inLength(summary, this.#maxResult);
     return {

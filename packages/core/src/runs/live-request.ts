@@ -1,30 +1,29 @@
+import { failure } from '@dragoman/protocols';
 import type { RunningCall } from '../call.ts';
-import { Ending } from '../ending.ts';
+import { Refused } from '../refused.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
+import { ActiveRun } from './active-run.ts';
 import type { Readers } from './readers.ts';
 import type { Run } from './run.ts';
 
 /** A request while it is being answered, with the handles its call has. */
-export class LiveRun extends Ending implements RunningCall {
+export class LiveRequest extends ActiveRun implements RunningCall {
+  readonly kind = 'request';
   readonly row: RequestRow;
   readonly run: Run;
-  readonly name: string;
   done: Promise<void> = Promise.resolve();
   held: Hold | undefined;
   /** Where the caller wants it to end with the last of them. */
   readers: Readers | undefined;
-  /** For its turn: the agent has not been asked. */
-  isWaiting = false;
   /** It was begun before it was recorded, and cannot be; or it is left to the next start. Nothing more is to be given. */
   isAbandoned = false;
-  /** To be told when it is over. */
+  /** Called when it is over. */
   readonly over: (() => void)[] = [];
 
   constructor(row: RequestRow, run: Run) {
     super();
     this.row = row;
     this.run = run;
-    this.name = nameOf(row);
   }
 
   get running(): RunningCall {
@@ -34,9 +33,22 @@ export class LiveRun extends Ending implements RunningCall {
   onOver(callback: () => void): void {
     this.over.push(callback);
   }
+
+  /** Nobody will see the answer under this run. */
+  abandon(reason: unknown): void {
+    this.isAbandoned = true;
+    this.run.abandon(reason);
+    this.end(new Refused(failure('cancelled')));
+  }
+
+  /** One that waits for its turn is left to the next start. */
+  override interrupt(): void {
+    if (this.isWaiting) this.abandon(new Refused(LEFT));
+    else super.interrupt();
+  }
 }
 
-/** A door that stays shut until it is released. */
+/** Stays shut until it is released. */
 export interface Hold {
   readonly released: Promise<void>;
   release(): void;
@@ -50,8 +62,15 @@ export function holding(): Hold {
   return { released, release };
 }
 
-/** One name for a request among those of everybody. */
-export function nameOf({ owner, requestId }: RequestKey): string {
+/** The name of a request in the table of runs. */
+export function requestName({ owner, requestId }: RequestKey): string {
   // An agent id has no line break in it.
-  return `${owner}\n${requestId}`;
+  return `request\n${owner}\n${requestId}`;
 }
+
+/** For readers of a request that is left to the next start. It is recorded, so this is not its end. */
+const LEFT = failure(
+  'busy',
+  { retry_after: 5 },
+  'The server is stopping. The request is recorded: come back for its answer.',
+);
