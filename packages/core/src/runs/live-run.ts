@@ -1,3 +1,4 @@
+import type { E2AResponse } from '@dragoman/protocols';
 import type { RunningCall } from '../call.ts';
 import { Ending } from '../ending.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
@@ -17,6 +18,8 @@ export class LiveRun extends Ending implements RunningCall {
   isWaiting = false;
   /** It was begun before it was recorded, and cannot be; or it is left to the next start. Nothing more is to be given. */
   isAbandoned = false;
+  /** Gives a frame in between; set while it is being answered. */
+  insert: ((frame: Partial<E2AResponse>) => Promise<void>) | undefined;
   /** To be told when it is over. */
   readonly over: (() => void)[] = [];
 
@@ -29,6 +32,11 @@ export class LiveRun extends Ending implements RunningCall {
 
   get running(): RunningCall {
     return this;
+  }
+
+  async tell(frame: Partial<E2AResponse>): Promise<void> {
+    if (this.insert === undefined || this.run.answered) throw new Error('the answer is over');
+    await this.insert(frame);
   }
 
   onOver(callback: () => void): void {

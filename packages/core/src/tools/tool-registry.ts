@@ -1,5 +1,7 @@
 import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../ask.ts';
+import { Countdown } from '../countdown.ts';
 import { cutTo } from '../cut-to.ts';
 import type { Ending } from '../ending.ts';
 import { LimitedLog } from '../limited-log.ts';
@@ -38,6 +40,8 @@ export interface ToolRequest {
   readonly principal: Principal;
   /** How many workflows and agents stand between the first caller and this call. Default: 0. */
   readonly hops?: number;
+  /** How the tool asks a person; absent where there is nobody to ask. */
+  readonly ask?: Ask | undefined;
   /** Where the caller says that it is enough. */
   readonly ending: Ending;
   /** 0 or absent: as long as any call may take. */
@@ -140,11 +144,11 @@ export class ToolRegistry {
   }
 
   #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
-    const { name, args, principal, ending, onEvent, hops } = request;
+    const { name, args, principal, ending, onEvent, hops, ask } = request;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
     if (ending.aborted) throw ending.reason;
     const startedAt = this.#clock.elapsed();
-    const running = new RunningTool(principal, { onEvent, hops });
+    const running = new RunningTool(principal, { onEvent, hops, ask });
     const outcome = this.#begin(tool, args, running);
     if (!(outcome instanceof Promise)) return this.#resultOf(name, outcome, running, startedAt);
     return this.#inTime(outcome, request, running).then((found) => this.#resultOf(name, found, running, startedAt));
@@ -199,7 +203,9 @@ export class ToolRegistry {
           reject(this.#failure(name, error));
         },
       );
-      cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
+      const countdown = new Countdown(limit, this.#deadlines, () => end(tooLate(limit)));
+      running.countdown = countdown;
+      cancel = countdown.cancel;
       // At once where it has ended already: a tool may tell more than anybody reads before it waits for the first time.
       forget = ending.onEnd(() => end(ending.reason));
     });
