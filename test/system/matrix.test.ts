@@ -75,6 +75,18 @@ const RULES: Readonly<Record<string, Rule>> = {
     call: (id = 'of-owner') => ({ path: `/e2a/requests/${id}/cancel` }),
     owned: true,
   },
+  'GET /e2a/questions': { call: () => ({ path: '/e2a/questions' }) },
+  'POST /e2a/requests/{request_id}/questions/{question_id}': {
+    // The request has ended, and its questions with it: only its owner learns so much.
+    call: (id = 'of-owner') => ({ path: `/e2a/requests/${id}/questions/q_1`, json: { action: 'decline' } }),
+    status: 409,
+    owned: true,
+  },
+  'GET /admin/v1/questions': { call: () => ({ path: '/admin/v1/questions' }) },
+  'POST /admin/v1/questions/{question_id}': {
+    call: () => ({ path: '/admin/v1/questions/q_1', json: { action: 'decline' } }),
+    status: 404,
+  },
   ...lfA2aRules('/lf-a2a', '/lf-a2a'),
   ...lfA2aRules('/lf-a2a/agents/{agent_id}', '/lf-a2a/agents/echo'),
   'GET /lf-a2a/agents': { call: () => ({ path: '/lf-a2a/agents' }) },

@@ -4,6 +4,7 @@ import type { Call } from './call.ts';
 import { ONE_HOUR } from './every-hour.ts';
 import { gateway } from './gateway/gateway.ts';
 import { type Handler, layered } from './handler.ts';
+import { asking } from './layers/asking.ts';
 import { deadline } from './layers/deadline.ts';
 import { journal, SERVER } from './layers/journal.ts';
 import { limit } from './layers/limit.ts';
@@ -18,6 +19,7 @@ import type { Clock, Ids, Log } from './ports.ts';
 import type { Principal } from './principal.ts';
 import { PurgeTime } from './purge-time.ts';
 import { Pushes } from './pushes/pushes.ts';
+import { OpenQuestions } from './questions/open-questions.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
@@ -54,6 +56,8 @@ export class Engine {
   readonly router: Router;
   readonly runs: Runs;
   readonly pushes: Pushes;
+  /** What running requests have asked people. */
+  readonly questions: OpenQuestions;
   /** For everything that deletes by age. */
   readonly purgeTime: PurgeTime;
   /** What agents are given to use; none until somebody puts some here. */
@@ -98,13 +102,23 @@ export class Engine {
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
     this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
+    this.questions = new OpenQuestions({ clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
       this.router.resolve(envelope, principal);
     const isForOwnTarget = (envelope: E2AEnvelope) => this.router.isForOwnTarget(envelope);
     const answer = layered(this.router.handler, [
       unary(),
+      asking(this.questions),
       deadline({ clock, milliseconds: timeoutMs }),
-      gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf, isForOwnTarget }),
+      gateway({
+        runs: this.runs,
+        questions: this.questions,
+        sessions: store.sessions,
+        clock,
+        ids,
+        agentOf,
+        isForOwnTarget,
+      }),
       conversation({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
       withTools(() => this.tools),
     ]);

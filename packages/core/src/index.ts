@@ -24,6 +24,7 @@ export type { Api, ApiCatalogue, ApiEndpoint } from './apis/api.ts';
 export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.ts';
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
+export type { Ask, AskingOptions } from './ask.ts';
 export type { Beside, Call, SaidBefore } from './call.ts';
 export { CredentialUse } from './credential-use.ts';
 export { type EventId, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
@@ -89,6 +90,13 @@ export { SigningKeys } from './outbox/signing-keys.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
 export type { AgentPush } from './pushes/pushes.ts';
+export {
+  ANSWER_OPERATION,
+  type Answerer,
+  type OpenQuestion,
+  OpenQuestions,
+  type QuestionListener,
+} from './questions/open-questions.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
 export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './registry/admin-key.ts';
 export { Callers, decodeAgentDefinition, RESERVED_AGENT_IDS } from './registry/callers.ts';

@@ -91,6 +91,11 @@ export class Run implements FrameSource {
     return frame.is_final || this.#pendingSize > MAX_PENDING ? this.#flushing : undefined;
   }
 
+  /** Resolves when every frame that was given is durable. */
+  async flushed(): Promise<void> {
+    await this.#flushing;
+  }
+
   /** The whole answer, when it has been given by now, for who records it together with its request. */
   takeAnswer(): readonly FrameRow[] | undefined {
     if (this.#recording === undefined || !this.answered) return undefined;

@@ -1,5 +1,7 @@
 import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../ask.ts';
+import { Countdown } from '../countdown.ts';
 import { cutTo } from '../cut-to.ts';
 import type { Ending } from '../ending.ts';
 import { LimitedLog } from '../limited-log.ts';
@@ -42,6 +44,8 @@ export interface ToolRequest {
   readonly principal: Principal;
   /** How many workflows and agents stand between the first caller and this call. Default: 0. */
   readonly hops?: number;
+  /** How the tool asks a person; absent where there is nobody to ask. */
+  readonly ask?: Ask | undefined;
   /** Where the caller says that it is enough. */
   readonly ending: Ending;
   /** 0 or absent: as long as any call may take. */
@@ -147,13 +151,13 @@ export class ToolRegistry {
   }
 
   #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
-    const { name, args, principal, ending, onEvent, hops } = request;
+    const { name, args, principal, ending, onEvent, hops, ask } = request;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
     if (ending.aborted) throw ending.reason;
     this.#runs.requireOpen('tool');
     this.#runs.counts.accepted.tool += 1;
     const startedAt = this.#clock.elapsed();
-    const running = new RunningTool(principal, { onEvent, hops });
+    const running = new RunningTool(principal, { onEvent, hops, ask });
     const outcome = this.#begin(tool, args, running);
     if (!(outcome instanceof Promise)) return this.#resultOf(name, outcome, running, startedAt);
     return this.#inTime(outcome, request, running).then((found) => this.#resultOf(name, found, running, startedAt));
@@ -184,11 +188,12 @@ export class ToolRegistry {
     const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
     this.#runs.add(running);
     return new Promise((resolve, reject) => {
-      const cancel = this.#deadlines.after(limit, () => running.end(tooLate(limit)));
+      const countdown = new Countdown(limit, this.#deadlines, () => running.end(tooLate(limit)));
+      running.countdown = countdown;
       const forget = running.follow(ending);
       let leave = () => {};
       const settle = () => {
-        cancel();
+        countdown.cancel();
         forget();
         leave();
       };

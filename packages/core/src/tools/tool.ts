@@ -1,5 +1,6 @@
 import type { Issue, Json, JsonObject } from '@dragoman/protocols';
 import type { EventKind, ToolDefinition } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../ask.ts';
 import type { Ending } from '../ending.ts';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -60,6 +61,8 @@ export interface ToolCall {
   readonly hops: number;
   /** Whether its caller listens while it runs; what it tells others, they find in the result. */
   readonly isHeard: boolean;
+  /** Asks a person. Absent where the call is no part of a request, as on the wire: there is nobody to ask. */
+  readonly ask?: Ask | undefined;
   /** Lines for the caller, told as events. */
   readonly log: Log;
   /** How far it is, from 0 to 100. */

@@ -2,6 +2,7 @@ import { type LoadedOperations, provideAdminKey, type Workflows } from '@dragoma
 import { adminAgentRoutes } from '../routes/admin-agents.ts';
 import { adminDataRoutes } from '../routes/admin-data.ts';
 import { adminRequestRoutes } from '../routes/admin-requests.ts';
+import { adminQuestionRoutes } from '../routes/questions.ts';
 import type { AgentsPart } from './agents.ts';
 import type { MailboxPart } from './mailbox.ts';
 import type { MessagesPart } from './messages.ts';
@@ -30,6 +31,7 @@ export function openAdminPart(options: AdminPartOptions): ServerPart {
         callbackSecrets: mailbox.keys,
         registrations: messages.registry,
       }),
+      ...adminQuestionRoutes({ engine }),
       ...adminDataRoutes({ engine, store, workflows, log }),
       ...adminRequestRoutes({
         store,
