@@ -75,7 +75,7 @@ const everything = (): McpServerConfig => ({
 const hostile = (lists = 'nonsense'): McpServerConfig => ({
   command: process.execPath,
   args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes'), lists],
-  timeout_ms: 20_000,
+  timeout_ms: 50_000,
 });
 
 describe('the reference servers', () => {
