@@ -22,6 +22,7 @@ export {
   type EventKind,
   REJECTION_REASONS,
   type RejectionReason,
+  TYPE_PATTERN,
   WIRE_VERSION,
 } from './message.ts';
 export { messageText, type TextGiven } from './message-text.ts';

@@ -1,5 +1,6 @@
-import type { Clock, Ids, Principal, UnreadBudget, WireConnection, WireHost } from '@dragoman/core';
-import { type Failure, failure, isObject, parseJsonBytes, show } from '@dragoman/protocols';
+import type { Clock, HostedType, Ids, Principal, UnreadBudget, WireConnection, WireHost } from '@dragoman/core';
+import { type Failure, failure, isObject, type JsonObject, parseJsonBytes, show } from '@dragoman/protocols';
+import { lookup } from '@dragoman/protocols/a2e-wire';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { type MessageRates, senderOf } from '../edges/message-rates.ts';
 import { sseAnswer } from '../edges/sse.ts';
@@ -91,6 +92,14 @@ export function wireRoutes(context: WireContext): Route[] {
       },
     },
     {
+      method: 'GET',
+      path: '/a2e/types',
+      access: 'agent',
+      counts: false,
+      summary: 'Every request type that this host answers, with its capability and schemas; those of plugins too.',
+      handle: () => ({ status: 200, json: { types: context.host.types().map(typeRow) } }),
+    },
+    {
       method: 'POST',
       path: '/a2e/send',
       access: 'agent',
@@ -137,6 +146,19 @@ export function wireRoutes(context: WireContext): Route[] {
       },
     },
   ];
+}
+
+/** A type of the protocol has a published schema; of a plugin's own type only the plugin can say. */
+function typeRow({ type, capability, answer, schema, answerSchema }: HostedType): JsonObject {
+  const published = (of: string) =>
+    lookup(of) === undefined ? null : { $ref: `/schemas/a2e-wire/${of.replaceAll(/[/_]/g, '-')}.json` };
+  return {
+    type,
+    capability,
+    answer,
+    schema: (schema as JsonObject | undefined) ?? published(type),
+    answer_schema: (answerSchema as JsonObject | undefined) ?? published(answer),
+  };
 }
 
 /** The last that the peer has, if it names one. A stream never leaves a message out: what is gone is told before it begins. */
