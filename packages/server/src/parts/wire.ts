@@ -101,7 +101,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
     },
     audited: async (requestId) => (await audit?.named(requestId)) ?? [],
     routes: wireRoutes({ host, clock, ids, rates: intake.rates, unread, maxMessageBytes }),
-    sockets: [wireSocketRoute({ host, maxMessageBytes })],
+    sockets: [wireSocketRoute({ host, rates: intake.rates, maxMessageBytes })],
     listen: async () => {
       const { wire, host: address } = config;
       if (wire.port !== undefined) url = await edge.listenTcp({ host: address, port: wire.port });
