@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '@dragoman/protocols';
-import type { WireErrorCode } from '@dragoman/protocols/a2e-wire';
+import { type Failure, failure, isObject, type JsonObject } from '@dragoman/protocols';
+import { isWireErrorCode, WIRE_ERRORS, type WireErrorCode } from '@dragoman/protocols/a2e-wire';
 
 /** A code of the protocol, or one of a plugin's own: the set is open. */
 export type RefusalCode = WireErrorCode | (string & {});
@@ -8,12 +8,20 @@ export type RefusalCode = WireErrorCode | (string & {});
 export class WireRefused extends Error {
   readonly code: RefusalCode;
   readonly detail: JsonObject;
+  /** The same for every other protocol. */
+  readonly failure: Failure;
 
   constructor(code: RefusalCode, message: string, detail: JsonObject = {}) {
     super(message);
     this.name = 'WireRefused';
     this.code = code;
     this.detail = detail;
+    const { retry_after } = detail;
+    const details = { tool_code: code, ...(typeof retry_after === 'number' && { retry_after }) };
+    this.failure = {
+      ...failure('tool_failed', details, message),
+      retryable: isWireErrorCode(code) && WIRE_ERRORS[code].retryable,
+    };
   }
 }
 
