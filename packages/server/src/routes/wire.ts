@@ -1,4 +1,13 @@
-import type { Clock, HostedType, Ids, Principal, UnreadBudget, WireConnection, WireHost } from '@dragoman/core';
+import type {
+  Clock,
+  HostedType,
+  Ids,
+  Learning,
+  Principal,
+  UnreadBudget,
+  WireConnection,
+  WireHost,
+} from '@dragoman/core';
 import {
   type Failure,
   failure,
@@ -19,6 +28,7 @@ import { callerOf } from './inbound-fields.ts';
 import { LAST_EVENT_ID } from './route-parameters.ts';
 
 export interface WireContext {
+  readonly learning: Pick<Learning, 'export'>;
   readonly host: WireHost;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -112,14 +122,6 @@ export function wireRoutes(context: WireContext): Route[] {
       },
     },
     {
-      method: 'GET',
-      path: '/a2e/types',
-      access: 'agent',
-      counts: false,
-      summary: 'Every request type that this host answers, with its capability and schemas; those of plugins too.',
-      handle: () => ({ status: 200, json: { types: context.host.types().map(typeRow) } }),
-    },
-    {
       method: 'POST',
       path: '/a2e/send',
       access: 'agent',
@@ -172,6 +174,27 @@ export function wireRoutes(context: WireContext): Route[] {
         if (!(session instanceof HttpSession)) return session;
         const after = resumeAfter(request, session.queue);
         return typeof after === 'object' ? after : sseAnswer(session.queue.read(after), { clock });
+      },
+    },
+    {
+      method: 'GET',
+      path: '/a2e/types',
+      access: 'agent',
+      counts: false,
+      summary: 'Every request type that this host answers, with its capability and schemas; those of plugins too.',
+      handle: () => ({ status: 200, json: { types: context.host.types().map(typeRow) } }),
+    },
+    {
+      method: 'GET',
+      path: '/a2e/learning',
+      access: 'agent',
+      counts: true,
+      summary: 'Every feedback and experience that is kept of the calling agent, one a line, the oldest first.',
+      answers: { 'application/x-ndjson': { type: 'string' } },
+      handle: async (request) => {
+        const rows = await context.learning.export(callerOf(request).id);
+        const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+        return { status: 200, headers: { 'Content-Type': 'application/x-ndjson' }, text };
       },
     },
   ];

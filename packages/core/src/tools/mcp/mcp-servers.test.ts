@@ -579,7 +579,10 @@ describe('revisions of the protocol', () => {
     await using _ = servers;
     const error = /^speaks MCP "1999-01-01" only, and here 2025-11-25, .*2024-11-05.* are spoken$/;
     await expect(call('dated__echo')).rejects.toMatchObject({
-      failure: { code: 'tool_failed', message: expect.stringContaining('the MCP server dated speaks MCP "1999-01-01"') },
+      failure: {
+        code: 'tool_failed',
+        message: expect.stringContaining('the MCP server dated speaks MCP "1999-01-01"'),
+      },
     });
     expect(servers.server('dated')?.info()).toMatchObject({ status: 'error', error: expect.stringMatching(error) });
     expect(JSON.stringify(log.lines)).toContain('protocol version is not supported: 1999-01-01');
