@@ -131,6 +131,7 @@ export { BUILT_IN_TARGETS, isBuiltIn } from './targets/built-in.ts';
 export { decodeStoredWorkflow } from './targets/decode-stored-workflow.ts';
 export { durableCalls } from './targets/durable-calls.ts';
 export { executionRequests } from './targets/execution-requests.ts';
+export { HubSubagents } from './targets/hub-subagents.ts';
 export { StoredWorkflowDefinition } from './targets/stored-workflow-definition.ts';
 export {
   isWorkflowName,
@@ -145,6 +146,13 @@ export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
+export {
+  type Environment,
+  type Episode,
+  type EpisodeStart,
+  type EpisodeStep,
+  loadEnvironments,
+} from './tools/environment.ts';
 export { FixedTools } from './tools/fixed-tools.ts';
 export { McpServers } from './tools/mcp/mcp-servers.ts';
 export { lexicalSearch } from './tools/memory/lexical-search.ts';
@@ -152,9 +160,15 @@ export { Memories } from './tools/memory/memories.ts';
 export type { Ranked, Search, Searchable } from './tools/memory/search.ts';
 export { openTools } from './tools/open-tools.ts';
 export { chainsPlugin } from './tools/plugins/chains.ts';
+export { envPlugin } from './tools/plugins/env.ts';
+export { Learning, learnPlugin } from './tools/plugins/learn.ts';
 export { mcpPlugin } from './tools/plugins/mcp.ts';
 export { memoryPlugin } from './tools/plugins/memory.ts';
+export { multiAgentPlugin } from './tools/plugins/multi-agent.ts';
+export { planningPlugin } from './tools/plugins/planning.ts';
+export { procPlugin } from './tools/plugins/proc.ts';
 export { skillsPlugin } from './tools/plugins/skills.ts';
+export { toolkitsPlugin } from './tools/plugins/toolkits.ts';
 export { toolsPlugin } from './tools/plugins/tools.ts';
 export { SessionToolkits } from './tools/session-toolkits.ts';
 export { type SkilledAgent, Skills } from './tools/skills.ts';
@@ -166,9 +180,11 @@ export type { Audit, AuditEntry } from './tools/wire/audit.ts';
 export type { WireSink } from './tools/wire/connection-parts.ts';
 export { loadPlugins } from './tools/wire/load-plugins.ts';
 export type { WireCall, WirePlugin, WireSession } from './tools/wire/plugin.ts';
+export type { HostedType } from './tools/wire/plugin-table.ts';
 export type { WireConnection } from './tools/wire/wire-connection.ts';
 export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';
+export { WireRefused } from './tools/wire/wire-refused.ts';
 export { unreadable } from './unreadable.ts';
 export { credentialRefused } from './vault/credential-refused.ts';
 export { decodeCredential } from './vault/decode-credential.ts';

@@ -115,8 +115,8 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { apis } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;
-    const { servers, skills } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
-    const wire = await parts.add(openWirePart({ ...service, servers, skills }));
+    const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
+    const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, mailbox, messages, workflows, operations, wire }));
     // The last one: it serves the routes of all others.
     const http = await parts.add(openHttpPart({ ...service, routes: parts.routes, sockets: parts.sockets }));

@@ -15,6 +15,7 @@ import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
 import { LONGEST_MESSAGE, toolFailure, traceOf } from './tool-failure.ts';
+import { WireRefused } from './wire/wire-refused.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
@@ -261,6 +262,8 @@ export class ToolRegistry {
     for (const source of this.#sources) {
       const why = source.whyNot?.(name);
       if (why === undefined || without.has(why.toolkit)) continue;
+      const { retryAfter: retry_after } = why;
+      if (retry_after !== undefined) throw new WireRefused('mcp_server_unavailable', why.message, { retry_after });
       refuse('not_found', { suggestions: why.fix === undefined ? [] : [why.fix] }, why.message);
     }
     const others = this.#all()

@@ -47,7 +47,15 @@ export interface ToolSource {
   tools(): Iterable<Tool>;
   find(name: string): Tool | undefined;
   /** Why one that could be here is not to be had, in words, and what to do about it. */
-  whyNot?(name: string): { readonly toolkit: string; readonly message: string; readonly fix?: string } | undefined;
+  whyNot?(name: string): AbsentTool | undefined;
+}
+
+export interface AbsentTool {
+  readonly toolkit: string;
+  readonly message: string;
+  readonly fix?: string;
+  /** What it would come from is not there now: this many seconds later it may be. */
+  readonly retryAfter?: number;
 }
 
 /** The context of one running tool. */

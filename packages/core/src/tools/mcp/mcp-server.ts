@@ -257,6 +257,11 @@ export class McpServer implements AsyncDisposable {
     return client;
   }
 
+  /** In how many seconds it is worth asking again, while it is not there. */
+  get retryAfter(): number {
+    return Math.max(1, Math.ceil((this.#retryAt - this.#options.clock.elapsed()) / 1000));
+  }
+
   #unavailable(seconds: number): WireRefused {
     const text = `The MCP server ${this.name} ${this.#fault || 'is not there'}; it is tried again in ${seconds} s.`;
     return new WireRefused('mcp_server_unavailable', text, { retry_after: seconds });

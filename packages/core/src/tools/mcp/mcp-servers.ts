@@ -113,7 +113,8 @@ export class McpServers implements ToolSource, AsyncDisposable {
     }
     const { status, error = 'is not there yet' } = server.info();
     if (status === 'ready') return undefined;
-    return { toolkit: server.name, message: `There is no tool ${asked} now: the MCP server ${server.name} ${error}.` };
+    const message = `There is no tool ${asked} now: the MCP server ${server.name} ${error}.`;
+    return { toolkit: server.name, message, retryAfter: server.retryAfter };
   }
 
   /** The names of tools that changed and wait to be accepted. */
