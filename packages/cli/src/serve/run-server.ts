@@ -58,6 +58,7 @@ export async function runServer({
     howToAccept: (tool: string) => `${PROGRAM} tools accept ${tool}${where}`,
     ...(adminKey !== undefined && { adminKey }),
     ...(vaultKey !== undefined && { vaultKey }),
+    environment: context.environment,
     ...(acceptLoss !== undefined && { acceptLoss }),
   };
   let newAdminKey: string | undefined;

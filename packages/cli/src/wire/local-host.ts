@@ -40,6 +40,7 @@ export async function withLocalHost<T>(
       ids: systemIds,
       isEmbedded: true,
       howToAccept: howToAccept({ config: configPath, data }),
+      environment: context.environment,
       ...(data !== undefined && adminKey !== undefined && { adminKey }),
       ...(data !== undefined && vaultKey !== undefined && { vaultKey }),
     }).catch(async (error: unknown) =>

@@ -46,6 +46,7 @@ export async function runWire(options: WireFlags & { json: boolean }, context: C
       onFatal: () => context.exit(1),
       ...(adminKey !== undefined && { adminKey }),
       ...(vaultKey !== undefined && { vaultKey }),
+      environment: context.environment,
     }).catch(async (error: unknown) =>
       fail(await startTrouble(error, { settings: { ...settings, data: folder }, command: 'wire' })),
     );
