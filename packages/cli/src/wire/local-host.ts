@@ -26,7 +26,7 @@ export async function withLocalHost<T>(
 ): Promise<T> {
   const settings = readSettings(options, context);
   const { adminKey, vaultKey, configPath } = settings;
-  const { log = terminalLog(context.terminal) } = options;
+  const { log = terminalLog(context.terminal, { level: 'warn' }) } = options;
   const data = options.data === undefined ? undefined : resolve(context.folder, options.data);
   const temporary = data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
   // What comes of the action is printed when it is over; what a tool prints is no part of it.
