@@ -9,6 +9,8 @@ export interface Terminal {
   readStdin(): Promise<Uint8Array>;
   /** Asks whoever sits at the keyboard and shows nothing of what is typed; not there when nobody does. */
   readonly askHidden?: (prompt: string) => Promise<string | undefined>;
+  /** How wide the screen is; not there where stdout is none. */
+  readonly columns?: number | undefined;
   /** Whether stdout is a screen. */
   readonly isTTY: boolean;
   /** Whether colours are welcome, on each of the two. */
@@ -32,6 +34,9 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
   return {
     out: (text) => void stdout.write(text),
     note: (text) => void stderr.write(text),
+    get columns() {
+      return stdout.isTTY === true ? stdout.columns : undefined;
+    },
     isTTY: stdout.isTTY === true,
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
     // Not by way of `process.stdin`: it is opened by whoever reads it.

@@ -56,6 +56,8 @@ export interface Key {
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly created_at: string;
+  /** Null: it does not expire. */
+  readonly expires_at: string | null;
   readonly revoked_at: string | null;
 }
 
@@ -69,9 +71,11 @@ export interface NewSecret {
   readonly webhook_secret: string;
 }
 
-export type KeyRequest =
-  | { readonly agent_id: string; readonly role?: 'agent'; readonly description?: string }
-  | { readonly role: 'admin'; readonly description?: string };
+export type KeyRequest = ({ readonly agent_id: string; readonly role?: 'agent' } | { readonly role: 'admin' }) & {
+  readonly description?: string;
+  /** Default: until it is revoked. */
+  readonly expires_in_seconds?: number;
+};
 
 /** A secret for the vault. */
 export interface CredentialDefinition {

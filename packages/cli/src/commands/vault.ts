@@ -118,7 +118,7 @@ function listCommand(context: Context): Command {
       updated_at,
       visible(description ?? ''),
     ]);
-    const text = table(['ID', 'TYPE', 'HOSTS', 'PLACES', 'SET', 'DESCRIPTION'], rows);
+    const text = table(['ID', 'TYPE', 'HOSTS', 'PLACES', 'SET', 'DESCRIPTION'], rows, context.terminal);
     context.terminal.out(options.json ? `${JSON.stringify({ credentials })}\n` : text);
     return 0;
   });

@@ -260,7 +260,15 @@ describe('the data folder', () => {
   test('with a damaged key in it is told with the name of the key', async () => {
     const folder = temporaryFolder();
     const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
-    const key = { keyId: 'k1', hash: 'h', agentId: 'ann', role: 'agent', createdAt: 1, revokedAt: null } as const;
+    const key = {
+      keyId: 'k1',
+      hash: 'h',
+      agentId: 'ann',
+      role: 'agent',
+      createdAt: 1,
+      expiresAt: null,
+      revokedAt: null,
+    } as const;
     await store.keys.put({ ...key, description: 'needle' });
     await store[Symbol.asyncDispose]();
     const file = readFileSync(join(folder, 'dragoman.db'), 'latin1');

@@ -11,7 +11,7 @@ import { ownStdout } from './own-stdout.ts';
 import { temporaryPlaces } from './temporary-places.ts';
 
 export interface LocalHostOptions {
-  readonly config: string;
+  readonly config?: string;
   /** Where what it keeps is; without one it keeps nothing. */
   readonly data?: string;
   /** Where its log goes; to the terminal unless told. */

@@ -94,6 +94,12 @@ export const NewKeyRequest = {
       description: 'What the key is for, as a text without NUL; whatever else it is counts as none.',
       pattern: '^[^\\u0000]*$',
     },
+    expires_in_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 315_360_000,
+      description: 'How long the key may be used. Default: until it is revoked.',
+    },
   },
 } as const;
 export type NewKeyRequest = Static<typeof NewKeyRequest>;
