@@ -11,6 +11,8 @@ export interface Terminal {
   readonly askHidden?: (prompt: string) => Promise<string | undefined>;
   /** Asks whoever sits at the keyboard; `undefined` when nothing more can be typed. Not there when nobody does. */
   readonly ask?: (prompt: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** How wide the screen is; not there where stdout is none. */
+  readonly columns?: number | undefined;
   /** Whether stdout is a screen. */
   readonly isTTY: boolean;
   /** Whether colours are welcome, on each of the two. */
@@ -34,6 +36,9 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
   return {
     out: (text) => void stdout.write(text),
     note: (text) => void stderr.write(text),
+    get columns() {
+      return stdout.isTTY === true ? stdout.columns : undefined;
+    },
     isTTY: stdout.isTTY === true,
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
     // Not by way of `process.stdin`: it is opened by whoever reads it.

@@ -194,7 +194,8 @@ export class Engine {
       role: id === 'admin' ? 'admin' : 'agent',
       description: null,
       createdAt: 0,
-      revokedAt: null,
+      expiresAt: null,
+    revokedAt: null,
     });
   }
 

@@ -190,6 +190,7 @@ export { credentialRefused } from './vault/credential-refused.ts';
 export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
+export { References, referencedFiles, withReferencedFiles } from './vault/references.ts';
 export { type Credential, openVault, type Vault } from './vault/vault.ts';
 export { BUILT_IN } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';

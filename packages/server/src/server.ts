@@ -81,7 +81,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
   const parts = new Parts(clock);
   try {
     const { store } = await parts.add(openStorePart(options));
-    const { vault, gate } = await parts.add(openOutboundPart({ ...options, store }));
+    const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, reader }));
     const { engine, agents, tools, strangers, keyCheck } = core;
@@ -91,6 +91,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
       store,
       vault,
       gate,
+      references,
       reader,
       signatures,
       engine,

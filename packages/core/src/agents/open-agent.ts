@@ -4,6 +4,7 @@ import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DriverDefinition, DriverName } from '../registry/definition.ts';
 import type { JsonReader } from '../threads/json-reader.ts';
+import { References } from '../vault/references.ts';
 import type { Agent } from './agent.ts';
 import type { AgentSocketHub } from './agent-socket-hub.ts';
 import { E2aWsAgent } from './e2a-ws-agent.ts';
@@ -27,6 +28,8 @@ export interface DriverContext {
   readonly onPush?: OnPush;
   /** The way out to the network. */
   readonly gate: NetworkGate;
+  /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
+  readonly references?: References;
   /** Reads what agents send. */
   readonly reader?: JsonReader;
 }
@@ -41,14 +44,17 @@ export type Driver = (id: string, definition: DriverDefinition, context: DriverC
 const DRIVERS = {
   // A relative path is taken from where the server was started; a config file makes it absolute first.
   module: (id, definition) => loadModuleAgent({ id, path: needed(id, definition, 'module') }),
-  http: async (id, definition, { clock, gate, reader }) => {
+  http: async (id, definition, context) => {
+    const { clock, gate, reader } = context;
     const url = urlOf(id, definition, 'http');
-    return httpAgent({ id, url, clock, reader, gate: gate.allowing([hostPortOf(url)]) });
+    const headers = headersOf(id, definition, context);
+    return httpAgent({ id, url, headers, clock, reader, gate: gate.allowing([hostPortOf(url)]) });
   },
   'e2a-ws': async (id, definition, context) => {
     if (definition.url !== undefined) {
       const url = urlOf(id, definition, 'ws');
-      return new E2aWsAgent({ ...context, id, url, gate: context.gate.allowing([hostPortOf(url)]) });
+      const headers = headersOf(id, definition, context);
+      return new E2aWsAgent({ ...context, id, url, headers, gate: context.gate.allowing([hostPortOf(url)]) });
     }
     // Without a URL the agent dials in.
     return context.hub?.agent(id) ?? fail(id, 'the e2a-ws driver needs url here, as no agent can dial in');
@@ -57,7 +63,8 @@ const DRIVERS = {
   // server was started, which is where the program runs.
   stdio: async (id, definition, context) => {
     endOrphans({ folder: childrenFolder(context.folder), log: context.log });
-    const { args = [], env = {} } = definition;
+    const { args = [] } = definition;
+    const env = variablesOf(id, definition, context);
     return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
   },
 } satisfies Record<DriverName, Driver>;
@@ -67,6 +74,24 @@ export async function openAgent(id: string, definition: DriverDefinition, contex
   const agent = await driver(id, definition, context);
   const { timeout_ms: milliseconds } = definition;
   return milliseconds === undefined ? agent : timed(agent, { milliseconds, clock: context.clock });
+}
+
+/** `headers`, with the secrets they refer to. */
+export function headersOf(
+  id: string,
+  { headers = {} }: DriverDefinition,
+  { references = new References() }: DriverContext,
+) {
+  return references.headers(headers, `agents.${id}.headers`);
+}
+
+/** `env`, with the secrets it refers to. */
+export function variablesOf(
+  id: string,
+  { env = {} }: DriverDefinition,
+  { references = new References() }: DriverContext,
+) {
+  return references.variables(env, `agents.${id}.env`);
 }
 
 /** A member the driver cannot do without. */

@@ -1,5 +1,6 @@
 import type { Static } from '@dragoman/protocols';
 import { AgentId } from '@dragoman/protocols/a2a-messages';
+import { REFERENCES } from '../vault/definition.ts';
 
 const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
@@ -21,7 +22,12 @@ export const DriverShape = {
     env: {
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'stdio: variables beside PATH and HOME.',
+      description: `stdio: variables beside PATH and HOME. ${REFERENCES}`,
+    },
+    headers: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: `http, e2a-ws: headers of every request to the agent. ${REFERENCES}`,
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },
@@ -87,6 +93,12 @@ export const NewKeyRequest = {
     description: {
       description: 'What the key is for, as a text without NUL; whatever else it is counts as none.',
       pattern: '^[^\\u0000]*$',
+    },
+    expires_in_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 315_360_000,
+      description: 'How long the key may be used. Default: until it is revoked.',
     },
   },
 } as const;

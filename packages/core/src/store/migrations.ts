@@ -198,4 +198,6 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE registrations ADD COLUMN checksum BIGINT
   `,
   WORKFLOW_TABLES,
+  // Null: the key does not expire.
+  'ALTER TABLE keys ADD COLUMN expires_at BIGINT',
 ];

@@ -214,6 +214,8 @@ export interface KeyRow {
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly createdAt: number;
+  /** From then on it opens nothing; null: it does not expire. */
+  readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }
 

@@ -1,5 +1,6 @@
 import type { Static } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
+import { REFERENCES } from '../vault/definition.ts';
 import { ProcShape } from './proc/proc-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -84,9 +85,13 @@ export const McpServerShape = {
         'The program to run, in the folder the server was started in; it speaks MCP on its standard input and output.',
     },
     args: { type: 'array', items: { type: 'string' } },
-    env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Variables beside PATH and HOME.' },
+    env: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: `Variables beside PATH and HOME. ${REFERENCES}`,
+    },
     url: { ...text, description: 'Where a server listens for streamable HTTP, instead of command.' },
-    headers: { type: 'object', additionalProperties: headerValue },
+    headers: { type: 'object', additionalProperties: headerValue, description: REFERENCES },
     tools: { ...texts, description: 'The tools to take; all of them unless told.' },
     resources: { ...texts, description: 'The URIs to take; all of them unless told.' },
     timeout_ms: { ...positive, description: 'How long one call may take; 5 minutes unless told.' },

@@ -221,6 +221,18 @@ export class Vault implements Secrets {
     };
   }
 
+  /** For the environment of a program, named by its place in the configuration. Recorded, durably, before it is handed out. */
+  async releaseToProgram(id: string, program: string): Promise<string> {
+    const { row, credential } = this.#entryOf(id);
+    const mayUse = credential.places.includes('env');
+    const secret = mayUse && !credential.damaged ? openSecret(row, this.#keys) : undefined;
+    const at = this.#options.clock.now().getTime();
+    const outcome = secret !== undefined ? 'released' : mayUse ? 'damaged' : 'refused';
+    const { version } = credential;
+    await this.#record([{ at, caller: program, credentialId: id, version, host: 'env', purpose: null, outcome }], at);
+    return secret ?? refuseCredential(id);
+  }
+
   /** A host may give back what it was sent, at once or later: everything it could have been sent is looked for. */
   redactorFor(host: HostPort): Redactor | undefined {
     const name = nameOfHostPort(host);

@@ -18,7 +18,6 @@ const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
-/** The whole of `dragoman.yaml`. Every key may be left out. */
 const StoredWorkflowShape = {
   type: 'object',
   required: ['file'],
@@ -29,6 +28,7 @@ const StoredWorkflowShape = {
   additionalProperties: false,
 } as const;
 
+/** The whole of `dragoman.yaml`. Every key may be left out. */
 export const ConfigShape = {
   type: 'object',
   properties: {
@@ -158,6 +158,17 @@ export const ConfigShape = {
       default: {},
       description: 'What the server logs.',
       properties: {
+        level: {
+          enum: ['debug', 'info', 'warn', 'error'],
+          default: 'info',
+          description: 'The least important lines that are written. What agents write to stderr is info.',
+        },
+        access: {
+          type: 'boolean',
+          default: false,
+          description:
+            'Write one log line per HTTP request: method, path, status, duration and caller. `dev` turns it on.',
+        },
         e2a: { type: 'boolean', default: false, description: 'Write one log line per E2A response, without secrets.' },
       },
       additionalProperties: false,

@@ -50,6 +50,7 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
     pins: store.pins,
     gate,
     reader: options.reader,
+    references: options.references,
     version: VERSION,
     howToAccept: options.howToAccept,
   });

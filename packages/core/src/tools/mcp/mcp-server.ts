@@ -6,6 +6,7 @@ import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
 import { unlessAborted } from '../../until-aborted.ts';
+import type { References } from '../../vault/references.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
@@ -33,6 +34,8 @@ export interface McpServerOptions {
   readonly pins: ToolPins;
   readonly gate: Gate | undefined;
   readonly reader?: JsonReader | undefined;
+  /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
+  readonly references?: References | undefined;
   /** The version we say we are. */
   readonly version: string;
   /** Called when it has other tools than before. */
@@ -282,7 +285,7 @@ export class McpServer implements AsyncDisposable {
       let since = clock.elapsed();
       let isGone = false;
       const opened = new McpClient({
-        transport: openTransport(this.#options, this.timeoutMs),
+        transport: await openTransport(this.#options, this.timeoutMs),
         clock,
         version,
         onNotification: (method, params) => this.#heed(method, params, readings),
