@@ -5,6 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../packages/protocols/s
 import { NETWORK_TRANSPORTS } from '../../packages/server/src/edges/wire-peer.contract.ts';
 import { call } from './call.ts';
 import { Caller, expectOrdered, read } from './caller.ts';
+import { modern, openSession, post } from './mcp-caller.ts';
 import { agentModule, moduleAgent, System } from './system.ts';
 import { WireCaller } from './wire-caller.ts';
 import { workflowOf } from './workflow-caller.ts';
@@ -208,6 +209,14 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       return { ok: status.state === 'TASK_STATE_COMPLETED', told, progress: events.length - 1 };
     },
   },
+  'MCP, in a session': {
+    cancel: cancelRequest,
+    ask: async (key, question) => mcpOutcome(await callByMcp(key, question, await openSession(system.url, key))),
+  },
+  'MCP 2026-07-28': {
+    cancel: cancelRequest,
+    ask: async (key, question) => mcpOutcome(await callByMcp(key, question)),
+  },
   'A2E wire': {
     cancel: async (_, id) => {
       wires.get(id)?.send('tool/cancel/req', { target_id: id });
@@ -335,6 +344,28 @@ function outcomeOf(texts: readonly string[]): Outcome {
     .join('');
   const result = final.body['result'] ?? null;
   return { ok: true, told: streamed === '' ? result : { text: streamed }, progress: frames.length - 1 };
+}
+
+/** The messages that answer `tools/call`. */
+async function callByMcp(key: string, { id, target, mode }: Question, session?: Readonly<Record<string, string>>) {
+  const args = target.agent === 'worker' ? { prompt: mode } : target.args(mode);
+  const adHocTool = target.tool(mode) === 'workflow.execute' ? 'run_workflow' : target.tool(mode);
+  const name = target.agent === 'worker' ? 'ask_worker' : adHocTool.replaceAll('-', '_');
+  const params = { name, arguments: args, _meta: { progressToken: id, 'dragoman/request_id': id } };
+  const request = modern('tools/call', params);
+  const message = session && { json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers: session };
+  const answer = await post(system.url, { key, ...(message ?? request) });
+  if (answer.headers['content-type'] !== 'text/event-stream') return [(await answer.json()) as JsonObject];
+  const messages: JsonObject[] = [];
+  for await (const { data } of answer.events()) messages.push(JSON.parse(data) as JsonObject);
+  return messages;
+}
+
+function mcpOutcome(messages: readonly JsonObject[]): Outcome {
+  const last = messages.at(-1);
+  const result = memberOf(last, 'result');
+  if (result === undefined || memberOf(result, 'isError') === true) return { ok: false, told: last ?? null };
+  return { ok: true, told: memberOf(result, 'structuredContent') ?? memberOf(result, 'content') ?? null };
 }
 
 function callTool(tool: string, args: JsonObject): JsonObject {

@@ -28,6 +28,8 @@ export type { Ask, AskingOptions } from './ask.ts';
 export type { Beside, Call, SaidBefore } from './call.ts';
 export { CredentialUse } from './credential-use.ts';
 export { type EventId, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
+export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
+export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
 export { Engine, type EngineOptions } from './engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';

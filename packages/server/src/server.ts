@@ -11,6 +11,7 @@ import { sharedIntake } from './parts/intake.ts';
 import { openKnowledgePart } from './parts/knowledge.ts';
 import { openLfA2aPart } from './parts/lf-a2a.ts';
 import { openMailboxPart } from './parts/mailbox.ts';
+import { openMcpPart } from './parts/mcp.ts';
 import { type MessagesPart, openMessagesPart } from './parts/messages.ts';
 import { openOutboundPart } from './parts/outbound.ts';
 import { Parts } from './parts/parts.ts';
@@ -117,6 +118,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;
     const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
+    await parts.add(openMcpPart({ ...service, stored }));
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, mailbox, messages, workflows, operations, wire }));
     // The last one: it serves the routes of all others.

@@ -83,10 +83,20 @@ export class ToolRegistry {
     this.#sources.push(source);
   }
 
+  /** Resolves when every source has been asked once what it has. */
+  async ready(): Promise<void> {
+    for (const { ready } of this.#sources) await ready;
+  }
+
+  /** Every tool of every source, including those whose name an earlier source has. */
+  all(): Tool[] {
+    return this.#sources.flatMap((source) => [...source.tools()]);
+  }
+
   /** Every tool, whoever may use it. */
   every(): readonly Tool[] {
     const byName = new Map<string, Tool>();
-    for (const tool of this.#all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
+    for (const tool of this.all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
     return [...byName.values()];
   }
 
@@ -97,16 +107,16 @@ export class ToolRegistry {
 
   /** The tools a caller may use, by name. */
   async list(principal: Principal, filter: ToolFilter = {}): Promise<ToolDefinition[]> {
-    await this.#ready();
+    await this.ready();
     const { query = '', tags = [], deferred = false, without = NOBODY } = filter;
     const wanted = query.toLowerCase();
     // A message has room for a million times the same.
     const wantedTags = [...new Set(tags)];
     const found = new Map<string, ToolDefinition>();
-    for (const tool of this.#all()) {
+    for (const tool of this.all()) {
       const { definition } = tool;
       const { name } = definition;
-      if (found.has(name) || !mayUse(principal, tool)) continue;
+      if (found.has(name) || !mayUseTool(principal, tool)) continue;
       if (without.has(definition.toolkit ?? '')) continue;
       if (definition.defer_loading && wanted === '' && !deferred) continue;
       if (!wantedTags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
@@ -119,7 +129,7 @@ export class ToolRegistry {
   async find(request: FindTool): Promise<Tool> {
     const tool = this.#find(request);
     if (tool !== undefined) return tool;
-    await this.#ready();
+    await this.ready();
     return this.#find(request) ?? this.#absent(request);
   }
 
@@ -250,7 +260,7 @@ export class ToolRegistry {
     for (const source of this.#sources) {
       const tool = source.find(name);
       if (tool === undefined || without.has(tool.definition.toolkit ?? '')) continue;
-      if (mayUse(principal, tool)) return tool;
+      if (mayUseTool(principal, tool)) return tool;
     }
     if (allows(principal.permissions.tools, name)) return undefined;
     refuse('forbidden', {
@@ -266,24 +276,16 @@ export class ToolRegistry {
       if (retry_after !== undefined) throw new WireRefused('mcp_server_unavailable', why.message, { retry_after });
       refuse('not_found', { suggestions: why.fix === undefined ? [] : [why.fix] }, why.message);
     }
-    const others = this.#all()
-      .filter((tool) => mayUse(principal, tool) && !without.has(tool.definition.toolkit ?? ''))
+    const others = this.all()
+      .filter((tool) => mayUseTool(principal, tool) && !without.has(tool.definition.toolkit ?? ''))
       .map(({ definition }) => definition.name);
     const close = nearest(name, others);
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
     refuse('not_found', { suggestions }, `There is no tool ${JSON.stringify(name.slice(0, 192))}.`);
   }
-
-  async #ready(): Promise<void> {
-    for (const { ready } of this.#sources) await ready;
-  }
-
-  #all(): Tool[] {
-    return this.#sources.flatMap((source) => [...source.tools()]);
-  }
 }
 
-function mayUse(principal: Principal, tool: Tool): boolean {
+export function mayUseTool(principal: Principal, tool: Tool): boolean {
   return tool.mayUse?.(principal) ?? allows(principal.permissions.tools, tool.definition.name);
 }
 

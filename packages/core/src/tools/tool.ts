@@ -16,6 +16,8 @@ export interface Tool {
   readonly record?: 'audit' | 'journal' | undefined;
   /** What a call asks of the hub, where another target than `tools` answers it. */
   readonly request?: (args: JsonObject) => HubRequest;
+  /** What an MCP server tells of it beside name, description and schemas: title, annotations, icons and `_meta`. */
+  readonly mcp?: JsonObject | undefined;
   /** Every problem with these arguments, asked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
