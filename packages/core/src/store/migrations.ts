@@ -198,4 +198,6 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE registrations ADD COLUMN checksum BIGINT
   `,
   WORKFLOW_TABLES,
+  // What a foreign agent calls the conversation.
+  'ALTER TABLE sessions ADD COLUMN remote TEXT',
 ];
