@@ -15,7 +15,7 @@ export interface ScriptedAnswer {
   readonly body?: string;
   readonly type?: string;
   /** The connection is cut, or left open, after the events. */
-  readonly then?: 'cut' | 'hang';
+  readonly after?: 'cut' | 'hang';
 }
 
 /** What was asked of a scripted agent. */
@@ -70,7 +70,7 @@ export class ScriptedPeer implements AsyncDisposable {
   }
 
   async #play(answer: ScriptedAnswer, id: Json, response: ServerResponse): Promise<void> {
-    const { status = 200, headers = {}, events, type, body, then } = answer;
+    const { status = 200, headers = {}, events, type, body, after } = answer;
     const wrapped = (result: Json) => JSON.stringify({ jsonrpc: '2.0', id, result });
     if (events === undefined) {
       const { result, error } = answer;
@@ -81,7 +81,7 @@ export class ScriptedPeer implements AsyncDisposable {
         ...(error !== undefined && { error }),
       });
       response.writeHead(status, { 'content-type': type ?? 'application/json', ...headers });
-      if (then === 'hang') return void response.write(' ');
+      if (after === 'hang') return void response.write(' ');
       response.end(body ?? json);
       return;
     }
@@ -90,8 +90,8 @@ export class ScriptedPeer implements AsyncDisposable {
       response.write(`data: ${wrapped(event)}\n\n`);
       await new Promise((resolve) => setImmediate(resolve));
     }
-    if (then === 'hang') return;
-    if (then === 'cut') setTimeout(() => response.destroy(), 20);
+    if (after === 'hang') return;
+    if (after === 'cut') setTimeout(() => response.destroy(), 20);
     else response.end();
   }
 
