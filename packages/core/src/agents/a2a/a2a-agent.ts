@@ -41,20 +41,18 @@ export class A2aAgent implements Agent {
     const signal = AbortSignal.any([call.signal, idle.signal, over.signal]);
     const answer = new PeerAnswer();
     const run = new PeerRun({ envelope, call, answer, signal, idle, options: this.#options });
-    let isDone = false;
     try {
       const refused = ways.refusal(envelope, call.principal);
       if (refused !== undefined) yield { part: 'failure', failure: refused };
       else yield* run.parts();
-      isDone = true;
     } catch (error) {
       call.signal.throwIfAborted();
-      isDone = !idle.signal.aborted;
+      run.isWanted = idle.signal.aborted;
       yield failedPart(error, { idle: idle.signal.aborted, idleMs, hasBegun: answer.hasBegun });
     } finally {
       idle.stop();
       over.abort();
-      if (!isDone && !answer.isOver) this.#cancel(run, answer.taskId);
+      if (run.isWanted && !answer.isOver) this.#cancel(run, answer.taskId);
     }
   }
 
@@ -92,6 +90,8 @@ class PeerRun {
   /** The way that the agent understood. */
   #attempt: PeerAttempt | undefined;
   #wasBroken = false;
+  /** The task is still at work for this request: whoever leaves now has to cancel it. */
+  isWanted = true;
 
   constructor(options: PeerRunOptions) {
     this.#options = options;
@@ -106,6 +106,7 @@ class PeerRun {
       if (lost !== undefined) return yield { part: 'failure', failure: failureOfPeer(lost) };
     }
     await this.#remember(known, error);
+    this.isWanted = false;
     if (error === undefined) yield* answer.end();
     else yield { part: 'failure', failure: failureOfPeer(error) };
   }

@@ -50,7 +50,7 @@ export class PeerClient {
 
   /** Sends a message, as a stream or for one answer. Throws where no answer, or not the whole of it, came. */
   send(request: PeerRequest, { streaming }: { streaming: boolean }): AsyncGenerator<PeerReply, void, undefined> {
-    const params = this.#at.version === '1.0' ? sendParams(request) : sendParams03(request);
+    const params = (this.#at.version === '1.0' ? sendParams : SEND_PARAMS_03[this.#at.binding])(request);
     return streaming
       ? this.#ask('SendStreamingMessage', { method: 'POST', path: '/message:stream', params })
       : this.#ask('SendMessage', { method: 'POST', path: '/message:send', params });
@@ -224,6 +224,27 @@ function sendParams03(request: PeerRequest): JsonObject {
   };
 }
 
+/** HTTP+JSON of 0.3 is its protocol buffers as JSON: other than its JSON-RPC, and than 1.0. */
+function restParams03(request: PeerRequest): JsonObject {
+  const { message, configuration, ...rest } = sendParams(request);
+  const { parts: _, ...about } = message as JsonObject;
+  return {
+    ...rest,
+    message: { ...about, content: request.parts.map(restPart03) },
+    configuration: { ...(configuration as JsonObject), blocking: true },
+  };
+}
+
+function restPart03({ text, raw, url, data, filename, mediaType }: MessagePart): JsonObject {
+  if (text !== undefined) return { text };
+  if (data !== undefined) return { data: { data: isObject(data) ? data : { value: data } } };
+  const about = {
+    ...(mediaType !== undefined && { mimeType: mediaType }),
+    ...(filename !== undefined && { name: filename }),
+  };
+  return { file: url === undefined ? { fileWithBytes: raw ?? '', ...about } : { fileWithUri: url, ...about } };
+}
+
 /** With every type of JSON as one; `undefined` where it is none of ours. */
 function mediaTypeOf(answer: InboundAnswer): string | undefined {
   const type = String(headerOf(answer, 'content-type') ?? 'application/json')
@@ -233,6 +254,7 @@ function mediaTypeOf(answer: InboundAnswer): string | undefined {
   return type?.endsWith('+json') === true ? 'application/json' : type;
 }
 
+const SEND_PARAMS_03 = { JSONRPC: sendParams03, 'HTTP+JSON': restParams03 };
 const ACCEPT = 'application/json, text/event-stream, application/a2a+json';
 const REDIRECT = 'it answered with a redirect, which is not followed';
 const NOT_AN_EVENT = 'it answered with something other than a task, a message or an update of a task';
