@@ -200,4 +200,6 @@ export const MIGRATIONS: readonly string[] = [
   WORKFLOW_TABLES,
   // Null: the key does not expire.
   'ALTER TABLE keys ADD COLUMN expires_at BIGINT',
+  // What a foreign agent calls the conversation.
+  'ALTER TABLE sessions ADD COLUMN remote TEXT',
 ];

@@ -91,6 +91,8 @@ export class SqliteStore implements Store {
       await untilNone(() => this.#ask('deleteTurns', key));
       return (await this.#ask('deleteSession', key)) || messages > 0;
     },
+    remote: (key) => this.#ask('remoteSession', key),
+    setRemote: (key, remote) => this.#ask('setRemoteSession', key, remote),
     owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),
     purge: (before) => inWindows((from) => this.#ask('purgeSessions', before, from)),

@@ -191,6 +191,10 @@ export interface SessionStore {
    * outside of any session.
    */
   delete(key: SessionKey): Promise<boolean>;
+  /** What the agent itself calls the conversation, as its driver wrote it; `null` where there is nothing. */
+  remote(key: SessionKey): Promise<string | null>;
+  /** Writes it down; `null` forgets it. A session that is gone stays so. */
+  setRemote(key: SessionKey, remote: string | null): Promise<void>;
   /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /**
