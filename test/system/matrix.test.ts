@@ -65,6 +65,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /health': { call: () => ({ path: '/health' }) },
   'GET /metrics': { call: () => ({ path: '/metrics' }) },
   'GET /openapi.json': { call: () => ({ path: '/openapi.json' }) },
+  'GET /': { call: () => ({ path: '/' }) },
+  'GET /console/{path}': { call: () => ({ path: '/console/requests' }) },
+  'GET /console/assets/{file}': { call: () => ({ path: '/console/assets/none.js' }), status: 404 },
+  'POST /console/sign-in': {
+    // As good as none for everybody: whoever has the token gets the keys, once.
+    call: () => ({ path: '/console/sign-in', json: { token: 'unknown' } }),
+    status: 401,
+  },
   'POST /e2a': { call: () => ({ path: '/e2a', json: chat(fresh()) }) },
   'POST /e2a/agents/{agent_id}': { call: () => ({ path: '/e2a/agents/echo', json: chat(fresh()) }) },
   'GET /e2a/requests/{request_id}/responses': {

@@ -131,6 +131,12 @@ export class Client {
     return this.#http.json({ path: 'health', signal, gives: { status: 'string', service: 'string' } });
   }
 
+  /** Exchanges the one-time token of a link to the console for the keys it stands for. A second try would be refused. */
+  signInWithToken(token: string): Promise<{ readonly key?: string; readonly admin_key?: string }> {
+    const body = JSON.stringify({ token: textGiven(token, 'token') });
+    return this.#http.json({ method: 'POST', path: 'console/sign-in', body, gives: {} });
+  }
+
   /** Opens a WebSocket that carries many requests at once. */
   connect(options: ConnectOptions = {}): Promise<SocketSession> {
     return SocketSession.open({

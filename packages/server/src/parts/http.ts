@@ -76,8 +76,8 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
             ...intake,
             connections: new ConnectionShares({ most: ADMIN_CONNECTIONS, perAddress: ADMIN_CONNECTIONS }),
           },
-          // Anyone who can reach it may ask for the server's health, and for nothing that belongs to an agent.
-          routes: [health, ...held.filter(({ access }) => access === 'admin')],
+          // Anyone who can reach it may ask for the server's health and the console's files, and for nothing that belongs to an agent.
+          routes: [health, ...held.filter(({ access, path }) => access === 'admin' || isConsole(path))],
           hosts: hostsOf(adminHost),
         });
   engine.keys.onRevoked((keyId) => {
@@ -116,6 +116,10 @@ function count(engine: Engine, { principal }: CountedCall): Counted {
   if (principal === undefined) return { limits: [] };
   const { states, refused } = countRequest(engine.limiter, principal);
   return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
+}
+
+function isConsole(path: string): boolean {
+  return path === '/' || path.startsWith('/console/');
 }
 
 /** Within what is reserved of the open files. */
