@@ -127,6 +127,40 @@ export interface ToolList {
   readonly held: readonly string[];
 }
 
+/** The counters of a server at one time. All but `running` and `waiting` only grow, from its start on. */
+export interface OverviewReading {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly accepted: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly frames: number;
+  readonly commits: number;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+export interface Overview {
+  readonly version: string;
+  readonly started_at: string;
+  readonly now: OverviewReading;
+  readonly every_ms: number;
+  /** Oldest first, of the last hour. */
+  readonly history: readonly OverviewReading[];
+  /** How requests ended: `succeeded`, an error code, or `failed`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly rate_limited: number;
+  readonly edge: { readonly connections: number; readonly streams: number; readonly sockets: number };
+  readonly routes: readonly {
+    readonly method: string;
+    readonly route: string;
+    readonly count: number;
+    readonly errors: number;
+    readonly p50_ms: number | null;
+    readonly p95_ms: number | null;
+  }[];
+}
+
 /** Administration, with an admin key. Each call is tried once: making a key twice would make two. */
 export class Admin {
   readonly agents: AgentAdmin;
@@ -151,6 +185,11 @@ export class Admin {
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
+  }
+
+  /** How the whole server stands, and stood every ten seconds of the last hour. */
+  overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
+    return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
   }
 
   /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */

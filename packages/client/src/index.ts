@@ -12,6 +12,8 @@ export type {
   Limits,
   NewKey,
   NewSecret,
+  Overview,
+  OverviewReading,
   Permissions,
   ToolList,
 } from './admin.ts';

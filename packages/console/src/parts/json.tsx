@@ -12,7 +12,6 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
   const isCut = !isWhole && text.length > MOST;
   return (
     <div class="with-copy">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by the keyboard */}
       <pre tabIndex={0} role="region" aria-label={label}>
         <Text value={isCut ? text.slice(0, MOST) : text} />
       </pre>

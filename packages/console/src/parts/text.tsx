@@ -8,7 +8,6 @@ export function Text({ value }: { readonly value: string }) {
     <>
       {parts.map(({ text, isUnseen }, at) =>
         isUnseen ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts of a text have no other name
           <span key={at} class="unseen" title="An invisible character, shown as its code">
             {code(text)}
           </span>
