@@ -25,6 +25,7 @@ export {
 export { acpMessagesFor } from './e2a/adapters/acp-projection.ts';
 export { projectionsFor } from './e2a/adapters/projections.ts';
 export { textOfResult } from './e2a/adapters/result-text.ts';
+export { type AnswerEnd, answerEnd } from './e2a/answer-end.ts';
 export { e2aDialect, isResponse } from './e2a/dialect.ts';
 export {
   E2AAuth,

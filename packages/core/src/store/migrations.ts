@@ -7,6 +7,7 @@ import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import { MAILBOX_MIGRATION, THREAD_END_TABLES } from './sql/mailbox-tables.ts';
 import { NONCE_TABLES } from './sql/nonces.ts';
 import { REGISTRATION_TABLES } from './sql/registrations.ts';
+import { ENDED_REQUEST_TABLES } from './sql/request-list.ts';
 import { WORKFLOW_TABLES } from './sql/workflows.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
@@ -198,4 +199,5 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE registrations ADD COLUMN checksum BIGINT
   `,
   WORKFLOW_TABLES,
+  ENDED_REQUEST_TABLES,
 ];

@@ -78,6 +78,7 @@ export class SqliteStore implements Store {
     earlier: ({ owner, requestId, idempotencyKey }) => this.#ask('earlier', { owner, requestId, idempotencyKey }),
     named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
+    list: (query) => this.#ask('listRequests', query),
     unfinished: () => this.#ask('unfinished'),
     noteOpen: (acceptedBefore, now) => this.#ask('noteOpen', acceptedBefore, now),
     purge: (before) => inWindows((from) => this.#ask('purge', before, from)),

@@ -12,6 +12,7 @@ import { describeNonces } from './nonces.contract.ts';
 import { describeOutbox } from './outbox.contract.ts';
 import { describePins } from './pins.contract.ts';
 import { describeRegistrations } from './registrations.contract.ts';
+import { describeRequestList } from './request-list.contract.ts';
 import { describeRequests } from './requests.contract.ts';
 import { describeSessions } from './sessions.contract.ts';
 import type { Store } from './store.ts';
@@ -39,6 +40,7 @@ const FAMILIES = [
   describeOutbox,
   describePins,
   describeRegistrations,
+  describeRequestList,
   describeRequests,
   describeSessions,
   describeThreads,

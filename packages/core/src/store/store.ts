@@ -9,6 +9,7 @@ import type { NonceRow, NonceStore } from './nonces.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { PinStore } from './pins.ts';
 import type { RegistrationStore } from './registrations.ts';
+import type { ProgressChange, RequestList, RequestQuery } from './request-list.ts';
 import type { NewLetter, ThreadStore } from './threads.ts';
 import type { WorkflowStore } from './workflows.ts';
 
@@ -21,6 +22,7 @@ export type * from './knowledge.ts';
 export type * from './nonces.ts';
 export type * from './outbox.ts';
 export type * from './registrations.ts';
+export type * from './request-list.ts';
 export type * from './threads.ts';
 export type * from './workflows.ts';
 
@@ -101,6 +103,8 @@ export interface FrameRow {
   readonly isFinal: boolean;
   /** The response as JSON text: what is resumed is byte for byte what was sent. */
   readonly text: string;
+  /** Recorded with it, for lists of requests. Frames that are read do not have it. */
+  readonly change?: ProgressChange | undefined;
 }
 
 export type Accepted =
@@ -144,6 +148,8 @@ export interface RequestStore {
    * alone is larger.
    */
   frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): Promise<FrameRow[]>;
+  /** Requests by owner, agent, session, progress and time, newest change first. */
+  list(query: RequestQuery): Promise<RequestList>;
   /** Everything accepted or started, oldest first: what a restart has to deal with. */
   unfinished(): Promise<RequestRow[]>;
   /** Notes of those accepted before then which are open now: when they end, their answers are kept from now on. */

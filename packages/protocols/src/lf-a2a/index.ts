@@ -17,6 +17,6 @@ export type {
   TaskStatus,
 } from './shapes.ts';
 export { isTerminal, stateIn03, TASK_STATES, type TaskState } from './states.ts';
-export { foldOptionsOf, TaskFold, type TaskFoldOptions } from './task-fold.ts';
+export { foldOptionsOf, STATE_AT_END, TaskFold, type TaskFoldOptions } from './task-fold.ts';
 export { type SendDetails, sendEnvelope } from './to-envelope.ts';
 export { eventTo03, paramsFrom03, taskTo03 } from './version-03.ts';

@@ -4,6 +4,7 @@ import {
   type A2aVersion,
   foldOptionsOf,
   isTerminal,
+  type ListTasksRequest,
   type SendMessageRequest,
   type StreamEvent,
   sendEnvelope,
@@ -18,9 +19,10 @@ import { Refused } from '../../refused.ts';
 import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
-import type { FrameRow, RequestKey, RequestRow, Store } from '../../store/store.ts';
+import type { FrameRow, ListedRequest, RequestKey, RequestRow, Store } from '../../store/store.ts';
 import { type BuiltInTarget, isBuiltIn } from '../../targets/built-in.ts';
 import { targetRequest } from '../../targets/target-request.ts';
+import { pageTokenOf, requestQueryOf, stateWithoutFrames, type TaskPage } from './list-tasks.ts';
 import { merged } from './merged-chunks.ts';
 
 export interface TasksOptions {
@@ -103,14 +105,52 @@ export class LfA2aTasks {
     const row = await this.#row(principal, agentId, taskId);
     if (row === undefined) return undefined;
     const fold = foldOf(row);
+    await this.#foldAll(row, fold);
+    return fold;
+  }
+
+  /** Every frame that is recorded. Returns how long they are together. */
+  async #foldAll(row: RequestRow, fold: TaskFold): Promise<number> {
     let after = -1;
+    let length = 0;
     for (;;) {
       const rows = await this.#options.engine.runs.page(keyOf(row), { after, limit: 1000, maxBytes: 1 << 20 });
-      for (const frame of rows) fold.apply(frameFrom(frame.text));
+      for (const { text } of rows) {
+        fold.apply(frameFrom(text));
+        length += text.length;
+      }
       const last = rows.at(-1);
-      if (last === undefined || last.isFinal) return fold;
+      if (last === undefined || last.isFinal) return length;
       after = last.sequence;
     }
+  }
+
+  /** The tasks of a caller at an agent, newest change first: everything asked of this agent, by whichever protocol. */
+  async list({ id: owner }: Principal, agentId: string, request: ListTasksRequest): Promise<TaskPage> {
+    const { requests } = this.#options.store;
+    const query = requestQueryOf(request, { owner, agentId });
+    // One more than is shown tells whether there is another page.
+    const { rows: found, total } = await requests.list({ ...query, limit: query.limit + 1 });
+    const rows = found.slice(0, query.limit);
+    const { historyLength, includeArtifacts: artifacts = false } = request;
+    const tasks: Task[] = [];
+    let last: ListedRequest | undefined;
+    let left = LIST_BYTES;
+    for (const listed of rows) {
+      const row = await requests.find(listed);
+      last = listed;
+      // It was purged in between.
+      if (row === undefined) continue;
+      left -= row.envelope.length;
+      const fold = foldOf(row);
+      const state = artifacts ? undefined : stateWithoutFrames(listed.progress);
+      if (state !== undefined) fold.skipTo(state, listed.changedAt);
+      else left -= await this.#foldAll(row, fold);
+      tasks.push(fold.task({ historyLength, artifacts }));
+      if (left < 0) break;
+    }
+    const nextPageToken = last === undefined || last === found.at(-1) ? '' : pageTokenOf(last);
+    return { tasks, nextPageToken, pageSize: query.limit, totalSize: total };
   }
 
   /** Ends a running task and returns it; one that has ended already is returned as it is. */
@@ -182,4 +222,6 @@ function keyOf({ owner, requestId }: RequestRow): RequestKey {
   return { owner, requestId };
 }
 
+/** Characters of envelopes and frames that are read for one page; a page that needs more is shorter. */
+const LIST_BYTES = 8 << 20;
 const BEFORE_ALL: EventId = { sequence: -1, index: 0 };

@@ -14,6 +14,7 @@ import { nonceReads, nonceRemovals, nonceWrites } from './nonces.ts';
 import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { pinReads, pinWrites } from './pins.ts';
 import { registrationReads, registrationRemovals, registrationWrites } from './registrations.ts';
+import { requestListReads } from './request-list.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
 import { storedDataReads, storedDataWrites } from './stored-data.ts';
@@ -25,6 +26,7 @@ export function prepareOperations(database: Database) {
   return {
     reads: {
       ...requestReads(database),
+      ...requestListReads(database),
       ...sessionReads(database),
       ...keyReads(database),
       ...agentReads(database),
