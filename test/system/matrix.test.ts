@@ -104,6 +104,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     }),
     owned: true,
   },
+  'GET /e2a/requests': { call: () => ({ path: '/e2a/requests' }) },
+  'GET /admin/v1/requests': { call: () => ({ path: '/admin/v1/requests' }) },
   'GET /admin/v1/overview': { call: () => ({ path: '/admin/v1/overview' }) },
   'GET /admin/v1/tools': { call: () => ({ path: '/admin/v1/tools' }) },
   'POST /admin/v1/tools/{name}/accept': { call: () => ({ path: '/admin/v1/tools/no__tool/accept' }), status: 404 },

@@ -10,6 +10,7 @@ import { objectGiven, textGiven } from './invalid-argument.ts';
 import { Knowledge } from './knowledge.ts';
 import { Mailbox } from './mailbox.ts';
 import { Place } from './place.ts';
+import { queryOf, REQUEST_PAGE, type RequestListQuery, type RequestPage } from './request-page.ts';
 import type { Reconnect } from './resumed.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 import { type HistoryPage, type SessionOptions, Sessions } from './sessions.ts';
@@ -102,6 +103,12 @@ export class Client {
       onReconnect,
     };
     return new Answer(exchange, () => this.cancel(requestId));
+  }
+
+  /** This caller's requests of any protocol, newest change first. */
+  requests({ signal, ...query }: RequestListQuery = {}): Promise<RequestPage> {
+    const request = { path: `e2a/requests?${queryOf(query)}`, signal, gives: REQUEST_PAGE };
+    return insist(this.#http, this.#retry, request);
   }
 
   /** Ends a running request. False when it had ended already. */
