@@ -66,6 +66,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /health': { call: () => ({ path: '/health' }) },
   'GET /metrics': { call: () => ({ path: '/metrics' }) },
   'GET /openapi.json': { call: () => ({ path: '/openapi.json' }) },
+  'GET /': { call: () => ({ path: '/' }) },
+  'GET /console/{path}': { call: () => ({ path: '/console/requests' }) },
+  'GET /console/assets/{file}': { call: () => ({ path: '/console/assets/none.js' }), status: 404 },
+  'POST /console/sign-in': {
+    // As good as none for everybody: whoever has the token gets the keys, once.
+    call: () => ({ path: '/console/sign-in', json: { token: 'unknown' } }),
+    status: 401,
+  },
   'POST /e2a': { call: () => ({ path: '/e2a', json: chat(fresh()) }) },
   'POST /e2a/agents/{agent_id}': { call: () => ({ path: '/e2a/agents/echo', json: chat(fresh()) }) },
   'GET /e2a/requests/{request_id}/responses': {
@@ -111,6 +119,9 @@ const RULES: Readonly<Record<string, Rule>> = {
     }),
     owned: true,
   },
+  'GET /e2a/requests': { call: () => ({ path: '/e2a/requests' }) },
+  'GET /admin/v1/requests': { call: () => ({ path: '/admin/v1/requests' }) },
+  'GET /admin/v1/overview': { call: () => ({ path: '/admin/v1/overview' }) },
   'GET /admin/v1/tools': { call: () => ({ path: '/admin/v1/tools' }) },
   'POST /admin/v1/tools/{name}/accept': { call: () => ({ path: '/admin/v1/tools/no__tool/accept' }), status: 404 },
   'POST /admin/v1/agents': {

@@ -20,15 +20,13 @@ export interface AgentDefinition {
   readonly card?: string;
   /** `a2a`: the version to speak. */
   readonly version?: '1.0' | '0.3';
-  /** `a2a`: headers of every request; a secret stands there as the name of a credential. */
-  readonly headers?: { [name: string]: string | { credential: string } };
   /** `a2a`: the credential that proves who the server is. */
   readonly credential?: string;
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
-  /** Headers of every request to an `http` or `e2a-ws` agent. */
-  readonly headers?: { [name: string]: string };
+  /** `http`, `e2a-ws`, `a2a`: headers of every request. A secret is a reference, or the name of a credential. */
+  readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;
   readonly description?: string;
   readonly skills?: string[];
@@ -141,6 +139,40 @@ export interface ToolList {
   readonly held: readonly string[];
 }
 
+/** The counters of a server at one time. All but `running` and `waiting` only grow, from its start on. */
+export interface OverviewReading {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly accepted: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly frames: number;
+  readonly commits: number;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+export interface Overview {
+  readonly version: string;
+  readonly started_at: string;
+  readonly now: OverviewReading;
+  readonly every_ms: number;
+  /** Oldest first, of the last hour. */
+  readonly history: readonly OverviewReading[];
+  /** How requests ended: `succeeded`, an error code, or `failed`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly rate_limited: number;
+  readonly edge: { readonly connections: number; readonly streams: number; readonly sockets: number };
+  readonly routes: readonly {
+    readonly method: string;
+    readonly route: string;
+    readonly count: number;
+    readonly errors: number;
+    readonly p50_ms: number | null;
+    readonly p95_ms: number | null;
+  }[];
+}
+
 /** Administration, with an admin key. Each call is tried once: making a key twice would make two. */
 export class Admin {
   readonly agents: AgentAdmin;
@@ -165,6 +197,11 @@ export class Admin {
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
+  }
+
+  /** How the whole server stands, and stood every ten seconds of the last hour. */
+  overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
+    return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
   }
 
   /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */

@@ -127,6 +127,7 @@ export type { Damage } from './store/damage.ts';
 export type * from './store/memories.ts';
 export { openMemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
+export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
 export { AgentTools } from './targets/agent-tools.ts';

@@ -2,8 +2,10 @@ import { checkAdminKey, type Engine, loadOperations, UnreadBudget } from '@drago
 import { completeConfig } from './config/complete-config.ts';
 import type { Config } from './config/config-schema.ts';
 import { unreadBytes } from './config/door-limits.ts';
+import type { SignInKeys } from './console/sign-in-tokens.ts';
 import { openAdminPart } from './parts/admin.ts';
 import { openAgentsPart } from './parts/agents.ts';
+import { type ConsolePart, openConsolePart } from './parts/console.ts';
 import { openE2APart } from './parts/e2a.ts';
 import { openEnginePart } from './parts/engine.ts';
 import { type HttpPart, openHttpPart } from './parts/http.ts';
@@ -33,16 +35,18 @@ export class Server implements AsyncDisposable {
   readonly adminUrl: string;
   readonly wire: WirePart;
   readonly messages: MessagesPart;
+  readonly #console: ConsolePart;
   readonly #parts: Parts;
   readonly #reloading: Reloading;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, wire, messages, http, parts, reloading }: ServerContents) {
+  constructor({ engine, wire, messages, http, console, parts, reloading }: ServerContents) {
     this.engine = engine;
     this.wire = wire;
     this.messages = messages;
     this.url = http.url;
     this.adminUrl = http.adminUrl;
+    this.#console = console;
     this.#parts = parts;
     this.#reloading = reloading;
   }
@@ -53,6 +57,11 @@ export class Server implements AsyncDisposable {
    */
   reload(config: Config, options?: ReloadOptions): Promise<Reloaded> {
     return this.#reloading.reload(config, options);
+  }
+
+  /** The path that opens the console signed in with these keys. It works once, for 15 minutes. `undefined` without a console. */
+  signInPath(keys: SignInKeys): string | undefined {
+    return this.#console.signInPath(keys);
   }
 
   /** Accepts nothing new, lets running work finish for a while, ends the rest as interrupted, and closes the store. */
@@ -71,6 +80,7 @@ interface ServerContents {
   readonly wire: WirePart;
   readonly messages: MessagesPart;
   readonly http: HttpPart;
+  readonly console: ConsolePart;
   readonly parts: Parts;
   readonly reloading: Reloading;
 }
@@ -123,13 +133,14 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     await parts.add(openMcpPart({ ...service, stored }));
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));
+    const console = await parts.add(openConsolePart(service));
     // The last one: it serves the routes of all others.
     const http = await parts.add(openHttpPart({ ...service, routes: parts.routes, sockets: parts.sockets }));
 
     if (options.isEmbedded !== true) await parts.listen();
     await parts.start();
     const reloading = new Reloading(given.config, parts.reloadables, clock);
-    return new Server({ engine, wire, messages, http, parts, reloading });
+    return new Server({ engine, wire, messages, http, console, parts, reloading });
   } catch (error) {
     await parts.stop(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;

@@ -47,8 +47,10 @@ export async function dev(
     onListening: async (server) => {
       const keys = await demo.furnish(server, adminKey);
       url = keys.url;
-      if (json) terminal.out(`${JSON.stringify({ event: 'demo', key: keys.key })}\n`);
-      else terminal.out(greeting(server, { keys, settings, context }));
+      const path = server.signInPath({ key: keys.key, admin_key: keys.admin_key });
+      const link = path && keys.url + path;
+      if (json) terminal.out(`${JSON.stringify({ event: 'demo', key: keys.key, ...(link && { console: link }) })}\n`);
+      else terminal.out(greeting(server, { keys, link, settings, context }));
       const stage = (signal: AbortSignal) => stageOn(keys, { callbacks, data, signal });
       const isWanted = !look || (await showOnce(stage, { json, context }));
       isLooking = false;
@@ -86,11 +88,15 @@ interface Told {
   readonly context: Context;
 }
 
-function greeting(server: Server, { keys, settings, context: { folder, terminal } }: Told): string {
+function greeting(
+  server: Server,
+  { keys, link, settings, context: { folder, terminal } }: Told & { readonly link: string | undefined },
+): string {
   const { config, data } = settings;
   const { bold, dim } = paint(terminal.colour.out);
   const lines = [
     `Dragoman ${VERSION} is ready at ${bold(keys.url)} ${dim(`(${Math.round(performance.now())} ms)`)}`,
+    ...(link === undefined ? [] : [`  console  ${bold(link)}`, '           signs you in once, within 15 minutes']),
     ...doorLines(server, folder),
     `  config   ${configTold(settings, folder)}`,
     `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; ${config.default_agent} unless told`,

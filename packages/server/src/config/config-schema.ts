@@ -155,6 +155,7 @@ export const ConfigShape = {
       default: [],
       description: 'Reverse proxies whose X-Forwarded-For is believed: addresses, or networks such as 10.0.0.0/8.',
     },
+    console: { type: 'boolean', default: true, description: 'Serve the web console at `/`.' },
     log: {
       type: 'object',
       default: {},
