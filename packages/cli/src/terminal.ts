@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
 
 /** Where a command writes and reads, and what it may assume of whoever is at the other end. */
@@ -9,6 +10,8 @@ export interface Terminal {
   readStdin(): Promise<Uint8Array>;
   /** Asks whoever sits at the keyboard and shows nothing of what is typed; not there when nobody does. */
   readonly askHidden?: (prompt: string) => Promise<string | undefined>;
+  /** Asks whoever sits at the keyboard; not there when nobody does. */
+  readonly ask?: (prompt: string) => Promise<string | undefined>;
   /** Whether stdout is a screen. */
   readonly isTTY: boolean;
   /** Whether colours are welcome, on each of the two. */
@@ -35,13 +38,26 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
     isTTY: stdout.isTTY === true,
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
     // Not by way of `process.stdin`: it is opened by whoever reads it.
-    ...(isatty(0) && stderr.isTTY && { askHidden: (prompt: string) => typedHidden(prompt) }),
+    ...(isatty(0) && stderr.isTTY && { askHidden: (prompt: string) => typedHidden(prompt), ask: typed }),
     async readStdin() {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
       return Buffer.concat(chunks);
     },
   };
+}
+
+/** One line from the keyboard; `undefined` when it is broken off. */
+async function typed(prompt: string): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await new Promise((resolve) => {
+      lines.once('close', () => resolve(undefined));
+      lines.question(prompt, resolve);
+    });
+  } finally {
+    lines.close();
+  }
 }
 
 /** One line from the keyboard; `undefined` when it is broken off (Ctrl-C, Ctrl-D). Backspace takes the last character away. */
