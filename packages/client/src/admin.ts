@@ -110,6 +110,20 @@ export interface Credential {
   readonly damaged?: true;
 }
 
+/** The card of a foreign A2A agent, as far as it matters before the agent is added. */
+export interface CardPreview {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** Those that can be used, best first. */
+  readonly interfaces: readonly { readonly url: string; readonly binding: string; readonly version: string }[];
+  readonly unusable_interfaces: readonly string[];
+  readonly streaming: boolean;
+  readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
+  /** How callers prove who they are; empty: anybody may call. */
+  readonly auth: readonly { readonly name: string; readonly kind: string }[];
+}
+
 export interface AgentList {
   readonly agents: readonly AgentDefinition[];
   /** The ids of agents that can be sent to, those of the config too. */
@@ -236,6 +250,28 @@ class AgentAdmin {
     return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: { agent_id: 'string' } });
   }
 
+  /** What the card of a foreign A2A agent says, before it is added with the same definition. */
+  preview(definition: AgentDefinition): Promise<CardPreview> {
+    const body = JSON.stringify(definition);
+    return this.#http.json({
+      method: 'POST',
+      path: `${CARDS}/preview`,
+      body,
+      gives: { name: 'string', interfaces: 'array' },
+    });
+  }
+
+  /** Foreign agents whose card has changed and is held until it is accepted. */
+  heldCards(): Promise<{ readonly held: readonly string[] }> {
+    return this.#http.json({ path: CARDS, gives: { held: 'array' } });
+  }
+
+  /** Accepts the card of a foreign agent that has changed. */
+  acceptCard(agentId: string): Promise<{ agent_id: string; accepted: true }> {
+    const path = `${AGENTS}/${encodeURIComponent(agentId)}/accept`;
+    return this.#http.json({ method: 'POST', path, gives: { agent_id: 'string', accepted: 'boolean' } });
+  }
+
   /** Its keys end with it. */
   remove(agentId: string): Promise<{ agent_id: string; removed: true }> {
     return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: REMOVED });
@@ -343,5 +379,6 @@ class CredentialAdmin {
 const REMOVED = { removed: 'boolean' } as const;
 const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
+const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';
 const CREDENTIALS = 'admin/v1/credentials';
