@@ -1,5 +1,4 @@
 import type { Json } from '@dragoman/protocols';
-import type { Received } from './explain/arrival.ts';
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
 import type { NewLetter, NonceRow, RequestRow } from './store/store.ts';
@@ -19,8 +18,8 @@ export interface Call {
   readonly after?: number | undefined;
   /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
   readonly tools?: CallerTools | undefined;
-  /** What was said before in this conversation, oldest first; the newest fifty unless told. Agents always have it. */
-  readonly history?: ((range?: { readonly limit?: number }) => Promise<readonly SaidBefore[]>) | undefined;
+  /** What was said before in this conversation, oldest first. Default: the newest fifty. Agents always have it. */
+  readonly history?: ((range?: HistoryRange) => Promise<readonly SaidBefore[]>) | undefined;
 }
 
 /** What an endpoint adds to a request beside the envelope. */
@@ -37,6 +36,15 @@ export interface Beside {
   readonly received?: Received | undefined;
   /** Called when the request is on disk, with the row it has there: of a repeat, that of the first. */
   readonly onAccepted?: ((row: RequestRow, accepted: { readonly isRepeat: boolean }) => void) | undefined;
+}
+
+/** What an endpoint received, before anything was made of it. */
+export interface Received {
+  /** The dialect of the endpoint. */
+  readonly dialect: string;
+  readonly text: string | Uint8Array;
+  /** The same as it was parsed, where it is an envelope already. */
+  readonly json?: Json;
 }
 
 /** What layers add to a call. */
@@ -82,6 +90,12 @@ export class ExtendedCall implements Call {
   get history(): Call['history'] {
     return this.#added.history ?? this.#call.history;
   }
+}
+
+export interface HistoryRange {
+  readonly limit?: number;
+  /** Default, and most: 8 MiB. */
+  readonly maxBytes?: number;
 }
 
 /** One thing said in a conversation. */

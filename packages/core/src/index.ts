@@ -24,7 +24,7 @@ export type { Api, ApiCatalogue, ApiEndpoint } from './apis/api.ts';
 export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.ts';
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
-export type { Beside, Call, SaidBefore } from './call.ts';
+export type { Beside, Call, Received, SaidBefore } from './call.ts';
 export { CredentialUse } from './credential-use.ts';
 export { type EventId, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
 export { Engine, type EngineOptions } from './engine.ts';
@@ -42,7 +42,6 @@ export type { ExecutionEvent } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { replayedResult } from './executions/replayed-result.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
-export type { Received } from './explain/arrival.ts';
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
@@ -73,7 +72,7 @@ export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';
 export { Limiter } from './limits/limiter.ts';
-export { DEFAULT_RATE_LIMITS, type RateLimits } from './limits/rate-limits.ts';
+export { DEFAULT_RATE_LIMITS } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
 export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
@@ -87,7 +86,14 @@ export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { SigningKeys } from './outbox/signing-keys.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
-export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
+export {
+  ALL_PERMISSIONS,
+  allows,
+  NO_PERMISSIONS,
+  type Permissions,
+  type Principal,
+  type RateLimits,
+} from './principal.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
 export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './registry/admin-key.ts';
@@ -116,10 +122,10 @@ export { openMemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { BUILT_IN_TARGETS, isBuiltIn } from './target.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';
-export { BUILT_IN_TARGETS, isBuiltIn } from './targets/built-in.ts';
 export { decodeStoredWorkflow } from './targets/decode-stored-workflow.ts';
 export { durableCalls } from './targets/durable-calls.ts';
 export { executionRequests } from './targets/execution-requests.ts';
