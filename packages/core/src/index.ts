@@ -28,7 +28,7 @@ export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.t
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Ask, AskingOptions } from './ask.ts';
-export type { Beside, Call, SaidBefore } from './call.ts';
+export type { Beside, Call, Received, SaidBefore } from './call.ts';
 export { CredentialUse } from './credential-use.ts';
 export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf-a2a/push-notifications.ts';
 export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
@@ -49,7 +49,6 @@ export type { ExecutionEvent } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { replayedResult } from './executions/replayed-result.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
-export type { Received } from './explain/arrival.ts';
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
@@ -80,7 +79,7 @@ export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';
 export { Limiter } from './limits/limiter.ts';
-export { DEFAULT_RATE_LIMITS, type RateLimits } from './limits/rate-limits.ts';
+export { DEFAULT_RATE_LIMITS } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
 export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
@@ -95,7 +94,14 @@ export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { SigningKeys } from './outbox/signing-keys.ts';
 export { Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
-export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
+export {
+  ALL_PERMISSIONS,
+  allows,
+  NO_PERMISSIONS,
+  type Permissions,
+  type Principal,
+  type RateLimits,
+} from './principal.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export {
   ANSWER_OPERATION,
@@ -132,10 +138,10 @@ export type * from './store/pins.ts';
 export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { BUILT_IN_TARGETS, isBuiltIn } from './target.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';
-export { BUILT_IN_TARGETS, isBuiltIn } from './targets/built-in.ts';
 export { decodeStoredWorkflow } from './targets/decode-stored-workflow.ts';
 export { durableCalls } from './targets/durable-calls.ts';
 export { executionRequests } from './targets/execution-requests.ts';

@@ -27,6 +27,7 @@ import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Addressed, Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
+import { threadHistory } from './thread-history.ts';
 
 export interface MailboxOptions {
   readonly engine: Engine;
@@ -76,6 +77,7 @@ export class Mailbox {
   constructor(options: MailboxOptions) {
     this.#options = options;
     this.#letters = new Letters({ ...options, stopped: this.#stopped.signal });
+    options.engine.channelLayers.set('a2a-mailbox', threadHistory);
   }
 
   /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */

@@ -54,10 +54,10 @@ export class RunTable {
    * A place for a run that is yet to be recorded. It is taken before that: a run that can start at once is recorded as started, and
    * nothing that was recorded is refused.
    */
-  admit(kind: RunKind, lane: string, owner: string): RunPlace {
+  admit(kind: RunKind, lane: string, principal: SlotRequest['principal']): RunPlace {
     this.requireOpen(kind);
     const slot = this.#slots.tryTake(lane);
-    const announced = slot === undefined ? this.#slots.tryWait(lane, owner) : undefined;
+    const announced = slot === undefined ? this.#slots.tryWait(lane, principal) : undefined;
     this.#underWay[kind] += 1;
     return new RunPlace(slot, announced, () => this.#leave(kind));
   }

@@ -1,7 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, type Failure, failure, withoutSecrets } from '@dragoman/protocols';
 import { afterPromises } from '../after-promises.ts';
 import { type Call, ExtendedCall } from '../call.ts';
-import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { allows } from '../principal.ts';
@@ -9,6 +8,7 @@ import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, FrameRow, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { unlessAborted } from '../until-aborted.ts';
+import { arrivalText } from './arrival.ts';
 import { withoutCallerSecrets } from './caller-secrets.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
@@ -123,7 +123,7 @@ export class Runs {
     const { nonce, letter, idempotencyKey = null } = call.beside ?? {};
     const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
     // After everything that can throw: a place has to be given back.
-    const place = this.table.admit('request', admission.agentId, call.principal.id);
+    const place = this.table.admit('request', admission.agentId, call.principal);
     const row: RequestRow = {
       owner: call.principal.id,
       requestId,
@@ -327,7 +327,7 @@ export class Runs {
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
       if (live.slot === undefined) {
-        await this.table.turn(live, { lane: row.agentId, principal: row.owner, priority: row.priority });
+        await this.table.turn(live, { lane: row.agentId, principal: call.principal, priority: row.priority });
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);

@@ -12,8 +12,8 @@ import {
   TaskFold,
   type TaskState,
 } from '@dragoman/protocols/lf-a2a';
+import type { Received } from '../../call.ts';
 import type { Engine } from '../../engine.ts';
-import type { Received } from '../../explain/arrival.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
@@ -21,7 +21,7 @@ import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { FrameRow, ListedRequest, RequestKey, RequestRow, Store } from '../../store/store.ts';
-import { type BuiltInTarget, isBuiltIn } from '../../targets/built-in.ts';
+import { type BuiltInTarget, isBuiltIn } from '../../target.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 import { pageTokenOf, requestQueryOf, stateWithoutFrames, type TaskPage } from './list-tasks.ts';
 import { merged } from './merged-chunks.ts';
