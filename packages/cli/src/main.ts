@@ -10,6 +10,7 @@ import { explainCommand } from './commands/explain.ts';
 import { keysCommand } from './commands/keys.ts';
 import { knowledgeCommand } from './commands/knowledge.ts';
 import { listenCommand } from './commands/listen.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { toolsCommand } from './commands/tools.ts';
@@ -68,6 +69,7 @@ const COMMANDS = [
   watchCommand,
   explainCommand,
   wireCommand,
+  mcpCommand,
   toolsCommand,
   workflowCommand,
   agentsCommand,
