@@ -3,6 +3,7 @@ import { newCommand, PROGRAM } from './command.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { apisCommand } from './commands/apis.ts';
 import { checkCommand } from './commands/check.ts';
+import { clientCommand } from './commands/client.ts';
 import { convertCommand } from './commands/convert.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -74,6 +75,7 @@ const COMMANDS = [
   workflowCommand,
   agentsCommand,
   keysCommand,
+  clientCommand,
   vaultCommand,
   apisCommand,
   knowledgeCommand,
