@@ -135,7 +135,7 @@ export { workflowsTarget } from './targets/workflows-target.ts';
 export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
-export { defineTool, type ToolSpec } from './tools/define-tool.ts';
+export { defineTool, type ToolArguments, type ToolSpec } from './tools/define-tool.ts';
 export { FixedTools } from './tools/fixed-tools.ts';
 export { McpServers } from './tools/mcp/mcp-servers.ts';
 export { lexicalSearch } from './tools/memory/lexical-search.ts';
