@@ -246,7 +246,7 @@ describe('other statuses, in the mailbox’s shape', () => {
     expect([answer.status, answer.headers['allow'], await answer.json()]).toEqual([
       405,
       'POST',
-      refusal('Method not allowed', 'This route does not take this HTTP method. Use POST.'),
+      refusal('Method not allowed', 'HTTP method not allowed. Use POST.'),
     ]);
   });
 
@@ -265,14 +265,14 @@ describe('other statuses, in the mailbox’s shape', () => {
       401,
       refusal(
         'Unauthorized',
-        'Who is calling is not proven: the key is not known here, or was revoked. Ask the operator for another key.',
+        'Invalid API key: it is unknown or was revoked. Ask the operator for another key.',
       ),
     ]);
     const narrow = await system.caller('narrow-agent', { permissions: { agents: ['scholar'] } });
     const there = await post({ from: 'Me', to: 'single', message: 'hi' }, narrow.api_key);
     const absent = await post({ from: 'Me', to: 'nobody', message: 'hi' }, narrow.api_key);
     const forbidden = (to: string) =>
-      refusal('Forbidden', `The caller may not do this. Ask the operator for permissions.agents to include "${to}".`);
+      refusal('Forbidden', `Permission denied. Ask the operator for permissions.agents to include "${to}".`);
     expect(there).toEqual([403, forbidden('single')]);
     expect(absent).toEqual([403, forbidden('nobody')]);
   });

@@ -114,7 +114,7 @@ describe('what goes wrong', () => {
   });
 
   test('an agent key does not administer', async () => {
-    const refusal = { status: 403, body: { code: 'forbidden', detail: 'The caller may not do this.' } };
+    const refusal = { status: 403, body: { code: 'forbidden', detail: 'Permission denied.' } };
     const url = await listen((path) => (path === '/health' ? healthy : refusal));
     const { notes } = await run('agents', 'list', '--url', url, '--admin-key', 'dgm_agent');
     expect(notes).toContain('that is the key of an agent; give the admin key with --admin-key KEY');
@@ -124,12 +124,12 @@ describe('what goes wrong', () => {
     const issues = [
       { pointer: '/agent_id', code: 'pattern', message: 'agent_id is short', suggestion: 'make it longer' },
     ];
-    const refusal = { status: 400, body: { code: 'invalid_message', detail: 'The message is not valid.', issues } };
+    const refusal = { status: 400, body: { code: 'invalid_message', detail: 'Invalid message.', issues } };
     const url = await listen((path) => (path === '/health' ? healthy : refusal));
     const { notes } = await run('agents', 'add', 'x', '--url', url, '--admin-key', 'dgm_admin');
     expect(notes).toBe(
       'warning: other users of this machine can see a key on the command line; use --admin-key-file FILE, --admin-key - or DRAGOMAN_ADMIN_KEY\n' +
-        'error: The message is not valid.\n  agent_id is short\n    → make it longer\n',
+        'error: Invalid message.\n  agent_id is short\n    → make it longer\n',
     );
   });
 

@@ -13,9 +13,17 @@ export interface AgentDefinition {
   readonly limits?: Limits;
   /** SPKI PEM. */
   readonly public_key?: string;
-  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio';
+  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'a2a';
   readonly module?: string;
   readonly url?: string;
+  /** `a2a`: the URL of the agent card. */
+  readonly card?: string;
+  /** `a2a`: the version to speak. */
+  readonly version?: '1.0' | '0.3';
+  /** `a2a`: headers of every request; a secret stands there as the name of a credential. */
+  readonly headers?: { [name: string]: string | { credential: string } };
+  /** `a2a`: the credential that proves who the server is. */
+  readonly credential?: string;
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };

@@ -9,6 +9,7 @@ import { insist } from './insist.ts';
 import { objectGiven, textGiven } from './invalid-argument.ts';
 import { Knowledge } from './knowledge.ts';
 import { Mailbox } from './mailbox.ts';
+import { PendingQuestions } from './pending-questions.ts';
 import { Place } from './place.ts';
 import type { Reconnect } from './resumed.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from './retry.ts';
@@ -57,6 +58,8 @@ export function createClient(options: ClientOptions): Client {
 /** One server, as one caller. */
 export class Client {
   readonly sessions: Sessions;
+  /** What running requests ask people. */
+  readonly questions: PendingQuestions;
   readonly admin: Admin;
   readonly mailbox: Mailbox;
   readonly workflows: Workflows;
@@ -77,6 +80,7 @@ export class Client {
     this.#overHttp = new HttpTransport(this.#http);
     this.#WebSocket = WebSocket;
     this.sessions = new Sessions((method, params, options) => this.request(method, params, options));
+    this.questions = new PendingQuestions(this.#http, this.#retry);
     this.admin = new Admin(this.#http);
     this.mailbox = new Mailbox(this.#http, this.#retry);
     this.workflows = new Workflows(this.#http, this.#retry);

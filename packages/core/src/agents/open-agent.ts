@@ -1,10 +1,13 @@
 import { show } from '@dragoman/protocols';
 import { hostPortOf } from '../gate/host-port.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
+import type { Pins } from '../pins/pins.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DriverDefinition, DriverName } from '../registry/definition.ts';
+import type { SessionStore } from '../store/store.ts';
 import type { JsonReader } from '../threads/json-reader.ts';
 import { References } from '../vault/references.ts';
+import { openA2aAgent, type PeerPlace } from './a2a/open-a2a-agent.ts';
 import type { Agent } from './agent.ts';
 import type { AgentSocketHub } from './agent-socket-hub.ts';
 import { E2aWsAgent } from './e2a-ws-agent.ts';
@@ -32,6 +35,10 @@ export interface DriverContext {
   readonly references?: References;
   /** Reads what agents send. */
   readonly reader?: JsonReader;
+  /** What the cards of foreign agents were when they were first seen. */
+  readonly pins?: Pins;
+  /** Where the conversations of foreign agents are written down. */
+  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'>;
 }
 
 /**
@@ -67,6 +74,7 @@ const DRIVERS = {
     const env = variablesOf(id, definition, context);
     return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
   },
+  a2a: async (id, definition, context) => openA2aAgent(id, peerPlace(id, definition), context),
 } satisfies Record<DriverName, Driver>;
 
 export async function openAgent(id: string, definition: DriverDefinition, context: DriverContext): Promise<Agent> {
@@ -95,17 +103,34 @@ export function variablesOf(
 }
 
 /** A member the driver cannot do without. */
-export function needed(id: string, definition: DriverDefinition, member: 'module' | 'url' | 'command'): string {
+export function needed(
+  id: string,
+  definition: DriverDefinition,
+  member: 'module' | 'url' | 'card' | 'command',
+): string {
   return definition[member] ?? fail(id, `the ${definition.driver} driver needs ${member}; got ${show(undefined)}`);
 }
 
 /** An absolute URL of the scheme or its secure twin. A password in it would end up in logs. */
-function urlOf(id: string, definition: DriverDefinition, scheme: 'http' | 'ws'): URL {
-  const text = needed(id, definition, 'url');
-  const url = URL.canParse(text) ? new URL(text) : fail(id, `url must be absolute; got ${show(text)}`);
-  if (url.username !== '' || url.password !== '') fail(id, 'url must not hold a user name or password');
+function urlOf(id: string, definition: DriverDefinition, scheme: 'http' | 'ws', member: 'url' | 'card' = 'url'): URL {
+  const text = needed(id, definition, member);
+  const url = URL.canParse(text) ? new URL(text) : fail(id, `${member} must be absolute; got ${show(text)}`);
+  if (url.username !== '' || url.password !== '') fail(id, `${member} must not hold a user name or password`);
   if (url.protocol === `${scheme}:` || url.protocol === `${scheme}s:`) return url;
-  return fail(id, `url must start with ${scheme}:// or ${scheme}s://; got ${show(text)}`);
+  return fail(id, `${member} must start with ${scheme}:// or ${scheme}s://; got ${show(text)}`);
+}
+
+/** A foreign agent is found by its card, or by its URL. */
+export function peerPlace(id: string, definition: DriverDefinition): PeerPlace {
+  const { url, card, version, headers, credential } = definition;
+  if ((url === undefined) === (card === undefined)) {
+    fail(
+      id,
+      `the a2a driver needs url, where the agent is, or card, the URL of its card; got ${url === undefined ? 'neither' : 'both'}`,
+    );
+  }
+  const member = card === undefined ? 'url' : 'card';
+  return { url: urlOf(id, definition, 'http', member), isCard: member === 'card', version, headers, credential };
 }
 
 function fail(id: string, what: string): never {

@@ -1,6 +1,7 @@
 import type { Static } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 import { REFERENCES } from '../vault/definition.ts';
+import { ProcShape } from './proc/proc-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
@@ -21,6 +22,8 @@ export const WireShape = {
       description: 'Of all agents together; 1,000 unless told. One caller may have a quarter of them.',
     },
     plugins: { ...texts, description: 'Files whose exports are plugins: messages of your own.' },
+    environments: { ...texts, description: 'Files whose exports are environments for `env/*`.' },
+    proc: ProcShape,
     idle_seconds: { ...positive, description: 'Silence after which a connection is closed; 300 unless told.' },
   },
   additionalProperties: false,

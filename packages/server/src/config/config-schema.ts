@@ -12,6 +12,7 @@ import type { Static } from '@dragoman/protocols';
 import { DOOR_LIMITS } from './door-limits.ts';
 import { LfA2aShape } from './lf-a2a-config.ts';
 import { MailboxShape } from './mailbox-config.ts';
+import { McpShape } from './mcp-config.ts';
 import { MessagesShape } from './messages-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -136,6 +137,7 @@ export const ConfigShape = {
     mailbox: { ...MailboxShape, default: {} },
     messages: { ...MessagesShape, default: {} },
     lf_a2a: { ...LfA2aShape, default: {} },
+    mcp: { ...McpShape, default: {} },
     allowed_hosts: {
       ...texts,
       default: [],

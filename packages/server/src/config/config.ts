@@ -152,6 +152,7 @@ function withPathsFrom(folder: string, config: Config): Config {
         ...wire,
         ...(wire.socket !== undefined && { socket: from(wire.socket) }),
         ...(wire.plugins !== undefined && { plugins: wire.plugins.map(from) }),
+        ...(wire.environments !== undefined && { environments: wire.environments.map(from) }),
       },
     }),
   };

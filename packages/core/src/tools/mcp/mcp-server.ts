@@ -3,6 +3,7 @@ import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
 import { Backoff } from '../../backoff.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { LimitedLog } from '../../limited-log.ts';
+import type { Pins } from '../../pins/pins.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
 import { unlessAborted } from '../../until-aborted.ts';
@@ -21,7 +22,6 @@ import { openTransport } from './open-transport.ts';
 import { readDefinitions } from './read-definitions.ts';
 import { isListed } from './resource-list.ts';
 import { Subscriptions } from './subscriptions.ts';
-import type { ToolPins } from './tool-pins.ts';
 import { ToolReadings } from './tool-readings.ts';
 
 export interface McpServerOptions {
@@ -31,7 +31,7 @@ export interface McpServerOptions {
   readonly log: Log;
   /** Where children are written down. */
   readonly folder: string;
-  readonly pins: ToolPins;
+  readonly pins: Pins;
   readonly gate: Gate | undefined;
   readonly reader?: JsonReader | undefined;
   /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
@@ -258,6 +258,11 @@ export class McpServer implements AsyncDisposable {
     const client = await this.#connection;
     if (client === undefined) throw this.#unavailable(1);
     return client;
+  }
+
+  /** In how many seconds it is worth asking again, while it is not there. */
+  get retryAfter(): number {
+    return Math.max(1, Math.ceil((this.#retryAt - this.#options.clock.elapsed()) / 1000));
   }
 
   #unavailable(seconds: number): WireRefused {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endOrphans } from '../../agents/orphans.ts';
 import type { Gate } from '../../gate/gate.ts';
+import { Pins } from '../../pins/pins.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { PinStore } from '../../store/pins.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
@@ -9,7 +10,6 @@ import type { Tool, ToolSource } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { McpServer } from './mcp-server.ts';
 import { referencesOf } from './open-transport.ts';
-import { ToolPins } from './tool-pins.ts';
 
 export interface McpServersOptions {
   readonly configs: Readonly<Record<string, McpServerConfig>>;
@@ -33,7 +33,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
   readonly #servers = new Map<string, McpServer>();
   readonly #options: Omit<McpServersOptions, 'configs' | 'pins' | 'howToAccept'>;
   readonly #howToAccept: (tool: string) => string;
-  readonly #pins: ToolPins;
+  readonly #pins: Pins;
   #configs: McpConfigs = {};
   /** Servers that left the list and have not ended. */
   readonly #retiring = new Set<Promise<void>>();
@@ -42,7 +42,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     const { clock, folder, log } = options;
     this.#options = options;
     this.#howToAccept = howToAccept;
-    this.#pins = new ToolPins({ store: pins, clock });
+    this.#pins = new Pins({ store: pins, clock });
     this.check(configs);
     if (Object.keys(configs).length > 0) endOrphans({ folder, log });
     this.change(configs);
@@ -118,7 +118,8 @@ export class McpServers implements ToolSource, AsyncDisposable {
     }
     const { status, error = 'is not there yet' } = server.info();
     if (status === 'ready') return undefined;
-    return { toolkit: server.name, message: `There is no tool ${asked} now: the MCP server ${server.name} ${error}.` };
+    const message = `There is no tool ${asked} now: the MCP server ${server.name} ${error}.`;
+    return { toolkit: server.name, message, retryAfter: server.retryAfter };
   }
 
   /** The names of tools that changed and wait to be accepted. */
