@@ -20,15 +20,13 @@ export interface AgentDefinition {
   readonly card?: string;
   /** `a2a`: the version to speak. */
   readonly version?: '1.0' | '0.3';
-  /** `a2a`: headers of every request; a secret stands there as the name of a credential. */
+  /** `http`, `e2a-ws`, `a2a`: headers of every request; a secret stands there as the name of a credential. */
   readonly headers?: { [name: string]: string | { credential: string } };
   /** `a2a`: the credential that proves who the server is. */
   readonly credential?: string;
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
-  /** Headers of every request to an `http` or `e2a-ws` agent. */
-  readonly headers?: { [name: string]: string };
   readonly name?: string;
   readonly description?: string;
   readonly skills?: string[];

@@ -74,7 +74,10 @@ const DRIVERS = {
     const env = variablesOf(id, definition, context);
     return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
   },
-  a2a: async (id, definition, context) => openA2aAgent(id, peerPlace(id, definition), context),
+  a2a: async (id, definition, context) => {
+    const headers = headersOf(id, definition, context);
+    return openA2aAgent(id, { ...peerPlace(id, definition), headers }, context);
+  },
 } satisfies Record<DriverName, Driver>;
 
 export async function openAgent(id: string, definition: DriverDefinition, context: DriverContext): Promise<Agent> {
@@ -122,7 +125,7 @@ function urlOf(id: string, definition: DriverDefinition, scheme: 'http' | 'ws', 
 
 /** A foreign agent is found by its card, or by its URL. */
 export function peerPlace(id: string, definition: DriverDefinition): PeerPlace {
-  const { url, card, version, headers, credential } = definition;
+  const { url, card, version, credential } = definition;
   if ((url === undefined) === (card === undefined)) {
     fail(
       id,
@@ -130,7 +133,7 @@ export function peerPlace(id: string, definition: DriverDefinition): PeerPlace {
     );
   }
   const member = card === undefined ? 'url' : 'card';
-  return { url: urlOf(id, definition, 'http', member), isCard: member === 'card', version, headers, credential };
+  return { url: urlOf(id, definition, 'http', member), isCard: member === 'card', version, credential };
 }
 
 function fail(id: string, what: string): never {

@@ -39,8 +39,7 @@ export const DriverShape = {
     headers: {
       type: 'object',
       additionalProperties: HeaderValue,
-      description:
-        'a2a: headers of every request, as text or as `{ credential: ID }`. Headers written as text are sent to the host of `url` or `card` only.',
+      description: `http, e2a-ws, a2a: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} Headers that are not credentials are sent to the host of \`url\` or \`card\` only.`,
     },
     credential: {
       type: 'string',
@@ -54,11 +53,6 @@ export const DriverShape = {
       type: 'object',
       additionalProperties: { type: 'string' },
       description: `stdio: variables beside PATH and HOME. ${REFERENCES}`,
-    },
-    headers: {
-      type: 'object',
-      additionalProperties: { type: 'string' },
-      description: `http, e2a-ws: headers of every request to the agent. ${REFERENCES}`,
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },

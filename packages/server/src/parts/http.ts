@@ -12,6 +12,7 @@ import { serverMetrics } from '../metrics/server-metrics.ts';
 import { healthRoute } from '../routes/health.ts';
 import { metricsRoute } from '../routes/metrics.ts';
 import { openApiRoute } from '../routes/openapi.ts';
+import { rootRoute } from '../routes/root.ts';
 import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
 import { isLoopback, logReachable } from './reachable.ts';
@@ -39,7 +40,7 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
   const measured = { engine, store, edge: () => edge.load };
   const health = healthRoute(VERSION);
   const metrics = metricsRoute(async () => [...meter.metrics(), ...(await serverMetrics(measured))]);
-  const routes: Route[] = [health, metrics, ...options.routes];
+  const routes: Route[] = [rootRoute(VERSION), health, metrics, ...options.routes];
   routes.push(openApiRoute(routes, VERSION));
   const started = new Started();
   const held = routes.map((route) => started.holding(route));

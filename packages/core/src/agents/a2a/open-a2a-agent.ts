@@ -1,4 +1,5 @@
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
+import type { HeaderValue } from '../../gate/gate.ts';
 import { hostPortOf } from '../../gate/host-port.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import type { Pins } from '../../pins/pins.ts';
@@ -16,7 +17,8 @@ export interface PeerPlace {
   readonly url: URL;
   readonly isCard: boolean;
   readonly version?: A2aVersion | undefined;
-  readonly headers?: Readonly<Record<string, string | { readonly credential: string }>> | undefined;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, HeaderValue>> | undefined;
   readonly credential?: string | undefined;
 }
 
