@@ -159,7 +159,7 @@ export { workflowsTarget } from './targets/workflows-target.ts';
 export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
-export { defineTool, type ToolSpec } from './tools/define-tool.ts';
+export { defineTool, type ToolArguments, type ToolSpec } from './tools/define-tool.ts';
 export {
   type Environment,
   type Episode,

@@ -333,4 +333,8 @@ export interface Arrival {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_BYTES = new Uint8Array(0);
-const NOT_FOUND = problemAnswer(failure('not_found'));
+const NOT_FOUND = problemAnswer(
+  failure('not_found', {
+    suggestions: ['GET /openapi.json lists every path', 'GET / says where the documentation is'],
+  }),
+);
