@@ -99,7 +99,9 @@ export class Engine {
     const limitOf = (agentId: string) =>
       agentId === SERVER ? Number.POSITIVE_INFINITY : (this.#parallel.get(agentId) ?? 8);
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
-    this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }), isIdempotent, onFrame });
+    const whenReachable = (agentId: string) => this.router.find(agentId)?.whenReachable?.();
+    const slots = new Slots({ limitOf });
+    this.runs = new Runs({ store, clock, ids, log, slots, isIdempotent, whenReachable, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
       this.router.resolve(envelope, principal);

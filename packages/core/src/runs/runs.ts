@@ -49,6 +49,7 @@ export class Runs {
   readonly #log: Log;
   readonly #slots: Slots;
   readonly #isIdempotent: (agentId: string) => boolean;
+  readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
   readonly #live = new InFlight<LiveRun>();
   /** Requests on their way to the disk: they run as soon as they are there. */
   #accepting = 0;
@@ -61,13 +62,23 @@ export class Runs {
   #findElsewhere: FindRequest = async () => undefined;
   #stopping: 'no' | 'draining' | 'interrupting' = 'no';
 
-  constructor({ store, clock, ids, log, slots, onFrame, isIdempotent = () => false }: RunsOptions) {
+  constructor({
+    store,
+    clock,
+    ids,
+    log,
+    slots,
+    onFrame,
+    isIdempotent = () => false,
+    whenReachable = () => undefined,
+  }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#ids = ids;
     this.#log = log;
     this.#slots = slots;
     this.#isIdempotent = isIdempotent;
+    this.#whenReachable = whenReachable;
     this.#patience = { clock, log, signal: this.#interrupted.signal, what: 'an answer' };
     this.#pages = new JournalPages(store.requests);
     this.#runParts = {
@@ -139,7 +150,7 @@ export class Runs {
     const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
     // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two. And after
     // everything that can throw: a place that is taken has to be given back.
-    const slot = this.#slots.tryTake(admission.agentId);
+    const slot = this.#heldFor(admission) === undefined ? this.#slots.tryTake(admission.agentId) : undefined;
     const announced = slot === undefined ? this.#slots.tryWait(admission.agentId, call.principal.id) : undefined;
     const row: RequestRow = {
       owner: call.principal.id,
@@ -205,6 +216,22 @@ export class Runs {
   /** Never after it was accepted: one that is there already gets its answer, however many wait and however late it is. */
   async #refuseUnlessKnown(row: RequestRow, reason: Failure): Promise<void> {
     if ((await this.#store.requests.earlier(row)) === undefined) throw new Refused(reason);
+  }
+
+  /** A request with an expiry waits for an agent that is away; any other is told at once. */
+  #heldFor({ agentId, expiresAt }: Pick<RequestRow, 'agentId' | 'expiresAt'>): Promise<void> | undefined {
+    return expiresAt === null ? undefined : this.#whenReachable(agentId);
+  }
+
+  /** A request that waits is answered when it expires, and not when its turn would have come. */
+  #endExpired(live: LiveRun): void {
+    const { expiresAt } = live.row;
+    const left = expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - this.#clock.now().getTime();
+    if (left > LONGEST_TIMER_MS) return;
+    const expire = () => {
+      if (live.isWaiting) live.end(new Refused(failure('expired')));
+    };
+    live.onOver(this.#clock.after(Math.max(0, left), expire));
   }
 
   #isExpired({ expiresAt }: RequestRow): boolean {
@@ -387,6 +414,9 @@ export class Runs {
     try {
       if (slot === undefined) {
         live.isWaiting = true;
+        this.#endExpired(live);
+        const held = this.#heldFor(row);
+        if (held !== undefined) await unlessAborted(held, live);
         slot = await this.#slots.take({ ...row, principal: row.owner, signal: live.signal });
         live.isWaiting = false;
         if (live.isAbandoned) return;
@@ -448,7 +478,12 @@ interface RunsOptions {
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   /** Whether an agent may be asked the same thing twice. */
   readonly isIdempotent?: (agentId: string) => boolean;
+  /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
+  readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
 }
+
+/** Timers of more than 24.8 days fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** To who reads what is left to the next start. It is recorded, so this is no end of it. */
 const LEFT = failure(
