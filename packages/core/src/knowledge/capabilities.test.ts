@@ -59,7 +59,7 @@ test('empty lists are nothing, and a star is everything', () => {
   expect(nothing).toMatchObject({ availableApis: {}, availableCredentials: [], supportedOperations: [] });
   const everything = of('eve', { apis: ['*'], credentials: ['*'], operations: ['*'] }).capabilities;
   expect(Object.keys(everything.availableApis)).toEqual(['shop', 'bank']);
-  expect(everything.supportedOperations).toHaveLength(19);
+  expect(everything.supportedOperations).toHaveLength(20);
   expect(everything.availableCredentials).toHaveLength(2);
 });
 
