@@ -180,7 +180,7 @@ describe('tasks', () => {
     [{ method: 5 }, {}, -32600],
     [{ method: 'GetTask', params: { id: 'task-unknown' } }, {}, -32001],
     [{ method: 'GetTask', params: { id: 'x' } }, { 'a2a-version': '9.9' }, -32009],
-    [{ method: 'CreateTaskPushNotificationConfig', params: {} }, {}, -32003],
+    [{ method: 'CreateTaskPushNotificationConfig', params: {} }, {}, -32602],
   ])('%j with %j is error %i, with a reason', async (body, headers, code) => {
     const { json } = await rpc(body, headers);
     expect(json.error?.code).toBe(code);

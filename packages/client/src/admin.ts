@@ -13,12 +13,22 @@ export interface AgentDefinition {
   readonly limits?: Limits;
   /** SPKI PEM. */
   readonly public_key?: string;
-  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio';
+  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'a2a';
   readonly module?: string;
   readonly url?: string;
+  /** `a2a`: the URL of the agent card. */
+  readonly card?: string;
+  /** `a2a`: the version to speak. */
+  readonly version?: '1.0' | '0.3';
+  /** `a2a`: headers of every request; a secret stands there as the name of a credential. */
+  readonly headers?: { [name: string]: string | { credential: string } };
+  /** `a2a`: the credential that proves who the server is. */
+  readonly credential?: string;
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
+  /** Headers of every request to an `http` or `e2a-ws` agent. */
+  readonly headers?: { [name: string]: string };
   readonly name?: string;
   readonly description?: string;
   readonly skills?: string[];
@@ -54,6 +64,8 @@ export interface Key {
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly created_at: string;
+  /** Null: it does not expire. */
+  readonly expires_at: string | null;
   readonly revoked_at: string | null;
 }
 
@@ -67,9 +79,11 @@ export interface NewSecret {
   readonly webhook_secret: string;
 }
 
-export type KeyRequest =
-  | { readonly agent_id: string; readonly role?: 'agent'; readonly description?: string }
-  | { readonly role: 'admin'; readonly description?: string };
+export type KeyRequest = ({ readonly agent_id: string; readonly role?: 'agent' } | { readonly role: 'admin' }) & {
+  readonly description?: string;
+  /** Default: until it is revoked. */
+  readonly expires_in_seconds?: number;
+};
 
 /** A secret for the vault. */
 export interface CredentialDefinition {
@@ -77,10 +91,10 @@ export interface CredentialDefinition {
   readonly type: 'bearer-token' | 'api-key' | 'password' | 'username';
   /** Never given back. */
   readonly value: string;
-  /** Where it may be sent: `host` (port 443) or `host:port`. */
-  readonly hosts: readonly string[];
-  /** Where in a request it may stand; `header` alone unless told. */
-  readonly places?: readonly ('header' | 'query' | 'body')[];
+  /** Where it may be sent: `host` (port 443) or `host:port`. Needed unless its only place is `env`. */
+  readonly hosts?: readonly string[];
+  /** Where in a request it may stand; `env`: in the environment of a program of the configuration. Default: `header`. */
+  readonly places?: readonly ('header' | 'query' | 'body' | 'env')[];
   readonly description?: string;
 }
 
@@ -89,7 +103,7 @@ export interface Credential {
   readonly id: string;
   readonly type: CredentialDefinition['type'];
   readonly hosts: readonly string[];
-  readonly places: readonly ('header' | 'query' | 'body')[];
+  readonly places: readonly ('header' | 'query' | 'body' | 'env')[];
   readonly description: string | null;
   readonly version: number;
   readonly created_at: string;

@@ -9,6 +9,7 @@ import { insist } from './insist.ts';
 import { objectGiven, textGiven } from './invalid-argument.ts';
 import { Knowledge } from './knowledge.ts';
 import { Mailbox } from './mailbox.ts';
+import { PendingQuestions } from './pending-questions.ts';
 import { Place } from './place.ts';
 import { queryOf, REQUEST_PAGE, type RequestListQuery, type RequestPage } from './request-page.ts';
 import type { Reconnect } from './resumed.ts';
@@ -45,6 +46,15 @@ export interface ResumeOptions {
   readonly onReconnect?: (event: Reconnect) => void;
 }
 
+/** An agent that a caller may ask. */
+export interface ReachableAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** Of its A2A card. */
+  readonly url: string;
+}
+
 export interface Health {
   readonly status: string;
   readonly service: string;
@@ -58,6 +68,8 @@ export function createClient(options: ClientOptions): Client {
 /** One server, as one caller. */
 export class Client {
   readonly sessions: Sessions;
+  /** What running requests ask people. */
+  readonly questions: PendingQuestions;
   readonly admin: Admin;
   readonly mailbox: Mailbox;
   readonly workflows: Workflows;
@@ -78,6 +90,7 @@ export class Client {
     this.#overHttp = new HttpTransport(this.#http);
     this.#WebSocket = WebSocket;
     this.sessions = new Sessions((method, params, options) => this.request(method, params, options));
+    this.questions = new PendingQuestions(this.#http, this.#retry);
     this.admin = new Admin(this.#http);
     this.mailbox = new Mailbox(this.#http, this.#retry);
     this.workflows = new Workflows(this.#http, this.#retry);
@@ -131,6 +144,12 @@ export class Client {
   /** Speaks to other agents in the name of one: finds them, asks them, registers. */
   agent(identity: AgentIdentity): AgentMessages {
     return new AgentMessages(this.#http, objectGiven(identity, 'identity', "{ agentId: 'my-agent' }"));
+  }
+
+  /** The agents that this caller may ask. */
+  async agents({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly ReachableAgent[]> {
+    const request = { path: 'lf-a2a/agents', signal, gives: { agents: 'array' } } as const;
+    return (await insist<{ agents: readonly ReachableAgent[] }>(this.#http, this.#retry, request)).agents;
   }
 
   /** Whether the server is there, now. */

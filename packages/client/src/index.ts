@@ -39,6 +39,7 @@ export {
   type ClientOptions,
   createClient,
   type Health,
+  type ReachableAgent,
   type ResumeOptions,
   type SendOptions,
 } from './client.ts';
@@ -49,6 +50,7 @@ export type { Knowledge, KnowledgeAnswer, KnowledgeHit, KnowledgeQuery, Searchab
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';
 export type { Mailbox, MailboxAbout, MailboxAgent, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
 export type { Delivery, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
+export type { PendingQuestion, PendingQuestions } from './pending-questions.ts';
 export type { ListedState, RequestListQuery, RequestPage, RequestSummary } from './request-page.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';

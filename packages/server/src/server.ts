@@ -13,8 +13,10 @@ import { sharedIntake } from './parts/intake.ts';
 import { openKnowledgePart } from './parts/knowledge.ts';
 import { openLfA2aPart } from './parts/lf-a2a.ts';
 import { openMailboxPart } from './parts/mailbox.ts';
+import { openMcpPart } from './parts/mcp.ts';
 import { type MessagesPart, openMessagesPart } from './parts/messages.ts';
 import { openOutboundPart } from './parts/outbound.ts';
+import { openOutboxPart } from './parts/outbox.ts';
 import { Parts } from './parts/parts.ts';
 import type { ServerOptions } from './parts/server-options.ts';
 import type { Service } from './parts/service.ts';
@@ -91,7 +93,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
   const parts = new Parts(clock);
   try {
     const { store } = await parts.add(openStorePart(options));
-    const { vault, gate } = await parts.add(openOutboundPart({ ...options, store }));
+    const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, reader }));
     const { engine, agents, tools, strangers, keyCheck } = core;
@@ -101,6 +103,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
       store,
       vault,
       gate,
+      references,
       reader,
       signatures,
       engine,
@@ -119,15 +122,17 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const drivers = await parts.add(openAgentsPart({ ...service, hub }));
     await parts.add(openE2APart(service));
     const messages = await parts.add(openMessagesPart(service));
-    const { agentCard } = await parts.add(openLfA2aPart(service));
+    const callbacks = await parts.add(openOutboxPart(service));
+    const { agentCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
     const extensions = () => [messages.cardExtension()];
-    const mailbox = await parts.add(openMailboxPart({ ...service, agentCard, extensions }));
+    await parts.add(openMailboxPart({ ...service, callbacks, agentCard, extensions }));
     const { apis } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;
-    const { servers, skills } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
-    const wire = await parts.add(openWirePart({ ...service, servers, skills }));
-    await parts.add(openAdminPart({ ...service, drivers, mailbox, messages, workflows, operations, wire }));
+    const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
+    await parts.add(openMcpPart({ ...service, stored }));
+    const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
+    await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));
     const console = await parts.add(openConsolePart(service));
     // The last one: it serves the routes of all others.
     const http = await parts.add(openHttpPart({ ...service, routes: parts.routes, sockets: parts.sockets }));

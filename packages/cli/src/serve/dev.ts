@@ -33,8 +33,11 @@ export async function dev(
   await using demo = await Demo.start(given, { callbackPort: callbacks.port, now: context.now() });
   const { settings } = demo;
   let adminKey: string | undefined;
+  // The requests of the first look are no news to whom it is shown.
+  let isLooking = look;
   return await runServer({
     settings,
+    showsRequests: () => !isLooking,
     context,
     json,
     command: 'dev',
@@ -50,6 +53,7 @@ export async function dev(
       else terminal.out(greeting(server, { keys, link, settings, context }));
       const stage = (signal: AbortSignal) => stageOn(keys, { callbacks, data, signal });
       const isWanted = !look || (await showOnce(stage, { json, context }));
+      isLooking = false;
       // Whoever takes the tour receives its own.
       await callbacks[Symbol.asyncDispose]();
       if (!json && isWanted) terminal.out(whatToTry({ keys, settings, context }));

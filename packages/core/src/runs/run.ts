@@ -5,7 +5,7 @@ import type { FrameRow, ProgressChange, RequestKey, RequestStore } from '../stor
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
 import type { FrameSource } from './reading.ts';
-import type { RunCounts } from './run-counts.ts';
+import { outcomeOfFrame, type RunCounts } from './run-counts.ts';
 
 /**
  * The answer to one request while it is being given. Frames are written in batches, whatever has come while the last
@@ -92,6 +92,11 @@ export class Run implements FrameSource {
     return frame.is_final || this.#pendingSize > MAX_PENDING ? this.#flushing : undefined;
   }
 
+  /** Resolves when every frame that was given is durable. */
+  async flushed(): Promise<void> {
+    await this.#flushing;
+  }
+
   /** The whole answer, when it has been given by now, for who records it together with its request. */
   takeAnswer(): readonly FrameRow[] | undefined {
     if (this.#recording === undefined || !this.answered) return undefined;
@@ -169,7 +174,7 @@ export class Run implements FrameSource {
 
   #count(frames: number): void {
     this.#counts.frames += frames;
-    if (this.#ended && this.#final !== undefined) this.#counts.finish(this.#final);
+    if (this.#ended && this.#final !== undefined) this.#counts.finish('request', outcomeOfFrame(this.#final));
   }
 
   #keep(batch: readonly FrameRow[], size: number): void {

@@ -11,6 +11,7 @@ import { describeMemories } from './memories.contract.ts';
 import { describeNonces } from './nonces.contract.ts';
 import { describeOutbox } from './outbox.contract.ts';
 import { describePins } from './pins.contract.ts';
+import { describePushConfigs } from './push-configs.contract.ts';
 import { describeRegistrations } from './registrations.contract.ts';
 import { describeRequestList } from './request-list.contract.ts';
 import { describeRequests } from './requests.contract.ts';
@@ -39,6 +40,7 @@ const FAMILIES = [
   describeNonces,
   describeOutbox,
   describePins,
+  describePushConfigs,
   describeRegistrations,
   describeRequestList,
   describeRequests,

@@ -10,6 +10,14 @@ export interface SeenRequest {
   readonly milliseconds: number;
 }
 
+/** The same, with what stands in the access log alone. */
+export interface AccessedRequest extends SeenRequest {
+  /** Without its query, which may hold a secret. */
+  readonly path: string;
+  /** Who called, where that is proven. */
+  readonly caller: string | undefined;
+}
+
 /** Counts requests by route, method and kind of status, and how long they took. */
 export class RequestMeter {
   readonly #tallies = new Map<string, Tally>();

@@ -1,4 +1,4 @@
-import type { Engine } from '@dragoman/core';
+import type { Engine, Log } from '@dragoman/core';
 import { countRequest } from '../callers/count-request.ts';
 import { edgeLimits, jsonLimits } from '../config/door-limits.ts';
 import { anonymousAgents } from '../config/mailbox-config.ts';
@@ -8,7 +8,7 @@ import { tightestFirst } from '../edges/limit-state.ts';
 import type { Counted, CountedCall } from '../http/count.ts';
 import type { Route, SocketRoute } from '../http/route.ts';
 import { RecentHour } from '../metrics/recent-hour.ts';
-import { RequestMeter, type SeenRequest } from '../metrics/request-meter.ts';
+import { type AccessedRequest, RequestMeter } from '../metrics/request-meter.ts';
 import { serverMetrics } from '../metrics/server-metrics.ts';
 import { adminOverviewRoute, readCounters } from '../routes/admin-overview.ts';
 import { healthRoute } from '../routes/health.ts';
@@ -56,7 +56,10 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
     proxies: config.trusted_proxies,
     authenticate: (key: string, from: string) => started.once(() => keyCheck.check(key, from)),
     count: (call: CountedCall) => count(engine, call),
-    observe: (seen: SeenRequest) => meter.observe(seen),
+    observe: (seen: AccessedRequest) => {
+      meter.observe(seen);
+      if (config.log.access) logAccess(log, seen);
+    },
     ...edgeLimits(limits),
     intake,
     jsonLimits: jsonLimits(limits),
@@ -121,12 +124,19 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
   };
 }
 
+function logAccess(log: Log, { method, path, status, milliseconds, caller }: AccessedRequest): void {
+  // Of a peer that left before it was answered there is no status.
+  const fields = { method, path: path.slice(0, LONGEST_PATH), status: status ?? null, ms: Math.round(milliseconds) };
+  log.info({ ...fields, ...(caller !== undefined && { caller }) }, 'HTTP request');
+}
+
 function count(engine: Engine, { principal }: CountedCall): Counted {
   if (principal === undefined) return { limits: [] };
   const { states, refused } = countRequest(engine.limiter, principal);
   return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
 }
 
+const LONGEST_PATH = 300;
 function isConsole(path: string): boolean {
   return path === '/' || path.startsWith('/console/');
 }

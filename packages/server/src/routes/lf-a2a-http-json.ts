@@ -1,5 +1,5 @@
 import { type Clock, failureOf } from '@dragoman/core';
-import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
+import { type Failure, failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import {
   type A2aError,
   type A2aOperation,
@@ -86,7 +86,59 @@ export function httpJsonRoutes(base: string, version: A2aVersion, context: HttpJ
           : run(request, operation, { id });
       },
     },
+    {
+      ...common,
+      method: 'POST',
+      path: `${base}/tasks/:task/pushNotificationConfigs`,
+      owned: true,
+      counts: true,
+      summary: 'Send the events of a task to a URL.',
+      body: { ...body, schema: { type: 'object' } },
+      handle: async (request) => {
+        const read = await request.readJson();
+        if (!read.ok) return errorAnswer(a2aErrorOf(failure('not_json', { issues: read.issues })));
+        const params = isObject(read.value) ? { ...read.value, taskId: taskIn(request) } : read.value;
+        const operation = 'CreateTaskPushNotificationConfig';
+        return run(request, operation, version === '0.3' ? paramsFrom03(operation, params) : params);
+      },
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: `${base}/tasks/:task/pushNotificationConfigs`,
+      owned: true,
+      counts: false,
+      summary: 'The URLs that the events of a task are sent to.',
+      handle: (request) =>
+        run(request, 'ListTaskPushNotificationConfigs', { ...queryParams(request), taskId: taskIn(request) }),
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: `${base}/tasks/:task/pushNotificationConfigs/:config`,
+      owned: true,
+      counts: false,
+      summary: 'One of them.',
+      handle: (request) => run(request, 'GetTaskPushNotificationConfig', configIn(request)),
+    },
+    {
+      ...common,
+      method: 'DELETE',
+      path: `${base}/tasks/:task/pushNotificationConfigs/:config`,
+      owned: true,
+      counts: true,
+      summary: 'Send the events of a task to this URL no longer.',
+      handle: (request) => run(request, 'DeleteTaskPushNotificationConfig', configIn(request)),
+    },
   ];
+}
+
+function taskIn({ params }: InboundRequest): string {
+  return params['task'] ?? '';
+}
+
+function configIn(request: InboundRequest): JsonObject {
+  return { taskId: taskIn(request), id: request.params['config'] ?? '' };
 }
 
 async function rest(

@@ -1,4 +1,11 @@
-import type { EventId, LfA2aTasks, NumberedEvent, OpenTask } from '@dragoman/core';
+import {
+  type EventId,
+  eventIdIn,
+  type LfA2aTasks,
+  type NumberedEvent,
+  type OpenTask,
+  type PushNotifications,
+} from '@dragoman/core';
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
 import {
   type A2aError,
@@ -8,10 +15,11 @@ import {
   a2aErrorOf,
   decodeA2aRequest,
   eventTo03,
-  isDecodable,
   isTerminal,
+  pushConfigTo03,
   type Requests,
   type Task,
+  type TaskPushNotificationConfig,
   taskTo03,
 } from '@dragoman/protocols/lf-a2a';
 import type { InboundRequest } from '../http/route.ts';
@@ -20,6 +28,7 @@ import { callerOf } from './inbound-fields.ts';
 /** What the operations of A2A work on. */
 export interface OperationContext {
   readonly tasks: LfA2aTasks;
+  readonly pushes: PushNotifications;
   /** The agent behind a base URL; `undefined` in the path means the default agent. */
   readonly agentIn: (id: string | undefined) => string | undefined;
   /** The card of an agent as this caller may see it; `undefined`: there is no such agent. */
@@ -59,15 +68,16 @@ export async function perform(
     const json = card(agentId, call.request, call.version);
     return json === undefined ? { error: a2aErrorOf(failure('no_route')) } : { json };
   }
-  if (!isDecodable(operation)) return { error: notOffered(operation) };
   const decoded = decodeA2aRequest(operation, params);
   if (!decoded.ok) return { error: a2aErrorOf(failure('invalid_message', { issues: decoded.issues })) };
   return OPERATE[operation](decoded.value as never, { ...call, agentId }, context);
 }
 
+type AgentCall = OperationCall & { readonly agentId: string };
+
 type Operate<Name extends keyof Requests> = (
   params: Requests[Name],
-  call: OperationCall & { readonly agentId: string },
+  call: AgentCall,
   context: OperationContext,
 ) => Promise<Performed>;
 
@@ -75,7 +85,7 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   SendMessage: async (params, call, context) => {
     const refused = refusedMessage(params);
     if (refused !== undefined) return { error: refused };
-    const opened = await context.tasks.send(params, sendContext(call));
+    const opened = await sendMessage(params, call, context);
     const { historyLength, returnImmediately = false } = params.configuration ?? {};
     if (returnImmediately) return { json: sent(opened.task, call.version) };
     const fold = await opened.ended();
@@ -85,7 +95,7 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   SendStreamingMessage: async (params, call, context) => {
     const refused = refusedMessage(params);
     if (refused !== undefined) return { error: refused };
-    return streamOf(await context.tasks.send(params, sendContext(call)), call.version);
+    return streamOf(await sendMessage(params, call, context), call.version);
   },
 
   GetTask: async ({ id, historyLength }, { request, agentId, version }, { tasks }) => {
@@ -120,7 +130,52 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
     if (opened === undefined) return notFound();
     return streamOf(opened, version, after);
   },
+
+  CreateTaskPushNotificationConfig: async (params, { request, agentId, version }, { pushes }) => {
+    const principal = callerOf(request);
+    await pushes.check(principal, params);
+    const config = await pushes.create(principal, agentId, params, { version, from: 'now' });
+    return config === undefined ? notFound() : { json: configIn(config, version) };
+  },
+
+  GetTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, version }, { pushes }) => {
+    const config = await pushes.find(keyOf(request, taskId), agentId, id);
+    return config === undefined ? notFound() : { json: configIn(config, version) };
+  },
+
+  ListTaskPushNotificationConfigs: async ({ taskId }, { request, agentId, version }, { tasks, pushes }) => {
+    if (!(await tasks.has(callerOf(request), agentId, taskId))) return notFound();
+    const configs = (await pushes.list(keyOf(request, taskId))).map((config) => configIn(config, version));
+    return { json: version === '0.3' ? configs : { configs, nextPageToken: '' } };
+  },
+
+  DeleteTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, version }, { tasks, pushes }) => {
+    if (!(await tasks.has(callerOf(request), agentId, taskId))) return notFound();
+    await pushes.remove(keyOf(request, taskId), id);
+    return { json: version === '0.3' ? null : {} };
+  },
 };
+
+/** A config that comes with a message is checked before its task is made, and kept before anybody hears of the task. */
+async function sendMessage(params: Requests['SendMessage'], call: AgentCall, { tasks, pushes }: OperationContext) {
+  const { principal, ...context } = sendContext(call);
+  const config = params.configuration?.taskPushNotificationConfig;
+  if (config !== undefined) await pushes.check(principal, config);
+  const opened = await tasks.send(params, { principal, ...context });
+  if (config !== undefined) {
+    const { id: taskId } = opened.task;
+    await pushes.create(principal, call.agentId, { ...config, taskId }, { version: call.version, from: 'start' });
+  }
+  return opened;
+}
+
+function keyOf(request: InboundRequest, requestId: string) {
+  return { owner: callerOf(request).id, requestId };
+}
+
+function configIn(config: TaskPushNotificationConfig, version: A2aVersion): Json {
+  return version === '0.3' ? pushConfigTo03(config) : (config as unknown as Json);
+}
 
 /** Without questions, nothing can be said to a task that runs or has ended (specification §3.4.3). */
 function refusedMessage({ message }: Requests['SendMessage']): A2aError | undefined {
@@ -128,7 +183,7 @@ function refusedMessage({ message }: Requests['SendMessage']): A2aError | undefi
   return a2aError('UnsupportedOperation', 'The task takes no more messages. Send one without taskId to start another.');
 }
 
-function sendContext({ request, agentId, binding, version, jsonrpcId }: OperationCall & { readonly agentId: string }) {
+function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall) {
   const received = { dialect: 'lf-a2a', text: request.body };
   return { principal: callerOf(request), agentId, binding, version, jsonrpcId, received, signal: request.signal };
 }
@@ -148,9 +203,7 @@ function streamOf(opened: OpenTask, version: A2aVersion, after?: EventId): Perfo
 
 function lastEventOf({ headers, query }: InboundRequest): EventId | undefined {
   const text = headers['last-event-id'] ?? query.get('after') ?? undefined;
-  if (text === 'task') return { sequence: -1, index: 0 };
-  const [, sequence, index] = /^(\d{1,15})\.(\d{1,3})$/.exec(String(text)) ?? [];
-  return sequence === undefined ? undefined : { sequence: Number(sequence), index: Number(index) };
+  return eventIdIn(typeof text === 'string' ? text : undefined);
 }
 
 function sent(task: Task, version: A2aVersion): Json {
@@ -163,9 +216,4 @@ function taskIn(task: Task, version: A2aVersion): Json {
 
 function notFound(): Performed {
   return { error: a2aError('TaskNotFound', 'Task not found.') };
-}
-
-function notOffered(operation: A2aOperation): A2aError {
-  const name = operation.includes('Push') ? 'PushNotificationNotSupported' : 'UnsupportedOperation';
-  return a2aError(name, `${operation} is not supported by this server.`);
 }
