@@ -7,6 +7,7 @@ export const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['/console/workflows/executions', 'Workflows'],
   ['/console/tools', 'Tools'],
   ['/console/agents', 'Agents'],
+  ['/console/questions', 'Questions'],
   ['/console/outbox', 'Outbox'],
   ['/console/keys', 'Keys'],
   ['/console/connect', 'Connect'],

@@ -1,12 +1,14 @@
 import type { Answer, Turn } from '@dragoman/client';
-import { isObject, textOfResult } from '@dragoman/protocols';
+import { isObject, questionIn, textOfResult } from '@dragoman/protocols';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { askable } from '../askable.ts';
 import { useFrames } from '../frame-stream.ts';
 import { useLive } from '../live.ts';
 import { AnswerView, foldFrames } from '../parts/answer-view.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { QuestionCard } from '../parts/question.tsx';
 import { SameThrough } from '../parts/same-through.tsx';
 import { NeedsKey } from '../parts/sign-in.tsx';
 import { State } from '../parts/state.tsx';
@@ -14,7 +16,6 @@ import { Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route } from '../router.ts';
 import { asAgent } from '../session.ts';
-import { agentsIn } from './agents.tsx';
 
 /** Talk to an agent. A conversation has an address of its own and can be left and taken up again. */
 export default function ChatPage() {
@@ -33,10 +34,7 @@ function Chat() {
   const client = asAgent.value;
   const [session] = route.value.rest;
   const wanted = route.value.query.get('agent') ?? undefined;
-  const agents = useLive(
-    async () => agentsIn(await client?.send({ method: 'agents.list' }, { agent: 'agents', stream: false }).result()),
-    [client],
-  );
+  const agents = useLive(async (signal) => client && askable(await client.agents({ signal })), [client]);
   const sessions = useLive(async () => client?.sessions.list(), [client, session], 15_000);
   const agent =
     wanted ?? sessions.data?.sessions.find(({ session_id: id }) => id === session)?.agent_id ?? agents.data?.[0]?.id;
@@ -114,6 +112,7 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
   const client = asAgent.value;
   const [sent, setSent] = useState<readonly Sent[]>(begun.get(`${agent} ${session}`) ?? []);
   const [text, setText] = useState('');
+  const [trouble, setTrouble] = useState<unknown>();
   const isNew = useRef(session !== undefined && sent.length > 0);
   const history = useLive(
     async () => (session === undefined || isNew.current ? undefined : client?.history(session, { agent })),
@@ -121,22 +120,33 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
   );
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [history.data, sent.length]);
-  const send = () => {
+  const send = async () => {
     const said = text.trim();
     if (said === '' || client === undefined) return;
-    const id = session ?? crypto.randomUUID();
+    const id = session ?? (await newSession(said));
+    if (id === undefined) return;
     const all = [...sent, { text: said, answer: client.send(said, { agent, session: id }) }];
     setText('');
     begun.set(`${agent} ${id}`, all);
     if (session === undefined) navigate(`${pageUrl('chat', id)}?agent=${encodeURIComponent(agent)}`, { replace: true });
     else setSent(all);
   };
+  /** Named for what it begins with. */
+  const newSession = async (said: string): Promise<string | undefined> => {
+    try {
+      const title = said.length > 60 ? `${said.slice(0, 59)}…` : said;
+      return (await client?.sessions.create({ agent, session: crypto.randomUUID(), title }))?.session_id;
+    } catch (error) {
+      setTrouble(error);
+      return undefined;
+    }
+  };
   const here = new Set(sent.map(({ answer }) => answer.requestId));
   const earlier = [...(history.data?.messages ?? [])].reverse().filter(({ request_id: id }) => !here.has(id));
   return (
     <div class="chat">
       <div class="talk" tabIndex={0} aria-label="Conversation" role="log">
-        <Problem error={history.error} />
+        <Problem error={trouble ?? history.error} />
         {session === undefined && sent.length === 0 && (
           <Empty title="Say something">
             <p>The answer arrives word by word. You can leave: it continues, and the conversation stays on the left.</p>
@@ -154,7 +164,7 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
         class="composer"
         onSubmit={(event) => {
           event.preventDefault();
-          send();
+          void send();
         }}
       >
         <textarea
@@ -166,7 +176,7 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
             event.preventDefault();
-            send();
+            void send();
           }}
         />
         <button type="submit" class="primary" disabled={text.trim() === ''}>
@@ -212,6 +222,9 @@ function LiveTurn({ said, requestId, open, agent }: LiveTurnParts) {
   const answer = useRef(open());
   const stream = useFrames(() => answer.current as Answer, [requestId]);
   const [trouble, setTrouble] = useState<unknown>();
+  // An agent that asks says nothing more until it is answered.
+  const last = stream.frames.at(-1);
+  const question = last && questionIn(last);
   return (
     <>
       <div class="turn mine">
@@ -219,6 +232,12 @@ function LiveTurn({ said, requestId, open, agent }: LiveTurnParts) {
       </div>
       <div class="turn" aria-busy={!stream.isOver}>
         <AnswerView answer={foldFrames(stream.frames)} />
+        {question !== undefined && !stream.isOver && (
+          <QuestionCard
+            question={question}
+            answer={async (given) => asAgent.value?.questions.answer({ request_id: requestId, ...question }, given)}
+          />
+        )}
         <Problem error={stream.error} />
         <Problem error={trouble} />
         <footer>

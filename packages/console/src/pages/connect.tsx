@@ -1,17 +1,14 @@
+import { askable } from '../askable.ts';
 import { useLive } from '../live.ts';
 import { Code } from '../parts/json.tsx';
 import { Page } from '../parts/page.tsx';
 import { pageUrl } from '../router.ts';
 import { asAgent } from '../session.ts';
-import { agentsIn } from './agents.tsx';
 
 /** Ready settings for each client and protocol, with the address of this server. */
 export default function ConnectPage() {
   const client = asAgent.value;
-  const { data: agents } = useLive(
-    async () => agentsIn(await client?.send({ method: 'agents.list' }, { agent: 'agents', stream: false }).result()),
-    [client],
-  );
+  const { data: agents } = useLive(async (signal) => client && askable(await client.agents({ signal })), [client]);
   const agent = agents?.[0]?.id ?? 'AGENT';
   return (
     <Page title="Connect">
