@@ -161,7 +161,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.getByRole('link', { name: /callbacks were given up/ }).click();
     expect(page.url()).toContain('/console/outbox?state=dead');
     await page.getByRole('button', { name: 'Try again now' }).click();
-    await page.getByText('2 tries').waitFor();
+    await page.locator('section.panel ol li').nth(1).waitFor({ state: 'attached' });
     visit.expectHarmless();
   });
 

@@ -21,15 +21,13 @@ export interface AgentDefinition {
   readonly card?: string;
   /** `a2a`: the version to speak. */
   readonly version?: '1.0' | '0.3';
-  /** `a2a`: headers of every request; a secret stands there as the name of a credential. */
-  readonly headers?: { [name: string]: string | { credential: string } };
   /** `a2a`: the credential that proves who the server is. */
   readonly credential?: string;
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
-  /** Headers of every request to an `http` or `e2a-ws` agent. */
-  readonly headers?: { [name: string]: string };
+  /** `http`, `e2a-ws`, `a2a`: headers of every request. A secret is a reference, or the name of a credential. */
+  readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;
   readonly description?: string;
   readonly skills?: string[];
@@ -111,6 +109,20 @@ export interface Credential {
   readonly updated_at: string;
   /** It was changed outside of the vault, and is not used any more. */
   readonly damaged?: true;
+}
+
+/** The card of a foreign A2A agent, as far as it matters before the agent is added. */
+export interface CardPreview {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** Those that can be used, best first. */
+  readonly interfaces: readonly { readonly url: string; readonly binding: string; readonly version: string }[];
+  readonly unusable_interfaces: readonly string[];
+  readonly streaming: boolean;
+  readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
+  /** How callers prove who they are; empty: anybody may call. */
+  readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 
 export interface AgentList {
@@ -241,6 +253,28 @@ class AgentAdmin {
     return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: { agent_id: 'string' } });
   }
 
+  /** What the card of a foreign A2A agent says, before it is added with the same definition. */
+  preview(definition: AgentDefinition): Promise<CardPreview> {
+    const body = JSON.stringify(definition);
+    return this.#http.json({
+      method: 'POST',
+      path: `${CARDS}/preview`,
+      body,
+      gives: { name: 'string', interfaces: 'array' },
+    });
+  }
+
+  /** Foreign agents whose card has changed and is held until it is accepted. */
+  heldCards(): Promise<{ readonly held: readonly string[] }> {
+    return this.#http.json({ path: CARDS, gives: { held: 'array' } });
+  }
+
+  /** Accepts the card of a foreign agent that has changed. */
+  acceptCard(agentId: string): Promise<{ agent_id: string; accepted: true }> {
+    const path = `${AGENTS}/${encodeURIComponent(agentId)}/accept`;
+    return this.#http.json({ method: 'POST', path, gives: { agent_id: 'string', accepted: 'boolean' } });
+  }
+
   /** Its keys end with it. */
   remove(agentId: string): Promise<{ agent_id: string; removed: true }> {
     return this.#http.json({ method: 'DELETE', path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: REMOVED });
@@ -348,5 +382,6 @@ class CredentialAdmin {
 const REMOVED = { removed: 'boolean' } as const;
 const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
+const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';
 const CREDENTIALS = 'admin/v1/credentials';

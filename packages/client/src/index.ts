@@ -4,6 +4,7 @@ export type {
   Admin,
   AgentDefinition,
   AgentList,
+  CardPreview,
   Credential,
   CredentialDefinition,
   Forgotten,

@@ -13,10 +13,12 @@ export {
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
 export { Registration } from './agent-registry/registration.ts';
 export { agentOfPin } from './agents/a2a/card-source.ts';
+export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
+export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
-export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
+export { type Driver, type DriverContext, openAgent, peerPlace } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
 export { type TemporaryFolder, temporaryFolder } from './agents/temporary-folder.ts';

@@ -124,5 +124,5 @@ export { retryAfterMs } from './retry-after.ts';
 export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';
 export type { Static } from './static.ts';
 export { formatTimestamp, isTimestamp, parseTimestamp, timesOf } from './time.ts';
-export { issuesOf, show, type Validator } from './validation.ts';
 export { UNSEEN_CHARACTERS } from './unseen-characters.ts';
+export { issuesOf, show, type Validator } from './validation.ts';

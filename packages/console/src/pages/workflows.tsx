@@ -1,6 +1,6 @@
 import type { RunnableWorkflow, WorkflowPlan } from '@dragoman/client';
 import type { ExecutionResult, ValidationReport } from '@dragoman/protocols/a2e-workflow';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useFrames } from '../frame-stream.ts';
 import { useLive } from '../live.ts';
 import { AnswerView, foldFrames } from '../parts/answer-view.tsx';
@@ -95,7 +95,7 @@ function Bench() {
     }
   };
   const { report, plan } = checked;
-  const findings = report === undefined ? NO_FINDINGS : findingsIn(report, text);
+  const findings = useMemo(() => (report === undefined ? NO_FINDINGS : findingsIn(report, text)), [report]);
   return (
     <div class="columns">
       <section class="panel">
@@ -114,7 +114,7 @@ function Bench() {
         </div>
         <Editor
           label="Workflow, JSON lines"
-          text={text}
+          initial={text}
           change={setText}
           findings={findings}
           words={words.data ?? NO_WORDS}

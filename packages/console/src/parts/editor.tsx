@@ -17,7 +17,8 @@ export interface Finding {
 
 interface EditorParts {
   readonly label: string;
-  readonly text: string;
+  /** What it begins with. From then on the editor has the text, and reports every change. */
+  readonly initial: string;
   readonly change: (text: string) => void;
   readonly findings: readonly Finding[];
   /** What may be written, offered while somebody types. */
@@ -25,7 +26,7 @@ interface EditorParts {
 }
 
 /** JSON lines, with findings at their line. In a shadow root: there its styles need no inline style element. */
-export function Editor({ label, text, change, findings, words }: EditorParts) {
+export function Editor({ label, initial, change, findings, words }: EditorParts) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef({ change, words });
@@ -38,7 +39,7 @@ export function Editor({ label, text, change, findings, words }: EditorParts) {
       root,
       parent: root,
       state: EditorState.create({
-        doc: text,
+        doc: initial,
         extensions: [
           lineNumbers(),
           history(),
@@ -58,12 +59,6 @@ export function Editor({ label, text, change, findings, words }: EditorParts) {
     view.current = made;
     return () => made.destroy();
   }, [label]);
-  useEffect(() => {
-    const now = view.current;
-    if (now !== undefined && now.state.doc.toString() !== text) {
-      now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: text } });
-    }
-  }, [text]);
   useEffect(() => {
     const now = view.current;
     if (now === undefined) return;

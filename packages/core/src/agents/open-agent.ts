@@ -74,7 +74,7 @@ const DRIVERS = {
     const env = variablesOf(id, definition, context);
     return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
   },
-  a2a: async (id, definition, context) => openA2aAgent(id, peerPlace(id, definition), context),
+  a2a: async (id, definition, context) => openA2aAgent(id, peerPlace(id, definition, context), context),
 } satisfies Record<DriverName, Driver>;
 
 export async function openAgent(id: string, definition: DriverDefinition, context: DriverContext): Promise<Agent> {
@@ -88,7 +88,7 @@ export async function openAgent(id: string, definition: DriverDefinition, contex
 export function headersOf(
   id: string,
   { headers = {} }: DriverDefinition,
-  { references = new References() }: DriverContext,
+  { references = new References() }: Pick<DriverContext, 'references'>,
 ) {
   return references.headers(headers, `agents.${id}.headers`);
 }
@@ -121,8 +121,13 @@ function urlOf(id: string, definition: DriverDefinition, scheme: 'http' | 'ws', 
 }
 
 /** A foreign agent is found by its card, or by its URL. */
-export function peerPlace(id: string, definition: DriverDefinition): PeerPlace {
-  const { url, card, version, headers, credential } = definition;
+export function peerPlace(
+  id: string,
+  definition: DriverDefinition,
+  context: Pick<DriverContext, 'references'>,
+): PeerPlace {
+  const { url, card, version, credential } = definition;
+  const headers = headersOf(id, definition, context);
   if ((url === undefined) === (card === undefined)) {
     fail(
       id,

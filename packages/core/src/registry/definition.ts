@@ -36,12 +36,6 @@ export const DriverShape = {
       description:
         'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: as the card says.',
     },
-    headers: {
-      type: 'object',
-      additionalProperties: HeaderValue,
-      description:
-        'a2a: headers of every request, as text or as `{ credential: ID }`. Headers written as text are sent to the host of `url` or `card` only.',
-    },
     credential: {
       type: 'string',
       minLength: 1,
@@ -57,8 +51,8 @@ export const DriverShape = {
     },
     headers: {
       type: 'object',
-      additionalProperties: { type: 'string' },
-      description: `http, e2a-ws: headers of every request to the agent. ${REFERENCES}`,
+      additionalProperties: HeaderValue,
+      description: `http, e2a-ws, a2a: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} a2a: headers written as text are sent to the host of \`url\` or \`card\` only.`,
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },

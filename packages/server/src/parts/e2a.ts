@@ -8,8 +8,6 @@ import type { Service } from './service.ts';
 /** E2A over HTTP and WebSockets. */
 export function openE2APart({ config, engine, store, reader, clock, ids, log }: Service): ServerPart {
   const context = { engine, store, clock, ids, log, limits: config.limits, reader };
-  return {
-    routes: [...e2aRoutes(context), ...questionRoutes(context), ...requestListRoutes(store)],
-    sockets: [e2aSocketRoute(context)],
-  };
+  const routes = [...e2aRoutes(context), ...questionRoutes(context), ...requestListRoutes(store)];
+  return { routes, sockets: [e2aSocketRoute(context)] };
 }

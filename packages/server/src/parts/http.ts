@@ -136,10 +136,10 @@ function count(engine: Engine, { principal }: CountedCall): Counted {
   return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
 }
 
-const LONGEST_PATH = 300;
 function isConsole(path: string): boolean {
   return path === '/' || path.startsWith('/console/');
 }
 
+const LONGEST_PATH = 300;
 /** Within what is reserved of the open files. */
 const ADMIN_CONNECTIONS = 32;

@@ -31,7 +31,7 @@ export function adminOverviewRoute({ engine, meter, hour, edge, version, started
         now: { ...(await hour.now()) },
         every_ms: READING_EVERY_MS,
         history: hour.readings.map((reading) => ({ ...reading })),
-        outcomes: Object.fromEntries(engine.runs.counts.finished),
+        outcomes: Object.fromEntries(engine.runs.table.counts.finished('request')),
         rate_limited: engine.limiter.refusals,
         edge: { ...edge() },
         routes: meter.busiest(12),
@@ -42,10 +42,19 @@ export function adminOverviewRoute({ engine, meter, hour, edge, version, started
 
 /** Reads the counters that the history is made of. */
 export async function readCounters(engine: Engine, store: Store): Promise<CounterReading> {
-  const { accepted, frames, finished } = engine.runs.counts;
+  const { counts, load } = engine.runs.table;
+  const finished = counts.finished('request');
   const succeeded = finished.get('succeeded') ?? 0;
   const ended = [...finished.values()].reduce((total, count) => total + count, 0);
-  const { running, waiting } = engine.runs.load;
+  const { running, waiting } = load.request;
   const commits = (await store.stats?.())?.commits ?? 0;
-  return { accepted, succeeded, failed: ended - succeeded, frames, commits, running, waiting };
+  return {
+    accepted: counts.accepted.request,
+    succeeded,
+    failed: ended - succeeded,
+    frames: counts.frames,
+    commits,
+    running,
+    waiting,
+  };
 }

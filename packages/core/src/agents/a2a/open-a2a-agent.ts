@@ -1,4 +1,5 @@
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
+import type { HeaderValue } from '../../gate/gate.ts';
 import { hostPortOf } from '../../gate/host-port.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import type { Pins } from '../../pins/pins.ts';
@@ -7,6 +8,7 @@ import type { SessionStore } from '../../store/store.ts';
 import { JsonReader } from '../../threads/json-reader.ts';
 import { A2aAgent } from './a2a-agent.ts';
 import { CardSource, cardUrls } from './card-source.ts';
+import type { PeerCard } from './peer-card.ts';
 import { PeerWays } from './peer-ways.ts';
 import { RemoteSessions } from './remote-sessions.ts';
 
@@ -16,7 +18,8 @@ export interface PeerPlace {
   readonly url: URL;
   readonly isCard: boolean;
   readonly version?: A2aVersion | undefined;
-  readonly headers?: Readonly<Record<string, string | { readonly credential: string }>> | undefined;
+  /** With what they refer to. */
+  readonly headers?: Readonly<Record<string, HeaderValue>> | undefined;
   readonly credential?: string | undefined;
 }
 
@@ -37,6 +40,14 @@ export function openA2aAgent(id: string, place: PeerPlace, context: A2aContext):
     ?.get()
     .catch((error: unknown) => log.warn({ agent: id, error: String(error) }, 'the card of an agent cannot be used'));
   return new A2aAgent({ id, ways, clock, log, sessions: new RemoteSessions(id, sessions) });
+}
+
+/** The card of a foreign agent as it is now, for an operator to look at before it is added. Nothing is pinned. */
+export async function readPeerCard(id: string, place: PeerPlace, context: A2aContext): Promise<PeerCard> {
+  const { version: _, ...found } = place;
+  const { card } = reach(id, found, { ...context, pins: undefined });
+  if (card === undefined) throw new Error('a place without a version has a card');
+  return card.get();
 }
 
 function reach(id: string, place: PeerPlace, context: A2aContext): { ways: PeerWays; card: CardSource | undefined } {

@@ -1,7 +1,6 @@
 import { isObject, type Json, type JsonObject, retryAfterMs } from '@dragoman/protocols';
 import { A2A_OPERATIONS, eventTo03, type Message, type MessagePart } from '@dragoman/protocols/lf-a2a';
-import type { CredentialUse } from '../../credential-use.ts';
-import type { InboundAnswer } from '../../gate/gate.ts';
+import type { HeaderValue, InboundAnswer } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import type { Clock } from '../../ports.ts';
@@ -33,7 +32,7 @@ export interface PeerConnection {
   /** On whose behalf, and for which request. */
   readonly caller: string;
   readonly purpose: string;
-  readonly headers: Readonly<Record<string, string | CredentialUse>>;
+  readonly headers: Readonly<Record<string, HeaderValue>>;
   readonly signal: AbortSignal;
   readonly idle: IdleTimer;
 }
