@@ -6,7 +6,7 @@ import {
   type OpenTask,
   type PushNotifications,
 } from '@dragoman/core';
-import { failure, type Json, type JsonObject } from '@dragoman/protocols';
+import { failure, type Json } from '@dragoman/protocols';
 import {
   type A2aError,
   type A2aOperation,
@@ -22,6 +22,7 @@ import {
   type TaskPushNotificationConfig,
   taskTo03,
 } from '@dragoman/protocols/lf-a2a';
+import type { A2aCards } from '../agents/a2a-cards.ts';
 import type { InboundRequest } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 
@@ -31,8 +32,7 @@ export interface OperationContext {
   readonly pushes: PushNotifications;
   /** The agent behind a base URL; `undefined` in the path means the default agent. */
   readonly agentIn: (id: string | undefined) => string | undefined;
-  /** The card of an agent as this caller may see it; `undefined`: there is no such agent. */
-  readonly card: (agentId: string, request: InboundRequest, version: A2aVersion) => JsonObject | undefined;
+  readonly cards: Pick<A2aCards, 'isVisible' | 'card' | 'catalog'>;
 }
 
 /** One call of an operation, by whichever binding. */
@@ -61,11 +61,12 @@ export async function perform(
   call: OperationCall,
   context: OperationContext,
 ): Promise<Performed> {
-  const { agentIn, card } = context;
+  const { agentIn, cards } = context;
   const agentId = agentIn(call.request.params['agent_id']);
   if (agentId === undefined) return { error: a2aErrorOf(failure('no_route')) };
   if (operation === 'GetExtendedAgentCard') {
-    const json = card(agentId, call.request, call.version);
+    const isVisible = cards.isVisible(agentId, call.request);
+    const json = isVisible ? await cards.card(agentId, call.request, call.version) : undefined;
     return json === undefined ? { error: a2aErrorOf(failure('no_route')) } : { json };
   }
   const decoded = decodeA2aRequest(operation, params);
