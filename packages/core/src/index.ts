@@ -91,7 +91,7 @@ export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
 export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
-export { SigningKeys } from './outbox/signing-keys.ts';
+export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
 export { Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export {
@@ -127,6 +127,7 @@ export { RUN_KINDS, type RunKind } from './runs/active-run.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
+export { jsonWebSignature } from './signing/json-web-signature.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';

@@ -115,6 +115,10 @@ export class Exchange implements InboundRequest {
     return this.#parsedQuery;
   }
 
+  get baseUrl(): string {
+    return this.#context.door.baseUrl(this.#request.peer, this.headers);
+  }
+
   readJson(limits: JsonLimits = {}): Outcome<Json> | Promise<Outcome<Json>> {
     const { reader, jsonLimits } = this.#context;
     const caller = this.principal?.id ?? `address ${addressGroup(this.address)}`;
