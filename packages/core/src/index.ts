@@ -12,9 +12,9 @@ export {
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
 export { Registration } from './agent-registry/registration.ts';
-export { agentOfPin } from './agents/a2a/card-source.ts';
 export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
 export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
+export { agentOfPin } from './agents/a2a/peer-card-source.ts';
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';

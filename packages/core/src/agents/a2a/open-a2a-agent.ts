@@ -7,8 +7,8 @@ import type { Clock, Log } from '../../ports.ts';
 import type { SessionStore } from '../../store/store.ts';
 import { JsonReader } from '../../threads/json-reader.ts';
 import { A2aAgent } from './a2a-agent.ts';
-import { CardSource, cardUrls } from './card-source.ts';
 import type { PeerCard } from './peer-card.ts';
+import { cardUrls, PeerCardSource } from './peer-card-source.ts';
 import { PeerWays } from './peer-ways.ts';
 import { RemoteSessions } from './remote-sessions.ts';
 
@@ -50,7 +50,11 @@ export async function readPeerCard(id: string, place: PeerPlace, context: A2aCon
   return card.get();
 }
 
-function reach(id: string, place: PeerPlace, context: A2aContext): { ways: PeerWays; card: CardSource | undefined } {
+function reach(
+  id: string,
+  place: PeerPlace,
+  context: A2aContext,
+): { ways: PeerWays; card: PeerCardSource | undefined } {
   const { url, isCard, version, headers = {}, credential } = place;
   const { clock, log, pins, reader = new JsonReader() } = context;
   const gate = context.gate.allowing([hostPortOf(url)]);
@@ -60,7 +64,7 @@ function reach(id: string, place: PeerPlace, context: A2aContext): { ways: PeerW
   const isSaid = !isCard && version !== undefined;
   const card = isSaid
     ? undefined
-    : new CardSource({
+    : new PeerCardSource({
         ...{ agentId: id, version, gate, reader, clock, log, pins },
         urls: isCard ? [url.href] : cardUrls(url),
         headers: cardHeaders,

@@ -9,8 +9,8 @@ import type { Principal } from '../../principal.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
 import { credentialRefs, purposeOf, refusedRef } from '../credential-refs.ts';
 import type { IdleTimer } from '../idle-timer.ts';
-import type { CardSource } from './card-source.ts';
 import type { PeerInterface, PeerScheme } from './peer-card.ts';
+import type { PeerCardSource } from './peer-card-source.ts';
 import { PeerClient } from './peer-client.ts';
 
 /** One way to ask a foreign agent. */
@@ -25,7 +25,7 @@ export interface PeerWaysOptions {
   /** The operator's URL: of the agent, or of its card. */
   readonly url: URL;
   /** The agent's card; absent where the operator has said all that is needed. */
-  readonly card: CardSource | undefined;
+  readonly card: PeerCardSource | undefined;
   readonly version: A2aVersion | undefined;
   readonly headers: Readonly<Record<string, OutboundHeader>>;
   /** Of the vault: sent where the agent's card wants it. */

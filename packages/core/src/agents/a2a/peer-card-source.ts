@@ -10,7 +10,7 @@ import { Refused } from '../../refused.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
 import { decodePeerCard, type PeerCard } from './peer-card.ts';
 
-export interface CardSourceOptions {
+export interface PeerCardSourceOptions {
   /** Whose card it is. */
   readonly agentId: string;
   /** Where it may be, most likely first. */
@@ -32,12 +32,12 @@ export interface CardSourceOptions {
  * The card of a foreign agent. It is kept, asked for again by its ETag when its time is over, and used as it was while it cannot be
  * had. One that has changed since it was first seen is held until the operator accepts it.
  */
-export class CardSource {
-  readonly #options: CardSourceOptions;
+export class PeerCardSource {
+  readonly #options: PeerCardSourceOptions;
   #known: KnownCard | undefined;
   #reading: Promise<void> | undefined;
 
-  constructor(options: CardSourceOptions) {
+  constructor(options: PeerCardSourceOptions) {
     this.#options = options;
   }
 
