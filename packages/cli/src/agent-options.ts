@@ -4,6 +4,7 @@ import { isObject, parseJsonBytes } from '@dragoman/protocols';
 import { type Command, InvalidArgumentError } from 'commander';
 import { A_YEAR, each, integer, PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
+import { duration } from './duration.ts';
 import { readInput, readText } from './input.ts';
 import { fail } from './trouble.ts';
 
@@ -50,7 +51,11 @@ export function withAgentOptions(command: Command): Command {
     .option('--description <text>', 'what it does')
     .option('--skill <name>', 'something it can do; may be repeated', each)
     .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
-    .option('--timeout <seconds>', 'how long one answer of it may take', integer({ from: 1, to: A_YEAR }))
+    .option(
+      '--timeout <time>',
+      'how long one answer of it may take: seconds, or as 500ms, 5m',
+      duration({ fromMs: 1, toMs: A_YEAR * 1000 }),
+    )
     .option('--idempotent', 'it may be asked the same thing twice: its answers come sooner')
     .option('--erc8004 <id>', 'its agentId, eip155:chain:registry:token, by which the mailbox knows it')
     .option('--public-key <file>', 'what it signs with, the public half in PEM; one it had stays unless told')
@@ -83,7 +88,7 @@ export async function agentDefinition(
     ...(description !== undefined && { description }),
     ...(skill !== undefined && { skills: [...skill] }),
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
-    ...(timeout !== undefined && { timeout_ms: timeout * 1000 }),
+    ...(timeout !== undefined && { timeout_ms: timeout }),
     ...(idempotent === true && { idempotent }),
     ...(erc8004 !== undefined && { agentId: erc8004 }),
     ...(typeof publicKey === 'string' && { public_key: await readText(publicKey, context) }),

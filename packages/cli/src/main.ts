@@ -10,6 +10,7 @@ import { explainCommand } from './commands/explain.ts';
 import { keysCommand } from './commands/keys.ts';
 import { knowledgeCommand } from './commands/knowledge.ts';
 import { listenCommand } from './commands/listen.ts';
+import { questionsCommand } from './commands/questions.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { toolsCommand } from './commands/tools.ts';
@@ -65,6 +66,7 @@ const COMMANDS = [
   devCommand,
   tourCommand,
   sendCommand,
+  questionsCommand,
   watchCommand,
   explainCommand,
   wireCommand,

@@ -4,6 +4,7 @@ import type { Call } from './call.ts';
 import { ONE_HOUR } from './every-hour.ts';
 import { gateway } from './gateway/gateway.ts';
 import { type Handler, type Layer, layered } from './handler.ts';
+import { asking } from './layers/asking.ts';
 import { deadline } from './layers/deadline.ts';
 import { history } from './layers/history.ts';
 import { journal, SERVER } from './layers/journal.ts';
@@ -18,6 +19,7 @@ import type { Clock, Ids, Log } from './ports.ts';
 import type { Principal, RateLimits } from './principal.ts';
 import { PurgeTime } from './purge-time.ts';
 import { Pushes } from './pushes/pushes.ts';
+import { OpenQuestions } from './questions/open-questions.ts';
 import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
@@ -54,6 +56,8 @@ export class Engine {
   readonly router: Router;
   readonly runs: Runs;
   readonly pushes: Pushes;
+  /** What running requests have asked people. */
+  readonly questions: OpenQuestions;
   /** For everything that deletes by age. */
   readonly purgeTime: PurgeTime;
   /** What endpoints do to the requests of their channels on the way to the agent. */
@@ -100,13 +104,23 @@ export class Engine {
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
     this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
+    this.questions = new OpenQuestions({ clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
       this.router.resolve(envelope, principal);
     const isForOwnTarget = (envelope: E2AEnvelope) => this.router.isForOwnTarget(envelope);
     const answer = layered(this.router.handler, [
       unary(),
+      asking(this.questions),
       deadline({ clock, milliseconds: timeoutMs }),
-      gateway({ runs: this.runs, sessions: store.sessions, clock, ids, agentOf, isForOwnTarget }),
+      gateway({
+        runs: this.runs,
+        questions: this.questions,
+        sessions: store.sessions,
+        clock,
+        ids,
+        agentOf,
+        isForOwnTarget,
+      }),
       history({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
       ofChannel(this.channelLayers),
       withTools(() => this.tools),
@@ -183,6 +197,7 @@ export class Engine {
       role: id === 'admin' ? 'admin' : 'agent',
       description: null,
       createdAt: 0,
+      expiresAt: null,
       revokedAt: null,
     });
   }

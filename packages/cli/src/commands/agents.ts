@@ -7,6 +7,7 @@ import { type ConnectionOptions, connect, talking, withConnectionOptions } from 
 import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
 import { callCommand } from './agents-call.ts';
 import { discoverCommand } from './agents-discover.ts';
@@ -40,12 +41,12 @@ function listCommand(context: Context): Command {
   return runs<ConnectionOptions>(command, context, async (options) => {
     const connection = await connect(options, context, 'admin');
     const list = await talking(connection, 'admin', () => connection.client.admin.agents.list());
-    context.terminal.out(options.json ? `${JSON.stringify(list)}\n` : agentTable(list));
+    context.terminal.out(options.json ? `${JSON.stringify(list)}\n` : agentTable(list, context.terminal));
     return 0;
   });
 }
 
-function agentTable({ agents, targets, registered }: AgentList): string {
+function agentTable({ agents, targets, registered }: AgentList, terminal: Terminal): string {
   const registrationOf = (id: string) => {
     const one = registered.find(({ agent_id }) => agent_id === id);
     if (one === undefined) return undefined;
@@ -61,7 +62,7 @@ function agentTable({ agents, targets, registered }: AgentList): string {
       agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'nobody',
       visible(agent?.description ?? agent?.name ?? ''),
     ]);
-  return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows);
+  return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows, terminal);
 }
 
 function addCommand(context: Context): Command {

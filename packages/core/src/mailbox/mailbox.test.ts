@@ -435,7 +435,7 @@ describe('a callback to a name', () => {
         clock.pass(50);
         return (await store.outbox.answering(key))[0];
       })
-      .toMatchObject({ state: 'due', failures: [{ reason: 'The host cannot be reached.' }] });
+      .toMatchObject({ state: 'due', failures: [{ reason: 'The host is unreachable.' }] });
     await mailbox.stop();
     await engine.stop({ drainMs: 0 });
   });

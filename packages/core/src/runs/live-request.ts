@@ -1,4 +1,4 @@
-import { failure } from '@dragoman/protocols';
+import { type E2AResponse, failure } from '@dragoman/protocols';
 import type { RunningCall } from '../call.ts';
 import { Refused } from '../refused.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
@@ -17,6 +17,8 @@ export class LiveRequest extends ActiveRun implements RunningCall {
   readers: Readers | undefined;
   /** It was begun before it was recorded, and cannot be; or it is left to the next start. Nothing more is to be given. */
   isAbandoned = false;
+  /** Gives a frame in between; set while it is being answered. */
+  insert: ((frame: Partial<E2AResponse>) => Promise<void>) | undefined;
   /** Called when it is over. */
   readonly over: (() => void)[] = [];
 
@@ -28,6 +30,11 @@ export class LiveRequest extends ActiveRun implements RunningCall {
 
   get running(): RunningCall {
     return this;
+  }
+
+  async tell(frame: Partial<E2AResponse>): Promise<void> {
+    if (this.insert === undefined || this.run.answered) throw new Error('the answer is over');
+    await this.insert(frame);
   }
 
   onOver(callback: () => void): void {

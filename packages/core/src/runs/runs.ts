@@ -332,13 +332,17 @@ export class Runs {
         if (this.#isExpired(row)) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
       }
+      live.insert = (given) => {
+        run.give(secrets.frame(this.#maker(envelope, run.next).frame(given)));
+        return run.flushed();
+      };
       frames = answer(envelope, new ExtendedCall(call, { log: secrets.log(call.log) }))[Symbol.asyncIterator]();
       while (!run.answered) {
         // Also one that hangs and never looks at its signal is left behind.
         const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
         while (live.held !== undefined) await unlessAborted(live.held.released, live);
-        const durable = run.give(secrets.frame(item.value));
+        const durable = run.give(secrets.frame(numbered(item.value, run.next)));
         if (durable !== undefined) await durable;
       }
     } catch (error) {
@@ -369,6 +373,11 @@ export class Runs {
   #maker(envelope: E2AEnvelope, from: number): FrameMaker {
     return new FrameMaker({ envelope, clock: this.#clock, ids: this.#ids, from });
   }
+}
+
+/** The agent counts its own frames; others may have been added in between. */
+function numbered(frame: E2AResponse, sequence: number): E2AResponse {
+  return frame.sequence === sequence ? frame : { ...frame, sequence };
 }
 
 function tooMany(agentId: string): Failure {

@@ -1,5 +1,7 @@
 import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../ask.ts';
+import { Countdown } from '../countdown.ts';
 import { cutTo } from '../cut-to.ts';
 import type { Ending } from '../ending.ts';
 import { LimitedLog } from '../limited-log.ts';
@@ -13,6 +15,7 @@ import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
 import { LONGEST_MESSAGE, toolFailure, traceOf } from './tool-failure.ts';
+import { WireRefused } from './wire/wire-refused.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
@@ -42,6 +45,8 @@ export interface ToolRequest {
   readonly principal: Principal;
   /** How many workflows and agents stand between the first caller and this call. Default: 0. */
   readonly hops?: number;
+  /** How the tool asks a person; absent where there is nobody to ask. */
+  readonly ask?: Ask | undefined;
   /** Where the caller says that it is enough. */
   readonly ending: Ending;
   /** 0 or absent: as long as any call may take. */
@@ -78,10 +83,20 @@ export class ToolRegistry {
     this.#sources.push(source);
   }
 
+  /** Resolves when every source has been asked once what it has. */
+  async ready(): Promise<void> {
+    for (const { ready } of this.#sources) await ready;
+  }
+
+  /** Every tool of every source, including those whose name an earlier source has. */
+  all(): Tool[] {
+    return this.#sources.flatMap((source) => [...source.tools()]);
+  }
+
   /** Every tool, whoever may use it. */
   every(): readonly Tool[] {
     const byName = new Map<string, Tool>();
-    for (const tool of this.#all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
+    for (const tool of this.all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
     return [...byName.values()];
   }
 
@@ -92,16 +107,16 @@ export class ToolRegistry {
 
   /** The tools a caller may use, by name. */
   async list(principal: Principal, filter: ToolFilter = {}): Promise<ToolDefinition[]> {
-    await this.#ready();
+    await this.ready();
     const { query = '', tags = [], deferred = false, without = NOBODY } = filter;
     const wanted = query.toLowerCase();
     // A message has room for a million times the same.
     const wantedTags = [...new Set(tags)];
     const found = new Map<string, ToolDefinition>();
-    for (const tool of this.#all()) {
+    for (const tool of this.all()) {
       const { definition } = tool;
       const { name } = definition;
-      if (found.has(name) || !mayUse(principal, tool)) continue;
+      if (found.has(name) || !mayUseTool(principal, tool)) continue;
       if (without.has(definition.toolkit ?? '')) continue;
       if (definition.defer_loading && wanted === '' && !deferred) continue;
       if (!wantedTags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
@@ -114,7 +129,7 @@ export class ToolRegistry {
   async find(request: FindTool): Promise<Tool> {
     const tool = this.#find(request);
     if (tool !== undefined) return tool;
-    await this.#ready();
+    await this.ready();
     return this.#find(request) ?? this.#absent(request);
   }
 
@@ -147,13 +162,13 @@ export class ToolRegistry {
   }
 
   #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
-    const { name, args, principal, ending, onEvent, hops } = request;
+    const { name, args, principal, ending, onEvent, hops, ask } = request;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
     if (ending.aborted) throw ending.reason;
     this.#runs.requireOpen('tool');
     this.#runs.counts.accepted.tool += 1;
     const startedAt = this.#clock.elapsed();
-    const running = new RunningTool(principal, { onEvent, hops });
+    const running = new RunningTool(principal, { onEvent, hops, ask });
     const outcome = this.#begin(tool, args, running);
     if (!(outcome instanceof Promise)) return this.#resultOf(name, outcome, running, startedAt);
     return this.#inTime(outcome, request, running).then((found) => this.#resultOf(name, found, running, startedAt));
@@ -184,11 +199,12 @@ export class ToolRegistry {
     const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
     this.#runs.add(running);
     return new Promise((resolve, reject) => {
-      const cancel = this.#deadlines.after(limit, () => running.end(tooLate(limit)));
+      const countdown = new Countdown(limit, this.#deadlines, () => running.end(tooLate(limit)));
+      running.countdown = countdown;
       const forget = running.follow(ending);
       let leave = () => {};
       const settle = () => {
-        cancel();
+        countdown.cancel();
         forget();
         leave();
       };
@@ -244,7 +260,7 @@ export class ToolRegistry {
     for (const source of this.#sources) {
       const tool = source.find(name);
       if (tool === undefined || without.has(tool.definition.toolkit ?? '')) continue;
-      if (mayUse(principal, tool)) return tool;
+      if (mayUseTool(principal, tool)) return tool;
     }
     if (allows(principal.permissions.tools, name)) return undefined;
     refuse('forbidden', {
@@ -256,26 +272,20 @@ export class ToolRegistry {
     for (const source of this.#sources) {
       const why = source.whyNot?.(name);
       if (why === undefined || without.has(why.toolkit)) continue;
+      const { retryAfter: retry_after } = why;
+      if (retry_after !== undefined) throw new WireRefused('mcp_server_unavailable', why.message, { retry_after });
       refuse('not_found', { suggestions: why.fix === undefined ? [] : [why.fix] }, why.message);
     }
-    const others = this.#all()
-      .filter((tool) => mayUse(principal, tool) && !without.has(tool.definition.toolkit ?? ''))
+    const others = this.all()
+      .filter((tool) => mayUseTool(principal, tool) && !without.has(tool.definition.toolkit ?? ''))
       .map(({ definition }) => definition.name);
     const close = nearest(name, others);
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
     refuse('not_found', { suggestions }, `There is no tool ${JSON.stringify(name.slice(0, 192))}.`);
   }
-
-  async #ready(): Promise<void> {
-    for (const { ready } of this.#sources) await ready;
-  }
-
-  #all(): Tool[] {
-    return this.#sources.flatMap((source) => [...source.tools()]);
-  }
 }
 
-function mayUse(principal: Principal, tool: Tool): boolean {
+export function mayUseTool(principal: Principal, tool: Tool): boolean {
   return tool.mayUse?.(principal) ?? allows(principal.permissions.tools, tool.definition.name);
 }
 

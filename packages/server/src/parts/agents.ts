@@ -7,6 +7,7 @@ import {
   type DriverDefinition,
   endOrphans,
   openAgent,
+  Pins,
   unopenedAgent,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
@@ -25,11 +26,12 @@ export interface AgentsPart extends ServerPart {
 
 /** Opens the agents of the configuration, then those of the administration. */
 export async function openAgentsPart(service: Service & { readonly hub: AgentSocketHub }): Promise<AgentsPart> {
-  const { folder, engine, agents, hub, gate, reader, clock, ids, log } = service;
+  const { folder, engine, agents, hub, gate, references, reader, store, clock, ids, log } = service;
+  const pins = new Pins({ store: store.pins, clock });
   endOrphans({ folder: childrenFolder(folder), log });
   const onPush = (push: AgentPush) => engine.pushes.deliver(push);
-  const open = (id: string, definition: DriverDefinition) =>
-    openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush, reader });
+  const context = { clock, ids, log, folder, hub, gate, references, onPush, reader, pins, sessions: store.sessions };
+  const open = (id: string, definition: DriverDefinition) => openAgent(id, definition, context);
   const place = (agent: Agent, { max_parallel = 8, idempotent = false }: DriverDefinition) =>
     engine.addAgent(agent, { maxParallel: max_parallel, isIdempotent: idempotent });
   const add = async (id: string, definition: DriverDefinition) => place(await open(id, definition), definition);
