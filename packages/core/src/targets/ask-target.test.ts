@@ -10,6 +10,7 @@ import { openWorkflows } from '../executions/workflows.ts';
 import type { Gate } from '../gate/gate.ts';
 import { stringOf } from '../long-text.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { failureOf } from '../refused.ts';
 import { askTarget } from './ask-target.ts';
 
 const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
@@ -65,10 +66,10 @@ test('a stop suspends an execution and interrupts what it asked, and the next st
   };
   const first = started(store, worker);
   const execution = await first.begin();
-  const result = execution.result().catch((error: Error) => error.message);
+  const result = execution.result().catch(failureOf);
   await expect.poll(() => asked).toBe(1);
   await first.engine.stop({ drainMs: 0 });
-  expect(await result).toBe('The server stopped while this was running.');
+  expect(await result).toMatchObject({ code: 'interrupted' });
   expect(await store.executions.unfinished()).toMatchObject([{ executionId: 'e1' }]);
   const frames = await store.requests.frames(
     { owner: 'ann', requestId: 'e1:ask' },
