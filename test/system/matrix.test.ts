@@ -123,6 +123,12 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /admin/v1/requests': { call: () => ({ path: '/admin/v1/requests' }) },
   'GET /admin/v1/overview': { call: () => ({ path: '/admin/v1/overview' }) },
   'GET /admin/v1/tools': { call: () => ({ path: '/admin/v1/tools' }) },
+  'GET /admin/v1/agent-cards': { call: () => ({ path: '/admin/v1/agent-cards' }) },
+  'POST /admin/v1/agent-cards/preview': {
+    call: () => ({ path: '/admin/v1/agent-cards/preview', json: {} }),
+    status: 400,
+  },
+  'POST /admin/v1/agents/{agent_id}/accept': { call: () => ({ path: '/admin/v1/agents/nobody/accept' }), status: 404 },
   'POST /admin/v1/tools/{name}/accept': { call: () => ({ path: '/admin/v1/tools/no__tool/accept' }), status: 404 },
   'POST /admin/v1/agents': {
     call: () => ({ path: '/admin/v1/agents', json: { agent_id: fresh(), permissions: {} } }),

@@ -20,6 +20,10 @@ export interface AgentFlags {
   readonly module?: string;
   readonly agentUrl?: string;
   readonly command?: string;
+  /** The URL of a foreign agent's card. */
+  readonly card?: string;
+  readonly credential?: string;
+  readonly yes?: boolean;
   readonly arg?: readonly string[];
   readonly name?: string;
   readonly description?: string;
@@ -46,6 +50,12 @@ export function withAgentOptions(command: Command): Command {
     .option('--module <file>', 'it answers: a JavaScript file, on the machine of the server')
     .option('--agent-url <url>', 'it answers: at http(s):// or ws(s)://')
     .option('--command <program>', 'it answers: a program that speaks NDJSON')
+    .option(
+      '--card <url>',
+      'it answers: a foreign A2A agent, by the URL of its card; the card is shown before the agent is added',
+    )
+    .option('--credential <id>', 'of the vault: what a foreign A2A agent wants to see')
+    .option('--yes', 'add a foreign A2A agent without asking')
     .option('--arg <text>', 'an argument of that program; may be repeated', each)
     .option('--name <text>', 'what people call it')
     .option('--description <text>', 'what it does')
@@ -71,7 +81,8 @@ export async function agentDefinition(
 ): Promise<AgentDefinition> {
   const { file, limit, name, description, skill, maxParallel, timeout, idempotent, erc8004, publicKey } = options;
   if (file !== undefined) return definitionIn(file, agentId, context);
-  if (agentId === undefined) {
+  // The card of a foreign agent has a name to make one from.
+  if (agentId === undefined && options.card === undefined) {
     fail({
       code: 'usage',
       message: 'an agent needs a name',
@@ -80,7 +91,7 @@ export async function agentDefinition(
     });
   }
   return {
-    agent_id: agentId,
+    agent_id: agentId ?? UNNAMED,
     permissions: permissionsOf(options),
     ...(limit !== undefined && { limits: { ...limit } }),
     ...driverOf(options, context.folder),
@@ -94,6 +105,9 @@ export async function agentDefinition(
     ...(typeof publicKey === 'string' && { public_key: await readText(publicKey, context) }),
   };
 }
+
+/** In the place of the id of an agent whose card will name it. */
+export const UNNAMED = 'unnamed';
 
 function permissionsOf(options: AgentFlags): AgentDefinition['permissions'] {
   const { mayCall = [], mayRun, mayUseApi, mayUseCredential, mayUseTool, mayRunWorkflow } = options;
@@ -115,14 +129,18 @@ function limit(text: string, before: Readonly<Record<string, number>> = {}): Rea
 }
 
 /** How it is reached tells the driver. Without a way it only calls. */
-function driverOf({ module, agentUrl, command, arg }: AgentFlags, folder: string): Partial<AgentDefinition> {
-  if ([module, agentUrl, command].filter((way) => way !== undefined).length > 1) {
+function driverOf(
+  { module, agentUrl, command, arg, card, credential }: AgentFlags,
+  folder: string,
+): Partial<AgentDefinition> {
+  if ([module, agentUrl, command, card].filter((way) => way !== undefined).length > 1) {
     fail({
       code: 'usage',
-      message: 'an agent is reached by one way: --module, --agent-url or --command',
+      message: 'an agent is reached by one way: --module, --agent-url, --command or --card',
       exitCode: 2,
     });
   }
+  if (card !== undefined) return { driver: 'a2a', card, ...(credential !== undefined && { credential }) };
   if (module !== undefined) return { driver: 'module', module: resolve(folder, module) };
   if (agentUrl !== undefined) return { driver: /^wss?:/i.test(agentUrl) ? 'e2a-ws' : 'http', url: agentUrl };
   if (command !== undefined) return { driver: 'stdio', command, ...(arg !== undefined && { args: [...arg] }) };

@@ -2,6 +2,7 @@ import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
+import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
@@ -110,6 +111,20 @@ export interface Credential {
   readonly damaged?: true;
 }
 
+/** The card of a foreign A2A agent, as far as it matters before the agent is added. */
+export interface CardPreview {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** Those that can be used, best first. */
+  readonly interfaces: readonly { readonly url: string; readonly binding: string; readonly version: string }[];
+  readonly unusable_interfaces: readonly string[];
+  readonly streaming: boolean;
+  readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
+  /** How callers prove who they are; empty: anybody may call. */
+  readonly auth: readonly { readonly name: string; readonly kind: string }[];
+}
+
 export interface AgentList {
   readonly agents: readonly AgentDefinition[];
   /** The ids of agents that can be sent to, those of the config too. */
@@ -184,6 +199,7 @@ export class Admin {
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
   readonly outbox: OutboxAdmin;
+  readonly questions: QuestionAdmin;
   readonly #http: Http;
 
   constructor(http: Http) {
@@ -197,6 +213,7 @@ export class Admin {
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
+    this.questions = new QuestionAdmin(http);
   }
 
   /** How the whole server stands, and stood every ten seconds of the last hour. */
@@ -234,6 +251,28 @@ class AgentAdmin {
 
   get(agentId: string): Promise<AgentDefinition> {
     return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: { agent_id: 'string' } });
+  }
+
+  /** What the card of a foreign A2A agent says, before it is added with the same definition. */
+  preview(definition: AgentDefinition): Promise<CardPreview> {
+    const body = JSON.stringify(definition);
+    return this.#http.json({
+      method: 'POST',
+      path: `${CARDS}/preview`,
+      body,
+      gives: { name: 'string', interfaces: 'array' },
+    });
+  }
+
+  /** Foreign agents whose card has changed and is held until it is accepted. */
+  heldCards(): Promise<{ readonly held: readonly string[] }> {
+    return this.#http.json({ path: CARDS, gives: { held: 'array' } });
+  }
+
+  /** Accepts the card of a foreign agent that has changed. */
+  acceptCard(agentId: string): Promise<{ agent_id: string; accepted: true }> {
+    const path = `${AGENTS}/${encodeURIComponent(agentId)}/accept`;
+    return this.#http.json({ method: 'POST', path, gives: { agent_id: 'string', accepted: 'boolean' } });
   }
 
   /** Its keys end with it. */
@@ -343,5 +382,6 @@ class CredentialAdmin {
 const REMOVED = { removed: 'boolean' } as const;
 const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
+const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';
 const CREDENTIALS = 'admin/v1/credentials';

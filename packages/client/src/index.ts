@@ -4,6 +4,7 @@ export type {
   Admin,
   AgentDefinition,
   AgentList,
+  CardPreview,
   Credential,
   CredentialDefinition,
   Forgotten,
@@ -39,6 +40,7 @@ export {
   type ClientOptions,
   createClient,
   type Health,
+  type ReachableAgent,
   type ResumeOptions,
   type SendOptions,
 } from './client.ts';

@@ -30,6 +30,8 @@ export interface Call {
 export interface Beside {
   /** The caller's `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
+  /** Where it says no expiry itself: wait for an agent that is away until then, in epoch milliseconds. */
+  readonly holdUntil?: number | undefined;
   /** What the request was signed with: used up in the same commit that records it. */
   readonly nonce?: NonceRow | undefined;
   /** What it owes beyond its answer: recorded in the same commit. */

@@ -102,7 +102,8 @@ export class Engine {
     const table = new RunTable({ clock });
     table.setLimit(SERVER, Number.POSITIVE_INFINITY);
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
-    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, onFrame });
+    const whenReachable = (agentId: string) => this.router.find(agentId)?.whenReachable?.();
+    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     this.questions = new OpenQuestions({ clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>

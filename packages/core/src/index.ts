@@ -12,11 +12,13 @@ export {
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
 export { Registration } from './agent-registry/registration.ts';
-export { agentOfPin } from './agents/a2a/card-source.ts';
+export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
+export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
+export { agentOfPin } from './agents/a2a/peer-card-source.ts';
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
-export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
+export { type Driver, type DriverContext, openAgent, peerPlace } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
 export { type TemporaryFolder, temporaryFolder } from './agents/temporary-folder.ts';
@@ -89,7 +91,7 @@ export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
 export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
-export { SigningKeys } from './outbox/signing-keys.ts';
+export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
 export { Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export {
@@ -126,6 +128,7 @@ export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
 export { RunTable } from './runs/run-table.ts';
+export { jsonWebSignature } from './signing/json-web-signature.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
@@ -158,7 +161,7 @@ export { workflowsTarget } from './targets/workflows-target.ts';
 export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
-export { defineTool, type ToolSpec } from './tools/define-tool.ts';
+export { defineTool, type ToolArguments, type ToolSpec } from './tools/define-tool.ts';
 export {
   type Environment,
   type Episode,

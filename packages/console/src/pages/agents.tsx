@@ -1,6 +1,6 @@
 import type { AgentDefinition, AgentList } from '@dragoman/client';
-import { isObject, type Json } from '@dragoman/protocols';
 import { useState } from 'preact/hooks';
+import { askable } from '../askable.ts';
 import { useLive } from '../live.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Json as JsonView } from '../parts/json.tsx';
@@ -223,7 +223,7 @@ function NewAgent({ made }: { readonly made: () => void }) {
 function Reachable() {
   const client = asAgent.value;
   const { data, error, reload } = useLive(
-    async () => agentsIn(await client?.send({ method: 'agents.list' }, { agent: 'agents', stream: false }).result()),
+    async (signal) => client && askable(await client.agents({ signal })),
     [client],
   );
   return (
@@ -248,16 +248,6 @@ function Reachable() {
       </ul>
     </Page>
   );
-}
-
-/** What `agents.list` answers. */
-export function agentsIn(json: Json | undefined): { id: string; name: string; description: string }[] {
-  const list = isObject(json) && Array.isArray(json['agents']) ? json['agents'] : [];
-  return list.filter(isObject).map(({ id, name, description }) => ({
-    id: String(id),
-    name: String(name ?? id),
-    description: String(description ?? ''),
-  }));
 }
 
 const PERMISSIONS = ['agents', 'tools', 'workflows', 'operations', 'apis', 'credentials'] as const;

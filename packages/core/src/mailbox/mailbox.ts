@@ -45,6 +45,8 @@ export interface MailboxOptions {
 
 export interface MailboxSettings extends LetterSettings {
   readonly keepThreadsMs: number;
+  /** How long mail without an expiry waits for an agent that is away. */
+  readonly holdMs: number;
 }
 
 /** Who posts a message. */
@@ -136,10 +138,22 @@ export class Mailbox {
         counted: true,
         received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
         idempotencyKey,
+        holdUntil: this.#holdUntil(message, { target, principal }),
       },
     };
     if (!hasThread && callbackUrl === null) return this.#receivePlain(message, { envelope, call, seen });
     return this.#letters.receive(message, { envelope, call, seen, hasThread });
+  }
+
+  /** For how long it waits for an agent that is away. A sender that can neither be called back nor ask with a key hears at once. */
+  #holdUntil(
+    { from }: MailboxMessage,
+    { target, principal }: { readonly target: string | undefined; readonly principal: Principal },
+  ): number | undefined {
+    const { engine, clock, settings } = this.#options;
+    if (from.callbackUrl === null && principal.role === 'anonymous') return undefined;
+    const agent = engine.router.find(target ?? engine.router.defaultAgent ?? '');
+    return agent?.whenReachable?.() === undefined ? undefined : clock.now().getTime() + settings.holdMs;
   }
 
   /** Whether a message was taken before: then it has its answer, however late it comes again. */

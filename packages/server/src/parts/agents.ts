@@ -6,14 +6,18 @@ import {
   childrenFolder,
   type DriverDefinition,
   endOrphans,
+  failureOf,
   openAgent,
   Pins,
+  peerPlace,
+  readPeerCard,
   unopenedAgent,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { reloadableAgents } from '../reload/reloadable-agents.ts';
 import { reloadableDefault } from '../reload/reloadable-parts.ts';
 import type { Opened } from '../routes/admin-agents.ts';
+import { adminCardRoutes } from '../routes/admin-cards.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
@@ -46,15 +50,28 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       place(unopenedAgent(id), { driver, ...definition });
     });
   }
+  const readCard = async (definition: AgentDefinition) => {
+    const id = definition.agent_id;
+    try {
+      const driver = definition as DriverDefinition;
+      return await readPeerCard(id, peerPlace(id, driver, service), { clock, log, gate, reader });
+    } catch (error) {
+      const refused = failureOf(error);
+      // `unreachable` would say that this server is.
+      if (refused?.code === 'unreachable')
+        return failure('agent_failed', {}, `The card cannot be read: ${refused.message}`);
+      return refused ?? unopenable(error);
+    }
+  };
   return {
+    routes: adminCardRoutes({ pins, readCard }),
     open: async (definition) => {
       const driver = definition as DriverDefinition;
       try {
         const agent = await open(definition.agent_id, driver);
         return { place: () => place(agent, driver), close: () => agent[Symbol.asyncDispose]() };
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
+        return unopenable(error);
       }
     },
     configured: {
@@ -70,6 +87,11 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
     },
     reloadables: [reloadableAgents({ agents, engine, open, place }), reloadableDefault(engine)],
   };
+}
+
+function unopenable(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
 }
 
 const UNOPENED = 'an agent of the administration cannot be opened: mend it and start again, or make or remove it there';
