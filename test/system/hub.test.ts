@@ -6,6 +6,7 @@ import { NETWORK_TRANSPORTS } from '../../packages/server/src/edges/wire-peer.co
 import { call } from './call.ts';
 import { Caller, expectOrdered, read } from './caller.ts';
 import { modern, openSession, post } from './mcp-caller.ts';
+import { ForeignAgents } from './peers/foreign-agents.ts';
 import { agentModule, moduleAgent, System } from './system.ts';
 import { WireCaller } from './wire-caller.ts';
 import { workflowOf } from './workflow-caller.ts';
@@ -15,9 +16,15 @@ import { workflowOf } from './workflow-caller.ts';
 const EVERYTHING = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
 );
+const foreign = await ForeignAgents.start([{ version: '1.0' }, { version: '0.3' }]);
+const [modernUrl = '', oldUrl = ''] = foreign.urls;
 const system = await System.start({
   config: {
-    agents: { worker: moduleAgent('worker') },
+    agents: {
+      worker: moduleAgent('worker'),
+      modern: { driver: 'a2a', url: modernUrl },
+      old: { driver: 'a2a', url: oldUrl },
+    },
     tools: [agentModule('work-tool')],
     mcp_servers: { every: { command: process.execPath, args: [EVERYTHING, 'stdio'] } },
     workflows: { stored: { greet: { file: fileURLToPath(new URL('./agents/greet.jsonl', import.meta.url)) } } },
@@ -25,7 +32,10 @@ const system = await System.start({
     mailbox: { requests_per_minute: 100_000 },
   },
 });
-afterAll(() => system[Symbol.asyncDispose]());
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await foreign[Symbol.asyncDispose]();
+});
 
 const all = ['*'];
 const ada = await system.caller('ada-agent', {
@@ -70,16 +80,9 @@ interface Target {
 const adHoc = (mode: Mode) => workflowOf({ work: callTool('work', { mode }) }, { id: `own-${randomUUID()}` });
 
 const TARGETS: Readonly<Record<string, Target>> = {
-  agent: {
-    agent: 'worker',
-    method: () => 'chat.send',
-    params: (content) => ({ content }),
-    content: (mode) => mode,
-    tool: () => 'worker',
-    args: (content) => ({ content }),
-    operation: (message) => ({ CallAgent: { agent: 'worker', message, outputPath: '/workflow/out' } }),
-    said: (result) => (typeof result === 'string' ? result : memberOf(result, 'text')),
-  },
+  agent: agentTarget('worker'),
+  'foreign agent of A2A 1.0': agentTarget('modern'),
+  'foreign agent of A2A 0.3': agentTarget('old'),
   tool: {
     agent: 'tools',
     method: () => 'work',
@@ -120,6 +123,19 @@ const TARGETS: Readonly<Record<string, Target>> = {
     said: (result) => memberOf(memberOf(memberOf(result, 'results') ?? result, 'work'), 'text'),
   },
 };
+
+function agentTarget(agent: string): Target {
+  return {
+    agent,
+    method: () => 'chat.send',
+    params: (content) => ({ content }),
+    content: (mode) => mode,
+    tool: () => agent,
+    args: (content) => ({ content }),
+    operation: (message) => ({ CallAgent: { agent, message, outputPath: '/workflow/out' } }),
+    said: (result) => (typeof result === 'string' ? result : memberOf(result, 'text')),
+  };
+}
 
 interface Protocol {
   ask(key: string, question: Question): Promise<Outcome>;

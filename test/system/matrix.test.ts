@@ -66,6 +66,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /health': { call: () => ({ path: '/health' }) },
   'GET /metrics': { call: () => ({ path: '/metrics' }) },
   'GET /openapi.json': { call: () => ({ path: '/openapi.json' }) },
+  'GET /': { call: () => ({ path: '/' }) },
+  'GET /console/{path}': { call: () => ({ path: '/console/requests' }) },
+  'GET /console/assets/{file}': { call: () => ({ path: '/console/assets/none.js' }), status: 404 },
+  'POST /console/sign-in': {
+    // As good as none for everybody: whoever has the token gets the keys, once.
+    call: () => ({ path: '/console/sign-in', json: { token: 'unknown' } }),
+    status: 401,
+  },
   'POST /e2a': { call: () => ({ path: '/e2a', json: chat(fresh()) }) },
   'POST /e2a/agents/{agent_id}': { call: () => ({ path: '/e2a/agents/echo', json: chat(fresh()) }) },
   'GET /e2a/requests/{request_id}/responses': {
@@ -75,6 +83,18 @@ const RULES: Readonly<Record<string, Rule>> = {
   'POST /e2a/requests/{request_id}/cancel': {
     call: (id = 'of-owner') => ({ path: `/e2a/requests/${id}/cancel` }),
     owned: true,
+  },
+  'GET /e2a/questions': { call: () => ({ path: '/e2a/questions' }) },
+  'POST /e2a/requests/{request_id}/questions/{question_id}': {
+    // The request has ended, and its questions with it: only its owner learns so much.
+    call: (id = 'of-owner') => ({ path: `/e2a/requests/${id}/questions/q_1`, json: { action: 'decline' } }),
+    status: 409,
+    owned: true,
+  },
+  'GET /admin/v1/questions': { call: () => ({ path: '/admin/v1/questions' }) },
+  'POST /admin/v1/questions/{question_id}': {
+    call: () => ({ path: '/admin/v1/questions/q_1', json: { action: 'decline' } }),
+    status: 404,
   },
   ...lfA2aRules('/lf-a2a', '/lf-a2a'),
   ...lfA2aRules('/lf-a2a/agents/{agent_id}', '/lf-a2a/agents/echo'),
@@ -99,7 +119,16 @@ const RULES: Readonly<Record<string, Rule>> = {
     }),
     owned: true,
   },
+  'GET /e2a/requests': { call: () => ({ path: '/e2a/requests' }) },
+  'GET /admin/v1/requests': { call: () => ({ path: '/admin/v1/requests' }) },
+  'GET /admin/v1/overview': { call: () => ({ path: '/admin/v1/overview' }) },
   'GET /admin/v1/tools': { call: () => ({ path: '/admin/v1/tools' }) },
+  'GET /admin/v1/agent-cards': { call: () => ({ path: '/admin/v1/agent-cards' }) },
+  'POST /admin/v1/agent-cards/preview': {
+    call: () => ({ path: '/admin/v1/agent-cards/preview', json: {} }),
+    status: 400,
+  },
+  'POST /admin/v1/agents/{agent_id}/accept': { call: () => ({ path: '/admin/v1/agents/nobody/accept' }), status: 404 },
   'POST /admin/v1/tools/{name}/accept': { call: () => ({ path: '/admin/v1/tools/no__tool/accept' }), status: 404 },
   'POST /admin/v1/agents': {
     call: () => ({ path: '/admin/v1/agents', json: { agent_id: fresh(), permissions: {} } }),

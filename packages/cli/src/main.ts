@@ -12,6 +12,7 @@ import { keysCommand } from './commands/keys.ts';
 import { knowledgeCommand } from './commands/knowledge.ts';
 import { listenCommand } from './commands/listen.ts';
 import { mcpCommand } from './commands/mcp.ts';
+import { questionsCommand } from './commands/questions.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
 import { toolsCommand } from './commands/tools.ts';
@@ -67,6 +68,7 @@ const COMMANDS = [
   devCommand,
   tourCommand,
   sendCommand,
+  questionsCommand,
   watchCommand,
   explainCommand,
   wireCommand,

@@ -6,6 +6,8 @@ export interface FakeOptions {
   readonly stdin?: string | Uint8Array;
   readonly isTTY?: boolean;
   readonly now?: Date;
+  /** Who sits at the keyboard. */
+  readonly ask?: Surroundings['terminal']['ask'];
 }
 
 /** Surroundings that remember what was written, and a hand on Ctrl-C. */
@@ -23,7 +25,7 @@ export class FakeSurroundings implements Surroundings {
   notes = '';
 
   constructor(options: FakeOptions = {}) {
-    const { environment = {}, folder = '/nowhere', stdin = '', isTTY = false, now = new Date(0) } = options;
+    const { environment = {}, folder = '/nowhere', stdin = '', isTTY = false, now = new Date(0), ask } = options;
     this.environment = environment;
     this.folder = folder;
     this.#now = now;
@@ -36,6 +38,7 @@ export class FakeSurroundings implements Surroundings {
       },
       readStdin: async () => (typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin),
       isTTY,
+      ...(ask !== undefined && { ask }),
       colour: { out: isTTY, note: isTTY },
     };
   }

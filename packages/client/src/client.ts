@@ -9,7 +9,9 @@ import { insist } from './insist.ts';
 import { objectGiven, textGiven } from './invalid-argument.ts';
 import { Knowledge } from './knowledge.ts';
 import { Mailbox } from './mailbox.ts';
+import { PendingQuestions } from './pending-questions.ts';
 import { Place } from './place.ts';
+import { queryOf, REQUEST_PAGE, type RequestListQuery, type RequestPage } from './request-page.ts';
 import type { Reconnect } from './resumed.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 import { type HistoryPage, type SessionOptions, Sessions } from './sessions.ts';
@@ -57,6 +59,8 @@ export function createClient(options: ClientOptions): Client {
 /** One server, as one caller. */
 export class Client {
   readonly sessions: Sessions;
+  /** What running requests ask people. */
+  readonly questions: PendingQuestions;
   readonly admin: Admin;
   readonly mailbox: Mailbox;
   readonly workflows: Workflows;
@@ -77,6 +81,7 @@ export class Client {
     this.#overHttp = new HttpTransport(this.#http);
     this.#WebSocket = WebSocket;
     this.sessions = new Sessions((method, params, options) => this.request(method, params, options));
+    this.questions = new PendingQuestions(this.#http, this.#retry);
     this.admin = new Admin(this.#http);
     this.mailbox = new Mailbox(this.#http, this.#retry);
     this.workflows = new Workflows(this.#http, this.#retry);
@@ -104,6 +109,12 @@ export class Client {
     return new Answer(exchange, () => this.cancel(requestId));
   }
 
+  /** This caller's requests of any protocol, newest change first. */
+  requests({ signal, ...query }: RequestListQuery = {}): Promise<RequestPage> {
+    const request = { path: `e2a/requests?${queryOf(query)}`, signal, gives: REQUEST_PAGE };
+    return insist(this.#http, this.#retry, request);
+  }
+
   /** Ends a running request. False when it had ended already. */
   async cancel(requestId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     const path = `e2a/requests/${encodeURIComponent(textGiven(requestId, 'requestId'))}/cancel`;
@@ -129,6 +140,12 @@ export class Client {
   /** Whether the server is there, now. */
   health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Health> {
     return this.#http.json({ path: 'health', signal, gives: { status: 'string', service: 'string' } });
+  }
+
+  /** Exchanges the one-time token of a link to the console for the keys it stands for. A second try would be refused. */
+  signInWithToken(token: string): Promise<{ readonly key?: string; readonly admin_key?: string }> {
+    const body = JSON.stringify({ token: textGiven(token, 'token') });
+    return this.#http.json({ method: 'POST', path: 'console/sign-in', body, gives: {} });
   }
 
   /** Opens a WebSocket that carries many requests at once. */

@@ -1,4 +1,6 @@
-import type { Json } from '@dragoman/protocols';
+import type { E2AResponse, Json } from '@dragoman/protocols';
+import type { Ask } from './ask.ts';
+import type { StopSignal } from './ending.ts';
 import type { Received } from './explain/arrival.ts';
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
@@ -19,6 +21,8 @@ export interface Call {
   readonly after?: number | undefined;
   /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
   readonly tools?: CallerTools | undefined;
+  /** Asks a person: `await call.ask({ kind: 'permission', title: 'Delete the folder?' })`. Agents always have it. */
+  readonly ask?: Ask | undefined;
   /** What was said before in this conversation, oldest first; the newest fifty unless told. Agents always have it. */
   readonly history?: ((range?: { readonly limit?: number }) => Promise<readonly SaidBefore[]>) | undefined;
 }
@@ -40,7 +44,7 @@ export interface Beside {
 }
 
 /** What layers add to a call. */
-export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log'>>;
+export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask'>>;
 
 /**
  * A call with more in it. Nothing is copied, and what was added is asked for when somebody asks: a signal or a set of tools
@@ -79,6 +83,10 @@ export class ExtendedCall implements Call {
     return this.#added.tools ?? this.#call.tools;
   }
 
+  get ask(): Call['ask'] {
+    return this.#added.ask ?? this.#call.ask;
+  }
+
   get history(): Call['history'] {
     return this.#added.history ?? this.#call.history;
   }
@@ -92,8 +100,12 @@ export interface SaidBefore {
   readonly content: Json;
 }
 
-/** The handles of a call that runs. */
-export interface RunningCall {
+/** The handles of a call that runs. Aborts when it is to end. */
+export interface RunningCall extends StopSignal {
+  /** What is recorded of it. */
+  readonly row: RequestRow;
+  /** Adds a frame between those of the agent. Resolves when it is recorded; rejects when the answer is over. */
+  tell(frame: Partial<E2AResponse>): Promise<void>;
   /** Ends the call for this reason; its `signal` then aborts with it. */
   end(reason: Error): void;
   /** Calls back when the call is over, however it ended. */

@@ -12,10 +12,13 @@ export {
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
 export { Registration } from './agent-registry/registration.ts';
+export { agentOfPin } from './agents/a2a/card-source.ts';
+export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
+export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
-export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
+export { type Driver, type DriverContext, openAgent, peerPlace } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
 export { type TemporaryFolder, temporaryFolder } from './agents/temporary-folder.ts';
@@ -24,9 +27,11 @@ export type { Api, ApiCatalogue, ApiEndpoint } from './apis/api.ts';
 export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.ts';
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
+export type { Ask, AskingOptions } from './ask.ts';
 export type { Beside, Call, SaidBefore } from './call.ts';
 export { CredentialUse } from './credential-use.ts';
-export { type EventId, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
+export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf-a2a/push-notifications.ts';
+export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
 export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
 export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
 export { Engine, type EngineOptions } from './engine.ts';
@@ -88,9 +93,17 @@ export { type Addressee, Directory } from './mailbox/directory.ts';
 export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { SigningKeys } from './outbox/signing-keys.ts';
+export { Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
 export type { AgentPush } from './pushes/pushes.ts';
+export {
+  ANSWER_OPERATION,
+  type Answerer,
+  type OpenQuestion,
+  OpenQuestions,
+  type QuestionListener,
+} from './questions/open-questions.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
 export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './registry/admin-key.ts';
 export { Callers, decodeAgentDefinition, RESERVED_AGENT_IDS } from './registry/callers.ts';
@@ -104,6 +117,7 @@ export {
   NewKeyRequest,
 } from './registry/definition.ts';
 export type { NewKey } from './registry/keys.ts';
+export { RUN_KINDS, type RunKind } from './runs/active-run.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
@@ -115,6 +129,7 @@ export type { Damage } from './store/damage.ts';
 export type * from './store/memories.ts';
 export { openMemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
+export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
 export { AgentTools } from './targets/agent-tools.ts';
@@ -124,6 +139,7 @@ export { BUILT_IN_TARGETS, isBuiltIn } from './targets/built-in.ts';
 export { decodeStoredWorkflow } from './targets/decode-stored-workflow.ts';
 export { durableCalls } from './targets/durable-calls.ts';
 export { executionRequests } from './targets/execution-requests.ts';
+export { HubSubagents } from './targets/hub-subagents.ts';
 export { StoredWorkflowDefinition } from './targets/stored-workflow-definition.ts';
 export {
   isWorkflowName,
@@ -138,6 +154,13 @@ export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolSpec } from './tools/define-tool.ts';
+export {
+  type Environment,
+  type Episode,
+  type EpisodeStart,
+  type EpisodeStep,
+  loadEnvironments,
+} from './tools/environment.ts';
 export { FixedTools } from './tools/fixed-tools.ts';
 export { McpServers } from './tools/mcp/mcp-servers.ts';
 export { lexicalSearch } from './tools/memory/lexical-search.ts';
@@ -145,9 +168,15 @@ export { Memories } from './tools/memory/memories.ts';
 export type { Ranked, Search, Searchable } from './tools/memory/search.ts';
 export { openTools } from './tools/open-tools.ts';
 export { chainsPlugin } from './tools/plugins/chains.ts';
+export { envPlugin } from './tools/plugins/env.ts';
+export { Learning, learnPlugin } from './tools/plugins/learn.ts';
 export { mcpPlugin } from './tools/plugins/mcp.ts';
 export { memoryPlugin } from './tools/plugins/memory.ts';
+export { multiAgentPlugin } from './tools/plugins/multi-agent.ts';
+export { planningPlugin } from './tools/plugins/planning.ts';
+export { procPlugin } from './tools/plugins/proc.ts';
 export { skillsPlugin } from './tools/plugins/skills.ts';
+export { toolkitsPlugin } from './tools/plugins/toolkits.ts';
 export { toolsPlugin } from './tools/plugins/tools.ts';
 export { SessionToolkits } from './tools/session-toolkits.ts';
 export { type SkilledAgent, Skills } from './tools/skills.ts';
@@ -159,14 +188,17 @@ export type { Audit, AuditEntry } from './tools/wire/audit.ts';
 export type { WireSink } from './tools/wire/connection-parts.ts';
 export { loadPlugins } from './tools/wire/load-plugins.ts';
 export type { WireCall, WirePlugin, WireSession } from './tools/wire/plugin.ts';
+export type { HostedType } from './tools/wire/plugin-table.ts';
 export type { WireConnection } from './tools/wire/wire-connection.ts';
 export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';
+export { WireRefused } from './tools/wire/wire-refused.ts';
 export { unreadable } from './unreadable.ts';
 export { credentialRefused } from './vault/credential-refused.ts';
 export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
+export { References, referencedFiles, withReferencedFiles } from './vault/references.ts';
 export { type Credential, openVault, type Vault } from './vault/vault.ts';
 export { BUILT_IN } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';

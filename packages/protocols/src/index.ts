@@ -23,8 +23,18 @@ export {
   mergeParamsToAcpPrompt,
 } from './e2a/adapters/acp.ts';
 export { acpMessagesFor } from './e2a/adapters/acp-projection.ts';
+export {
+  acpResultFor,
+  answerFromAcpResponse,
+  CHOICE,
+  isConsent,
+  questionBody,
+  questionFromAcpRequest,
+  rejectingOption,
+} from './e2a/adapters/acp-question.ts';
 export { projectionsFor } from './e2a/adapters/projections.ts';
 export { textOfResult } from './e2a/adapters/result-text.ts';
+export { type AnswerEnd, answerEnd } from './e2a/answer-end.ts';
 export { e2aDialect, isResponse } from './e2a/dialect.ts';
 export {
   E2AAuth,
@@ -48,7 +58,29 @@ export {
   methodOwner,
 } from './e2a/methods.ts';
 export { E2AProvenance, newProvenance, SOURCE_PROTOCOLS } from './e2a/provenance.ts';
+export {
+  ANSWER_ACTIONS,
+  GivenAnswer,
+  NewQuestion,
+  QUESTION_KINDS,
+  QUESTION_RESOLVED,
+  Question,
+  QuestionAnswer,
+  type QuestionEnd,
+  type QuestionForm,
+  type QuestionKind,
+  type QuestionOption,
+  type QuestionSubject,
+} from './e2a/question.ts';
+export { answerFromText, questionText } from './e2a/question-text.ts';
 export { decodeEnvelope } from './e2a/read-envelope.ts';
+export {
+  decodeGivenAnswer,
+  decodeNewQuestion,
+  questionEndBody,
+  questionEndIn,
+  questionIn,
+} from './e2a/read-question.ts';
 export { decodeResponse, isE2AResponse } from './e2a/read-response.ts';
 export { FALLBACK_CONTEXT_KEY, RESERVED_METADATA_KEYS, SERVER_PUSH_KEY } from './e2a/reserved-keys.ts';
 export { type E2AResponse, newResponse, RESPONSE_KINDS, RESPONSE_STATUSES, type ResponseKind } from './e2a/response.ts';
@@ -92,4 +124,5 @@ export { retryAfterMs } from './retry-after.ts';
 export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';
 export type { Static } from './static.ts';
 export { formatTimestamp, isTimestamp, parseTimestamp, timesOf } from './time.ts';
+export { UNSEEN_CHARACTERS } from './unseen-characters.ts';
 export { issuesOf, show, type Validator } from './validation.ts';

@@ -6,6 +6,7 @@ import { A_YEAR, integer, name, newCommand, PROGRAM, runs } from '../command.ts'
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { readText } from '../input.ts';
+import { QuestionPrompt } from '../question-prompt.ts';
 
 interface SendOptions extends ConnectionOptions {
   readonly agent?: string;
@@ -55,11 +56,16 @@ async function send(text: string, options: SendOptions & { json: boolean }, cont
       onReconnect: (event) => terminal.note(reconnecting(event)),
     });
     if (!json) terminal.note(`request ${answer.requestId}, key from ${connection.keySource}\n`);
+    const prompt = new QuestionPrompt({ terminal, client: connection.client, requestId: answer.requestId });
     const forget = cancelOnSignal(() => answer.cancel(), context);
     try {
-      for await (const frame of answer) printer.frame(frame);
+      for await (const frame of answer) {
+        printer.frame(frame);
+        if (!json) prompt.frame(frame);
+      }
       return exitCodeOf(await answer.final());
     } finally {
+      prompt.end();
       forget();
       printer.endLine();
     }

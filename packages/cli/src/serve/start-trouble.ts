@@ -12,7 +12,7 @@ export async function startTrouble(
   { settings, command }: { settings: ServeSettings; command: StartCommand },
 ): Promise<Trouble> {
   const failed: ListenError = error instanceof Error ? error : new Error(String(error));
-  const { code, message } = failed;
+  const { code, message, fix } = failed;
   const { host, port } = settings.config;
   const { config: ofConfig, data: ofData } = settings.flags;
   const again = `${PROGRAM} ${command}${ofConfig}${ofData}`;
@@ -66,6 +66,12 @@ export async function startTrouble(
           'bring back the key the vault was sealed with',
           `or start with another folder: ${PROGRAM} ${command}${ofConfig} --data OTHER_FOLDER`,
         ],
+      };
+    case 'bad_reference':
+      return {
+        code,
+        message,
+        fixes: [fix ?? 'correct it', `or change it in ${settings.configPath ?? 'the configuration'}`],
       };
     case 'module_missing':
       return {
@@ -145,7 +151,7 @@ function noSocket(message: string, { configPath }: ServeSettings): Trouble {
 }
 
 /** What the operating system says of a port it does not give. For a unix socket Node has its path in `address`, and -1. */
-type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string };
+type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly fix?: string };
 
 async function portTaken(
   { port: taken, address }: ListenError,

@@ -43,7 +43,7 @@ export async function runStdioHost(
   const settings = readSettings({ ...(options.config !== undefined && { config: options.config }) }, context);
   const { output, giveBack } = ownStdout();
   const { config, adminKey, vaultKey } = settings;
-  const log = options.json ? jsonLog('info') : terminalLog(context.terminal);
+  const log = options.json ? jsonLog('info') : terminalLog(context.terminal, { level: 'warn' });
   const temporary = options.data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
   const folder = temporary?.path ?? resolve(context.folder, options.data ?? '');
   const forgetStray = outliveStrayErrors(context, log);
@@ -66,6 +66,7 @@ export async function runStdioHost(
       onFatal: () => context.exit(1),
       ...(adminKey !== undefined && { adminKey }),
       ...(vaultKey !== undefined && { vaultKey }),
+      environment: context.environment,
     }).catch(async (error: unknown) =>
       fail(await startTrouble(error, { settings: { ...settings, data: folder }, command })),
     );

@@ -1,26 +1,26 @@
 import { failure } from '@dragoman/protocols';
 import { ExtendedCall } from '../call.ts';
+import { Countdown } from '../countdown.ts';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
 import { untilAborted } from '../until-aborted.ts';
 import type { Agent } from './agent.ts';
 
-/** An agent whose every answer may take this long and no longer. */
+/** An agent whose every answer may take this long and no longer, without the time in which it waits for a person. */
 export function timed(agent: Agent, { milliseconds, clock }: { milliseconds: number; clock: Clock }): Agent {
   return {
     id: agent.id,
     async *answer(envelope, call) {
       const over = new AbortController();
-      const done = new AbortController();
-      clock.wait(milliseconds, done.signal).then(
-        () => over.abort(new Refused(failure('timeout', {}, `No answer within ${milliseconds} ms.`))),
-        () => {},
-      );
+      const countdown = new Countdown(milliseconds, clock, () => {
+        over.abort(new Refused(failure('timeout', {}, `No answer within ${milliseconds} ms.`)));
+      });
       const signal = AbortSignal.any([call.signal, over.signal]);
+      const ask = call.ask && countdown.pausing(call.ask);
       try {
-        yield* untilAborted(agent.answer(envelope, new ExtendedCall(call, { signal })), signal);
+        yield* untilAborted(agent.answer(envelope, new ExtendedCall(call, { signal, ask })), signal);
       } finally {
-        done.abort();
+        countdown.cancel();
       }
     },
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),

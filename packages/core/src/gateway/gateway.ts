@@ -9,9 +9,11 @@ import {
 import type { Call } from '../call.ts';
 import type { Layer } from '../handler.ts';
 import type { Clock, Ids } from '../ports.ts';
+import type { OpenQuestions } from '../questions/open-questions.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { SessionStore } from '../store/store.ts';
+import { acpToolResponse, chatUserAnswer } from './answers.ts';
 import { historyGet } from './history.ts';
 import { initialize } from './initialize.ts';
 import { chatInterrupt, sessionCancel } from './interrupt.ts';
@@ -20,6 +22,7 @@ import { sessionCreate, sessionDelete, sessionList, sessionListAcp, sessionNew }
 /** What the server's own methods may use. */
 export interface GatewayContext {
   readonly runs: Runs;
+  readonly questions: OpenQuestions;
   readonly sessions: SessionStore;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -91,6 +94,8 @@ function unknownMethod(method: string) {
 const METHODS: Readonly<Record<string, GatewayMethod>> = {
   initialize,
   'chat.interrupt': chatInterrupt,
+  'chat.user_answer': chatUserAnswer,
+  'acp.tool_response': acpToolResponse,
   'history.get': historyGet,
   'session.list': sessionList,
   'session.create': sessionCreate,

@@ -1,17 +1,39 @@
 import { failure } from '@dragoman/protocols';
+import type { Ask } from '../ask.ts';
+import { type Added, type Call, ExtendedCall } from '../call.ts';
+import { Countdown } from '../countdown.ts';
 import type { Layer } from '../handler.ts';
 import type { Clock } from '../ports.ts';
 import { Refused } from '../refused.ts';
 
-/** Ends a call that takes longer than this. Whoever runs the call sees to it that ending it does not need the agent's help. */
+/**
+ * Ends a call that takes longer than this, without the time in which a question to a person is open. Whoever runs the call sees
+ * to it that ending it does not need the agent's help.
+ */
 export function deadline({ clock, milliseconds }: { clock: Clock; milliseconds: number }): Layer {
   return (next) => (envelope, call) => {
     const { running } = call;
     if (running === undefined) throw new Error('a call that is not running yet has a deadline');
-    const cancel = clock.after(milliseconds, () => {
+    const countdown = new Countdown(milliseconds, clock, () => {
       running.end(new Refused(failure('timeout', {}, `No answer within ${milliseconds} ms.`)));
     });
-    running.onOver(cancel);
-    return next(envelope, call);
+    running.onOver(countdown.cancel);
+    return next(envelope, new ExtendedCall(call, new PausedAsk(countdown, call)));
   };
+}
+
+/** Made when the agent asks. */
+class PausedAsk implements Added {
+  readonly #countdown: Countdown;
+  readonly #call: Call;
+
+  constructor(countdown: Countdown, call: Call) {
+    this.#countdown = countdown;
+    this.#call = call;
+  }
+
+  get ask(): Ask | undefined {
+    const { ask } = this.#call;
+    return ask && this.#countdown.pausing(ask);
+  }
 }

@@ -27,8 +27,8 @@ class AddedTools implements Added {
   }
 
   get tools(): CallerTools {
-    const { principal, signal } = this.#call;
-    this.#tools ??= callerTools(this.#registry, { principal, signal, hops: hopsOf(this.#envelope) + 1 });
+    const { principal, signal, ask } = this.#call;
+    this.#tools ??= callerTools(this.#registry, { principal, signal, ask, hops: hopsOf(this.#envelope) + 1 });
     return this.#tools;
   }
 }

@@ -55,15 +55,15 @@ interface Question {
 export async function toolResultOf(
   engine: ToolBackends['engine'],
   envelope: E2AEnvelope,
-  call: Pick<ToolCall, 'principal' | 'signal' | 'status'>,
+  call: Pick<ToolCall, 'principal' | 'signal' | 'status' | 'ask'>,
 ): Promise<ToolOutcome> {
-  const { principal, signal } = call;
+  const { principal, signal, ask } = call;
   // The work goes on by itself in the engine, so that who gives it up has to say so.
   const cancel = () => engine.runs.cancel({ owner: principal.id, requestId: envelope.request_id ?? '' });
   signal.addEventListener('abort', cancel, { once: true });
   try {
     let text = '';
-    for await (const frame of engine.handle(envelope, { principal, signal, log: SILENT, beside: { counted: true } })) {
+    for await (const frame of engine.handle(envelope, { principal, signal, ask, log: SILENT, beside: COUNTED })) {
       if (frame.is_final) return outcomeOf(text === '' ? frame : withStreamed(frame, { text }));
       text += textOf(frame);
       tell(frame, call);
@@ -90,5 +90,6 @@ function outcomeOf({ response_kind, status, body }: E2AResponse): ToolOutcome {
   return { success: true, data: isObject(result) ? { ...result } : result };
 }
 
+const COUNTED = { counted: true } as const;
 const ignore = () => {};
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };

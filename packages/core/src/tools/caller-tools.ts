@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../ask.ts';
 import { Ending } from '../ending.ts';
 import type { Principal } from '../principal.ts';
 import type { ToolEvent } from './tool.ts';
@@ -20,7 +21,12 @@ export interface CallerToolOptions {
 /** What an agent does for a caller it does with the caller's permissions, and no longer than the call lasts. */
 export function callerTools(
   tools: ToolRegistry,
-  call: { readonly principal: Principal; readonly signal: AbortSignal; readonly hops: number },
+  call: {
+    readonly principal: Principal;
+    readonly signal: AbortSignal;
+    readonly hops: number;
+    readonly ask?: Ask | undefined;
+  },
 ): CallerTools {
   let ending: Ending | undefined;
   // One for all its tools: each would else listen to the signal for as long as the call lasts.
@@ -31,6 +37,6 @@ export function callerTools(
   return {
     list: (filter) => tools.list(call.principal, filter),
     call: async (name, args = {}, options = {}) =>
-      tools.call({ ...options, name, args, principal: call.principal, hops: call.hops, ending: end() }),
+      tools.call({ ...options, name, args, principal: call.principal, hops: call.hops, ask: call.ask, ending: end() }),
   };
 }

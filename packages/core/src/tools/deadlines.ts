@@ -14,6 +14,10 @@ export class Deadlines {
     this.#clock = clock;
   }
 
+  elapsed(): number {
+    return this.#clock.elapsed();
+  }
+
   after(milliseconds: number, callback: () => void): Cancel {
     if (milliseconds < SHORT_MS) return this.#clock.after(milliseconds, callback);
     const deadline = { at: this.#clock.elapsed() + milliseconds, callback, place: this.#waiting.length };

@@ -1,8 +1,11 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import { Ending } from '../ending.ts';
+import type { Ask } from '../ask.ts';
+import type { Countdown } from '../countdown.ts';
+import type { Ending } from '../ending.ts';
 import { atMost } from '../json-size.ts';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
+import { ActiveRun } from '../runs/active-run.ts';
 import { plainJson } from './plain-json.ts';
 import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from './tool.ts';
 
@@ -10,13 +13,18 @@ export interface RunningToolOptions {
   readonly onEvent?: ((event: ToolEvent) => void) | undefined;
   /** Default: 0. */
   readonly hops?: number | undefined;
+  readonly ask?: Ask | undefined;
 }
 
 /** One call of a tool while it runs. What it tells after its end is told to nobody. */
-export class RunningTool implements ToolCall {
+export class RunningTool extends ActiveRun implements ToolCall {
+  readonly kind = 'tool';
   readonly principal: Principal;
   readonly hops: number;
-  readonly ending = new Ending();
+  readonly #ask: Ask | undefined;
+  /** Questions that are open now; the time of the tool stands still for them. */
+  #questions = 0;
+  #countdown: Countdown | undefined;
   readonly #onEvent: ((event: ToolEvent) => void) | undefined;
   /** Most tools tell nothing. */
   #kept: JsonObject[] | undefined;
@@ -27,7 +35,9 @@ export class RunningTool implements ToolCall {
   #isOver = false;
 
   /** What it tells while nobody listens is kept. */
-  constructor(principal: Principal, { onEvent, hops = 0 }: RunningToolOptions = {}) {
+  constructor(principal: Principal, { onEvent, hops = 0, ask }: RunningToolOptions = {}) {
+    super();
+    this.#ask = ask;
     this.principal = principal;
     this.hops = hops;
     this.#onEvent = onEvent;
@@ -44,13 +54,34 @@ export class RunningTool implements ToolCall {
     return [...kept, { kind: 'log', data: { level: 'warn', message } }];
   }
 
-  get signal(): AbortSignal {
-    return this.ending.signal;
+  get ending(): Ending {
+    return this;
   }
 
   get log(): Log {
     this.#log ??= eventLog((data) => this.#tell({ kind: 'log', data }));
     return this.#log;
+  }
+
+  get ask(): Ask | undefined {
+    const ask = this.#ask;
+    if (ask === undefined) return undefined;
+    return async (question, { signal = this.signal, askers } = {}) => {
+      this.#questions += 1;
+      this.#countdown?.pause();
+      try {
+        return await ask(question, { signal, askers });
+      } finally {
+        this.#questions -= 1;
+        this.#countdown?.resume();
+      }
+    };
+  }
+
+  /** Measures its time from now on. */
+  set countdown(countdown: Countdown) {
+    this.#countdown = countdown;
+    for (let open = 0; open < this.#questions; open++) countdown.pause();
   }
 
   progress(percent: number, message = ''): void {
@@ -79,11 +110,6 @@ export class RunningTool implements ToolCall {
       ...(code !== undefined && { code: String(code) }),
       ...(data !== undefined && { data: plainJson(data) }),
     });
-  }
-
-  /** Tells the tool to stop. */
-  end(reason: unknown): void {
-    this.ending.end(reason);
   }
 
   /** Its answer is there: nothing more is heard of it. */

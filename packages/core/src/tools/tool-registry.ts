@@ -1,19 +1,26 @@
 import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../ask.ts';
+import { Countdown } from '../countdown.ts';
 import { cutTo } from '../cut-to.ts';
 import type { Ending } from '../ending.ts';
 import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Log } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
-import { Refused, refuse } from '../refused.ts';
+import { failureOf, Refused, refuse } from '../refused.ts';
+import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
+import { RunTable } from '../runs/run-table.ts';
 import { Deadlines } from './deadlines.ts';
 import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
 import { LONGEST_MESSAGE, toolFailure, traceOf } from './tool-failure.ts';
+import { WireRefused } from './wire/wire-refused.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
+  /** Where calls run. Default: a table of its own. */
+  readonly runs?: RunTable;
   /** Told where in its code a tool threw, which its callers are not. */
   readonly log?: Log;
   /** The longest a call may take, whatever it asks for; 10 minutes unless told. */
@@ -38,6 +45,8 @@ export interface ToolRequest {
   readonly principal: Principal;
   /** How many workflows and agents stand between the first caller and this call. Default: 0. */
   readonly hops?: number;
+  /** How the tool asks a person; absent where there is nobody to ask. */
+  readonly ask?: Ask | undefined;
   /** Where the caller says that it is enough. */
   readonly ending: Ending;
   /** 0 or absent: as long as any call may take. */
@@ -53,13 +62,16 @@ type FindTool = Pick<ToolRequest, 'name' | 'principal' | 'without'>;
 export class ToolRegistry {
   readonly #sources: ToolSource[] = [];
   readonly #clock: Clock;
+  readonly #runs: RunTable;
   readonly #log: LimitedLog | undefined;
   readonly #deadlines: Deadlines;
   readonly #maxTimeoutMs: number;
   readonly #maxResult: number;
 
-  constructor({ clock, log, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT }: ToolRegistryOptions) {
+  constructor(options: ToolRegistryOptions) {
+    const { clock, log, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT } = options;
     this.#clock = clock;
+    this.#runs = options.runs ?? new RunTable({ clock });
     this.#log = log === undefined ? undefined : new LimitedLog({ log, clock });
     this.#deadlines = new Deadlines(clock);
     this.#maxTimeoutMs = maxTimeoutMs;
@@ -150,11 +162,13 @@ export class ToolRegistry {
   }
 
   #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
-    const { name, args, principal, ending, onEvent, hops } = request;
+    const { name, args, principal, ending, onEvent, hops, ask } = request;
     if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
     if (ending.aborted) throw ending.reason;
+    this.#runs.requireOpen('tool');
+    this.#runs.counts.accepted.tool += 1;
     const startedAt = this.#clock.elapsed();
-    const running = new RunningTool(principal, { onEvent, hops });
+    const running = new RunningTool(principal, { onEvent, hops, ask });
     const outcome = this.#begin(tool, args, running);
     if (!(outcome instanceof Promise)) return this.#resultOf(name, outcome, running, startedAt);
     return this.#inTime(outcome, request, running).then((found) => this.#resultOf(name, found, running, startedAt));
@@ -164,8 +178,9 @@ export class ToolRegistry {
     try {
       return tool.run(args, running);
     } catch (error) {
-      running.over();
-      throw this.#failure(tool.definition.name, error);
+      const failed = this.#failure(tool.definition.name, error);
+      this.#over(running, outcomeOfFailure(failureOf(failed)));
+      throw failed;
     }
   }
 
@@ -182,42 +197,48 @@ export class ToolRegistry {
     running: RunningTool,
   ): Promise<ToolOutcome> {
     const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
+    this.#runs.add(running);
     return new Promise((resolve, reject) => {
-      let cancel = () => {};
-      let forget = () => {};
-      let isEnded = false;
+      const countdown = new Countdown(limit, this.#deadlines, () => running.end(tooLate(limit)));
+      running.countdown = countdown;
+      const forget = running.follow(ending);
+      let leave = () => {};
       const settle = () => {
-        cancel();
+        countdown.cancel();
         forget();
-        running.over();
+        leave();
       };
-      const end = (reason: unknown) => {
-        isEnded = true;
-        running.end(reason);
+      const fail = (error: unknown) => {
         settle();
-        reject(reason);
+        this.#over(running, outcomeOfFailure(failureOf(error)));
+        reject(error);
       };
       outcome.then(
         (found) => {
+          if (running.aborted) return;
           settle();
           resolve(found);
         },
         (error: unknown) => {
           // What it throws because it was told to stop is no news, and nobody waits for it.
-          if (isEnded) return;
-          settle();
-          reject(this.#failure(name, error));
+          if (!running.aborted) fail(this.#failure(name, error));
         },
       );
-      cancel = this.#deadlines.after(limit, () => end(tooLate(limit)));
       // At once where it has ended already: a tool may tell more than anybody reads before it waits for the first time.
-      forget = ending.onEnd(() => end(ending.reason));
+      leave = running.onEnd(() => fail(running.reason));
     });
   }
 
-  #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
+  /** Nothing more is heard of it. */
+  #over(running: RunningTool, outcome: string): void {
     running.over();
+    this.#runs.remove(running);
+    this.#runs.counts.finish('tool', outcome);
+  }
+
+  #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
     const { success, data, summary = null, error = null, errorCode = null } = outcome;
+    this.#over(running, success ? SUCCEEDED : FAILED);
     const told = inLength(data, this.#maxResult);
     const brief = summary === null ? NO_SUMMARY : inLength(summary, this.#maxResult);
     return {
@@ -251,6 +272,8 @@ export class ToolRegistry {
     for (const source of this.#sources) {
       const why = source.whyNot?.(name);
       if (why === undefined || without.has(why.toolkit)) continue;
+      const { retryAfter: retry_after } = why;
+      if (retry_after !== undefined) throw new WireRefused('mcp_server_unavailable', why.message, { retry_after });
       refuse('not_found', { suggestions: why.fix === undefined ? [] : [why.fix] }, why.message);
     }
     const others = this.all()

@@ -1,5 +1,6 @@
 import type { Issue, Json, JsonObject } from '@dragoman/protocols';
 import type { EventKind, ToolDefinition } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../ask.ts';
 import type { Ending } from '../ending.ts';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
@@ -48,7 +49,15 @@ export interface ToolSource {
   tools(): Iterable<Tool>;
   find(name: string): Tool | undefined;
   /** Why one that could be here is not to be had, in words, and what to do about it. */
-  whyNot?(name: string): { readonly toolkit: string; readonly message: string; readonly fix?: string } | undefined;
+  whyNot?(name: string): AbsentTool | undefined;
+}
+
+export interface AbsentTool {
+  readonly toolkit: string;
+  readonly message: string;
+  readonly fix?: string;
+  /** What it would come from is not there now: this many seconds later it may be. */
+  readonly retryAfter?: number;
 }
 
 /** The context of one running tool. */
@@ -62,6 +71,8 @@ export interface ToolCall {
   readonly hops: number;
   /** Whether its caller listens while it runs; what it tells others, they find in the result. */
   readonly isHeard: boolean;
+  /** Asks a person. Absent where the call is no part of a request, as on the wire: there is nobody to ask. */
+  readonly ask?: Ask | undefined;
   /** Lines for the caller, told as events. */
   readonly log: Log;
   /** How far it is, from 0 to 100. */

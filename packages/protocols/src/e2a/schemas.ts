@@ -1,5 +1,6 @@
 import { type JsonSchema, SCHEMA_BASE, type SchemaSet } from '../schema.ts';
 import { E2AEnvelopeInput, E2AFileRef } from './envelope.ts';
+import * as question from './question.ts';
 import { E2AResponseInput } from './response.ts';
 import * as body from './response-body.ts';
 
@@ -21,6 +22,10 @@ const schemas: SchemaSet = {
     A2aStreamEventBody: published('a2a-stream-event-body', 'Body of a2a.stream_event', body.A2aStreamEventBody),
     CronBody: published('cron-body', 'Body of cron', body.CronBody),
     PlanApprovalBody: published('plan-approval-body', 'Body of plan.approval_required', body.PlanApprovalBody),
+    Question: published('question', 'Question to a person', question.Question),
+    NewQuestion: published('new-question', 'Question as an agent asks it', question.NewQuestion),
+    GivenAnswer: published('given-answer', 'Answer as somebody gives it', question.GivenAnswer),
+    QuestionAnswer: published('question-answer', 'Answer to a question', question.QuestionAnswer),
     ExtBody: published('ext-body', 'Body of ext', body.ExtBody),
   },
 };

@@ -40,7 +40,7 @@ export function lfAgentCard(source: LfCardSource, version: A2aVersion): JsonObje
       ...INTERFACES.map(({ suffix, ...one }): Json => ({ url: `${url}${suffix}`, ...one })),
       ...(source.otherInterfaces ?? []),
     ],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     defaultInputModes: modes,
     defaultOutputModes: modes,
     skills: source.skills.map((skill) => ({ ...skill, tags: [...skill.tags] })),

@@ -19,7 +19,6 @@ const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
-/** The whole of `dragoman.yaml`. Every key may be left out. */
 const StoredWorkflowShape = {
   type: 'object',
   required: ['file'],
@@ -30,6 +29,7 @@ const StoredWorkflowShape = {
   additionalProperties: false,
 } as const;
 
+/** The whole of `dragoman.yaml`. Every key may be left out. */
 export const ConfigShape = {
   type: 'object',
   properties: {
@@ -155,11 +155,23 @@ export const ConfigShape = {
       default: [],
       description: 'Reverse proxies whose X-Forwarded-For is believed: addresses, or networks such as 10.0.0.0/8.',
     },
+    console: { type: 'boolean', default: true, description: 'Serve the web console at `/`.' },
     log: {
       type: 'object',
       default: {},
       description: 'What the server logs.',
       properties: {
+        level: {
+          enum: ['debug', 'info', 'warn', 'error'],
+          default: 'info',
+          description: 'The least important lines that are written. What agents write to stderr is info.',
+        },
+        access: {
+          type: 'boolean',
+          default: false,
+          description:
+            'Write one log line per HTTP request: method, path, status, duration and caller. `dev` turns it on.',
+        },
         e2a: { type: 'boolean', default: false, description: 'Write one log line per E2A response, without secrets.' },
       },
       additionalProperties: false,

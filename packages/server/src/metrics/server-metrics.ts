@@ -1,4 +1,4 @@
-import type { Engine, Store } from '@dragoman/core';
+import { type Engine, RUN_KINDS, type RunKind, type Store } from '@dragoman/core';
 import { type Metric, single } from './metric.ts';
 
 /** What the edge has open. */
@@ -29,21 +29,56 @@ function edgeMetrics({ connections, streams, sockets }: EdgeLoad): Metric[] {
 }
 
 function engineMetrics({ runs, limiter }: Engine): Metric[] {
-  const { accepted, frames, finished } = runs.counts;
-  const { running, waiting } = runs.load;
+  const { counts, load } = runs.table;
+  const { accepted } = counts;
   return [
-    single('counter', 'dragoman_requests_accepted_total', 'Requests recorded; repeats are not.', accepted),
+    single('counter', 'dragoman_requests_accepted_total', 'Requests recorded; repeats are not.', accepted.request),
     {
       name: 'dragoman_requests_finished_total',
       help: 'Requests that got their final frame, by outcome: succeeded, an error code of ours, or failed.',
       type: 'counter',
-      samples: [...finished].map(([outcome, value]) => ({ labels: { outcome }, value })),
+      samples: finishedSamples(counts, 'request'),
     },
-    single('gauge', 'dragoman_requests_running', 'Requests that are being answered.', running),
-    single('gauge', 'dragoman_requests_waiting', 'Requests that wait for their agent to have a place.', waiting),
-    single('counter', 'dragoman_frames_total', 'Frames recorded.', frames),
+    single('gauge', 'dragoman_requests_running', 'Requests that are being answered.', load.request.running),
+    single(
+      'gauge',
+      'dragoman_requests_waiting',
+      'Requests that wait for their agent to have a place.',
+      load.request.waiting,
+    ),
+    {
+      name: 'dragoman_runs_accepted_total',
+      help: 'Runs by kind: requests, executions of workflows, calls of tools. Repeats are not counted.',
+      type: 'counter',
+      samples: RUN_KINDS.map((kind) => ({ labels: { kind }, value: accepted[kind] })),
+    },
+    {
+      name: 'dragoman_runs_finished_total',
+      help: 'Runs that ended, by kind and outcome: succeeded, an error code of ours, or failed.',
+      type: 'counter',
+      samples: RUN_KINDS.flatMap((kind) =>
+        finishedSamples(counts, kind).map(({ labels, value }) => ({ labels: { kind, ...labels }, value })),
+      ),
+    },
+    {
+      name: 'dragoman_runs_running',
+      help: 'Runs that are being worked on, by kind.',
+      type: 'gauge',
+      samples: RUN_KINDS.map((kind) => ({ labels: { kind }, value: load[kind].running })),
+    },
+    {
+      name: 'dragoman_runs_waiting',
+      help: 'Runs that wait for a slot, by kind.',
+      type: 'gauge',
+      samples: RUN_KINDS.map((kind) => ({ labels: { kind }, value: load[kind].waiting })),
+    },
+    single('counter', 'dragoman_frames_total', 'Frames recorded.', counts.frames),
     single('counter', 'dragoman_rate_limited_total', 'Requests refused because of a rate limit.', limiter.refusals),
   ];
+}
+
+function finishedSamples(counts: Engine['runs']['table']['counts'], kind: RunKind) {
+  return [...counts.finished(kind)].map(([outcome, value]) => ({ labels: { outcome }, value }));
 }
 
 async function storeMetrics(store: Store): Promise<Metric[]> {

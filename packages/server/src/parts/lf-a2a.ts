@@ -1,10 +1,12 @@
-import { allows, BUILT_IN_TARGETS, isBuiltIn, LfA2aTasks, type Principal } from '@dragoman/core';
+import { allows, BUILT_IN_TARGETS, isBuiltIn, LfA2aTasks, type Principal, PushNotifications } from '@dragoman/core';
 import type { JsonObject } from '@dragoman/protocols';
 import { type A2aVersion, type CardSkill, type LfCardSource, lfAgentCard } from '@dragoman/protocols/lf-a2a';
 import type { AnsweringAgent } from '../agents/answering-agents.ts';
 import type { InboundRequest } from '../http/route.ts';
-import { lfA2aRoutes, versionOf } from '../routes/lf-a2a.ts';
+import { lfA2aRoutes } from '../routes/lf-a2a.ts';
+import { versionOf } from '../routes/lf-a2a-bindings.ts';
 import { VERSION } from '../version.ts';
+import type { OutboxPart } from './outbox.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
@@ -13,9 +15,13 @@ export interface LfA2aPart extends ServerPart {
   readonly agentCard: (request: InboundRequest, others: readonly JsonObject[]) => JsonObject | undefined;
 }
 
+export interface LfA2aPartOptions extends Service {
+  readonly callbacks: Pick<OutboxPart, 'outbox' | 'keys' | 'useHeaders'>;
+}
+
 /** Serves every agent of this server over Linux Foundation A2A. */
-export function openLfA2aPart(service: Service): LfA2aPart {
-  const { engine, store, clock, log, agents, config } = service;
+export function openLfA2aPart(service: LfA2aPartOptions): LfA2aPart {
+  const { engine, store, gate, vault, clock, log, agents, config, callbacks } = service;
   const { url, public_cards: publicCards = [] } = config.lf_a2a ?? {};
   const baseFor = ({ headers }: InboundRequest) =>
     (url ?? config.mailbox?.url ?? `http://${headers.host}`).replace(/\/$/, '');
@@ -40,9 +46,21 @@ export function openLfA2aPart(service: Service): LfA2aPart {
   const known = () => [...agents.list().map(({ id }) => id), ...BUILT_IN_TARGETS];
   const named = (id: string) => ({ name: sourceOf(id)?.name ?? id, description: sourceOf(id)?.description ?? '' });
   const tasks = new LfA2aTasks({ engine, store, clock, log });
+  const pushes = new PushNotifications({
+    tasks,
+    store,
+    outbox: callbacks.outbox,
+    gate,
+    vault,
+    clock,
+    log,
+    mostQueued: config.mailbox.callbacks.queued_per_agent,
+  });
+  callbacks.useHeaders((id) => pushes.headersFor(id));
   return {
     routes: lfA2aRoutes({
       tasks,
+      pushes,
       clock,
       maxBytes: config.limits?.body_bytes ?? 1 << 20,
       agentIn: (id) => id ?? engine.router.defaultAgent,
@@ -59,6 +77,8 @@ export function openLfA2aPart(service: Service): LfA2aPart {
           })),
       }),
     }),
+    start: () => pushes.start(),
+    stop: () => pushes.stop(),
     agentCard: (request, others) => {
       const id = engine.router.defaultAgent;
       return id === undefined ? undefined : card(id, request, versionOf(request) ?? '1.0', others);

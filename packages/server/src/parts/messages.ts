@@ -126,7 +126,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   // Before the engine takes up what was left: some of it may be for agents that registered.
   await registry.load();
   if (!requireSignatures) {
-    log.info({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
+    log.debug({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
   }
   return {
     get url() {

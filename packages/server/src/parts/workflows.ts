@@ -37,6 +37,7 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
   const { operations: _, stored: _stored, ...limits } = config.workflows;
   const workflows = openWorkflows({
     store,
+    runs: engine.runs.table,
     folder,
     gate,
     apis,
@@ -69,7 +70,7 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
       ...adminWorkflowRoutes({ stored, maxBytes: workflows.limits.max_workflow_bytes }),
     ],
     reloadables: [reloadableWorkflows(stored, config)],
-    start: () => workflows.executions.start(),
-    drain: (drainMs) => workflows.stop(drainMs),
+    start: async () => workflows.executions.start(),
+    stop: () => workflows.stop(),
   };
 }

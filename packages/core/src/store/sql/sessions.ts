@@ -14,6 +14,7 @@ export function sessionReads(database: Database) {
     FROM sessions WHERE owner = ? AND agent_id = COALESCE(?, agent_id)
     ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?`);
   const owners = database.prepare('SELECT owner FROM sessions WHERE agent_id = ? AND session_id = ? LIMIT 2');
+  const remote = database.prepare(`SELECT remote FROM sessions WHERE ${IN_SESSION}`);
   const countTurns = database.prepare(`SELECT count(*) AS total FROM requests WHERE ${IN_SESSION}`);
   const pageOfTurns = database.prepare(`
     ${SELECT_REQUEST} WHERE r.owner = ? AND r.agent_id = ? AND r.session_id = ?
@@ -48,6 +49,10 @@ export function sessionReads(database: Database) {
       return (owners.all(agentId, sessionId) as { owner: string }[]).map(({ owner }) => owner);
     },
 
+    remoteSession({ owner, agentId, sessionId }: SessionKey): string | null {
+      return (remote.get(owner, agentId, sessionId) as { remote: string | null } | undefined)?.remote ?? null;
+    },
+
     turns(key: SessionKey, { offset, limit, maxBytes, before }: TurnsPage): { rows: Turn[]; total: number } {
       const session = [key.owner, key.agentId, key.sessionId];
       const place = before === undefined ? undefined : placeOf.get(key.owner, before);
@@ -69,11 +74,16 @@ export function sessionWrites(database: Database) {
   const insert = database.prepare(`
     INSERT INTO sessions (owner, agent_id, session_id, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
     ON CONFLICT (owner, agent_id, session_id) DO NOTHING`);
+  const setRemote = database.prepare(`UPDATE sessions SET remote = ? WHERE ${IN_SESSION}`);
 
   return {
     createSession(row: SessionRow): void {
       requireStorable(row.owner, row.agentId, row.sessionId, row.title);
       insert.run(row.owner, row.agentId, row.sessionId, row.title, row.createdAt, row.updatedAt);
+    },
+
+    setRemoteSession({ owner, agentId, sessionId }: SessionKey, remote: string | null): void {
+      setRemote.run(remote, owner, agentId, sessionId);
     },
   };
 }

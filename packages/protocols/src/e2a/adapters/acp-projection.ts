@@ -13,7 +13,8 @@ import { respellAcp } from './spelling.ts';
 export function acpMessagesFor(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
   const updates = updatesOf(response, request).map((update) => notification(update, sessionOf(response, request)));
   if (response.response_kind === 'acp.output_request') {
-    return [{ jsonrpc: '2.0', ...respellAcp(response.body, 'camelCase') }];
+    const { question: _, ...call } = response.body;
+    return [{ jsonrpc: '2.0', ...respellAcp(call, 'camelCase') }];
   }
   const answer = answerOf(response, request);
   return answer === undefined ? updates : [...updates, answer];

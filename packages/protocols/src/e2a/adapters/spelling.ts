@@ -41,6 +41,7 @@ const ACP_NAMES = [
   'old_text', 'new_text', 'terminal_id', 'exit_status', 'exit_code', 'output_byte_limit', 'additional_directories',
   'next_cursor', 'updated_at', 'last_modified', 'load_session', 'prompt_capabilities', 'session_capabilities',
   'mcp_capabilities', 'embedded_context', 'input_tokens', 'output_tokens', 'total_tokens', 'thought_tokens',
+  'tool_call', 'requested_schema', 'elicitation_id',
 ];
 
 // biome-ignore format: a plain list
@@ -61,6 +62,8 @@ const OPAQUE: ReadonlySet<string> = new Set([
   'rawInput',
   'raw_output',
   'rawOutput',
+  'requested_schema',
+  'requestedSchema',
   '_meta',
   'metadata',
   'data',

@@ -23,9 +23,13 @@ export class LastWords {
    */
   toString(): string {
     const named = this.#lines.findLast((line) => NAMES_ERROR.test(line));
-    let text = named ?? this.#lines.slice(-FEW).join(' / ');
-    for (const secret of this.#secrets) text = text.replaceAll(secret, REDACTED);
-    return text.slice(0, LONGEST);
+    const text = named ?? this.#lines.slice(-FEW).join(' / ');
+    return this.withoutSecrets(text).slice(0, LONGEST);
+  }
+
+  /** For the log. */
+  withoutSecrets(text: string): string {
+    return this.#secrets.reduce((hidden, secret) => hidden.replaceAll(secret, REDACTED), text);
   }
 }
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../../test-support/memory-store.ts';
-import { TestClock } from '../../../test-support/test-clock.ts';
-import type { PinStore } from '../../store/pins.ts';
-import { ToolPins } from './tool-pins.ts';
+import { memoryStore } from '../../test-support/memory-store.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import type { PinStore } from '../store/pins.ts';
+import { Pins } from './pins.ts';
 
-const open = (store: PinStore = memoryStore().pins) => new ToolPins({ store, clock: new TestClock() });
+const open = (store: PinStore = memoryStore().pins) => new Pins({ store, clock: new TestClock() });
 
 test('a tool is used as it was first seen, and held as anything else', async () => {
   const pins = open();

@@ -1,11 +1,11 @@
-import type { Clock } from '../../ports.ts';
-import type { PinRow, PinStore } from '../../store/pins.ts';
+import type { Clock } from '../ports.ts';
+import type { PinRow, PinStore } from '../store/pins.ts';
 
 /**
- * What each foreign tool was when it was first seen. One that has changed since is held until the operator accepts it: a tool
- * is trusted for what it said it was.
+ * What each foreign tool, and each foreign agent's card, was when it was first seen. One that has changed since is held until the
+ * operator accepts it: it is trusted for what it said it was.
  */
-export class ToolPins {
+export class Pins {
   readonly #store: PinStore;
   readonly #clock: Clock;
   readonly #pins = new Map<string, PinRow>();

@@ -1,0 +1,54 @@
+import type { GivenAnswer, Question, QuestionAnswer } from '@dragoman/protocols';
+import type { Http } from './http.ts';
+import { insist } from './insist.ts';
+import { objectGiven, textGiven } from './invalid-argument.ts';
+import type { RetryOptions } from './retry.ts';
+
+/** An open question, with the request it belongs to. */
+export interface PendingQuestion extends Question {
+  readonly request_id: string;
+  /** Who sent the request. */
+  readonly caller_id: string;
+  readonly agent_id: string;
+  readonly session_id: string | null;
+  readonly state: 'open';
+}
+
+/** The questions that running requests have put to people. */
+export class PendingQuestions {
+  readonly #http: Http;
+  readonly #retry: Required<RetryOptions>;
+
+  constructor(http: Http, retry: Required<RetryOptions>) {
+    this.#http = http;
+    this.#retry = retry;
+  }
+
+  /** The open ones, oldest first: those of your requests, or of everyone with the operation `questions.answer`. */
+  async list({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PendingQuestion[]> {
+    const request = { path: 'e2a/questions?state=open', signal, gives: { questions: 'array' } } as const;
+    return (await insist<{ questions: PendingQuestion[] }>(this.#http, this.#retry, request)).questions;
+  }
+
+  /** Answers one. The first answer counts: throws `conflict` when it has one, or its request has ended. */
+  async answer(
+    question: { readonly request_id: string; readonly question_id: string },
+    answer: GivenAnswer,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<QuestionAnswer> {
+    const given = objectGiven(question, 'question', '{ request_id, question_id }');
+    const requestId = encodeURIComponent(textGiven(given.request_id, 'request_id'));
+    const questionId = encodeURIComponent(textGiven(given.question_id, 'question_id'));
+    const path = `e2a/requests/${requestId}/questions/${questionId}`;
+    const body = JSON.stringify(objectGiven(answer, 'answer', "{ option_id: 'allow' }"));
+    // Not sent again by itself: the second would be a conflict with the first.
+    const taken = await this.#http.json<{ answer: QuestionAnswer }>({
+      method: 'POST',
+      path,
+      body,
+      signal,
+      gives: { answer: 'object' },
+    });
+    return taken.answer;
+  }
+}

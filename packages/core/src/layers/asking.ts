@@ -1,0 +1,33 @@
+import type { Ask } from '../ask.ts';
+import { type Added, type Call, ExtendedCall } from '../call.ts';
+import type { Layer } from '../handler.ts';
+import type { OpenQuestions } from '../questions/open-questions.ts';
+
+/**
+ * Lets an agent ask a person. A request that was made while another one runs, as by an agent that uses a tool, asks through that
+ * one: its reader is the person.
+ */
+export function asking(questions: OpenQuestions): Layer {
+  return (next) => (envelope, call) => next(envelope, new ExtendedCall(call, new AddedAsk(questions, call)));
+}
+
+/** Made when the agent asks. */
+class AddedAsk implements Added {
+  readonly #questions: OpenQuestions;
+  readonly #call: Call;
+
+  constructor(questions: OpenQuestions, call: Call) {
+    this.#questions = questions;
+    this.#call = call;
+  }
+
+  get ask(): Ask | undefined {
+    const { ask, running } = this.#call;
+    if (running === undefined) return undefined;
+    if (ask === undefined) return (question, options) => this.#questions.ask(running, question, options);
+    return (question, { signal, askers = [] } = {}) => {
+      const signals = [this.#call.signal, ...(signal === undefined ? [] : [signal])];
+      return ask(question, { signal: AbortSignal.any(signals), askers: [...askers, running.row.agentId] });
+    };
+  }
+}

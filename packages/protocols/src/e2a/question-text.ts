@@ -1,0 +1,52 @@
+import { isObject, parseJson } from '../json.ts';
+import type { GivenAnswer, Question } from './question.ts';
+
+/** A question as a text that stands alone, with how to answer it: for protocols that have nothing but text. */
+export function questionText({ title, description, subject, options = [], schema, url }: Question): string {
+  const about = [description, subject?.command, subject?.text].filter((text) => text !== undefined && text !== '');
+  const choices = options.map(({ id, name }, index) => `${index + 1}. ${name} (${id})`);
+  const lines = [title, ...about];
+  if (url !== undefined) lines.push(url);
+  if (choices.length > 0) lines.push(...choices, `Answer with one of: ${options.map(({ id }) => id).join(', ')}.`);
+  else if (schema !== undefined) lines.push(formHelp(Object.keys(schema.properties)));
+  else lines.push('Answer with "accept" or "decline".');
+  return lines.join('\n');
+}
+
+function formHelp(fields: readonly string[]): string {
+  if (fields.length === 1) return 'Answer with a text, or with "decline".';
+  return `Answer with a JSON object that has ${fields.join(', ')}, or with "decline".`;
+}
+
+/** The answer that a text stands for: an option's id, name or number, a JSON object, `accept` or `decline`; else `undefined`. */
+export function answerFromText(question: Question, text: string): GivenAnswer | undefined {
+  const said = text.trim();
+  const folded = said.toLowerCase();
+  const { options = [], schema } = question;
+  if (folded === 'cancel' || folded === 'decline') {
+    const option = options.find(({ id }) => id === said);
+    return option === undefined ? { action: folded } : { option_id: option.id };
+  }
+  if (options.length > 0) {
+    const option =
+      options.find(({ id }) => id === said) ??
+      options.find(({ id, name }) => id.toLowerCase() === folded || name.toLowerCase() === folded) ??
+      (/^\d{1,2}$/.test(said) ? options[Number(said) - 1] : undefined);
+    return option === undefined ? undefined : { option_id: option.id };
+  }
+  if (schema === undefined) return folded === 'accept' ? { action: 'accept' } : undefined;
+  return formAnswer(Object.entries(schema.properties), said);
+}
+
+function formAnswer(
+  fields: readonly (readonly [string, { readonly type: string }])[],
+  said: string,
+): GivenAnswer | undefined {
+  const json = parseJson(said);
+  if (json.ok && isObject(json.value)) return { action: 'accept', content: json.value };
+  const [only, ...others] = fields;
+  if (only === undefined || others.length > 0 || said === '') return undefined;
+  const [name, { type }] = only;
+  const value = type === 'string' || !json.ok ? said : json.value;
+  return { action: 'accept', content: { [name]: value } };
+}

@@ -1,0 +1,144 @@
+import { type Engine, failureOf, type OpenQuestion, type Principal } from '@dragoman/core';
+import { decodeGivenAnswer, type Failure, failure, type JsonObject, SCHEMA_BASE } from '@dragoman/protocols';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { textParameter } from './route-parameters.ts';
+
+export interface QuestionsContext {
+  readonly engine: Pick<Engine, 'questions' | 'runs'>;
+}
+
+/** The questions that running requests have put to people. */
+export function questionRoutes(context: QuestionsContext): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/e2a/questions',
+      access: 'agent',
+      counts: false,
+      summary: 'The open questions of your requests; with the operation questions.answer, those of everyone.',
+      ...LISTED,
+      handle: (request) => list(request, context),
+    },
+    {
+      method: 'POST',
+      path: '/e2a/requests/:request_id/questions/:question_id',
+      access: 'agent',
+      owned: true,
+      counts: true,
+      summary: 'Answer a question of a running request. The first answer counts.',
+      ...ANSWERED,
+      handle: (request) => answer(request, context),
+    },
+  ];
+}
+
+/** The same for operators. */
+export function adminQuestionRoutes(context: QuestionsContext): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/admin/v1/questions',
+      access: 'admin',
+      counts: false,
+      summary: 'The open questions of all requests.',
+      ...LISTED,
+      handle: (request) => list(request, context),
+    },
+    {
+      method: 'POST',
+      path: '/admin/v1/questions/:question_id',
+      access: 'admin',
+      counts: false,
+      summary: 'Answer a question of a running request. The first answer counts.',
+      ...ANSWERED,
+      handle: (request) => answer(request, context),
+    },
+  ];
+}
+
+function list(request: InboundRequest, { engine }: QuestionsContext): Answer | Failure {
+  const state = request.query.get('state') ?? 'open';
+  if (state !== 'open') {
+    const message = `state must be open; got ${JSON.stringify(state)}`;
+    return failure('invalid_message', { issues: [{ pointer: '/state', code: 'enum', message }] }, message);
+  }
+  const questions = engine.questions.openFor(callerOf(request)).map(questionJson);
+  return { status: 200, headers: { 'Cache-Control': 'no-store' }, json: { questions } };
+}
+
+function questionJson({ owner, requestId, agentId, sessionId, question }: OpenQuestion): JsonObject {
+  return {
+    request_id: requestId,
+    caller_id: owner,
+    agent_id: agentId,
+    session_id: sessionId,
+    state: 'open',
+    ...(question as unknown as JsonObject),
+  };
+}
+
+async function answer(request: InboundRequest, { engine }: QuestionsContext): Promise<Answer | Failure> {
+  const json = await request.readJson();
+  const given = json.ok ? decodeGivenAnswer(json.value) : json;
+  if (!given.ok) {
+    return failure(
+      'invalid_message',
+      { issues: given.issues },
+      `The answer is not valid: ${given.issues[0]?.message}.`,
+    );
+  }
+  const principal = callerOf(request);
+  const { request_id: requestId, question_id: questionId = '' } = request.params;
+  try {
+    const answerer = { principal, channel: principal.role === 'admin' ? 'admin' : 'e2a' };
+    const taken = await engine.questions.answer({ questionId, requestId }, given.value, answerer);
+    return { status: 200, json: { question_id: questionId, answer: taken as unknown as JsonObject } };
+  } catch (error) {
+    const known = failureOf(error);
+    if (known === undefined) throw error;
+    return known.code === 'not_found' && (await hasEnded(principal, requestId, engine)) ? OVER : known;
+  }
+}
+
+/** A question is forgotten with its request; its caller learns that it came too late. */
+async function hasEnded({ id: owner }: Principal, requestId: string | undefined, { runs }: QuestionsContext['engine']) {
+  return requestId !== undefined && (await runs.find({ owner, requestId }))?.isFinished === true;
+}
+
+const OVER = failure('conflict', {}, 'The request has ended, and its questions with it.');
+const LISTED = {
+  parameters: [textParameter('state', 'Default: open.', ['open'])],
+  answers: {
+    'application/json': {
+      type: 'object',
+      required: ['questions'],
+      properties: {
+        questions: {
+          type: 'array',
+          items: {
+            allOf: [{ $ref: `${SCHEMA_BASE}/e2a/question.json` }],
+            description: 'With request_id, caller_id, agent_id, session_id and state.',
+          },
+        },
+      },
+    },
+  },
+} as const;
+const ANSWERED = {
+  body: {
+    contentTypes: ['application/json'],
+    maxBytes: 64 * 1024,
+    schema: { $ref: `${SCHEMA_BASE}/e2a/given-answer.json` },
+  },
+  answers: {
+    'application/json': {
+      type: 'object',
+      required: ['question_id', 'answer'],
+      properties: {
+        question_id: { type: 'string' },
+        answer: { $ref: `${SCHEMA_BASE}/e2a/question-answer.json` },
+      },
+    },
+  },
+} as const;
