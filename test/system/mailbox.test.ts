@@ -263,10 +263,7 @@ describe('other statuses, in the mailbox’s shape', () => {
   test('401 for a key that is not good, and 403 for an agent the caller may not reach', async () => {
     expect(await post({ from: 'Me', message: 'hi' }, 'dgm_wrong')).toEqual([
       401,
-      refusal(
-        'Unauthorized',
-        'Invalid API key: it is unknown or was revoked. Ask the operator for another key.',
-      ),
+      refusal('Unauthorized', 'Invalid API key: it is unknown or was revoked. Ask the operator for another key.'),
     ]);
     const narrow = await system.caller('narrow-agent', { permissions: { agents: ['scholar'] } });
     const there = await post({ from: 'Me', to: 'single', message: 'hi' }, narrow.api_key);

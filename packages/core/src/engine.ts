@@ -195,7 +195,7 @@ export class Engine {
       description: null,
       createdAt: 0,
       expiresAt: null,
-    revokedAt: null,
+      revokedAt: null,
     });
   }
 

@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
-import type { HeaderValue } from '../../gate/gate.ts';
+import type { OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import { wholeBody } from '../../gate/whole-body.ts';
@@ -17,7 +17,7 @@ export interface CardSourceOptions {
   readonly urls: readonly string[];
   /** The version of A2A to use; absent is any. */
   readonly version?: A2aVersion | undefined;
-  readonly headers: Readonly<Record<string, HeaderValue>>;
+  readonly headers: Readonly<Record<string, OutboundHeader>>;
   readonly gate: NetworkGate;
   readonly reader: JsonReader;
   readonly clock: Clock;

@@ -1,5 +1,5 @@
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
-import type { HeaderValue } from '../../gate/gate.ts';
+import type { OutboundHeader } from '../../gate/gate.ts';
 import { hostPortOf } from '../../gate/host-port.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import type { Pins } from '../../pins/pins.ts';
@@ -18,7 +18,7 @@ export interface PeerPlace {
   readonly isCard: boolean;
   readonly version?: A2aVersion | undefined;
   /** Names in lower case. */
-  readonly headers?: Readonly<Record<string, HeaderValue>> | undefined;
+  readonly headers?: Readonly<Record<string, OutboundHeader>> | undefined;
   readonly credential?: string | undefined;
 }
 
