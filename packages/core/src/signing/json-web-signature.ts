@@ -1,10 +1,16 @@
 import type { JsonObject } from '@dragoman/protocols';
-import type { SigningKeys } from '../outbox/signing-keys.ts';
+
+/** The key that signs, and how others refer to it. */
+export interface JsonWebSigner {
+  readonly jwk: { readonly alg: string; readonly kid: string };
+  /** In base64. */
+  sign(text: string): Promise<string>;
+}
 
 /** A signature of a text that is known to whoever checks it (RFC 7515 appendix F), by Ed25519 (RFC 8037). */
 export async function jsonWebSignature(
   text: string,
-  keys: Pick<SigningKeys, 'jwk' | 'sign'>,
+  keys: JsonWebSigner,
   header: JsonObject = {},
 ): Promise<{ protected: string; signature: string }> {
   const { alg, kid } = keys.jwk;
