@@ -94,7 +94,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.getByText('begun').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.locator('.frames .failed').waitFor();
-    expect((await answer.final()).body['code']).toBe('E2A.CANCELLED');
+    expect((await answer.final()).body).toMatchObject({ code: 'E2A.CANCELLED' });
     await page.getByRole('heading', { name: 'The envelope' }).waitFor();
     await page.getByRole('heading', { name: 'What allowed it' }).waitFor();
     visit.expectHarmless();

@@ -13,7 +13,7 @@ import { sharedIntake } from './parts/intake.ts';
 import { openKnowledgePart } from './parts/knowledge.ts';
 import { openLfA2aPart } from './parts/lf-a2a.ts';
 import { openMailboxPart } from './parts/mailbox.ts';
-import { openMcpPart } from './parts/mcp.ts';
+import { type McpPart, openMcpPart } from './parts/mcp.ts';
 import { type MessagesPart, openMessagesPart } from './parts/messages.ts';
 import { openOutboundPart } from './parts/outbound.ts';
 import { openOutboxPart } from './parts/outbox.ts';
@@ -34,15 +34,17 @@ export class Server implements AsyncDisposable {
   /** Where its administration is: the same, unless it has a listener of its own. */
   readonly adminUrl: string;
   readonly wire: WirePart;
+  readonly mcp: McpPart;
   readonly messages: MessagesPart;
   readonly #console: ConsolePart;
   readonly #parts: Parts;
   readonly #reloading: Reloading;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, wire, messages, http, console, parts, reloading }: ServerContents) {
+  constructor({ engine, wire, mcp, messages, http, console, parts, reloading }: ServerContents) {
     this.engine = engine;
     this.wire = wire;
+    this.mcp = mcp;
     this.messages = messages;
     this.url = http.url;
     this.adminUrl = http.adminUrl;
@@ -78,6 +80,7 @@ export class Server implements AsyncDisposable {
 interface ServerContents {
   readonly engine: Engine;
   readonly wire: WirePart;
+  readonly mcp: McpPart;
   readonly messages: MessagesPart;
   readonly http: HttpPart;
   readonly console: ConsolePart;
@@ -123,14 +126,14 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     await parts.add(openE2APart(service));
     const messages = await parts.add(openMessagesPart(service));
     const callbacks = await parts.add(openOutboxPart(service));
-    const { agentCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
+    const { rootCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
     const extensions = () => [messages.cardExtension()];
-    await parts.add(openMailboxPart({ ...service, callbacks, agentCard, extensions }));
+    await parts.add(openMailboxPart({ ...service, callbacks, rootCard, extensions }));
     const { apis } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;
     const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
-    await parts.add(openMcpPart({ ...service, stored }));
+    const mcp = await parts.add(openMcpPart({ ...service, stored }));
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));
     const console = await parts.add(openConsolePart(service));
@@ -140,7 +143,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     if (options.isEmbedded !== true) await parts.listen();
     await parts.start();
     const reloading = new Reloading(given.config, parts.reloadables, clock);
-    return new Server({ engine, wire, messages, http, console, parts, reloading });
+    return new Server({ engine, wire, mcp, messages, http, console, parts, reloading });
   } catch (error) {
     await parts.stop(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;

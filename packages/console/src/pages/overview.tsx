@@ -49,29 +49,29 @@ function ServerOverview() {
           </ul>
         )}
       </section>
-      {data !== undefined && <Routes overview={data} />}
+      {data !== undefined && (
+        <div class="columns">
+          <Outcomes overview={data} />
+          <Routes overview={data} />
+        </div>
+      )}
     </Page>
   );
 }
 
 function Numbers({ overview }: { readonly overview: Overview }) {
-  const { now, history, outcomes, rate_limited: limited, edge } = overview;
+  const { now, history, rate_limited: limited, edge } = overview;
   const points = useMemo(() => [...history, now], [history, now]);
   const perSecond = rates(points);
   const latest = perSecond.at(-1);
-  const failed = Object.entries(outcomes).filter(([outcome]) => outcome !== 'succeeded');
   return (
     <>
       <div class="tiles">
         <Tile label="requests/s" value={shown(latest?.accepted)} />
         <Tile label="running" value={now.running} />
         <Tile label="waiting" value={now.waiting} />
-        <Tile label="requests since the start" value={now.accepted} />
-        <Tile
-          label={`failed${failed.length > 0 ? `: ${failed.map(([outcome]) => outcome).join(', ')}` : ''}`}
-          value={now.failed}
-          isBad={now.failed > 0}
-        />
+        <Tile label="requests in all" value={now.accepted} />
+        <Tile label="failed" value={now.failed} isBad={now.failed > 0} />
         <Tile label="frames/s" value={shown(latest?.frames)} />
         <Tile label="commits/s" value={shown(latest?.commits)} />
         <Tile label="rate limited" value={limited} />
@@ -113,6 +113,30 @@ function Tile({
       <strong class={isBad ? 'bad' : ''}>{typeof value === 'number' ? value.toLocaleString() : value}</strong>
       <span>{label}</span>
     </div>
+  );
+}
+
+/** How requests ended, by the codes of their errors. */
+function Outcomes({ overview: { outcomes } }: { readonly overview: Overview }) {
+  const all = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
+  return (
+    <section class="panel">
+      <h2>How requests ended since the start</h2>
+      {all.length === 0 && (
+        <p class="dim">
+          None has ended yet. <a href={pageUrl('chat')}>Talk to an agent</a> or{' '}
+          <a href={pageUrl('connect')}>connect a client</a>.
+        </p>
+      )}
+      <dl class="facts">
+        {all.map(([outcome, count]) => (
+          <>
+            <dt>{outcome}</dt>
+            <dd class={outcome === 'succeeded' ? '' : 'bad'}>{count.toLocaleString()}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
   );
 }
 

@@ -6,7 +6,7 @@ export const McpShape = {
     wait_seconds: {
       type: 'integer',
       minimum: 1,
-      maximum: 600,
+      maximum: 240,
       default: 50,
       description:
         'How long tools/call waits for an answer. After that it returns status "working" and the request_id for get_answer. Most clients stop waiting after 60 seconds.',

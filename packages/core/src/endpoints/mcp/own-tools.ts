@@ -3,7 +3,7 @@ import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 const wait_seconds = {
   type: 'number',
   minimum: 0,
-  maximum: 600,
+  maximum: 240,
   description:
     'How long to wait for the answer. After that the result says "working" and get_answer returns the rest. Default: 50.',
 } as const;
