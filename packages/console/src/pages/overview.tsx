@@ -36,7 +36,7 @@ function ServerOverview() {
         {attention === undefined ? (
           <p class="dim">Looking…</p>
         ) : attention.length === 0 ? (
-          <p class="good">Nothing. No callback was given up, and no tool has changed.</p>
+          <p class="good">Nothing: no open question, no callback that was given up, no changed tool or card.</p>
         ) : (
           <ul>
             {attention.map(({ text, to }) => (
@@ -222,12 +222,19 @@ function OwnOverview() {
 async function needsAttention(): Promise<{ text: string; to: string }[]> {
   const admin = asAdmin.value?.admin;
   if (admin === undefined) return [];
-  const [dead, tools] = await Promise.all([admin.outbox.list({ state: 'dead', limit: 1 }), admin.tools.list()]);
+  const [dead, tools, cards, questions] = await Promise.all([
+    admin.outbox.list({ state: 'dead', limit: 1 }),
+    admin.tools.list(),
+    admin.agents.heldCards(),
+    admin.questions.list(),
+  ]);
   const found: { text: string; to: string }[] = [];
   if (dead.total > 0)
     found.push({ text: `${dead.total} callbacks were given up`, to: `${pageUrl('outbox')}?state=dead` });
   for (const name of tools.held)
     found.push({ text: `The tool ${name} has changed and is held`, to: pageUrl('tools', name) });
+  for (const id of cards.held) found.push({ text: `The card of ${id} has changed and is held`, to: pageUrl('agents') });
+  if (questions.length > 0) found.push({ text: `${questions.length} open questions`, to: pageUrl('questions') });
   return found;
 }
 
