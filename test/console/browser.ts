@@ -76,8 +76,8 @@ export class ConsolePage implements AsyncDisposable {
     browser: Browser,
     { url, agent, admin, width = 1280, height = 800, scheme = 'light' }: Visit,
   ): Promise<ConsolePage> {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
-    context.setDefaultTimeout(30_000);
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, locale: 'en-US' });
+    context.setDefaultTimeout(20_000);
     const page = await context.newPage();
     const keys = JSON.stringify({ ...(agent && { agent }), ...(admin && { admin }) });
     await page.addInitScript(

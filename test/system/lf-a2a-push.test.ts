@@ -241,7 +241,9 @@ describe('configs', () => {
     expect(await client.setTaskPushNotificationConfig({ taskId, pushNotificationConfig })).toMatchObject({
       result: { taskId, pushNotificationConfig: shown },
     });
-    expect(await client.getTaskPushNotificationConfig({ id: taskId, pushNotificationConfigId: 'old' })).toMatchObject({
+    expect(
+      await client.getTaskPushNotificationConfig({ id: taskId, pushNotificationConfigId: 'old' } as { id: string }),
+    ).toMatchObject({
       result: { pushNotificationConfig: shown },
     });
     expect(await client.listTaskPushNotificationConfig({ id: taskId })).toMatchObject({ result: [{ taskId }] });

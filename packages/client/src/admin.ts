@@ -2,6 +2,7 @@ import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
+import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
@@ -198,6 +199,7 @@ export class Admin {
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
   readonly outbox: OutboxAdmin;
+  readonly questions: QuestionAdmin;
   readonly #http: Http;
 
   constructor(http: Http) {
@@ -211,6 +213,7 @@ export class Admin {
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
+    this.questions = new QuestionAdmin(http);
   }
 
   /** How the whole server stands, and stood every ten seconds of the last hour. */

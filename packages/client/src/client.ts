@@ -46,6 +46,15 @@ export interface ResumeOptions {
   readonly onReconnect?: (event: Reconnect) => void;
 }
 
+/** An agent that a caller may ask. */
+export interface ReachableAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** Of its A2A card. */
+  readonly url: string;
+}
+
 export interface Health {
   readonly status: string;
   readonly service: string;
@@ -135,6 +144,12 @@ export class Client {
   /** Speaks to other agents in the name of one: finds them, asks them, registers. */
   agent(identity: AgentIdentity): AgentMessages {
     return new AgentMessages(this.#http, objectGiven(identity, 'identity', "{ agentId: 'my-agent' }"));
+  }
+
+  /** The agents that this caller may ask. */
+  async agents({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly ReachableAgent[]> {
+    const request = { path: 'lf-a2a/agents', signal, gives: { agents: 'array' } } as const;
+    return (await insist<{ agents: readonly ReachableAgent[] }>(this.#http, this.#retry, request)).agents;
   }
 
   /** Whether the server is there, now. */

@@ -40,6 +40,7 @@ export {
   type ClientOptions,
   createClient,
   type Health,
+  type ReachableAgent,
   type ResumeOptions,
   type SendOptions,
 } from './client.ts';

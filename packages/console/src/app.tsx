@@ -86,7 +86,12 @@ class PageOrTrouble extends Component<PageProps, { trouble?: unknown }> {
 
   override render() {
     const { trouble } = this.state;
-    if (trouble !== undefined) return <Problem error={trouble} />;
+    if (trouble !== undefined)
+      return (
+        <div class="page">
+          <Problem error={trouble} />
+        </div>
+      );
     return <LatePage {...this.props} />;
   }
 }
@@ -127,6 +132,7 @@ const PAGES: readonly PageEntry[] = [
   { name: 'workflows', label: 'Workflows', load: () => import('./pages/workflows.tsx') },
   { name: 'tools', label: 'Tools', load: () => import('./pages/tools.tsx') },
   { name: 'agents', label: 'Agents', load: () => import('./pages/agents.tsx') },
+  { name: 'questions', label: 'Questions', load: () => import('./pages/questions.tsx') },
   { name: 'outbox', label: 'Outbox', load: () => import('./pages/outbox.tsx') },
   { name: 'keys', label: 'Keys', load: () => import('./pages/keys.tsx') },
   { name: 'connect', label: 'Connect', load: () => import('./pages/connect.tsx') },

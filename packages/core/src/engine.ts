@@ -3,20 +3,20 @@ import type { Agent } from './agents/agent.ts';
 import type { Call } from './call.ts';
 import { ONE_HOUR } from './every-hour.ts';
 import { gateway } from './gateway/gateway.ts';
-import { type Handler, layered } from './handler.ts';
+import { type Handler, type Layer, layered } from './handler.ts';
 import { asking } from './layers/asking.ts';
 import { deadline } from './layers/deadline.ts';
+import { history } from './layers/history.ts';
 import { journal, SERVER } from './layers/journal.ts';
 import { limit } from './layers/limit.ts';
+import { ofChannel } from './layers/of-channel.ts';
 import { permit } from './layers/permit.ts';
 import { stampConversion } from './layers/stamp-conversion.ts';
 import { withTools } from './layers/tools.ts';
 import { unary } from './layers/unary.ts';
 import { Limiter } from './limits/limiter.ts';
-import type { RateLimits } from './limits/rate-limits.ts';
-import { conversation } from './mailbox/conversation.ts';
 import type { Clock, Ids, Log } from './ports.ts';
-import type { Principal } from './principal.ts';
+import type { Principal, RateLimits } from './principal.ts';
 import { PurgeTime } from './purge-time.ts';
 import { Pushes } from './pushes/pushes.ts';
 import { OpenQuestions } from './questions/open-questions.ts';
@@ -60,6 +60,8 @@ export class Engine {
   readonly questions: OpenQuestions;
   /** For everything that deletes by age. */
   readonly purgeTime: PurgeTime;
+  /** What endpoints do to the requests of their channels on the way to the agent. */
+  readonly channelLayers = new Map<string, Layer>();
   /** What agents are given to use; none until somebody puts some here. */
   tools: ToolRegistry | undefined;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
@@ -100,7 +102,8 @@ export class Engine {
     const table = new RunTable({ clock });
     table.setLimit(SERVER, Number.POSITIVE_INFINITY);
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
-    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, onFrame });
+    const whenReachable = (agentId: string) => this.router.find(agentId)?.whenReachable?.();
+    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     this.questions = new OpenQuestions({ clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
@@ -119,7 +122,8 @@ export class Engine {
         agentOf,
         isForOwnTarget,
       }),
-      conversation({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
+      history({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
+      ofChannel(this.channelLayers),
       withTools(() => this.tools),
     ]);
     const journaled = journal({ runs: this.runs, router: this.router })(answer);

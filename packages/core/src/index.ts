@@ -12,9 +12,9 @@ export {
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
 export { Registration } from './agent-registry/registration.ts';
-export { agentOfPin } from './agents/a2a/card-source.ts';
 export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
 export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
+export { agentOfPin } from './agents/a2a/peer-card-source.ts';
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
@@ -28,7 +28,7 @@ export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.t
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Ask, AskingOptions } from './ask.ts';
-export type { Beside, Call, SaidBefore } from './call.ts';
+export type { Beside, Call, Received, SaidBefore } from './call.ts';
 export { CredentialUse } from './credential-use.ts';
 export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf-a2a/push-notifications.ts';
 export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
@@ -49,7 +49,6 @@ export type { ExecutionEvent } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { replayedResult } from './executions/replayed-result.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
-export type { Received } from './explain/arrival.ts';
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
@@ -80,7 +79,7 @@ export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';
 export { Limiter } from './limits/limiter.ts';
-export { DEFAULT_RATE_LIMITS, type RateLimits } from './limits/rate-limits.ts';
+export { DEFAULT_RATE_LIMITS } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
 export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
@@ -91,11 +90,19 @@ export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
 export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
+export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
-export { SigningKeys } from './outbox/signing-keys.ts';
+export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
 export { Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
-export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
+export {
+  ALL_PERMISSIONS,
+  allows,
+  NO_PERMISSIONS,
+  type Permissions,
+  type Principal,
+  type RateLimits,
+} from './principal.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export {
   ANSWER_OPERATION,
@@ -121,6 +128,7 @@ export { RUN_KINDS, type RunKind } from './runs/active-run.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
+export { RunTable } from './runs/run-table.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
@@ -132,10 +140,10 @@ export type * from './store/pins.ts';
 export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { BUILT_IN_TARGETS, isBuiltIn } from './target.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';
-export { BUILT_IN_TARGETS, isBuiltIn } from './targets/built-in.ts';
 export { decodeStoredWorkflow } from './targets/decode-stored-workflow.ts';
 export { durableCalls } from './targets/durable-calls.ts';
 export { executionRequests } from './targets/execution-requests.ts';
@@ -153,7 +161,7 @@ export { workflowsTarget } from './targets/workflows-target.ts';
 export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
-export { defineTool, type ToolSpec } from './tools/define-tool.ts';
+export { defineTool, type ToolArguments, type ToolSpec } from './tools/define-tool.ts';
 export {
   type Environment,
   type Episode,

@@ -126,9 +126,9 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     await parts.add(openE2APart(service));
     const messages = await parts.add(openMessagesPart(service));
     const callbacks = await parts.add(openOutboxPart(service));
-    const { agentCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
+    const { rootCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
     const extensions = () => [messages.cardExtension()];
-    await parts.add(openMailboxPart({ ...service, callbacks, agentCard, extensions }));
+    await parts.add(openMailboxPart({ ...service, callbacks, rootCard, extensions }));
     const { apis } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;

@@ -76,6 +76,12 @@ test('a card that cannot be used is reported, and nothing is added', async () =>
   expect([code, notes]).toEqual([1, expect.stringContaining('must list a JSONRPC or HTTP+JSON interface')]);
 });
 
+test('a card at a host that does not answer is reported as that, not as a server that does not', async () => {
+  await peer[Symbol.asyncDispose]();
+  const { code, notes } = await run(['agents', 'add', 'nowhere', '--card', card(), '--yes']);
+  expect([code, notes]).toEqual([1, expect.stringContaining('The card cannot be read: The host cannot be reached')]);
+});
+
 test('a changed card is accepted by its agent, and only once', async () => {
   await run(['agents', 'add', 'changing', '--card', card(), '--yes']);
   // Once for the operator to see, and once to be pinned.

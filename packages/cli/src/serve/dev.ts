@@ -12,6 +12,7 @@ import { Callbacks, type Stage, stageOn } from '../tour/stage.ts';
 import { VERSION } from '../version.ts';
 import { visible } from '../visible.ts';
 import { doorLines } from './door-lines.ts';
+import { ignoreInGit } from './ignore-in-git.ts';
 import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
@@ -28,6 +29,7 @@ export async function dev(
   const { terminal } = context;
   const given = readSettings(options, context, { data: DEFAULT_DEV_DATA });
   const { data } = given;
+  ignoreInGit({ data, folder: context.folder });
   let url = '';
   await using callbacks = await Callbacks.listen(0, listenCertificate(data, context.now()), () => url);
   await using demo = await Demo.start(given, { callbackPort: callbacks.port, now: context.now() });

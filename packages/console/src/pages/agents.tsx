@@ -1,8 +1,9 @@
 import type { AgentDefinition, AgentList } from '@dragoman/client';
-import { isObject, type Json } from '@dragoman/protocols';
 import { useState } from 'preact/hooks';
+import { askable } from '../askable.ts';
 import { useLive } from '../live.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { ForeignAgent } from '../parts/foreign-agent.tsx';
 import { Json as JsonView } from '../parts/json.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -21,12 +22,43 @@ export default function AgentsPage() {
 function AllAgents() {
   const admin = asAdmin.value?.admin;
   const { data, error, reload } = useLive(async () => admin?.agents.list(), [admin], 10_000);
+  const held = useLive(async () => admin?.agents.heldCards(), [admin], 10_000);
   return (
     <Page title="Agents">
       <Problem error={error} retry={reload} />
       {data !== undefined && <AgentTables list={data} />}
-      <NewAgent made={reload} />
+      <HeldCards list={held.data?.held ?? []} changed={held.reload} />
+      <div class="columns">
+        <NewAgent made={reload} />
+        <ForeignAgent made={reload} />
+      </div>
     </Page>
+  );
+}
+
+/** Foreign agents that are not asked until somebody has looked at their changed card. */
+function HeldCards({ list, changed }: { readonly list: readonly string[]; readonly changed: () => void }) {
+  const [trouble, setTrouble] = useState<unknown>();
+  const accept = async (id: string) => {
+    try {
+      await asAdmin.value?.admin.agents.acceptCard(id);
+      changed();
+    } catch (error) {
+      setTrouble(error);
+    }
+  };
+  return (
+    <>
+      {list.map((id) => (
+        <div class="notice" key={id}>
+          The card of <Text value={id} /> has changed. It is not asked until you accept the card.{' '}
+          <button type="button" onClick={() => void accept(id)}>
+            Accept
+          </button>
+        </div>
+      ))}
+      <Problem error={trouble} />
+    </>
   );
 }
 
@@ -223,7 +255,7 @@ function NewAgent({ made }: { readonly made: () => void }) {
 function Reachable() {
   const client = asAgent.value;
   const { data, error, reload } = useLive(
-    async () => agentsIn(await client?.send({ method: 'agents.list' }, { agent: 'agents', stream: false }).result()),
+    async (signal) => client && askable(await client.agents({ signal })),
     [client],
   );
   return (
@@ -248,16 +280,6 @@ function Reachable() {
       </ul>
     </Page>
   );
-}
-
-/** What `agents.list` answers. */
-export function agentsIn(json: Json | undefined): { id: string; name: string; description: string }[] {
-  const list = isObject(json) && Array.isArray(json['agents']) ? json['agents'] : [];
-  return list.filter(isObject).map(({ id, name, description }) => ({
-    id: String(id),
-    name: String(name ?? id),
-    description: String(description ?? ''),
-  }));
 }
 
 const PERMISSIONS = ['agents', 'tools', 'workflows', 'operations', 'apis', 'credentials'] as const;

@@ -36,7 +36,7 @@ function ServerOverview() {
         {attention === undefined ? (
           <p class="dim">Looking…</p>
         ) : attention.length === 0 ? (
-          <p class="good">Nothing. No callback was given up, and no tool has changed.</p>
+          <p class="good">Nothing: no open question, no callback that was given up, no changed tool or card.</p>
         ) : (
           <ul>
             {attention.map(({ text, to }) => (
@@ -49,29 +49,29 @@ function ServerOverview() {
           </ul>
         )}
       </section>
-      {data !== undefined && <Routes overview={data} />}
+      {data !== undefined && (
+        <div class="columns">
+          <Outcomes overview={data} />
+          <Routes overview={data} />
+        </div>
+      )}
     </Page>
   );
 }
 
 function Numbers({ overview }: { readonly overview: Overview }) {
-  const { now, history, outcomes, rate_limited: limited, edge } = overview;
+  const { now, history, rate_limited: limited, edge } = overview;
   const points = useMemo(() => [...history, now], [history, now]);
   const perSecond = rates(points);
   const latest = perSecond.at(-1);
-  const failed = Object.entries(outcomes).filter(([outcome]) => outcome !== 'succeeded');
   return (
     <>
       <div class="tiles">
         <Tile label="requests/s" value={shown(latest?.accepted)} />
         <Tile label="running" value={now.running} />
         <Tile label="waiting" value={now.waiting} />
-        <Tile label="requests since the start" value={now.accepted} />
-        <Tile
-          label={`failed${failed.length > 0 ? `: ${failed.map(([outcome]) => outcome).join(', ')}` : ''}`}
-          value={now.failed}
-          isBad={now.failed > 0}
-        />
+        <Tile label="requests in all" value={now.accepted} />
+        <Tile label="failed" value={now.failed} isBad={now.failed > 0} />
         <Tile label="frames/s" value={shown(latest?.frames)} />
         <Tile label="commits/s" value={shown(latest?.commits)} />
         <Tile label="rate limited" value={limited} />
@@ -113,6 +113,30 @@ function Tile({
       <strong class={isBad ? 'bad' : ''}>{typeof value === 'number' ? value.toLocaleString() : value}</strong>
       <span>{label}</span>
     </div>
+  );
+}
+
+/** How requests ended, by the codes of their errors. */
+function Outcomes({ overview: { outcomes } }: { readonly overview: Overview }) {
+  const all = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
+  return (
+    <section class="panel">
+      <h2>How requests ended since the start</h2>
+      {all.length === 0 && (
+        <p class="dim">
+          None has ended yet. <a href={pageUrl('chat')}>Talk to an agent</a> or{' '}
+          <a href={pageUrl('connect')}>connect a client</a>.
+        </p>
+      )}
+      <dl class="facts">
+        {all.map(([outcome, count]) => (
+          <>
+            <dt>{outcome}</dt>
+            <dd class={outcome === 'succeeded' ? '' : 'bad'}>{count.toLocaleString()}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
   );
 }
 
@@ -198,12 +222,19 @@ function OwnOverview() {
 async function needsAttention(): Promise<{ text: string; to: string }[]> {
   const admin = asAdmin.value?.admin;
   if (admin === undefined) return [];
-  const [dead, tools] = await Promise.all([admin.outbox.list({ state: 'dead', limit: 1 }), admin.tools.list()]);
+  const [dead, tools, cards, questions] = await Promise.all([
+    admin.outbox.list({ state: 'dead', limit: 1 }),
+    admin.tools.list(),
+    admin.agents.heldCards(),
+    admin.questions.list(),
+  ]);
   const found: { text: string; to: string }[] = [];
   if (dead.total > 0)
     found.push({ text: `${dead.total} callbacks were given up`, to: `${pageUrl('outbox')}?state=dead` });
   for (const name of tools.held)
     found.push({ text: `The tool ${name} has changed and is held`, to: pageUrl('tools', name) });
+  for (const id of cards.held) found.push({ text: `The card of ${id} has changed and is held`, to: pageUrl('agents') });
+  if (questions.length > 0) found.push({ text: `${questions.length} open questions`, to: pageUrl('questions') });
   return found;
 }
 

@@ -5,6 +5,7 @@ export function State({ state }: { readonly state: string }) {
 
 const COLOURS: Readonly<Record<string, string>> = {
   succeeded: 'good',
+  completed: 'good',
   success: 'good',
   delivered: 'good',
   ready: 'good',
@@ -15,6 +16,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   revoked: 'bad',
   down: 'bad',
   cancelled: 'warn',
+  refused: 'bad',
   interrupted: 'warn',
   held: 'warn',
   due: 'warn',

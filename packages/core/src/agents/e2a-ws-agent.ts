@@ -3,7 +3,7 @@ import type { WebSocket } from 'ws';
 import { Backoff } from '../backoff.ts';
 import type { Call } from '../call.ts';
 import { connectFault } from '../gate/connect-fault.ts';
-import type { HeaderValue } from '../gate/gate.ts';
+import type { OutboundHeader } from '../gate/gate.ts';
 import { credentialsIn, filledHeaders } from '../gate/injection.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import { everyRedactor, ownRedactor } from '../gate/redactor.ts';
@@ -262,7 +262,7 @@ export interface E2aWsAgentOptions {
   readonly id: string;
   readonly url: URL;
   /** The operator's own, of the request that opens the connection; names in lower case. */
-  readonly headers?: Readonly<Record<string, HeaderValue>> | undefined;
+  readonly headers?: Readonly<Record<string, OutboundHeader>> | undefined;
   /** The way out, over which the agent's host can be reached. */
   readonly gate: NetworkGate;
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import { encodeEnvelope, type Failure, failure, isPassingStatus, redacted, retryAfterMs } from '@dragoman/protocols';
 import { CredentialUse } from '../credential-use.ts';
 import { connectFault } from '../gate/connect-fault.ts';
-import type { HeaderValue, InboundAnswer } from '../gate/gate.ts';
+import type { InboundAnswer, OutboundHeader } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock } from '../ports.ts';
@@ -93,7 +93,7 @@ interface HttpAgentOptions {
   readonly id: string;
   readonly url: URL;
   /** The operator's own, names in lower case. A credential that the caller refers to goes before one of them. */
-  readonly headers?: Readonly<Record<string, HeaderValue>>;
+  readonly headers?: Readonly<Record<string, OutboundHeader>>;
   readonly clock: Clock;
   /** The way out, over which the agent's host can be reached. */
   readonly gate: NetworkGate;

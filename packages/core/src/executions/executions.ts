@@ -128,7 +128,7 @@ export class Executions {
     const late = new LiveExecution(row, principal);
     const known = this.#live(row);
     // After everything that can throw: a place has to be given back.
-    const place = runs.admit('execution', LANE, row.owner);
+    const place = runs.admit('execution', LANE, principal);
     try {
       if (known !== undefined) await this.#late.now(known);
       else if (place.isRefused) await this.#refuseUnlessThere(row);
@@ -274,7 +274,7 @@ export class Executions {
   /** One that was cancelled while it waited needs no slot to end in. */
   async #turn(live: LiveExecution): Promise<void> {
     try {
-      await this.#options.runs.turn(live, { lane: LANE, principal: live.row.owner, priority: 0 });
+      await this.#options.runs.turn(live, { lane: LANE, principal: live.principal, priority: 0 });
     } catch (error) {
       if (error === SUSPENDED) throw error;
     }

@@ -66,6 +66,8 @@ export interface Workflows {
   readonly reader: AskedReader;
   readonly planner: Planner;
   readonly executions: Executions;
+  /** What StoreData keeps for each agent. */
+  readonly storedData: StoredData;
   readonly limits: WorkflowLimits;
   /** The operations there are. */
   readonly catalog: Catalog;
@@ -133,6 +135,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     reader,
     planner,
     executions,
+    storedData,
     limits,
     catalog,
     forget: (owner) => {

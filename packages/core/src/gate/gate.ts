@@ -36,7 +36,7 @@ export interface OutboundRequest {
   readonly url: string;
   readonly allowList: AllowList;
   readonly query?: readonly (readonly [name: string, value: string | CredentialUse])[];
-  readonly headers?: Readonly<Record<string, HeaderValue>>;
+  readonly headers?: Readonly<Record<string, OutboundHeader>>;
   /** Bytes as they are, or a JSON value that may hold a `CredentialUse` at any depth. */
   readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
   /** For the whole exchange, the body included. */
@@ -47,7 +47,7 @@ export interface OutboundRequest {
 }
 
 /** A text, or a secret that is put in at the last moment. */
-export type HeaderValue = string | CredentialUse | SecretText;
+export type OutboundHeader = string | CredentialUse | SecretText;
 
 export interface InboundAnswer {
   readonly status: number;

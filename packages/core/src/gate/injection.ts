@@ -1,5 +1,5 @@
 import { CredentialUse } from '../credential-use.ts';
-import type { HeaderValue, OutboundRequest } from './gate.ts';
+import type { OutboundHeader, OutboundRequest } from './gate.ts';
 import { SecretText } from './secret-text.ts';
 
 /** Where a secret can stand: in a request, or in the environment of a program. */
@@ -51,7 +51,7 @@ export function filledBody({ body }: OutboundRequest, fill: Fill, isFilled: bool
   );
 }
 
-function filled(value: HeaderValue, place: SecretPlace, fill: Fill): string {
+function filled(value: OutboundHeader, place: SecretPlace, fill: Fill): string {
   if (value instanceof SecretText) return value.reveal();
   return value instanceof CredentialUse ? fill({ id: value.id, place }) : value;
 }

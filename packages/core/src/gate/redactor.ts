@@ -1,4 +1,4 @@
-import type { HeaderValue } from './gate.ts';
+import type { OutboundHeader } from './gate.ts';
 import { SecretText } from './secret-text.ts';
 
 /** Replaces secrets in what comes back. One for each set of secrets; it keeps nothing between two bodies. */
@@ -19,6 +19,6 @@ export function everyRedactor(some: readonly (Redactor | undefined)[]): Redactor
 }
 
 /** The one for the secret in a header, where it is the operator's own. */
-export function ownRedactor(value: HeaderValue): Redactor | undefined {
+export function ownRedactor(value: OutboundHeader): Redactor | undefined {
   return value instanceof SecretText ? value.redactor : undefined;
 }

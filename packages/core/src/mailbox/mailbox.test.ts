@@ -532,7 +532,7 @@ function mailboxOn(
         purgeTime: engine.purgeTime,
         settings: { bytes: 1024 * 1024, keepMs: 3_600_000 },
       }),
-      settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000 },
+      settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000, holdMs: 3_600_000 },
     });
   return { mailbox: again(directory), again, engine };
 }

@@ -3,6 +3,8 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { ActiveRun, type RunKind } from './active-run.ts';
 import { RunTable } from './run-table.ts';
 
+const ADA = { id: 'ada', role: 'agent' } as const;
+
 class TestRun extends ActiveRun {
   readonly kind: RunKind;
 
@@ -27,26 +29,26 @@ function setUp() {
 describe('a place', () => {
   test('has a slot that goes over to the run, which gives it back when it is over', async () => {
     const { table } = setUp();
-    const place = table.admit('request', 'lane', 'ada');
+    const place = table.admit('request', 'lane', ADA);
     const run = new TestRun();
     const done = table.start(run, () => new Promise((resolve) => run.onEnd(resolve)), { name: 'a', place });
     place.release();
-    expect(table.admit('request', 'lane', 'ada').hasSlot).toBe(false);
+    expect(table.admit('request', 'lane', ADA).hasSlot).toBe(false);
     run.end(new Error('over'));
     await done;
-    expect(table.admit('request', 'lane', 'ada').hasSlot).toBe(true);
+    expect(table.admit('request', 'lane', ADA).hasSlot).toBe(true);
   });
 
   test('that no run took is free again', () => {
     const { table } = setUp();
-    table.admit('request', 'lane', 'ada').release();
-    expect(table.admit('request', 'lane', 'ada').hasSlot).toBe(true);
+    table.admit('request', 'lane', ADA).release();
+    expect(table.admit('request', 'lane', ADA).hasSlot).toBe(true);
   });
 
   test('of one lane is none of another', () => {
     const { table } = setUp();
-    table.admit('request', 'lane', 'ada');
-    expect(table.admit('execution', 'other', 'ada').hasSlot).toBe(true);
+    table.admit('request', 'lane', ADA);
+    expect(table.admit('execution', 'other', ADA).hasSlot).toBe(true);
   });
 });
 
@@ -55,8 +57,8 @@ describe('the turn of a run', () => {
     const { table, start } = setUp();
     const [first, second] = [new TestRun(), new TestRun('execution')];
     void start(first, 'a');
-    await table.turn(first, { lane: 'lane', principal: 'ada', priority: 1 });
-    const turn = table.turn(second, { lane: 'lane', principal: 'ada', priority: 1 });
+    await table.turn(first, { lane: 'lane', principal: ADA, priority: 1 });
+    const turn = table.turn(second, { lane: 'lane', principal: ADA, priority: 1 });
     table.add(second, 'b');
     expect(table.load).toMatchObject({ request: { running: 1, waiting: 0 }, execution: { running: 0, waiting: 1 } });
     table.remove(first);
@@ -66,9 +68,9 @@ describe('the turn of a run', () => {
 
   test('never comes for one that ends first', async () => {
     const { table } = setUp();
-    table.admit('request', 'lane', 'ada');
+    table.admit('request', 'lane', ADA);
     const run = new TestRun();
-    const turn = table.turn(run, { lane: 'lane', principal: 'ada', priority: 1 });
+    const turn = table.turn(run, { lane: 'lane', principal: ADA, priority: 1 });
     run.end(new Error('enough'));
     await expect(turn).rejects.toThrow('enough');
     expect(run.isWaiting).toBe(false);
@@ -96,11 +98,11 @@ describe('a stop', () => {
     const execution = new TestRun('execution');
     void start(execution, 'e');
     const drained = table.drain(1_000);
-    expect(() => table.admit('execution', 'lane', 'ada')).toThrow('The server is stopping.');
-    const place = table.admit('request', 'lane', 'ada');
+    expect(() => table.admit('execution', 'lane', ADA)).toThrow('The server is stopping.');
+    const place = table.admit('request', 'lane', ADA);
     execution.end(new Error('over'));
     await new Promise(setImmediate);
-    expect(() => table.admit('request', 'lane', 'ada')).toThrow('The server is stopping.');
+    expect(() => table.admit('request', 'lane', ADA)).toThrow('The server is stopping.');
     expect(table.stopped.aborted).toBe(false);
     place.release();
     await drained;
@@ -120,7 +122,7 @@ describe('a stop', () => {
     run('execution', 'e');
     run('request', 'r');
     run('tool', 't');
-    const place = table.admit('request', 'lane', 'ada');
+    const place = table.admit('request', 'lane', ADA);
     const drained = table.drain(1_000);
     clock.pass(999);
     expect(ended).toEqual([]);

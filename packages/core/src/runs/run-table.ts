@@ -3,6 +3,7 @@ import { drained } from '../drained.ts';
 import { Ending } from '../ending.ts';
 import type { Clock } from '../ports.ts';
 import { refuse } from '../refused.ts';
+import { unlessAborted } from '../until-aborted.ts';
 import { type ActiveRun, RUN_KINDS, type RunKind } from './active-run.ts';
 import { RunCounts } from './run-counts.ts';
 import { RunPlace } from './run-place.ts';
@@ -52,12 +53,12 @@ export class RunTable {
 
   /**
    * A place for a run that is yet to be recorded. It is taken before that: a run that can start at once is recorded as started, and
-   * nothing that was recorded is refused.
+   * nothing that was recorded is refused. One that is held waits for something else first, so it takes no slot.
    */
-  admit(kind: RunKind, lane: string, owner: string): RunPlace {
+  admit(kind: RunKind, lane: string, principal: SlotRequest['principal'], { isHeld = false } = {}): RunPlace {
     this.requireOpen(kind);
-    const slot = this.#slots.tryTake(lane);
-    const announced = slot === undefined ? this.#slots.tryWait(lane, owner) : undefined;
+    const slot = isHeld ? undefined : this.#slots.tryTake(lane);
+    const announced = slot === undefined ? this.#slots.tryWait(lane, principal) : undefined;
     this.#underWay[kind] += 1;
     return new RunPlace(slot, announced, () => this.#leave(kind));
   }
@@ -89,10 +90,11 @@ export class RunTable {
     this.#leave(run.kind);
   }
 
-  /** Resolves when the run has a slot; rejects with its reason when it ends first. */
-  async turn(run: ActiveRun, request: Omit<SlotRequest, 'signal'>): Promise<void> {
+  /** Resolves when the run has a slot, for which it asks when it is no longer held; rejects with its reason when it ends first. */
+  async turn(run: ActiveRun, request: Omit<SlotRequest, 'signal'>, held?: Promise<void>): Promise<void> {
     run.isWaiting = true;
     try {
+      if (held !== undefined) await unlessAborted(held, run);
       run.slot = await this.#slots.take({ ...request, signal: run });
     } finally {
       run.isWaiting = false;

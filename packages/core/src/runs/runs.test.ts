@@ -198,7 +198,7 @@ describe('a request that has expired', () => {
     clock.pass(1_000);
     expect(await open('late').catch(failureOf)).toMatchObject({ code: 'expired' });
     expect(await store.requests.find({ owner: 'ada', requestId: 'late' })).toBeUndefined();
-    expect(Array.from({ length: 8 }, () => table.admit('request', 'agent', 'ada').hasSlot)).not.toContain(false);
+    expect(Array.from({ length: 8 }, () => table.admit('request', 'agent', ada).hasSlot)).not.toContain(false);
   });
 
   test('while it waited for its turn ends with that, and its agent is not asked', async () => {
@@ -450,7 +450,7 @@ describe('an agent that may be asked twice', () => {
     );
     await new Promise(setImmediate);
     expect(table.load.request).toEqual({ running: 0, waiting: 0 });
-    expect(table.admit('request', 'agent', 'ada').hasSlot).toBe(true);
+    expect(table.admit('request', 'agent', ada).hasSlot).toBe(true);
     expect(log.lines).toEqual([]);
   });
 
@@ -475,7 +475,7 @@ describe('an agent that may be asked twice', () => {
     await expect(all(open(ask('r1')))).rejects.toThrow('The disk is full.');
     await new Promise(setImmediate);
     expect(table.load.request).toEqual({ running: 0, waiting: 0 });
-    expect(table.admit('request', 'agent', 'ada').hasSlot).toBe(true);
+    expect(table.admit('request', 'agent', ada).hasSlot).toBe(true);
   });
 });
 

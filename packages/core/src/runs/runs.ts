@@ -1,7 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, type Failure, failure, withoutSecrets } from '@dragoman/protocols';
 import { afterPromises } from '../after-promises.ts';
 import { type Call, ExtendedCall } from '../call.ts';
-import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { allows } from '../principal.ts';
@@ -9,6 +8,7 @@ import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, FrameRow, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { unlessAborted } from '../until-aborted.ts';
+import { arrivalText } from './arrival.ts';
 import { withoutCallerSecrets } from './caller-secrets.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
@@ -42,18 +42,29 @@ export class Runs {
   readonly #ids: Ids;
   readonly #log: Log;
   readonly #isIdempotent: (agentId: string) => boolean;
+  readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
   readonly #pages: JournalPages;
   readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame'>;
   readonly #patience: Patience;
   #findElsewhere: FindRequest = async () => undefined;
 
-  constructor({ store, clock, ids, log, table, onFrame, isIdempotent = () => false }: RunsOptions) {
+  constructor({
+    store,
+    clock,
+    ids,
+    log,
+    table,
+    onFrame,
+    isIdempotent = () => false,
+    whenReachable = () => undefined,
+  }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#ids = ids;
     this.#log = log;
     this.table = table;
     this.#isIdempotent = isIdempotent;
+    this.#whenReachable = whenReachable;
     this.#patience = { clock, log, signal: table.interrupted.signal, what: 'an answer' };
     this.#pages = new JournalPages(store.requests);
     this.#runParts = {
@@ -122,8 +133,9 @@ export class Runs {
     const text = envelopeRecord(recorded);
     const { nonce, letter, idempotencyKey = null } = call.beside ?? {};
     const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
+    const isHeld = this.#heldFor(admission) !== undefined;
     // After everything that can throw: a place has to be given back.
-    const place = this.table.admit('request', admission.agentId, call.principal.id);
+    const place = this.table.admit('request', admission.agentId, call.principal, { isHeld });
     const row: RequestRow = {
       owner: call.principal.id,
       requestId,
@@ -183,6 +195,22 @@ export class Runs {
   /** Never after it was accepted: one that is there already gets its answer, however many wait and however late it is. */
   async #refuseUnlessKnown(row: RequestRow, reason: Failure): Promise<void> {
     if ((await this.#store.requests.earlier(row)) === undefined) throw new Refused(reason);
+  }
+
+  /** A request with an expiry waits for an agent that is away; any other is told at once. */
+  #heldFor({ agentId, expiresAt }: Pick<RequestRow, 'agentId' | 'expiresAt'>): Promise<void> | undefined {
+    return expiresAt === null ? undefined : this.#whenReachable(agentId);
+  }
+
+  /** A request that waits is answered when it expires, and not when its turn would have come. */
+  #endExpired(live: LiveRequest): void {
+    const { expiresAt } = live.row;
+    const left = expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - this.#clock.now().getTime();
+    if (left > LONGEST_TIMER_MS) return;
+    const expire = () => {
+      if (live.isWaiting) live.end(new Refused(failure('expired')));
+    };
+    live.onOver(this.#clock.after(Math.max(0, left), expire));
   }
 
   #isExpired({ expiresAt }: RequestRow): boolean {
@@ -327,7 +355,9 @@ export class Runs {
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
       if (live.slot === undefined) {
-        await this.table.turn(live, { lane: row.agentId, principal: row.owner, priority: row.priority });
+        this.#endExpired(live);
+        const request = { lane: row.agentId, principal: call.principal, priority: row.priority };
+        await this.table.turn(live, request, this.#heldFor(row));
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
@@ -395,4 +425,9 @@ interface RunsOptions {
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   /** Whether an agent may be asked the same thing twice. */
   readonly isIdempotent?: (agentId: string) => boolean;
+  /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
+  readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
 }
+
+/** Timers of more than 24.8 days fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;

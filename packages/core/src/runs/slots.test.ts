@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { anonymousOwner } from '../mailbox/anonymous.ts';
+import { isAnonymousOwner } from '../store/anonymous.ts';
 import { Slots } from './slots.ts';
 
 const never = new AbortController().signal;
-const request = (principal: string, priority = 1, signal = never) => ({ lane: 'a', principal, priority, signal });
+const sender = (id: string) => ({ id, role: isAnonymousOwner(id) ? ('anonymous' as const) : ('agent' as const) });
+const request = (id: string, priority = 1, signal = never) => ({ lane: 'a', principal: sender(id), priority, signal });
 
 test('a slot is free up to the limit and is given back once', async () => {
   const slots = new Slots({ limitOf: () => 1 });
@@ -83,7 +85,7 @@ describe('so many may wait', () => {
   const wait = (slots: Slots, principal: string, count: number) => {
     let waiting = 0;
     for (; waiting < count; waiting++) {
-      const announced = slots.tryWait('a', principal);
+      const announced = slots.tryWait('a', sender(principal));
       if (announced === undefined) break;
       void slots.take(request(principal));
       announced.release();
@@ -97,7 +99,7 @@ describe('so many may wait', () => {
     expect(wait(slots, 'many', 2_000)).toBe(1_000);
     for (let other = 1; other < 10; other++) expect(wait(slots, `p${other}`, 1_000)).toBe(1_000);
     expect(wait(slots, 'late', 1)).toBe(0);
-    expect(slots.tryWait('b', 'many')).toBeDefined();
+    expect(slots.tryWait('b', sender('many'))).toBeDefined();
   });
 
   test('all anonymous principals together have few places, and take none from known ones', () => {
@@ -112,8 +114,8 @@ describe('so many may wait', () => {
     const slots = new Slots({ limitOf: () => 1 });
     const held = slots.tryTake('a');
     wait(slots, 'many', 999);
-    const last = slots.tryWait('a', 'many');
-    expect(slots.tryWait('a', 'many')).toBeUndefined();
+    const last = slots.tryWait('a', sender('many'));
+    expect(slots.tryWait('a', sender('many'))).toBeUndefined();
     last?.release();
     last?.release();
     expect(wait(slots, 'many', 2)).toBe(1);
@@ -125,7 +127,7 @@ describe('so many may wait', () => {
     const slots = new Slots({ limitOf: () => 1 });
     const held = slots.tryTake('a');
     wait(slots, 'many', 1_000);
-    expect(slots.tryWait('a', 'many')).toBeUndefined();
+    expect(slots.tryWait('a', sender('many'))).toBeUndefined();
     const late = slots.take(request('many', 0));
     held?.release();
     (await late).release();

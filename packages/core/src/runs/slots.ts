@@ -1,5 +1,5 @@
 import type { StopSignal } from '../ending.ts';
-import { isAnonymousOwner } from '../store/anonymous.ts';
+import type { Principal } from '../principal.ts';
 
 /** A place to run in. Give it back exactly once. */
 export interface Slot {
@@ -8,11 +8,14 @@ export interface Slot {
 
 export interface SlotRequest {
   readonly lane: string;
-  readonly principal: string;
+  readonly principal: Waiting;
   /** Lower runs first among one principal's own. */
   readonly priority: number;
   readonly signal: StopSignal;
 }
+
+/** Who waits. */
+type Waiting = Pick<Principal, 'id' | 'role'>;
 
 /** A request that will wait. Give it back exactly once: when it has called `take`, or when it never will. */
 export interface Announced {
@@ -20,8 +23,8 @@ export interface Announced {
 }
 
 /**
- * How many runs of a lane, such as the requests of an agent, work at once. Waiting runs are served round robin between known principals, so that
- * one with a thousand runs does not keep out one with a single run; each principal's own go by priority, then age.
+ * How many runs of a lane, such as the requests of an agent, work at once. Waiting runs are served round robin between known
+ * principals, so that one with a thousand runs does not keep out one with a single run; each principal's own go by priority, then age.
  * Anonymous principals are served in the same way, but only when no known principal waits.
  */
 export class Slots {
@@ -43,9 +46,10 @@ export class Slots {
    * Lets a request wait that is yet to be recorded; `undefined` when too many do. Only this is refused: what was accepted is
    * answered, so `take` lets everybody wait.
    */
-  tryWait(lane: string, principal: string): Announced | undefined {
+  tryWait(lane: string, waiting: Waiting): Announced | undefined {
     const slots = this.#slotsOf(lane);
-    const line = lineOf(slots, principal);
+    const line = lineOf(slots, waiting);
+    const principal = waiting.id;
     const announced = line.announced.get(principal) ?? 0;
     const own = announced + (line.queues.get(principal)?.length ?? 0);
     const isFull = line.waiting + line.coming >= line.most;
@@ -71,8 +75,9 @@ export class Slots {
     if (free !== undefined) return Promise.resolve(free);
     const slots = this.#slotsOf(request.lane);
     return new Promise((resolve, reject) => {
-      const { principal, signal } = request;
-      const line = lineOf(slots, principal);
+      const { signal } = request;
+      const line = lineOf(slots, request.principal);
+      const principal = request.principal.id;
       const giveUp = () => {
         if (!remove(line, principal, waiter)) return;
         reject(signal.reason);
@@ -153,8 +158,8 @@ function newLine(most: number): Line {
   return { most, waiting: 0, coming: 0, queues: new Map(), announced: new Map() };
 }
 
-function lineOf(slots: LaneSlots, principal: string): Line {
-  return isAnonymousOwner(principal) ? slots.anonymous : slots.known;
+function lineOf(slots: LaneSlots, { role }: Waiting): Line {
+  return role === 'anonymous' ? slots.anonymous : slots.known;
 }
 
 /** The line to serve next; `undefined` when nobody waits. */

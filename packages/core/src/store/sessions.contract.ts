@@ -17,6 +17,20 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
     const request = (fields: Partial<RequestRow> = {}): RequestRow => requestRow({ owner, ...fields });
     const session = (fields: Partial<SessionRow> = {}): SessionRow => sessionRow({ owner, ...fields });
 
+    test('what a foreign agent calls a session is kept with it, for its owner and agent alone, and goes with it', async () => {
+      const key = { owner, agentId: 'partner', sessionId: 's1' };
+      await store.sessions.create({ ...key, title: null, createdAt: 1, updatedAt: 1 });
+      expect(await store.sessions.remote(key)).toBeNull();
+      await store.sessions.setRemote(key, '{"context_id":"c1"}');
+      expect(await store.sessions.remote(key)).toBe('{"context_id":"c1"}');
+      expect(await store.sessions.remote({ ...key, owner: `${owner}-other` })).toBeNull();
+      expect(await store.sessions.remote({ ...key, agentId: 'other' })).toBeNull();
+      await store.sessions.setRemote({ ...key, sessionId: 'gone' }, 'x');
+      expect(await store.sessions.remote({ ...key, sessionId: 'gone' })).toBeNull();
+      await store.sessions.delete(key);
+      expect(await store.sessions.remote(key)).toBeNull();
+    });
+
     test('are made once, and left as they are', async () => {
       await store.sessions.create(session({ title: 'first' }));
       await store.sessions.create(session({ title: 'second', updatedAt: 999 }));

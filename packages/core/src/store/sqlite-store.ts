@@ -138,6 +138,8 @@ export class SqliteStore implements Store {
     keep: (row, quota, by) => this.#ask('keepStored', row, quota, by),
     find: (owner, name) => this.#ask('findStored', owner, name),
     names: (owner) => this.#ask('storedNames', owner),
+    list: (owner) => this.#ask('listStored', owner),
+    remove: (owner, name) => this.#ask('removeStored', owner, name),
     files: () => this.#ask('storedFiles'),
   };
 

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { CredentialUse } from '../credential-use.ts';
-import type { HeaderValue } from '../gate/gate.ts';
+import type { OutboundHeader } from '../gate/gate.ts';
 import { SecretText } from '../gate/secret-text.ts';
 import { headerFault } from '../header-fault.ts';
 import { MIN_SECRET_BYTES } from './decode-credential.ts';
@@ -38,7 +38,7 @@ export class References {
   }
 
   /** The headers at a place of the configuration, such as `agents.desk.headers`. Throws a `BadReference`. */
-  headers(values: HeaderTexts, at: string): Record<string, HeaderValue> {
+  headers(values: HeaderTexts, at: string): Record<string, OutboundHeader> {
     return Object.fromEntries(
       Object.entries(values).map(([name, value]) => {
         const folded = name.toLowerCase();

@@ -1,4 +1,4 @@
-export { type CardSkill, type LfCardSource, lfAgentCard } from './card.ts';
+export { type CardSkill, type LfCardSource, lfAgentCard, signedTexts } from './card.ts';
 export { decodeA2aRequest, type Requests } from './decode.ts';
 export { A2A_ERRORS, type A2aError, type A2aErrorName, a2aError, a2aErrorOf } from './errors.ts';
 export { A2A_OPERATIONS, type A2aOperation, type A2aVersion, operationOf, versionAsked } from './operations.ts';

@@ -149,11 +149,18 @@ export const ConfigShape = {
       default: [],
       description: 'Web origins that may call from a browser, such as https://console.example.com; each by its name.',
     },
+    public_url: {
+      ...text,
+      pattern: '^https?://[^/?#\\s]+(?:/[^?#\\s]*)?$',
+      description:
+        'The base URL of this server for clients, such as https://agents.example.com/base; cards and links use it. Default: what the request used, or X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix of a trusted proxy.',
+    },
     trusted_proxies: {
       type: 'array',
       items: text,
       default: [],
-      description: 'Reverse proxies whose X-Forwarded-For is believed: addresses, or networks such as 10.0.0.0/8.',
+      description:
+        'Reverse proxies whose X-Forwarded-For, -Proto, -Host and -Prefix are believed: addresses, or networks such as 10.0.0.0/8.',
     },
     console: { type: 'boolean', default: true, description: 'Serve the web console at `/`.' },
     log: {

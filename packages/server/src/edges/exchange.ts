@@ -115,6 +115,10 @@ export class Exchange implements InboundRequest {
     return this.#parsedQuery;
   }
 
+  get baseUrl(): string {
+    return this.#context.door.baseUrl(this.#request.peer, this.headers);
+  }
+
   readJson(limits: JsonLimits = {}): Outcome<Json> | Promise<Outcome<Json>> {
     const { reader, jsonLimits } = this.#context;
     const caller = this.principal?.id ?? `address ${addressGroup(this.address)}`;
@@ -333,4 +337,8 @@ export interface Arrival {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_BYTES = new Uint8Array(0);
-const NOT_FOUND = problemAnswer(failure('not_found'));
+const NOT_FOUND = problemAnswer(
+  failure('not_found', {
+    suggestions: ['GET /openapi.json lists every path', 'GET / says where the documentation is'],
+  }),
+);

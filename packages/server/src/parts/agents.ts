@@ -56,7 +56,11 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       const driver = definition as DriverDefinition;
       return await readPeerCard(id, peerPlace(id, driver, service), { clock, log, gate, reader });
     } catch (error) {
-      return failureOf(error) ?? unopenable(error);
+      const refused = failureOf(error);
+      // `unreachable` would say that this server is.
+      if (refused?.code === 'unreachable')
+        return failure('agent_failed', {}, `The card cannot be read: ${refused.message}`);
+      return refused ?? unopenable(error);
     }
   };
   return {

@@ -17,7 +17,7 @@ import type { Service } from './service.ts';
 export interface MailboxPartOptions extends Service {
   /** What else its card tells of. */
   readonly extensions: () => readonly CardExtension[];
-  readonly agentCard: DiscoveryContext['agentCard'];
+  readonly rootCard: DiscoveryContext['rootCard'];
   readonly callbacks: Pick<OutboxPart, 'outbox' | 'keys'>;
 }
 
@@ -72,11 +72,12 @@ export function openMailboxPart(options: MailboxPartOptions): ServerPart {
       }),
       ...discoveryRoutes({
         config: mailboxConfig,
+        publicUrl: config.public_url,
         version: VERSION,
         callbackKey: keys.publicKey,
         addressees,
         extensions: options.extensions,
-        agentCard: options.agentCard,
+        rootCard: options.rootCard,
         anonymous: () => anonymousSender(mailboxConfig, anonymousOwner('', ''), agents)?.permissions.agents ?? [],
       }),
     ],

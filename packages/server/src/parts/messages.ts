@@ -61,7 +61,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   };
   const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
   // Both are on one port: the URL at which one is reached from outside serves the other too.
-  const outsideUrl = (settings.url ?? config.mailbox.url)?.replace(/\/$/, '');
+  const outsideUrl = (settings.url ?? config.mailbox.url ?? config.public_url)?.replace(/\/$/, '');
   const endpoint = () => `${outsideUrl ?? address.url}/a2a/messages`;
   let url: string | undefined;
   const relayed = new Set<string>();

@@ -15,6 +15,7 @@ import { reloadableWorkflows } from '../reload/reloadable-parts.ts';
 import { adminWorkflowRoutes } from '../routes/admin-workflows.ts';
 import { executionRoutes } from '../routes/executions.ts';
 import { limitsAndCacheRoutes } from '../routes/limits-and-cache.ts';
+import { storageRoutes } from '../routes/storage.ts';
 import { storedWorkflowsRoute } from '../routes/stored-workflows.ts';
 import { workflowRoutes } from '../routes/workflows.ts';
 import type { ServerPart } from './part.ts';
@@ -67,6 +68,7 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
       ...executionRoutes({ workflows, clock }),
       ...limitsAndCacheRoutes({ limiter: engine.limiter, workflows }),
       storedWorkflowsRoute(stored),
+      ...storageRoutes(workflows.storedData),
       ...adminWorkflowRoutes({ stored, maxBytes: workflows.limits.max_workflow_bytes }),
     ],
     reloadables: [reloadableWorkflows(stored, config)],

@@ -70,6 +70,7 @@ function root(
   const json = {
     service: 'dragoman',
     version,
+    documentation: 'docs/README.md in the repository and in the container image',
     openapi: '/openapi.json',
     health: '/health',
     metrics: '/metrics',

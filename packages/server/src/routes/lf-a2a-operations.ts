@@ -6,7 +6,7 @@ import {
   type OpenTask,
   type PushNotifications,
 } from '@dragoman/core';
-import { failure, type Json, type JsonObject } from '@dragoman/protocols';
+import { failure, type Json } from '@dragoman/protocols';
 import {
   type A2aError,
   type A2aOperation,
@@ -22,6 +22,7 @@ import {
   type TaskPushNotificationConfig,
   taskTo03,
 } from '@dragoman/protocols/lf-a2a';
+import type { A2aCards } from '../agents/a2a-cards.ts';
 import type { InboundRequest } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 
@@ -31,8 +32,7 @@ export interface OperationContext {
   readonly pushes: PushNotifications;
   /** The agent behind a base URL; `undefined` in the path means the default agent. */
   readonly agentIn: (id: string | undefined) => string | undefined;
-  /** The card of an agent as this caller may see it; `undefined`: there is no such agent. */
-  readonly card: (agentId: string, request: InboundRequest, version: A2aVersion) => JsonObject | undefined;
+  readonly cards: Pick<A2aCards, 'isVisible' | 'card' | 'catalog'>;
 }
 
 /** One call of an operation, by whichever binding. */
@@ -61,11 +61,12 @@ export async function perform(
   call: OperationCall,
   context: OperationContext,
 ): Promise<Performed> {
-  const { agentIn, card } = context;
+  const { agentIn, cards } = context;
   const agentId = agentIn(call.request.params['agent_id']);
   if (agentId === undefined) return { error: a2aErrorOf(failure('no_route')) };
   if (operation === 'GetExtendedAgentCard') {
-    const json = card(agentId, call.request, call.version);
+    const isVisible = cards.isVisible(agentId, call.request);
+    const json = isVisible ? await cards.card(agentId, call.request, call.version) : undefined;
     return json === undefined ? { error: a2aErrorOf(failure('no_route')) } : { json };
   }
   const decoded = decodeA2aRequest(operation, params);
@@ -83,7 +84,7 @@ type Operate<Name extends keyof Requests> = (
 
 const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   SendMessage: async (params, call, context) => {
-    const refused = refusedMessage(params);
+    const refused = await refusedMessage(params, call, context);
     if (refused !== undefined) return { error: refused };
     const opened = await sendMessage(params, call, context);
     const { historyLength, returnImmediately = false } = params.configuration ?? {};
@@ -93,9 +94,10 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   },
 
   SendStreamingMessage: async (params, call, context) => {
-    const refused = refusedMessage(params);
+    const refused = await refusedMessage(params, call, context);
     if (refused !== undefined) return { error: refused };
-    return streamOf(await sendMessage(params, call, context), call.version);
+    const opened = await sendMessage(params, call, context);
+    return streamOf(opened, call.version, { first: { id: 'task', event: { task: opened.task } } });
   },
 
   GetTask: async ({ id, historyLength }, { request, agentId, version }, { tasks }) => {
@@ -121,14 +123,17 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   SubscribeToTask: async ({ id }, { request, agentId, version }, { tasks }) => {
     const principal = callerOf(request);
     const after = lastEventOf(request);
-    const snapshot = await tasks.find(principal, agentId, id);
-    if (snapshot === undefined) return notFound();
-    if (after === undefined && isTerminal(snapshot.state)) {
+    const now = await tasks.progress(principal, agentId, id);
+    if (now === undefined) return notFound();
+    if (after === undefined && isTerminal(now.task.status.state)) {
       return { error: a2aError('UnsupportedOperation', 'The task has ended. Read it with GetTask.') };
     }
     const opened = await tasks.follow(principal, agentId, { taskId: id, signal: request.signal });
     if (opened === undefined) return notFound();
-    return streamOf(opened, version, after);
+    if (after !== undefined) return streamOf(opened, version, { after });
+    // The first event is the task as it is now (specification §3.1.6), and no event repeats what it has.
+    const first = { id: now.lastEvent, event: { task: now.task } };
+    return streamOf(opened, version, { first, after: eventIdIn(now.lastEvent) });
   },
 
   CreateTaskPushNotificationConfig: async (params, { request, agentId, version }, { pushes }) => {
@@ -177,10 +182,27 @@ function configIn(config: TaskPushNotificationConfig, version: A2aVersion): Json
   return version === '0.3' ? pushConfigTo03(config) : (config as unknown as Json);
 }
 
-/** Without questions, nothing can be said to a task that runs or has ended (specification §3.4.3). */
-function refusedMessage({ message }: Requests['SendMessage']): A2aError | undefined {
-  if (message.taskId === undefined) return undefined;
-  return a2aError('UnsupportedOperation', 'The task takes no more messages. Send one without taskId to start another.');
+/**
+ * Why a message for a task is refused; `undefined` for one that starts a task. Only a task that waits for an answer takes one
+ * (specification §3.4.3), and agents cannot ask questions yet: their answers belong here.
+ */
+async function refusedMessage(
+  { message: { taskId, contextId } }: Requests['SendMessage'],
+  { request, agentId }: AgentCall,
+  { tasks }: OperationContext,
+): Promise<A2aError | undefined> {
+  if (taskId === undefined) return undefined;
+  const known = await tasks.find(callerOf(request), agentId, taskId);
+  if (known === undefined) return a2aError('TaskNotFound', NO_TASK);
+  const { contextId: own } = known.task();
+  if (contextId !== undefined && contextId !== own) {
+    const message = `contextId must be ${JSON.stringify(own)}, the one of the task, or absent`;
+    return a2aErrorOf(
+      failure('invalid_message', { issues: [{ pointer: '/message/contextId', code: 'context', message }] }, message),
+    );
+  }
+  const why = isTerminal(known.state) ? 'has ended' : 'does not wait for an answer';
+  return a2aError('UnsupportedOperation', `The task ${why}. Send a message without taskId to start another.`);
 }
 
 function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall) {
@@ -188,17 +210,22 @@ function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCal
   return { principal: callerOf(request), agentId, binding, version, jsonrpcId, received, signal: request.signal };
 }
 
-/** The task as it is, then its events. After a `Last-Event-ID`: exactly the events behind it. */
-function streamOf(opened: OpenTask, version: A2aVersion, after?: EventId): Performed {
+/** The first event, then those after an id. */
+function streamOf(opened: OpenTask, version: A2aVersion, { first, after }: StreamStart): Performed {
   const word = ({ id, event }: NumberedEvent): WordedEvent => ({
     id,
     json: version === '0.3' ? eventTo03(event) : (event as unknown as Json),
   });
   async function* events() {
-    if (after === undefined) yield [word({ id: 'task', event: { task: opened.task } })];
+    if (first !== undefined) yield [word(first)];
     for await (const batch of opened.events(after)) yield batch.map(word);
   }
   return { events: events() };
+}
+
+interface StreamStart {
+  readonly first?: NumberedEvent;
+  readonly after?: EventId | undefined;
 }
 
 function lastEventOf({ headers, query }: InboundRequest): EventId | undefined {
@@ -215,5 +242,7 @@ function taskIn(task: Task, version: A2aVersion): Json {
 }
 
 function notFound(): Performed {
-  return { error: a2aError('TaskNotFound', 'Task not found.') };
+  return { error: a2aError('TaskNotFound', NO_TASK) };
 }
+
+const NO_TASK = 'Task not found.';

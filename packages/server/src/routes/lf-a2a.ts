@@ -1,15 +1,14 @@
-import type { Principal } from '@dragoman/core';
-import { failure, type JsonObject } from '@dragoman/protocols';
-import type { InboundRequest, Route } from '../http/route.ts';
+import type { PublicJwk } from '@dragoman/core';
+import { failure } from '@dragoman/protocols';
+import { cachedJson } from '../http/cached-json.ts';
+import type { Route } from '../http/route.ts';
 import { A2A_VERSION, versionOf } from './lf-a2a-bindings.ts';
 import { type HttpJsonContext, httpJsonRoutes } from './lf-a2a-http-json.ts';
 import { jsonRpcRoute } from './lf-a2a-json-rpc.ts';
 
 export interface LfA2aContext extends HttpJsonContext {
-  /** Whether the card of an agent is shown without a key. */
-  readonly isPublic: (agentId: string) => boolean;
-  readonly canReach: (principal: Principal, agentId: string) => boolean;
-  readonly catalog: (request: InboundRequest) => JsonObject;
+  /** What cards are signed with. */
+  readonly jwk: PublicJwk;
 }
 
 /**
@@ -22,21 +21,33 @@ export function lfA2aRoutes(context: LfA2aContext): Route[] {
     jsonRpcRoute(base, context),
     ...['', '/v1'].flatMap((prefix) => httpJsonRoutes(`${base}${prefix}`, prefix === '' ? '1.0' : '0.3', context)),
   ]);
-  return [...bases, catalogRoute('/lf-a2a/agents', context), catalogRoute('/.well-known/ai-catalog.json', context)];
+  const catalogs = ['/lf-a2a/agents', '/.well-known/ai-catalog.json'].map((path) => catalogRoute(path, context));
+  return [...bases, ...catalogs, keysRoute(context)];
 }
 
-function catalogRoute(path: string, { catalog }: LfA2aContext): Route {
+function catalogRoute(path: string, { cards }: LfA2aContext): Route {
   return {
     method: 'GET',
     path,
     access: 'open',
     counts: false,
     summary: 'The A2A agents that this caller may see, each with the URL of its card.',
-    handle: (request) => ({ status: 200, json: catalog(request) }),
+    handle: async (request) => cachedJson(request, await cards.catalog(request), 'Accept'),
   };
 }
 
-function cardRoute(path: string, { card, agentIn, isPublic, canReach }: LfA2aContext): Route {
+function keysRoute({ jwk }: LfA2aContext): Route {
+  return {
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    access: 'public',
+    counts: false,
+    summary: 'The public key that cards are signed with, as a JSON Web Key Set.',
+    handle: (request) => cachedJson(request, { keys: [{ ...jwk }] }, 'Accept'),
+  };
+}
+
+function cardRoute(path: string, { cards, agentIn }: LfA2aContext): Route {
   return {
     method: 'GET',
     path,
@@ -44,20 +55,13 @@ function cardRoute(path: string, { card, agentIn, isPublic, canReach }: LfA2aCon
     counts: false,
     summary: 'The A2A card of an agent, for the version in A2A-Version.',
     parameters: [A2A_VERSION],
-    handle: (request) => {
+    handle: async (request) => {
       const agentId = agentIn(request.params['agent_id']);
-      const { principal } = request;
-      if (principal === undefined && (agentId === undefined || !isPublic(agentId)))
-        return failure('unauthenticated', NO_CARD);
-      const isVisible =
-        agentId !== undefined && (isPublic(agentId) || (principal !== undefined && canReach(principal, agentId)));
-      const json = isVisible ? card(agentId, request, versionOf(request) ?? '1.0') : undefined;
-      if (json === undefined) return failure('not_found');
-      return {
-        status: 200,
-        headers: { 'Cache-Control': 'private, max-age=60', Vary: 'A2A-Version, Authorization' },
-        json,
-      };
+      const isVisible = agentId !== undefined && cards.isVisible(agentId, request);
+      // Without a key, an agent that is hidden and one that does not exist look the same.
+      if (!isVisible && request.principal === undefined) return failure('unauthenticated', NO_CARD);
+      const card = isVisible ? await cards.card(agentId, request, versionOf(request) ?? '1.0') : undefined;
+      return card === undefined ? failure('not_found') : cachedJson(request, card, 'A2A-Version');
     },
   };
 }

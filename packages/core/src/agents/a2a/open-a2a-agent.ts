@@ -1,5 +1,5 @@
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
-import type { HeaderValue } from '../../gate/gate.ts';
+import type { OutboundHeader } from '../../gate/gate.ts';
 import { hostPortOf } from '../../gate/host-port.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import type { Pins } from '../../pins/pins.ts';
@@ -7,8 +7,8 @@ import type { Clock, Log } from '../../ports.ts';
 import type { SessionStore } from '../../store/store.ts';
 import { JsonReader } from '../../threads/json-reader.ts';
 import { A2aAgent } from './a2a-agent.ts';
-import { CardSource, cardUrls } from './card-source.ts';
 import type { PeerCard } from './peer-card.ts';
+import { cardUrls, PeerCardSource } from './peer-card-source.ts';
 import { PeerWays } from './peer-ways.ts';
 import { RemoteSessions } from './remote-sessions.ts';
 
@@ -19,7 +19,7 @@ export interface PeerPlace {
   readonly isCard: boolean;
   readonly version?: A2aVersion | undefined;
   /** With what they refer to. */
-  readonly headers?: Readonly<Record<string, HeaderValue>> | undefined;
+  readonly headers?: Readonly<Record<string, OutboundHeader>> | undefined;
   readonly credential?: string | undefined;
 }
 
@@ -50,7 +50,11 @@ export async function readPeerCard(id: string, place: PeerPlace, context: A2aCon
   return card.get();
 }
 
-function reach(id: string, place: PeerPlace, context: A2aContext): { ways: PeerWays; card: CardSource | undefined } {
+function reach(
+  id: string,
+  place: PeerPlace,
+  context: A2aContext,
+): { ways: PeerWays; card: PeerCardSource | undefined } {
   const { url, isCard, version, headers = {}, credential } = place;
   const { clock, log, pins, reader = new JsonReader() } = context;
   const gate = context.gate.allowing([hostPortOf(url)]);
@@ -60,7 +64,7 @@ function reach(id: string, place: PeerPlace, context: A2aContext): { ways: PeerW
   const isSaid = !isCard && version !== undefined;
   const card = isSaid
     ? undefined
-    : new CardSource({
+    : new PeerCardSource({
         ...{ agentId: id, version, gate, reader, clock, log, pins },
         urls: isCard ? [url.href] : cardUrls(url),
         headers: cardHeaders,

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, retryAfterMs } from '@dragoman/protocols';
 import { A2A_OPERATIONS, eventTo03, type Message, type MessagePart } from '@dragoman/protocols/lf-a2a';
-import type { HeaderValue, InboundAnswer } from '../../gate/gate.ts';
+import type { InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import type { Clock } from '../../ports.ts';
@@ -32,7 +32,7 @@ export interface PeerConnection {
   /** On whose behalf, and for which request. */
   readonly caller: string;
   readonly purpose: string;
-  readonly headers: Readonly<Record<string, HeaderValue>>;
+  readonly headers: Readonly<Record<string, OutboundHeader>>;
   readonly signal: AbortSignal;
   readonly idle: IdleTimer;
 }

@@ -1,7 +1,7 @@
 import type { E2AEnvelope, Failure } from '@dragoman/protocols';
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
 import { CredentialUse } from '../../credential-use.ts';
-import type { HeaderValue } from '../../gate/gate.ts';
+import type { OutboundHeader } from '../../gate/gate.ts';
 import { hostPortOf, nameOfHostPort } from '../../gate/host-port.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import type { Clock } from '../../ports.ts';
@@ -9,8 +9,8 @@ import type { Principal } from '../../principal.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
 import { credentialRefs, purposeOf, refusedRef } from '../credential-refs.ts';
 import type { IdleTimer } from '../idle-timer.ts';
-import type { CardSource } from './card-source.ts';
 import type { PeerInterface, PeerScheme } from './peer-card.ts';
+import type { PeerCardSource } from './peer-card-source.ts';
 import { PeerClient } from './peer-client.ts';
 
 /** One way to ask a foreign agent. */
@@ -25,9 +25,9 @@ export interface PeerWaysOptions {
   /** The operator's URL: of the agent, or of its card. */
   readonly url: URL;
   /** The agent's card; absent where the operator has said all that is needed. */
-  readonly card: CardSource | undefined;
+  readonly card: PeerCardSource | undefined;
   readonly version: A2aVersion | undefined;
-  readonly headers: Readonly<Record<string, HeaderValue>>;
+  readonly headers: Readonly<Record<string, OutboundHeader>>;
   /** Of the vault: sent where the agent's card wants it. */
   readonly credential: string | undefined;
   readonly gate: NetworkGate;
@@ -100,7 +100,7 @@ export class PeerWays {
   headersFor(
     { url, schemes }: Pick<PeerAttempt, 'url' | 'schemes'>,
     envelope?: E2AEnvelope,
-  ): Record<string, HeaderValue> {
+  ): Record<string, OutboundHeader> {
     const { headers, credential } = this.#options;
     const isOwnHost = nameOfHostPort(hostPortOf(new URL(url))) === nameOfHostPort(hostPortOf(this.#options.url));
     const refs = envelope === undefined ? undefined : credentialRefs(envelope);

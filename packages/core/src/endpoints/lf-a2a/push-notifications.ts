@@ -104,7 +104,7 @@ export class PushNotifications {
         secrets: secrets === undefined ? null : vault.seal(JSON.stringify(secrets), name),
         createdAt: clock.now().getTime(),
         position: from === 'start' ? '' : now.lastEvent,
-        isOver: from === 'now' && isTerminal(now.state),
+        isOver: from === 'now' && isTerminal(now.task.status.state),
       },
       MOST_CONFIGS,
     );

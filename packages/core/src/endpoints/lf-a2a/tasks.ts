@@ -10,10 +10,9 @@ import {
   sendEnvelope,
   type Task,
   TaskFold,
-  type TaskState,
 } from '@dragoman/protocols/lf-a2a';
+import type { Received } from '../../call.ts';
 import type { Engine } from '../../engine.ts';
-import type { Received } from '../../explain/arrival.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
@@ -21,7 +20,7 @@ import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { FrameRow, ListedRequest, RequestKey, RequestRow, Store } from '../../store/store.ts';
-import { type BuiltInTarget, isBuiltIn } from '../../targets/built-in.ts';
+import { type BuiltInTarget, isBuiltIn } from '../../target.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 import { pageTokenOf, requestQueryOf, stateWithoutFrames, type TaskPage } from './list-tasks.ts';
 import { merged } from './merged-chunks.ts';
@@ -142,17 +141,17 @@ export class LfA2aTasks {
     return (await this.#row(principal, agentId, taskId)) !== undefined;
   }
 
-  /** How far a task has come: its state, and the last event that there can be of the frames so far. */
+  /** How far a task has come: the task, and the last event that there can be of the frames so far. */
   async progress(
     principal: Caller,
     agentId: string,
     taskId: string,
-  ): Promise<{ readonly state: TaskState; readonly lastEvent: string } | undefined> {
+  ): Promise<{ readonly task: Task; readonly lastEvent: string } | undefined> {
     const row = await this.#row(principal, agentId, taskId);
     if (row === undefined) return undefined;
     const fold = foldOf(row);
     const { last } = await this.#foldAll(row, fold);
-    return { state: fold.state, lastEvent: last < 0 ? 'task' : `${last}.${LAST_INDEX}` };
+    return { task: fold.task(), lastEvent: last < 0 ? 'task' : `${last}.${LAST_INDEX}` };
   }
 
   /** The tasks of a caller at an agent, newest change first: everything asked of this agent, by whichever protocol. */

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { McpHeaders } from '@dragoman/protocols/mcp';
-import type { Received } from '../../explain/arrival.ts';
+import type { Received } from '../../call.ts';
 import type { Principal } from '../../principal.ts';
 import type { McpSession } from './sessions.ts';
 

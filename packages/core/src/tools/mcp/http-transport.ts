@@ -1,5 +1,5 @@
 import { type Issue, isObject, type Json, type JsonObject, type Outcome, SseParser } from '@dragoman/protocols';
-import type { Gate, HeaderValue, InboundAnswer, OutboundRequest } from '../../gate/gate.ts';
+import type { Gate, InboundAnswer, OutboundHeader, OutboundRequest } from '../../gate/gate.ts';
 import { wholeBody } from '../../gate/whole-body.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
@@ -12,7 +12,7 @@ export interface HttpTransportOptions {
   readonly server: string;
   readonly url: string;
   /** The operator's own; a secret is put in by the gate. Nothing an agent sent us is ever among them. */
-  readonly headers: Readonly<Record<string, HeaderValue>>;
+  readonly headers: Readonly<Record<string, OutboundHeader>>;
   readonly gate: Gate;
   readonly timeoutMs: number;
   readonly clock: Clock;

@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
-import type { HeaderValue } from '../../gate/gate.ts';
+import type { OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import { wholeBody } from '../../gate/whole-body.ts';
@@ -10,14 +10,14 @@ import { Refused } from '../../refused.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
 import { decodePeerCard, type PeerCard } from './peer-card.ts';
 
-export interface CardSourceOptions {
+export interface PeerCardSourceOptions {
   /** Whose card it is. */
   readonly agentId: string;
   /** Where it may be, most likely first. */
   readonly urls: readonly string[];
   /** The version of A2A to use; absent is any. */
   readonly version?: A2aVersion | undefined;
-  readonly headers: Readonly<Record<string, HeaderValue>>;
+  readonly headers: Readonly<Record<string, OutboundHeader>>;
   readonly gate: NetworkGate;
   readonly reader: JsonReader;
   readonly clock: Clock;
@@ -32,12 +32,12 @@ export interface CardSourceOptions {
  * The card of a foreign agent. It is kept, asked for again by its ETag when its time is over, and used as it was while it cannot be
  * had. One that has changed since it was first seen is held until the operator accepts it.
  */
-export class CardSource {
-  readonly #options: CardSourceOptions;
+export class PeerCardSource {
+  readonly #options: PeerCardSourceOptions;
   #known: KnownCard | undefined;
   #reading: Promise<void> | undefined;
 
-  constructor(options: CardSourceOptions) {
+  constructor(options: PeerCardSourceOptions) {
     this.#options = options;
   }
 

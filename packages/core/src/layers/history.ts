@@ -1,35 +1,28 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { type Call, ExtendedCall, type SaidBefore } from '../call.ts';
 import type { Layer } from '../handler.ts';
-import { deferred } from '../runs/deferred.ts';
 import { lookBack } from '../runs/look-back.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { SaidRange, SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
 
-export interface ConversationContext {
+export interface HistoryOptions {
   readonly sessions: SessionStore;
   readonly threads: ThreadStore;
   readonly runs: Pick<Runs, 'read' | 'find'>;
   readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
 }
 
-/**
- * Gives the agent what was said before. A module agent asks for it (`call.history()`); with a message of a mailbox thread
- * it comes along, in `channel_context.history`, so that agents behind any driver have it. The sender's callback URL stays
- * here: it is no agent's business.
- */
-export function conversation(context: ConversationContext): Layer {
+/** Gives the agent what was said before in the conversation, when it asks (`call.history()`). */
+export function history(options: HistoryOptions): Layer {
   return (next) => (envelope, call) => {
-    const said = saidBefore(envelope, call, context);
-    const history = ({ limit = 50 }: { readonly limit?: number } = {}) => said({ limit, maxBytes: MOST_BYTES });
-    const own = new ExtendedCall(call, { history });
-    if (envelope.channel !== 'a2a-mailbox') return next(envelope, own);
-    const told = withoutCallback(envelope);
-    if (envelope.session_id === null || call.principal.role === 'anonymous') return next(told, own);
-    return deferred(async () => {
-      const along = within(await said({ limit: COMES_ALONG, maxBytes: COMES_ALONG_BYTES }), COMES_ALONG_CHARACTERS);
-      return next({ ...told, channel_context: { ...told.channel_context, history: along as unknown as Json } }, own);
-    });
+    const said = saidBefore(envelope, call, options);
+    return next(
+      envelope,
+      new ExtendedCall(call, {
+        history: ({ limit = 50, maxBytes = MOST_BYTES } = {}) =>
+          said({ limit, maxBytes: Math.min(maxBytes, MOST_BYTES) }),
+      }),
+    );
   };
 }
 
@@ -37,7 +30,7 @@ export function conversation(context: ConversationContext): Layer {
  * What was said in a conversation, whichever protocols it came by: the turns in the journal. A thread keeps its messages for longer
  * than the journal its requests, so what was said before the oldest of those turns is read from there.
  */
-function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: ConversationContext) {
+function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: HistoryOptions) {
   return async ({ limit, maxBytes }: Omit<SaidRange, 'before'>): Promise<readonly SaidBefore[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
     // An agent reckons it, and may come to 2.5 or to no number.
@@ -57,7 +50,7 @@ function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: Convers
   };
 }
 
-async function inThread(key: SessionKey, range: SaidRange, { threads }: ConversationContext): Promise<SaidBefore[]> {
+async function inThread(key: SessionKey, range: SaidRange, { threads }: HistoryOptions): Promise<SaidBefore[]> {
   return (await threads.latest(key, range)).map(({ messageId, isAnswer, text, at }) => {
     const { message, replyTo } = JSON.parse(text) as { message: { content: Json }; replyTo?: string };
     return {
@@ -70,7 +63,7 @@ async function inThread(key: SessionKey, range: SaidRange, { threads }: Conversa
 }
 
 /** Also how many bytes are left, and when the oldest turn was accepted. */
-async function inJournal(key: SessionKey, range: SaidRange, context: ConversationContext) {
+async function inJournal(key: SessionKey, range: SaidRange, context: HistoryOptions) {
   const { rows } = await context.sessions.turns(key, { offset: 0, ...range });
   const turns: SaidBefore[][] = [];
   let left = range.maxBytes;
@@ -86,7 +79,7 @@ async function inJournal(key: SessionKey, range: SaidRange, context: Conversatio
   return { said: turns.reverse().flat(), left, from };
 }
 
-async function saidIn(turn: Turn, owner: string, { runs }: ConversationContext): Promise<SaidBefore[]> {
+async function saidIn(turn: Turn, owner: string, { runs }: HistoryOptions): Promise<SaidBefore[]> {
   const { requestId, envelope, acceptedAt } = turn;
   const { params = {} } = JSON.parse(envelope) as { params?: JsonObject };
   const asked: SaidBefore = {
@@ -103,27 +96,6 @@ async function saidIn(turn: Turn, owner: string, { runs }: ConversationContext):
   return [asked, { role: 'agent', request_id: requestId, timestamp: timestamp ?? asked.timestamp, content }];
 }
 
-function withoutCallback(envelope: E2AEnvelope): E2AEnvelope {
-  const { from } = envelope.channel_context;
-  if (!isObject(from) || from['callbackUrl'] === undefined) return envelope;
-  const { callbackUrl: _, ...rest } = from;
-  return { ...envelope, channel_context: { ...envelope.channel_context, from: rest } };
-}
-
-/** The newest of them that have no more characters together than this. */
-function within(said: readonly SaidBefore[], characters: number): readonly SaidBefore[] {
-  let left = characters;
-  const from = said.findLastIndex((one) => {
-    left -= JSON.stringify(one.content).length;
-    return left < 0;
-  });
-  return said.slice(from + 1);
-}
-
 const MOST = 1000;
 /** Of a thread, or of a session. */
 const MOST_BYTES = 8 * 1024 * 1024;
-const COMES_ALONG = 20;
-const COMES_ALONG_CHARACTERS = 64 * 1024;
-/** What so many characters, and all that is around them, may be in bytes. */
-const COMES_ALONG_BYTES = 4 * COMES_ALONG_CHARACTERS;

@@ -1,18 +1,8 @@
-import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
+import { type E2AEnvelope, isObject, type JsonObject } from '@dragoman/protocols';
+import type { Call, Received } from '../call.ts';
 import { claimedIdentities } from '../claimed-identities.ts';
-import { allows, type Principal } from '../principal.ts';
+import { allows, entryFor, type Principal } from '../principal.ts';
 import { type Given, givenIn, givenOf } from './given.ts';
-import { entryFor } from './permission-rule.ts';
-
-/** What a door got, before anything was made of it. */
-export interface Received {
-  /** The dialect the door speaks. */
-  readonly dialect: string;
-  readonly text: string | Uint8Array;
-  /** The same as it was parsed, where it is an envelope already. */
-  readonly json?: Json;
-}
 
 /** How a request came in, for whoever asks later what happened to it. */
 export interface Arrival {
@@ -20,7 +10,7 @@ export interface Arrival {
   readonly keyId: string | null;
   /** The entries of the caller's permissions that let it in, such as `agents:*`. */
   readonly rules: readonly string[];
-  /** The dialect of the door; null where no door told. */
+  /** The dialect of the endpoint; null where none was recorded. */
   readonly dialect: string | null;
   /** Bytes or characters that came. */
   readonly size: number;
