@@ -6,7 +6,7 @@
 // The addresses of the project are placeholders (`PLACEHOLDER`) until it has real ones. They stand in `homepage`, `repository` and
 // `bugs` of packages/*/package.json, and nowhere else; a dry run reports them, and a release is refused while they are there.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,24 +91,21 @@ function checkLock(): void {
   if (text.includes('"resolved": "http')) problems.push('package-lock.json names download addresses');
 }
 
-/** The packed command, from a folder that knows nothing of this repository but what is packed, without the network. */
+/** The packed command in a project of its own: with the packed packages, and what this repository has installed of others. */
 function checkInstallation(): void {
-  const modules = join(folder, 'node_modules', '@dragoman');
+  const modules = join(folder, 'node_modules');
   for (const name of names) {
-    run('mkdir', ['-p', join(modules, name)]);
-    run('tar', ['-xzf', tarballOf(name), '-C', join(modules, name), '--strip-components=1']);
+    mkdirSync(join(modules, '@dragoman', name), { recursive: true });
+    run('tar', ['-xzf', tarballOf(name), '-C', join(modules, '@dragoman', name), '--strip-components=1']);
   }
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  // What the packages use of others is what this repository has installed, and pinned.
-  const env = { ...process.env, NODE_PATH: join(root, 'node_modules') };
-  const entry = join(modules, 'protocols', 'dist');
-  const loaded = spawnSync(process.execPath, ['--input-type=module', '-e', `await import('@dragoman/protocols');`], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-  });
-  if (loaded.status !== 0)
-    problems.push(`the packed protocols cannot be loaded from ${entry}: ${loaded.stderr.slice(0, 300)}`);
+  for (const entry of readdirSync(join(root, 'node_modules'))) {
+    if (!entry.startsWith('.') && entry !== '@dragoman') {
+      symlinkSync(join(root, 'node_modules', entry), join(modules, entry));
+    }
+  }
+  const command = join(modules, '@dragoman/cli/bin/dragoman.js');
+  const { stdout, stderr } = spawnSync(process.execPath, [command, '--version'], { cwd: folder, encoding: 'utf8' });
+  if (stdout.trim() !== version) problems.push(`the packed command does not run: ${stderr.slice(0, 300)}`);
 }
 
 function hasPlaceholder({ homepage = '', repository, bugs }: Manifest): boolean {

@@ -82,3 +82,28 @@ test('dev writes its requests, those of the first look left out', async () => {
   await expect.poll(() => running.seen.noted).toMatch(/^POST \/e2a\/agents\/coder 200 \d+ ms/m);
   expect(running.seen.noted).toContain('[coder] the model is loaded\n');
 });
+
+test('GET / and unknown paths point to the documentation and the description', async () => {
+  await using running = await started('serve', '--data', 'paths');
+  const { url } = running.seen;
+  const root = await (await call(url, { path: '/' })).json();
+  expect(root).toMatchObject({ openapi: '/openapi.json', documentation: expect.stringContaining('docs/README.md') });
+  const unknown = await call(url, { path: '/no/such/path' });
+  expect(unknown.status).toBe(404);
+  expect(await unknown.json()).toMatchObject({
+    suggestions: [expect.stringContaining('/openapi.json'), expect.any(String)],
+  });
+});
+
+test('a key that expires is listed with its end, and refused from then on', async () => {
+  await using running = await started('serve', '--data', 'keys');
+  const { url } = running.seen;
+  await askCoder(url);
+  const json = { agent_id: 'ada', expires_in_seconds: 1 };
+  const made = await call(url, { method: 'POST', path: '/admin/v1/keys', key: ADMIN_KEY, json });
+  const { api_key: key, expires_at: end } = (await made.json()) as { api_key: string; expires_at: string };
+  const listed = await (await call(url, { path: '/admin/v1/keys', key: ADMIN_KEY })).text();
+  expect(listed).toContain(`"expires_at":"${end}"`);
+  const status = async () => (await call(url, { path: '/api/v1/rate-limit/status', key })).status;
+  await expect.poll(status, { timeout: 5000 }).toBe(401);
+});

@@ -90,6 +90,7 @@ export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
 export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
+export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
 export { Pins } from './pins/pins.ts';
@@ -127,7 +128,7 @@ export { RUN_KINDS, type RunKind } from './runs/active-run.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
-export { jsonWebSignature } from './signing/json-web-signature.ts';
+export { RunTable } from './runs/run-table.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';

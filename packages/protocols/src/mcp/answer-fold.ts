@@ -1,3 +1,6 @@
+import type { Question } from '../e2a/question.ts';
+import { questionText } from '../e2a/question-text.ts';
+import { questionEndIn, questionIn } from '../e2a/read-question.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { withSuggestions } from './errors.ts';
@@ -27,6 +30,7 @@ export class AnswerFold {
   /** How far the target says it is, from 0 to 100. */
   percent: number | undefined;
   #words = '';
+  readonly #questions = new Map<string, Question>();
   #final: E2AResponse | undefined;
   readonly #options: AnswerFoldOptions;
 
@@ -38,6 +42,11 @@ export class AnswerFold {
     return this.#final !== undefined;
   }
 
+  /** The oldest question that waits for a person. */
+  get question(): Question | undefined {
+    return this.#questions.values().next().value;
+  }
+
   /** The end of what was said last, on one line: a word about progress. */
   get lastWords(): string {
     const line = (this.#words || this.text.slice(-4 * LONGEST_WORDS)).replaceAll(/\s+/g, ' ').trim();
@@ -47,6 +56,10 @@ export class AnswerFold {
   apply(frame: E2AResponse): void {
     this.count += 1;
     this.last = frame.sequence;
+    const asked = questionIn(frame);
+    if (asked !== undefined) this.#questions.set(asked.question_id, asked);
+    const ended = questionEndIn(frame);
+    if (ended !== undefined) this.#questions.delete(ended.question_id);
     if (frame.is_final) this.#final = frame;
     else if (frame.response_kind === 'e2a.chunk') this.#chunk(frame.body);
   }
@@ -77,10 +90,14 @@ export class AnswerFold {
   #working(): JsonObject {
     const { requestId, sessionId, hasOutputSchema } = this.#options;
     const { text, last: after } = this;
-    const next = `Still working. Call get_answer with request_id ${JSON.stringify(requestId)} for the rest.`;
+    const { question } = this;
+    const later = `Call get_answer with request_id ${JSON.stringify(requestId)} for the rest.`;
+    const next = question === undefined ? `Still working. ${later}` : `${questionHelp(question, requestId)} ${later}`;
     const content = [...(text === '' ? [] : [textBlock(text)]), textBlock(next)];
     if (hasOutputSchema === true) return { content, isError: true };
-    const told = { status: 'working', request_id: requestId, after, text };
+    const status = question === undefined ? 'working' : 'input_required';
+    const asked = question === undefined ? {} : { question: question as unknown as JsonObject };
+    const told = { status, request_id: requestId, after, text, ...asked };
     return { content, structuredContent: { ...told, ...(sessionId !== null && { session_id: sessionId }) } };
   }
 
@@ -130,6 +147,16 @@ export class AnswerFold {
     const ids = { request_id: requestId, ...(sessionId !== null && { session_id: sessionId }) };
     return { content, structuredContent: { ...told, ...ids }, isError: true };
   }
+}
+
+/** How a question can be answered where the client cannot show it: consent is a person's to give, and not a model's. */
+function questionHelp(question: Question, requestId: string): string {
+  const { kind, question_id: id } = question;
+  const isModels = kind === 'choice' || kind === 'form';
+  const answer = isModels
+    ? `Answer it with answer_question, request_id ${JSON.stringify(requestId)} and question_id ${JSON.stringify(id)}.`
+    : `A person has to answer it: dragoman questions answer ${id}.`;
+  return `A question is open:\n${questionText(question)}\n${answer}`;
 }
 
 /** A tool's own result: content blocks as they are, an object as structured content beside its JSON, anything else as text. */

@@ -1,5 +1,6 @@
 export { AnswerFold, type AnswerFoldOptions, type McpTargetKind, REQUEST_ID_META, textBlock } from './answer-fold.ts';
 export { decodeMcpParams, type McpParams } from './decode.ts';
+export { canElicit, elicitation } from './elicitation.ts';
 export { isModern, type McpHeaders, type ModernClient, metaOf, readModern, unsupportedVersion } from './era.ts';
 export { errorMember, type McpError, mcpError, mcpErrorOf } from './errors.ts';
 export type {

@@ -28,6 +28,8 @@ export interface McpCall extends McpContext {
   readonly client: string;
   readonly capabilities: JsonObject;
   readonly meta: JsonObject;
+  /** The tool that the client called, also where that called another. */
+  readonly tool?: string;
 }
 
 /** What goes back for one message. */

@@ -100,6 +100,7 @@ export class McpEndpoint {
     const { method, params } = message;
     if (method === 'notifications/cancelled' && isObject(params))
       session.found.calls.get(params['requestId'] ?? null)?.();
+    if (kind === 'success' || kind === 'error') session.found.asked.get(message['id'] ?? null)?.(message);
     return { accepted: true };
   }
 

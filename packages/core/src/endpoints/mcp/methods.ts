@@ -1,6 +1,5 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { decodeMcpParams, MCP_TASKS, MCP_VERSIONS, type McpParams } from '@dragoman/protocols/mcp';
-import type { Principal } from '../../principal.ts';
 import { Refused, refuse } from '../../refused.ts';
 import type { McpCatalogue } from './catalogue.ts';
 import { listedDefinitions } from './listed-definitions.ts';
@@ -88,12 +87,13 @@ export const MODERN_METHODS: Readonly<Record<string, McpMethod>> = {
   }),
   'subscriptions/listen': method('subscriptions/listen', ({ notices }, params, call) => notices.listen(params, call)),
   'tasks/get': method('tasks/get', ({ tasks }, { taskId }, call) => tasks.get(taskId, withTasks(call))),
+  'tasks/update': method('tasks/update', ({ tasks }, params, call) => tasks.update(params, withTasks(call))),
   'tasks/cancel': method('tasks/cancel', ({ tasks }, { taskId }, call) => tasks.cancel(taskId, withTasks(call))),
 };
 
 /** The extension is for those who declare it. */
-function withTasks(call: McpCall): Principal {
-  if (declares(call, MCP_TASKS)) return call.principal;
+function withTasks(call: McpCall): McpCall {
+  if (declares(call, MCP_TASKS)) return call;
   refuse('unknown_method', {}, `Declare the extension ${MCP_TASKS} to use tasks.`);
 }
 

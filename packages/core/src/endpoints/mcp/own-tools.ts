@@ -74,6 +74,22 @@ export const ANSWER_TOOLS = {
     annotations: { destructiveHint: true, idempotentHint: true },
     inputSchema: { type: 'object', required: ['request_id'], properties: { request_id }, additionalProperties: false },
   },
+  answer_question: {
+    description:
+      'Answers a question of a request with status "input_required". Consent is given by a person, not with this tool.',
+    inputSchema: {
+      type: 'object',
+      required: ['request_id', 'question_id'],
+      properties: {
+        request_id,
+        question_id: { type: 'string', minLength: 1 },
+        option: { type: 'string', minLength: 1, description: 'The id of the chosen option.' },
+        content: { type: 'object', description: 'The filled form.' },
+        wait_seconds,
+      },
+      additionalProperties: false,
+    },
+  },
 } as const satisfies Record<string, OwnTool>;
 
 /** The tools by which a caller reaches those that are not listed. */
@@ -116,7 +132,6 @@ export interface OwnTool {
 export const OWN_TOOL_NAMES: readonly string[] = [
   ...Object.keys(ANSWER_TOOLS),
   ...Object.keys(SEARCH_TOOLS),
-  'answer_question',
   'check_workflow',
   'run_workflow',
 ];

@@ -15,6 +15,8 @@ export interface McpSession {
   readonly capabilities: JsonObject;
   /** What ends each running call, by its JSON-RPC id. */
   readonly calls: Map<Json, () => void>;
+  /** What takes the answer of each request that was sent to the client, by its JSON-RPC id. */
+  readonly asked: Map<Json, (response: JsonObject) => void>;
   /** Ends the stream of notices, of which there is one. */
   endNotices: (() => void) | undefined;
 }
@@ -36,7 +38,7 @@ export class McpSessions {
     const own = [...this.#byId.values()].filter((session) => session.owner === owner);
     const idle = own.filter(({ calls }) => calls.size === 0);
     if (own.length >= MOST_PER_CALLER) this.end((idle[0] ?? own[0])?.id ?? '');
-    const session = { ...given, id: this.#ids.hex(), owner, calls: new Map(), endNotices: undefined };
+    const session = { ...given, id: this.#ids.hex(), owner, calls: new Map(), asked: new Map(), endNotices: undefined };
     this.#byId.set(session.id, session);
     return session;
   }

@@ -1,11 +1,12 @@
-import type { JsonObject } from '@dragoman/protocols';
-import { AnswerFold } from '@dragoman/protocols/mcp';
+import { answerFromAcpResponse, type JsonObject } from '@dragoman/protocols';
+import { AnswerFold, canElicit, elicitation, MCP_MODERN_VERSION, type TaskParams } from '@dragoman/protocols/mcp';
 import type { Engine } from '../../engine.ts';
 import type { Clock } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { refuse } from '../../refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { KnownRequest } from '../../runs/known-request.ts';
+import type { McpCall } from './mcp-call.ts';
 import { taskMembers } from './task-result.ts';
 import { targetKindOf } from './tool-calls.ts';
 
@@ -23,7 +24,7 @@ export class McpTasks {
     this.#options = options;
   }
 
-  async get(taskId: string, principal: Principal): Promise<JsonObject> {
+  async get(taskId: string, { principal, capabilities }: McpCall): Promise<JsonObject> {
     const { clock, keepMs } = this.#options;
     const known = await this.#find(taskId, principal);
     const { agent_ref: agent, session_id: sessionId } = known.envelope;
@@ -31,12 +32,32 @@ export class McpTasks {
     const final = await apply(known, fold);
     const key = { owner: principal.id, requestId: taskId };
     const members = taskMembers(key, fold, { now: clock.now(), keepMs, acceptedAt: known.acceptedAt });
+    const { question } = fold;
+    if (final === undefined && question !== undefined) {
+      const inputRequests = canElicit(capabilities, question)
+        ? { [question.question_id]: elicitation(question, MCP_MODERN_VERSION) }
+        : {};
+      return { ...members, status: 'input_required', inputRequests };
+    }
     if (final === undefined) return { ...members, status: 'working' };
     if (final === 'E2A.CANCELLED') return { ...members, status: 'cancelled' };
     return { ...members, status: 'completed', result: { resultType: 'complete', ...fold.result() } };
   }
 
-  async cancel(taskId: string, principal: Principal): Promise<JsonObject> {
+  /** Answers to the questions of a task, by their ids; ids that are no open question are left alone. */
+  async update({ taskId, inputResponses = {} }: TaskParams, { principal }: McpCall): Promise<JsonObject> {
+    await this.#find(taskId, principal);
+    const { questions } = this.#options.engine;
+    for (const [questionId, response] of Object.entries(inputResponses)) {
+      const isOpen = questions.mayAnswer(questionId, { principal, channel: 'mcp' });
+      if (!isOpen) continue;
+      const given = answerFromAcpResponse(response);
+      await questions.answer({ questionId, requestId: taskId }, given, { principal, channel: 'mcp' });
+    }
+    return {};
+  }
+
+  async cancel(taskId: string, { principal }: McpCall): Promise<JsonObject> {
     await (await this.#find(taskId, principal)).cancel();
     return {};
   }

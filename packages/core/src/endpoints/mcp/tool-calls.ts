@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import {
+  answerFromAcpResponse,
   failure,
   type Issue,
+  isObject,
+  type Json,
   type JsonObject,
   type JsonSchema,
   nearest,
@@ -11,15 +14,18 @@ import {
 import {
   AnswerFold,
   type CallToolParams,
+  canElicit,
+  elicitation,
   MCP_TASKS,
   type McpTargetKind,
   REQUEST_ID_META,
   textBlock,
 } from '@dragoman/protocols/mcp';
+import { Countdown } from '../../countdown.ts';
 import { Ending } from '../../ending.ts';
 import type { Engine } from '../../engine.ts';
 import type { Clock, Ids, Log } from '../../ports.ts';
-import { Refused, refuse } from '../../refused.ts';
+import { failureOf, Refused, refuse } from '../../refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { RequestKey, RequestRow } from '../../store/store.ts';
@@ -29,6 +35,7 @@ import type { ListedTool, McpCatalogue } from './catalogue.ts';
 import type { McpCall } from './mcp-call.ts';
 import { ANSWER_TOOLS, SEARCH_TOOLS } from './own-tools.ts';
 import { ProgressNotes } from './progress-notes.ts';
+import { type AskedState, RequestStates } from './request-states.ts';
 import { taskOf } from './task-result.ts';
 import { searchTools } from './tool-search.ts';
 
@@ -49,13 +56,17 @@ type Calling = AsyncGenerator<JsonObject, JsonObject, undefined>;
 /** `tools/call`: every call of an agent, a tool or a workflow is a request of the hub, journaled and read like any other. */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
+  readonly #states = new RequestStates();
   readonly #checks = new Map<JsonSchema, ArgumentCheck>();
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
   }
 
-  async *call({ name, arguments: args = {} }: CallToolParams, call: McpCall): Calling {
+  async *call(params: CallToolParams, given: McpCall): Calling {
+    const { name, arguments: args = {}, requestState, inputResponses } = params;
+    const call = given.tool === undefined ? { ...given, tool: name } : given;
+    if (requestState !== undefined) return yield* this.#retried(requestState, inputResponses, call);
     const own = Object.hasOwn(OWN, name) ? OWN[name] : undefined;
     if (own !== undefined) {
       const wrong = this.#wrong(own.inputSchema, name, args);
@@ -81,6 +92,43 @@ export class ToolCalls {
     const cancelled = await known.cancel();
     const text = cancelled ? 'The request is cancelled.' : 'The request had ended already.';
     return { content: [textBlock(text)], structuredContent: { request_id: key.requestId, cancelled } };
+  }
+
+  /** A model may answer what needs no consent; the questions themselves refuse the rest. */
+  async *answerQuestion(args: JsonObject, call: McpCall): Calling {
+    const { request_id: requestId, question_id: questionId, option, content } = args;
+    const given = {
+      ...(option !== undefined && { option_id: String(option) }),
+      ...(isObject(content ?? null) && { content: content as JsonObject }),
+    };
+    const { questions } = this.#options.engine;
+    const asked = { requestId: String(requestId), questionId: String(questionId) };
+    await questions.answer(asked, given, { principal: call.principal, channel: 'mcp', isToolCall: true });
+    return yield* this.getAnswer(args, call);
+  }
+
+  /** The call again, with what the person at the client answered. The request goes on from where it was. */
+  async *#retried(requestState: string, inputResponses: JsonObject = {}, call: McpCall): Calling {
+    const asked = this.#states.open(requestState, call.principal, call.tool ?? '');
+    if (asked === undefined) refuse('invalid_message', {}, 'requestState is not one that this call was given.');
+    const key = { owner: call.principal.id, requestId: asked.requestId };
+    const response = inputResponses[asked.questionId];
+    if (response !== undefined) await this.#answer(asked, response, call);
+    const known = (await this.#options.engine.runs.find(key)) ?? noSuchRequest(key);
+    const { agent_ref: agent, session_id: sessionId } = known.envelope;
+    const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId: key.requestId, sessionId });
+    return yield* this.#read(known.read(-1), { fold, key, wait: undefined, call, isOwn: true });
+  }
+
+  /** What a person answered. One that was answered elsewhere meanwhile is no fault of theirs. */
+  async #answer(asked: AskedState, response: Json, { principal }: McpCall): Promise<void> {
+    const given = answerFromAcpResponse(response);
+    try {
+      await this.#options.engine.questions.answer(asked, given, { principal, channel: 'mcp' });
+    } catch (error) {
+      const code = failureOf(error)?.code;
+      if (code !== 'conflict' && code !== 'not_found') throw error;
+    }
   }
 
   async *search({ query, limit = 10 }: JsonObject, { principal, agentId }: McpCall): Calling {
@@ -152,7 +200,10 @@ export class ToolCalls {
     const { session, signal, meta } = call;
     const progress = meta['progressToken'] === undefined ? undefined : new ProgressNotes(meta['progressToken'], clock);
     const over = new Ending();
-    const cancelTimer = clock.after((typeof wait === 'number' ? wait : waitSeconds) * 1000, () => over.end(TIME_IS_UP));
+    const milliseconds = (typeof wait === 'number' ? wait : waitSeconds) * 1000;
+    const countdown = new Countdown(milliseconds, clock, () => over.end(TIME_IS_UP));
+    let isPaused = false;
+    const elicited = new Set<string>();
     const cancel = () => {
       if (isOwn) engine.runs.cancel(key, 'The call was cancelled by its client.');
       over.end(CANCELLED);
@@ -167,6 +218,28 @@ export class ToolCalls {
         const rows = await unlessAborted(reading.next(), over);
         for (const { text } of rows) fold.apply(frameFrom(text));
         if (rows.length === 0 || fold.isFinal) return fold.result();
+        const { question } = fold;
+        if (question !== undefined && !elicited.has(question.question_id)) {
+          const asked = { requestId: key.requestId, questionId: question.question_id };
+          if (!canElicit(call.capabilities, question)) return fold.result();
+          const request = elicitation(question, call.version);
+          // 2026-07-28: the call ends, and comes again with the answer. Before, the client is asked on the stream of the call.
+          if (session === undefined) return this.#inputRequired(asked, request, call);
+          elicited.add(question.question_id);
+          session.asked.set(question.question_id, (response) => {
+            session.asked.delete(question.question_id);
+            this.#answer(asked, response, call).catch((error) => {
+              this.#options.log.warn({ question_id: asked.questionId, error: String(error) }, 'an answer does not fit');
+            });
+          });
+          yield { jsonrpc: '2.0', id: question.question_id, ...request };
+        }
+        // A person takes the time it takes.
+        if ((question !== undefined) !== isPaused) {
+          isPaused = !isPaused;
+          if (isPaused) countdown.pause();
+          else countdown.resume();
+        }
         const note = progress?.of(fold);
         if (note !== undefined) yield note;
       }
@@ -176,10 +249,19 @@ export class ToolCalls {
       const isTask = session === undefined && isOwn && declares(call, MCP_TASKS);
       return isTask ? taskOf(key, fold, { now: clock.now(), keepMs }) : fold.result();
     } finally {
-      cancelTimer();
+      countdown.cancel();
+      for (const id of elicited) session?.asked.delete(id);
       signal.removeEventListener('abort', leave);
       if (session?.calls.get(call.id) === cancel) session.calls.delete(call.id);
     }
+  }
+
+  #inputRequired(asked: AskedState, request: JsonObject, { principal, tool = '' }: McpCall): JsonObject {
+    return {
+      resultType: 'input_required',
+      inputRequests: { [asked.questionId]: request },
+      requestState: this.#states.seal(asked, principal, tool),
+    };
   }
 
   /** The one the caller chose, or one that is the same for the same Idempotency-Key. */
@@ -247,6 +329,7 @@ type RunOwn = (calls: ToolCalls, args: JsonObject, call: McpCall) => Calling;
 const RUN: Readonly<Record<keyof typeof ANSWER_TOOLS | keyof typeof SEARCH_TOOLS, RunOwn>> = {
   get_answer: (calls, args, call) => calls.getAnswer(args, call),
   cancel_request: (calls, args, call) => calls.cancelRequest(args, call),
+  answer_question: (calls, args, call) => calls.answerQuestion(args, call),
   search_tools: (calls, args, call) => calls.search(args, call),
   call_tool: (calls, { name, arguments: args }, call) =>
     calls.call({ name: String(name), ...(args !== undefined && { arguments: args as JsonObject }) }, call),

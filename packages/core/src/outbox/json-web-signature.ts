@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dragoman/protocols';
-import type { SigningKeys } from '../outbox/signing-keys.ts';
+import type { SigningKeys } from './signing-keys.ts';
 
 /** A signature of a text that is known to whoever checks it (RFC 7515 appendix F), by Ed25519 (RFC 8037). */
 export async function jsonWebSignature(
