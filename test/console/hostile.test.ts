@@ -61,6 +61,7 @@ describe.skipIf(browser === undefined)('text of strangers in the console', () =>
   const attack = (at: number) => ATTACKS[at % ATTACKS.length] ?? '';
   beforeAll(async () => {
     const agents = {
+      parrot: moduleAgent('parrot'),
       echo: { ...moduleAgent('echo'), name: attack(1), description: attack(4) },
       words: { ...moduleAgent('echo'), name: attack(24), description: attack(36) },
     };
@@ -77,6 +78,11 @@ describe.skipIf(browser === undefined)('text of strangers in the console', () =>
     const client = createClient({ url: system.url, key: agent });
     for (const [at, text] of ATTACKS.entries()) {
       await client.send(text, { agent: 'echo', session: 'attacks', requestId: `${at} ${text}`.slice(0, 400) }).final();
+    }
+    // As Markdown, to the letter: few enough messages that the page shows all of them in full.
+    for (let at = 0; at < ATTACKS.length; at += 4) {
+      const text = ATTACKS.slice(at, at + 4).join('\n\n');
+      await client.send(text, { agent: 'parrot', session: 'markdown' }).final();
     }
     await client.sessions.create({ agent: 'echo', session: 'titled', title: attack(1) });
     const from = { name: attack(1), callbackUrl: 'https://127.0.0.1:9/answer?%3Cscript%3Ealert(1)%3C/script%3E' };
@@ -96,6 +102,7 @@ describe.skipIf(browser === undefined)('text of strangers in the console', () =>
     '/',
     '/console/requests',
     '/console/chat/attacks?agent=echo',
+    '/console/chat/markdown?agent=parrot',
     '/console/agents',
     '/console/agents/ada',
     '/console/outbox',
@@ -141,15 +148,15 @@ describe.skipIf(browser === undefined)('text of strangers in the console', () =>
     await using visit = await ConsolePage.open(browser, { url: system.url, agent });
     const client = createClient({ url: system.url, key: agent });
     // As many as there are, some to a message: every one is rendered as Markdown and as a frame.
-    for (let at = 0; at < naughty.length; at += 25) {
-      const text = naughty.slice(at, at + 25).join('\n\n');
-      await client.send(text, { agent: 'echo', session: 'naughty', requestId: `naughty-${at}` }).final();
+    for (let at = 0; at < naughty.length; at += 50) {
+      const text = naughty.slice(at, at + 50).join('\n\n');
+      await client.send(text, { agent: 'parrot', session: 'naughty', requestId: `naughty-${at}` }).final();
     }
-    await visit.go('/console/chat/naughty?agent=echo');
-    await visit.page.locator('.turn').nth(20).waitFor();
+    await visit.go('/console/chat/naughty?agent=parrot');
+    await visit.page.locator('.turn .markdown > *').nth(20).waitFor();
     await visit.page.waitForLoadState('networkidle');
     expect(await visit.page.evaluate(INERT)).toEqual([]);
-    for (const at of [0, 200, 400]) {
+    for (const at of [0, 200, 450]) {
       await visit.go(`/console/requests/naughty-${at}`);
       await visit.page.locator('.frames .final').waitFor();
       expect(await visit.page.evaluate(INERT)).toEqual([]);

@@ -100,7 +100,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     visit.expectHarmless();
   });
 
-  test('an answer continues on the page across a restart of the server', async () => {
+  test('the list of requests continues by itself after a restart of the server', async () => {
     await using visit = await open();
     const { page } = visit;
     await visit.go('/console/requests?state=completed');

@@ -152,8 +152,8 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
             <p>The answer arrives word by word. You can leave: it continues, and the conversation stays on the left.</p>
           </Empty>
         )}
-        {earlier.map((turn) => (
-          <EarlierTurn key={turn.request_id} turn={turn} />
+        {earlier.map((turn, at) => (
+          <EarlierTurn key={turn.request_id} turn={turn} isWhole={at >= earlier.length - WHOLE_TURNS} />
         ))}
         {sent.map(({ text: said, answer }) => (
           <LiveTurn key={answer.requestId} said={said} requestId={answer.requestId} open={() => answer} agent={agent} />
@@ -187,12 +187,16 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
   );
 }
 
-/** A turn of before. One that still runs, as after a reload, is read on from where it is. */
-function EarlierTurn({ turn }: { readonly turn: Turn }) {
+/**
+ * A turn of before. The last ones are read again frame by frame, so that they look as they did, and one that still runs is read on;
+ * of older ones the result is shown.
+ */
+function EarlierTurn({ turn, isWhole }: { readonly turn: Turn; readonly isWhole: boolean }) {
   const { request_id: id, params, status, answer } = turn;
   const said = ['content', 'text', 'query'].map((name) => params[name]).find((one) => typeof one === 'string');
   const mine = typeof said === 'string' ? said : JSON.stringify(params);
-  if (status === 'in_progress') return <LiveTurn said={mine} requestId={id} open={() => asAgent.value?.resume(id)} />;
+  if (isWhole || status === 'in_progress')
+    return <LiveTurn said={mine} requestId={id} open={() => asAgent.value?.resume(id)} />;
   const text = textOf(answer);
   return (
     <>
@@ -264,3 +268,6 @@ function textOf(answer: Turn['answer']): string {
     return answer['message'];
   return textOfResult(answer) ?? `\`\`\`json\n${JSON.stringify(answer, null, 2)}\n\`\`\``;
 }
+
+/** That a conversation shows in full when it is opened. */
+const WHOLE_TURNS = 12;
