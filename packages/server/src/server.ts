@@ -2,6 +2,7 @@ import { checkAdminKey, type Engine, loadOperations, UnreadBudget } from '@drago
 import { completeConfig } from './config/complete-config.ts';
 import type { Config } from './config/config-schema.ts';
 import { unreadBytes } from './config/door-limits.ts';
+import { openAcpPart } from './parts/acp.ts';
 import { openAdminPart } from './parts/admin.ts';
 import { openAgentsPart } from './parts/agents.ts';
 import { openE2APart } from './parts/e2a.ts';
@@ -108,6 +109,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     // One more part is a line here: a part may use those above it.
     const drivers = await parts.add(openAgentsPart({ ...service, hub }));
     await parts.add(openE2APart(service));
+    await parts.add(openAcpPart(service));
     const messages = await parts.add(openMessagesPart(service));
     const { agentCard } = await parts.add(openLfA2aPart(service));
     const extensions = () => [messages.cardExtension()];

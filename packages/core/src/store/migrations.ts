@@ -198,4 +198,9 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE registrations ADD COLUMN checksum BIGINT
   `,
   WORKFLOW_TABLES,
+  // Where a client works, and what an agent calls the session itself.
+  `
+  ALTER TABLE sessions ADD COLUMN cwd TEXT;
+  ALTER TABLE sessions ADD COLUMN agent_session TEXT
+  `,
 ];

@@ -25,6 +25,29 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
       expect(total).toBe(1);
     });
 
+    test('are found by the folder of their client, and by their id with every agent', async () => {
+      await store.sessions.create(session({ sessionId: 'a', cwd: '/work' }));
+      await store.sessions.create(session({ sessionId: 'a', agentId: 'other', updatedAt: 900 }));
+      await store.sessions.create(session({ sessionId: 'b' }));
+      const page = await store.sessions.list(owner, { offset: 0, limit: 10, cwd: '/work' });
+      expect(page).toEqual({ rows: [session({ sessionId: 'a', cwd: '/work' })], total: 1 });
+      expect((await store.sessions.named(owner, 'a')).map(({ agentId }) => agentId)).toEqual(['other', 'echo']);
+      expect(await store.sessions.named('nobody', 'a')).toEqual([]);
+    });
+
+    test('keep what their agent calls them, with or without having been made before', async () => {
+      await store.sessions.create(session({ sessionId: 'a', title: 'kept', cwd: '/work' }));
+      await store.sessions.bind({ owner, agentId: 'echo', sessionId: 'a' }, 'theirs-1', 500);
+      await store.sessions.bind({ owner, agentId: 'echo', sessionId: 'a' }, 'theirs-2', 600);
+      await store.sessions.bind({ owner, agentId: 'echo', sessionId: 'new' }, 'theirs-3', 700);
+      expect(await store.sessions.named(owner, 'a')).toEqual([
+        session({ sessionId: 'a', title: 'kept', cwd: '/work', agentSession: 'theirs-2' }),
+      ]);
+      expect(await store.sessions.named(owner, 'new')).toEqual([
+        session({ sessionId: 'new', agentSession: 'theirs-3', createdAt: 700, updatedAt: 700 }),
+      ]);
+    });
+
     test('a request with a session id makes its session', async () => {
       await store.requests.accept(request({ sessionId: 's1', acceptedAt: 700 }));
       const { rows } = await store.sessions.list(owner, { offset: 0, limit: 10 });
@@ -231,7 +254,17 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
 }
 
 function sessionRow(fields: Partial<SessionRow> = {}): SessionRow {
-  return { owner: 'ann', agentId: 'echo', sessionId: 's1', title: null, createdAt: 100, updatedAt: 100, ...fields };
+  return {
+    owner: 'ann',
+    agentId: 'echo',
+    sessionId: 's1',
+    title: null,
+    cwd: null,
+    agentSession: null,
+    createdAt: 100,
+    updatedAt: 100,
+    ...fields,
+  };
 }
 
 const PLENTY = 1 << 20;

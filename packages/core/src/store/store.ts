@@ -164,6 +164,10 @@ export interface SessionKey {
 
 export interface SessionRow extends SessionKey {
   readonly title: string | null;
+  /** The folder its client works in, where it has said so. */
+  readonly cwd: string | null;
+  /** What the agent itself calls the session, where it has a name of its own for it. */
+  readonly agentSession: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -183,8 +187,12 @@ export interface SessionStore {
   /** Newest first. */
   list(
     owner: string,
-    page: { offset: number; limit: number; agentId?: string },
+    page: { offset: number; limit: number; agentId?: string; cwd?: string | undefined },
   ): Promise<{ rows: SessionRow[]; total: number }>;
+  /** Those of an owner with this id, one for each agent that has it; the last used first. */
+  named(owner: string, sessionId: string): Promise<SessionRow[]>;
+  /** Notes what the agent calls the session; makes the session where there is none yet. */
+  bind(key: SessionKey, agentSession: string, now: number): Promise<void>;
   /**
    * Forgets it with its finished requests and, where it is a thread, what was said in it; false when there is none of that. A
    * thread may be there when the session is gone, as its messages are kept for longer. Requests still running in it keep running,
