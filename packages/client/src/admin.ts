@@ -13,12 +13,17 @@ export interface AgentDefinition {
   readonly limits?: Limits;
   /** SPKI PEM. */
   readonly public_key?: string;
-  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio';
+  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'acp';
   readonly module?: string;
   readonly url?: string;
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
+  /** The folder an `acp` program works in. */
+  readonly cwd?: string;
+  readonly workspaces?: string[];
+  readonly auth_method?: string;
+  readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
   readonly name?: string;
   readonly description?: string;
   readonly skills?: string[];

@@ -25,10 +25,15 @@ export interface Exit {
  * Starts a program: no shell in between, and of our environment nothing but PATH and HOME. Its standard input is also
  * its lifeline, which ends when we do. Throws, in plain words, when it cannot be started.
  */
-export async function startChild({ agentId, command, args, env, folder, clock }: ChildOptions): Promise<Child> {
+export async function startChild({ agentId, command, args, env, folder, clock, cwd }: ChildOptions): Promise<Child> {
   const { PATH, HOME } = process.env;
   const own = { ...(PATH !== undefined && { PATH }), ...(HOME !== undefined && { HOME }) };
-  const child = spawn(command, args, { env: { ...own, ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    env: { ...own, ...env },
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    ...(cwd !== undefined && { cwd }),
+  });
   const { pid } = child;
   if (pid === undefined) throw new Error(startFault(command, await once(child, 'error')));
   try {
@@ -63,6 +68,8 @@ export interface ChildOptions {
   /** Where children are written down. */
   readonly folder: string;
   readonly clock: Clock;
+  /** Default: the folder of the server. */
+  readonly cwd?: string | undefined;
 }
 
 type Spawned = ChildProcessByStdio<Writable, Readable, Readable>;

@@ -3,7 +3,9 @@ import { hostPortOf } from '../gate/host-port.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DriverDefinition, DriverName } from '../registry/definition.ts';
+import type { SessionStore } from '../store/store.ts';
 import type { JsonReader } from '../threads/json-reader.ts';
+import { AcpAgent } from './acp/acp-agent.ts';
 import type { Agent } from './agent.ts';
 import type { AgentSocketHub } from './agent-socket-hub.ts';
 import { E2aWsAgent } from './e2a-ws-agent.ts';
@@ -27,6 +29,10 @@ export interface DriverContext {
   readonly onPush?: OnPush;
   /** The way out to the network. */
   readonly gate: NetworkGate;
+  /** Where an agent's own names for sessions are kept. */
+  readonly sessions?: SessionStore;
+  /** Of this server, for agents that ask. */
+  readonly version?: string;
   /** Reads what agents send. */
   readonly reader?: JsonReader;
 }
@@ -60,7 +66,36 @@ const DRIVERS = {
     const { args = [], env = {} } = definition;
     return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
   },
+  // As `stdio`, for a program that speaks the Agent Client Protocol.
+  acp: async (id, definition, context) => {
+    endOrphans({ folder: childrenFolder(context.folder), log: context.log });
+    const {
+      args = [],
+      env = {},
+      cwd,
+      auth_method: authMethod,
+      tool_permissions: permissions = {},
+      workspaces = [],
+    } = definition;
+    return new AcpAgent({
+      ...context,
+      id,
+      command: needed(id, definition, 'command'),
+      args,
+      env,
+      cwd,
+      authMethod,
+      permissions,
+      workspaces,
+      childrenFolder: childrenFolder(context.folder),
+      startTimeoutMs: LONGEST_START_MS,
+      version: context.version ?? '0',
+    });
+  },
 } satisfies Record<DriverName, Driver>;
+
+/** Some programs need a quarter of a minute before they answer. */
+const LONGEST_START_MS = 60_000;
 
 export async function openAgent(id: string, definition: DriverDefinition, context: DriverContext): Promise<Agent> {
   const driver: Driver = DRIVERS[definition.driver];

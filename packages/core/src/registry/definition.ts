@@ -5,7 +5,7 @@ const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength:
 const positive = { type: 'integer', minimum: 1 } as const;
 
 /** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
-export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio'] as const;
+export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'acp'] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
 /** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
@@ -16,12 +16,30 @@ export const DriverShape = {
     driver: { enum: DRIVERS, description: 'How the agent is reached.' },
     module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
     url: { type: 'string', minLength: 1, description: 'http, e2a-ws: where the agent listens.' },
-    command: { type: 'string', minLength: 1, description: 'stdio: the program to run.' },
+    command: { type: 'string', minLength: 1, description: 'stdio, acp: the program to run.' },
     args: { type: 'array', items: { type: 'string' } },
     env: {
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'stdio: variables beside PATH and HOME.',
+      description: 'stdio, acp: variables beside PATH and HOME.',
+    },
+    cwd: {
+      type: 'string',
+      minLength: 1,
+      description: 'acp: the folder the program works in. Default: one for each session, in the data folder.',
+    },
+    workspaces: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      maxItems: 100,
+      description: 'acp: folders that a client may choose to work in, with everything below them. Default: none.',
+    },
+    auth_method: { type: 'string', minLength: 1, description: 'acp: how the program signs in, by the id it gives.' },
+    tool_permissions: {
+      type: 'object',
+      additionalProperties: { enum: ['allow', 'ask', 'deny'] },
+      description:
+        'acp: what is done when the program asks for permission, by kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },

@@ -13,6 +13,7 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { reloadableAgents } from '../reload/reloadable-agents.ts';
 import { reloadableDefault } from '../reload/reloadable-parts.ts';
 import type { Opened } from '../routes/admin-agents.ts';
+import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
@@ -25,11 +26,22 @@ export interface AgentsPart extends ServerPart {
 
 /** Opens the agents of the configuration, then those of the administration. */
 export async function openAgentsPart(service: Service & { readonly hub: AgentSocketHub }): Promise<AgentsPart> {
-  const { folder, engine, agents, hub, gate, reader, clock, ids, log } = service;
+  const { folder, engine, agents, hub, gate, reader, store, clock, ids, log } = service;
   endOrphans({ folder: childrenFolder(folder), log });
   const onPush = (push: AgentPush) => engine.pushes.deliver(push);
   const open = (id: string, definition: DriverDefinition) =>
-    openAgent(id, definition, { clock, ids, log, folder, hub, gate, onPush, reader });
+    openAgent(id, definition, {
+      clock,
+      ids,
+      log,
+      folder,
+      hub,
+      gate,
+      onPush,
+      reader,
+      sessions: store.sessions,
+      version: VERSION,
+    });
   const place = (agent: Agent, { max_parallel = 8, idempotent = false }: DriverDefinition) =>
     engine.addAgent(agent, { maxParallel: max_parallel, isIdempotent: idempotent });
   const add = async (id: string, definition: DriverDefinition) => place(await open(id, definition), definition);
