@@ -122,9 +122,12 @@ function withPathsFrom(folder: string, config: Config): Config {
   return {
     ...config,
     ...(agents !== undefined && {
-      agents: mapped(agents, (agent) =>
-        agent.module === undefined ? agent : { ...agent, module: from(agent.module) },
-      ),
+      agents: mapped(agents, (agent) => ({
+        ...agent,
+        ...(agent.module !== undefined && { module: from(agent.module) }),
+        ...(agent.cwd !== undefined && { cwd: from(agent.cwd) }),
+        ...(agent.workspaces !== undefined && { workspaces: agent.workspaces.map(from) }),
+      })),
     }),
     ...(gate?.ca !== undefined && { gate: { ...gate, ca: [gate.ca].flat().map(from) } }),
     ...(tools !== undefined && {

@@ -169,6 +169,7 @@ export class AcpAgent implements Agent {
       yield* turn.parts();
       yield endPart(await answered, turn.text);
     } finally {
+      turn.end();
       if (!isAnswered) await this.#cancel(program, sessionId, over);
       program.turns.delete(sessionId);
       if (envelope.session_id === null) {

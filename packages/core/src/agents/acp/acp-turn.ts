@@ -19,7 +19,8 @@ export class AcpTurn {
   readonly #call: Call;
   readonly #policies: Readonly<Record<string, PermissionPolicy>>;
   readonly #parts = new AcpParts();
-  #queue: AgentPart[] = [];
+  /** Parts, and in between whoever waits until those before it have been read. */
+  #queue: (AgentPart | (() => void))[] = [];
   #wake: (() => void) | undefined;
   #drained: (() => void) | undefined;
   #isOver = false;
@@ -50,6 +51,7 @@ export class AcpTurn {
     this.#isOver = true;
     this.#wake?.();
     this.#drained?.();
+    for (const item of this.#queue) if (typeof item === 'function') item();
   }
 
   async *parts(): AsyncGenerator<AgentPart, void, undefined> {
@@ -58,7 +60,10 @@ export class AcpTurn {
       const parts = this.#queue;
       this.#queue = [];
       this.#drained?.();
-      for (const part of parts) yield part;
+      for (const part of parts) {
+        if (typeof part === 'function') part();
+        else yield part;
+      }
       if (this.#queue.length > 0) continue;
       if (this.#isOver) return;
       signal.throwIfAborted();
@@ -87,11 +92,21 @@ export class AcpTurn {
     const { ask } = this.#call;
     if (ask === undefined || (question.kind === 'permission' && (question.options ?? []).length === 0))
       return CANCELLED;
+    await this.#read();
     try {
       return acpResultFor(question, await ask(question));
     } catch {
       return question.kind === 'permission' ? CANCELLED : { action: 'cancel' };
     }
+  }
+
+  /** What was said before a question is read before it. */
+  #read(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#queue.push(resolve);
+      this.#wake?.();
+    });
   }
 
   /** The answer that the policy gives without a person. Never an option that the program did not offer. */
