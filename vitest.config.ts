@@ -39,6 +39,11 @@ export default defineConfig({
         setupFiles,
         globalSetup: ['test/system/build-server.ts'],
       }),
+      // The console in a real browser, one at a time: a second one takes the memory of the first.
+      project('console', ['test/console/*.test.ts'], {
+        globalSetup: ['test/system/build-server.ts'],
+        fileParallelism: false,
+      }),
       // The tour comes last, when everything it passes through has been tested by itself.
       project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],

@@ -1,7 +1,8 @@
 // Builds every package into its dist folder: its modules bundled for Node, where to load hundreds of small files takes longer
 // than all else that a start does, and the declarations of its types. What is not the package's own stays outside of the
 // bundle, and what is loaded late stays apart. A package for browsers also has its modules one by one: who bundles those can
-// leave out what is not used. A package whose sources, and those it uses, are as they were is left as it is.
+// leave out what is not used. The console is a page, bundled for browsers, and goes into the server's package. A package whose
+// sources, and those it uses, are as they were is left as it is.
 //
 //   npm run build
 import { spawnSync } from 'node:child_process';
@@ -11,6 +12,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as bundle, type Plugin } from 'esbuild';
 import { THREADS } from '../packages/core/src/threads/threads.ts';
+import { buildConsole } from './build-console.ts';
 import { PACKAGES, packagesInOrderOfUse } from './packages.ts';
 
 /** What is reached by the path of its file, besides what a package exports. */
@@ -23,13 +25,16 @@ const REACHED_BY_PATH: Readonly<Record<string, Readonly<Record<string, string>>>
   },
 };
 
+const SOURCE = /\.(?:[cm]?[jt]s|tsx|css|html|svg)$/;
+
 /** Outside of `dist`, which is published. */
 const STAMPS = fileURLToPath(new URL('../node_modules/.cache/dragoman-build/', import.meta.url));
 
 mkdirSync(STAMPS, { recursive: true });
 // Over all packages so far: a change in one builds those after it, too.
 const digest = createHash('sha256');
-for (const file of ['../tsconfig.base.json', 'build.ts']) digest.update(readFileSync(new URL(file, import.meta.url)));
+for (const file of ['../tsconfig.base.json', 'build.ts', 'build-console.ts'])
+  digest.update(readFileSync(new URL(file, import.meta.url)));
 for (const name of packagesInOrderOfUse()) {
   const folder = PACKAGES + name;
   const sources = sourcesOf(folder);
@@ -49,6 +54,7 @@ for (const name of packagesInOrderOfUse()) {
 
 async function build(name: string, sources: readonly string[]): Promise<void> {
   const folder = PACKAGES + name;
+  if (name === 'console') return buildConsole(`${folder}/dist`);
   const { exports }: Manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
   const modules = Object.values(exports).filter((target) => typeof target !== 'string');
   const isForBrowsers = modules.some((target) => target.node !== undefined);
@@ -77,6 +83,7 @@ async function build(name: string, sources: readonly string[]): Promise<void> {
   for (const file of sources) {
     if (file.startsWith('src/generated/')) cpSync(`${folder}/${file}`, `${folder}/dist/${file.slice('src/'.length)}`);
   }
+  if (name === 'server') cpSync(`${PACKAGES}console/dist`, `${folder}/dist/web`, { recursive: true });
   // Agents and tools of the demo, loaded by their path and there to be looked at.
   for (const file of sources) {
     if (file.endsWith('.mjs')) copyFileSync(`${folder}/${file}`, `${folder}/dist/${basename(file)}`);
@@ -107,11 +114,12 @@ function validatorsAt(folder: string): Plugin {
 }
 
 function sourcesOf(folder: string): string[] {
-  const { rootDir } = JSON.parse(readFileSync(`${folder}/tsconfig.json`, 'utf8')).compilerOptions;
+  const { rootDir = 'src' } = JSON.parse(readFileSync(`${folder}/tsconfig.json`, 'utf8')).compilerOptions;
   const sources = readdirSync(`${folder}/${rootDir}`, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /\.[cm]?[jt]s$/.test(file) && !/\.(?:test|contract)\.ts$|(?:^|\/)fixtures\//.test(file))
+    .filter((file) => SOURCE.test(file) && !/\.(?:test|contract)\.ts$|(?:^|\/)fixtures\//.test(file))
     .map((file) => `${rootDir}/${file}`);
-  return ['package.json', 'tsconfig.json', ...sources.sort()];
+  const more = existsSync(`${folder}/vite.config.ts`) ? ['vite.config.ts'] : [];
+  return ['package.json', 'tsconfig.json', ...more, ...sources.sort()];
 }
 
 interface Manifest {

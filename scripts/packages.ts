@@ -11,7 +11,8 @@ export function packagesInOrderOfUse(): string[] {
   const add = (name: string): void => {
     if (ordered.includes(name) || !names.includes(name)) return;
     const manifest = JSON.parse(readFileSync(`${PACKAGES}${name}/package.json`, 'utf8'));
-    for (const used of Object.keys(manifest.dependencies ?? {})) add(used.replace('@dragoman/', ''));
+    const uses = { ...manifest.dependencies, ...manifest.devDependencies };
+    for (const used of Object.keys(uses)) add(used.replace('@dragoman/', ''));
     ordered.push(name);
   };
   for (const name of names) add(name);

@@ -9,6 +9,7 @@ describe.concurrent('static checks', { timeout: 300_000 }, () => {
     // One checker: with more, each repeats a part of the work, and other tests need the cores.
     ['types are correct, including tests, scripts and benchmarks', 'tsc -p tsconfig.json --checkers 1'],
     ['the protocols package compiles without the types of Node', 'tsc -p packages/protocols --noEmit'],
+    ['the types of the console are correct', 'tsc -p packages/console --checkers 1'],
     ['the linter and the formatter find nothing to change (else: npm run format)', 'biome check --error-on-warnings'],
     ['no file, export or dependency is unused', 'knip --cache --no-progress --no-config-hints'],
   ])('%s', async (_, command) => {

@@ -70,7 +70,6 @@ const KNOWN: readonly string[] = [
   'isEmpty',
   'isLoopback',
   'name',
-  'nameOf',
   'negotiate',
   'reachable',
   'slipsIn',

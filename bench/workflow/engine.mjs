@@ -1,5 +1,5 @@
 // The built engine, and the same steps as somebody would write them without it, in one process. Measures what it is asked to.
-import { ALL_PERMISSIONS, Limiter, openGate, openSqliteStore, openWorkflows } from '@dragoman/core';
+import { ALL_PERMISSIONS, Limiter, openGate, openSqliteStore, openWorkflows, RunTable } from '@dragoman/core';
 import { systemClock as clock, systemIds as ids } from '@dragoman/server';
 import { Pool } from 'undici';
 import { SILENT } from '../support/settings.mjs';
@@ -16,6 +16,7 @@ const gate = openGate({ clock, log: SILENT, allow: [{ host: '127.0.0.1', port: N
 const api = { id: 'bench', base_url: origin, description: null, endpoints: [] };
 const engine = openWorkflows({
   store,
+  runs: new RunTable({ clock }),
   folder,
   gate,
   apis: { version: 1, list: () => [api], find: () => api },
@@ -87,7 +88,7 @@ const measures = {
 
 process.on('message', async (name) => process.send(await measures[name]()));
 process.on('disconnect', async () => {
-  await engine.stop(1000);
+  await engine.stop();
   await Promise.all([pool.close(), gate[Symbol.asyncDispose](), store[Symbol.asyncDispose]()]);
   process.exit(0);
 });

@@ -322,7 +322,7 @@ describe('who sent it', () => {
     expect(heard).toBe(status);
     if (status === 401) {
       expect(message['payload']).toEqual({
-        error: { code: 'AUTHENTICATION_FAILED', message: 'Who is calling is not proven.' },
+        error: { code: 'AUTHENTICATION_FAILED', message: 'Authentication required.' },
       });
     }
   });

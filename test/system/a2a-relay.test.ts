@@ -24,7 +24,8 @@ const server = createServer(async (incoming, response) => {
   }
   if (incoming.url === '/a2a') {
     const asked = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;
-    const data = { told: asked['sender_id'] ?? null };
+    const { parameters } = asked['payload'] as { parameters: JsonObject };
+    const data = { told: asked['sender_id'] ?? null, asked_for: parameters['on_behalf_of'] ?? null };
     response.end(
       JSON.stringify({ ...answerTo(asked), sender_id: 'another-agent', payload: { status: 'success', data } }),
     );
@@ -103,6 +104,17 @@ test('the answer of another than was asked is none', async () => {
   const asked = await ask({ ...request({}), recipient_id: 'another-agent' });
   // What it hears is the name our signature proves, not that of who asked us.
   expect(asked.json).toMatchObject({ payload: { status: 'success', data: { told: 'near-server' } } });
+});
+
+test('a relayed request says on whose behalf it is, whatever its caller wrote there', async () => {
+  await register({ ...CARD, agent_id: 'another-agent' }, `http://${serverHost}/a2a`);
+  const forged = {
+    ...request({ on_behalf_of: { agent_id: 'somebody-else', proven: true } }),
+    recipient_id: 'another-agent',
+  };
+  expect((await ask(forged)).json).toMatchObject({
+    payload: { data: { asked_for: { agent_id: 'ada-agent', proven: true } } },
+  });
 });
 
 test('the error of an agent elsewhere keeps retry_after and documentation_url', async () => {

@@ -6,6 +6,7 @@ import { build as bundle } from 'esbuild';
 import type { TestProject } from 'vitest/node';
 import { THREADS } from '../../packages/core/src/threads/threads.ts';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
+import { buildConsole } from '../../scripts/build-console.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -68,6 +69,7 @@ async function build(folder: string, { crashPoints }: { crashPoints: boolean }):
     banner: { js: REQUIRE },
     logLevel: 'silent',
   });
+  if (!crashPoints) await buildConsole(join(outdir, 'web'));
   return outdir;
 }
 

@@ -59,18 +59,28 @@ describe('what administration puts in place', () => {
     expect(await get('/api/v1/knowledge/bases', eve.api_key)).toEqual({ knowledge_bases: [], count: 0 });
   });
 
-  test('is told as capabilities, by permission', async () => {
+  test('is told as capabilities, by permission, with availableApis as an array and apis by id', async () => {
     expect(await get('/api/v1/capabilities', ada.api_key)).toMatchObject({
       agent_id: 'ada',
       capabilities: {
-        availableApis: { shop: { base_url: 'https://shop.example' }, sky: { base_url: 'https://sky.example' } },
+        availableApis: [
+          { id: 'shop', base_url: 'https://shop.example' },
+          { id: 'sky', base_url: 'https://sky.example' },
+        ],
+        apis: { shop: { base_url: 'https://shop.example' }, sky: { base_url: 'https://sky.example' } },
         supportedOperations: ['FilterData'],
         knowledgeBases: [{ id: 'rules' }],
         securityConstraints: { maxExecutionTime: 30_000, maxOperations: 20 },
       },
     });
     expect(await get('/api/v1/capabilities', eve.api_key)).toMatchObject({
-      capabilities: { availableApis: {}, availableCredentials: [], supportedOperations: [], knowledgeBases: [] },
+      capabilities: {
+        availableApis: [],
+        apis: {},
+        availableCredentials: [],
+        supportedOperations: [],
+        knowledgeBases: [],
+      },
     });
   });
 

@@ -5,6 +5,8 @@ import { isObject, type Json, type JsonObject } from '../../packages/protocols/s
 import { NETWORK_TRANSPORTS } from '../../packages/server/src/edges/wire-peer.contract.ts';
 import { call } from './call.ts';
 import { Caller, expectOrdered, read } from './caller.ts';
+import { modern, openSession, post } from './mcp-caller.ts';
+import { ForeignAgents } from './peers/foreign-agents.ts';
 import { agentModule, moduleAgent, System } from './system.ts';
 import { WireCaller } from './wire-caller.ts';
 import { workflowOf } from './workflow-caller.ts';
@@ -14,9 +16,15 @@ import { workflowOf } from './workflow-caller.ts';
 const EVERYTHING = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
 );
+const foreign = await ForeignAgents.start([{ version: '1.0' }, { version: '0.3' }]);
+const [modernUrl = '', oldUrl = ''] = foreign.urls;
 const system = await System.start({
   config: {
-    agents: { worker: moduleAgent('worker') },
+    agents: {
+      worker: moduleAgent('worker'),
+      modern: { driver: 'a2a', url: modernUrl },
+      old: { driver: 'a2a', url: oldUrl },
+    },
     tools: [agentModule('work-tool')],
     mcp_servers: { every: { command: process.execPath, args: [EVERYTHING, 'stdio'] } },
     workflows: { stored: { greet: { file: fileURLToPath(new URL('./agents/greet.jsonl', import.meta.url)) } } },
@@ -24,7 +32,10 @@ const system = await System.start({
     mailbox: { requests_per_minute: 100_000 },
   },
 });
-afterAll(() => system[Symbol.asyncDispose]());
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await foreign[Symbol.asyncDispose]();
+});
 
 const all = ['*'];
 const ada = await system.caller('ada-agent', {
@@ -69,16 +80,9 @@ interface Target {
 const adHoc = (mode: Mode) => workflowOf({ work: callTool('work', { mode }) }, { id: `own-${randomUUID()}` });
 
 const TARGETS: Readonly<Record<string, Target>> = {
-  agent: {
-    agent: 'worker',
-    method: () => 'chat.send',
-    params: (content) => ({ content }),
-    content: (mode) => mode,
-    tool: () => 'worker',
-    args: (content) => ({ content }),
-    operation: (message) => ({ CallAgent: { agent: 'worker', message, outputPath: '/workflow/out' } }),
-    said: (result) => (typeof result === 'string' ? result : memberOf(result, 'text')),
-  },
+  agent: agentTarget('worker'),
+  'foreign agent of A2A 1.0': agentTarget('modern'),
+  'foreign agent of A2A 0.3': agentTarget('old'),
   tool: {
     agent: 'tools',
     method: () => 'work',
@@ -119,6 +123,19 @@ const TARGETS: Readonly<Record<string, Target>> = {
     said: (result) => memberOf(memberOf(memberOf(result, 'results') ?? result, 'work'), 'text'),
   },
 };
+
+function agentTarget(agent: string): Target {
+  return {
+    agent,
+    method: () => 'chat.send',
+    params: (content) => ({ content }),
+    content: (mode) => mode,
+    tool: () => agent,
+    args: (content) => ({ content }),
+    operation: (message) => ({ CallAgent: { agent, message, outputPath: '/workflow/out' } }),
+    said: (result) => (typeof result === 'string' ? result : memberOf(result, 'text')),
+  };
+}
 
 interface Protocol {
   ask(key: string, question: Question): Promise<Outcome>;
@@ -207,6 +224,14 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       const told = status.state === 'TASK_STATE_COMPLETED' ? (data ?? { text: said }) : status;
       return { ok: status.state === 'TASK_STATE_COMPLETED', told, progress: events.length - 1 };
     },
+  },
+  'MCP, in a session': {
+    cancel: cancelRequest,
+    ask: async (key, question) => mcpOutcome(await callByMcp(key, question, await openSession(system.url, key))),
+  },
+  'MCP 2026-07-28': {
+    cancel: cancelRequest,
+    ask: async (key, question) => mcpOutcome(await callByMcp(key, question)),
   },
   'A2E wire': {
     cancel: async (_, id) => {
@@ -335,6 +360,28 @@ function outcomeOf(texts: readonly string[]): Outcome {
     .join('');
   const result = final.body['result'] ?? null;
   return { ok: true, told: streamed === '' ? result : { text: streamed }, progress: frames.length - 1 };
+}
+
+/** The messages that answer `tools/call`. */
+async function callByMcp(key: string, { id, target, mode }: Question, session?: Readonly<Record<string, string>>) {
+  const args = target.agent === 'worker' ? { prompt: mode } : target.args(mode);
+  const adHocTool = target.tool(mode) === 'workflow.execute' ? 'run_workflow' : target.tool(mode);
+  const name = target.agent === 'worker' ? 'ask_worker' : adHocTool.replaceAll('-', '_');
+  const params = { name, arguments: args, _meta: { progressToken: id, 'dragoman/request_id': id } };
+  const request = modern('tools/call', params);
+  const message = session && { json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers: session };
+  const answer = await post(system.url, { key, ...(message ?? request) });
+  if (answer.headers['content-type'] !== 'text/event-stream') return [(await answer.json()) as JsonObject];
+  const messages: JsonObject[] = [];
+  for await (const { data } of answer.events()) messages.push(JSON.parse(data) as JsonObject);
+  return messages;
+}
+
+function mcpOutcome(messages: readonly JsonObject[]): Outcome {
+  const last = messages.at(-1);
+  const result = memberOf(last, 'result');
+  if (result === undefined || memberOf(result, 'isError') === true) return { ok: false, told: last ?? null };
+  return { ok: true, told: memberOf(result, 'structuredContent') ?? memberOf(result, 'content') ?? null };
 }
 
 function callTool(tool: string, args: JsonObject): JsonObject {

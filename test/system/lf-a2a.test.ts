@@ -68,6 +68,26 @@ describe('the official JavaScript SDK 1.3.0', () => {
       expect(kinds).toContain('artifactUpdate');
     });
 
+    test('lists its tasks, the newest first', async () => {
+      const a2a = await client();
+      const contextId = randomUUID();
+      const sent: string[] = [];
+      for (const text of ['work', 'fail']) {
+        const request = message(text);
+        const task = await a2a.sendMessage({ ...request, message: { ...request.message, contextId } });
+        sent.push('id' in task ? task.id : '');
+      }
+      const page = await a2a.listTasks({
+        tenant: '',
+        contextId,
+        status: 0,
+        pageToken: '',
+        statusTimestampAfter: undefined,
+      });
+      expect(page.tasks.map(({ id }) => id)).toEqual(sent.reverse());
+      expect([page.totalSize, page.nextPageToken, page.tasks[1]?.artifacts]).toEqual([2, '', []]);
+    });
+
     test('reads a task again, and cancels one that runs', async () => {
       const a2a = await client();
       let taskId = '';
@@ -160,7 +180,7 @@ describe('tasks', () => {
     [{ method: 5 }, {}, -32600],
     [{ method: 'GetTask', params: { id: 'task-unknown' } }, {}, -32001],
     [{ method: 'GetTask', params: { id: 'x' } }, { 'a2a-version': '9.9' }, -32009],
-    [{ method: 'CreateTaskPushNotificationConfig', params: {} }, {}, -32003],
+    [{ method: 'CreateTaskPushNotificationConfig', params: {} }, {}, -32602],
   ])('%j with %j is error %i, with a reason', async (body, headers, code) => {
     const { json } = await rpc(body, headers);
     expect(json.error?.code).toBe(code);

@@ -246,7 +246,7 @@ describe('other statuses, in the mailbox’s shape', () => {
     expect([answer.status, answer.headers['allow'], await answer.json()]).toEqual([
       405,
       'POST',
-      refusal('Method not allowed', 'This route does not take this HTTP method. Use POST.'),
+      refusal('Method not allowed', 'HTTP method not allowed. Use POST.'),
     ]);
   });
 
@@ -263,16 +263,13 @@ describe('other statuses, in the mailbox’s shape', () => {
   test('401 for a key that is not good, and 403 for an agent the caller may not reach', async () => {
     expect(await post({ from: 'Me', message: 'hi' }, 'dgm_wrong')).toEqual([
       401,
-      refusal(
-        'Unauthorized',
-        'Who is calling is not proven: the key is not known here, or was revoked. Ask the operator for another key.',
-      ),
+      refusal('Unauthorized', 'Invalid API key: it is unknown or was revoked. Ask the operator for another key.'),
     ]);
     const narrow = await system.caller('narrow-agent', { permissions: { agents: ['scholar'] } });
     const there = await post({ from: 'Me', to: 'single', message: 'hi' }, narrow.api_key);
     const absent = await post({ from: 'Me', to: 'nobody', message: 'hi' }, narrow.api_key);
     const forbidden = (to: string) =>
-      refusal('Forbidden', `The caller may not do this. Ask the operator for permissions.agents to include "${to}".`);
+      refusal('Forbidden', `Permission denied. Ask the operator for permissions.agents to include "${to}".`);
     expect(there).toEqual([403, forbidden('single')]);
     expect(absent).toEqual([403, forbidden('nobody')]);
   });

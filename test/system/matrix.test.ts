@@ -8,6 +8,7 @@ import type { Access, Route } from '../../packages/server/src/http/route.ts';
 import { e2aSocketRoute } from '../../packages/server/src/routes/e2a-socket.ts';
 import { wireSocketRoute } from '../../packages/server/src/routes/wire.ts';
 import { allFrames, call, type HttpAnswer } from './call.ts';
+import { modern } from './mcp-caller.ts';
 import { SocketClient } from './socket-client.ts';
 import { agentModule, System } from './system.ts';
 
@@ -65,6 +66,14 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /health': { call: () => ({ path: '/health' }) },
   'GET /metrics': { call: () => ({ path: '/metrics' }) },
   'GET /openapi.json': { call: () => ({ path: '/openapi.json' }) },
+  'GET /': { call: () => ({ path: '/' }) },
+  'GET /console/{path}': { call: () => ({ path: '/console/requests' }) },
+  'GET /console/assets/{file}': { call: () => ({ path: '/console/assets/none.js' }), status: 404 },
+  'POST /console/sign-in': {
+    // As good as none for everybody: whoever has the token gets the keys, once.
+    call: () => ({ path: '/console/sign-in', json: { token: 'unknown' } }),
+    status: 401,
+  },
   'POST /e2a': { call: () => ({ path: '/e2a', json: chat(fresh()) }) },
   'POST /e2a/agents/{agent_id}': { call: () => ({ path: '/e2a/agents/echo', json: chat(fresh()) }) },
   'GET /e2a/requests/{request_id}/responses': {
@@ -91,6 +100,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   ...lfA2aRules('/lf-a2a/agents/{agent_id}', '/lf-a2a/agents/echo'),
   'GET /lf-a2a/agents': { call: () => ({ path: '/lf-a2a/agents' }) },
   'GET /.well-known/ai-catalog.json': { call: () => ({ path: '/.well-known/ai-catalog.json' }) },
+  ...mcpRules('/mcp', '/mcp'),
+  ...mcpRules('/mcp/agents/{agent_id}', '/mcp/agents/echo'),
   'POST /a2e/session': { call: () => ({ path: '/a2e/session' }) },
   'POST /a2e/send': {
     call: async (id) => ({
@@ -108,7 +119,16 @@ const RULES: Readonly<Record<string, Rule>> = {
     }),
     owned: true,
   },
+  'GET /e2a/requests': { call: () => ({ path: '/e2a/requests' }) },
+  'GET /admin/v1/requests': { call: () => ({ path: '/admin/v1/requests' }) },
+  'GET /admin/v1/overview': { call: () => ({ path: '/admin/v1/overview' }) },
   'GET /admin/v1/tools': { call: () => ({ path: '/admin/v1/tools' }) },
+  'GET /admin/v1/agent-cards': { call: () => ({ path: '/admin/v1/agent-cards' }) },
+  'POST /admin/v1/agent-cards/preview': {
+    call: () => ({ path: '/admin/v1/agent-cards/preview', json: {} }),
+    status: 400,
+  },
+  'POST /admin/v1/agents/{agent_id}/accept': { call: () => ({ path: '/admin/v1/agents/nobody/accept' }), status: 404 },
   'POST /admin/v1/tools/{name}/accept': { call: () => ({ path: '/admin/v1/tools/no__tool/accept' }), status: 404 },
   'POST /admin/v1/agents': {
     call: () => ({ path: '/admin/v1/agents', json: { agent_id: fresh(), permissions: {} } }),
@@ -310,6 +330,15 @@ function lfA2aRules(base: string, at: string): Record<string, Rule> {
 function a2aMessage(prefix: string): JsonObject {
   const [role, part] = prefix === '' ? ['ROLE_USER', { text: 'hi' }] : ['user', { kind: 'text', text: 'hi' }];
   return { messageId: fresh(), role, parts: [part] };
+}
+
+/** Whose a session is, is tested with the sessions of MCP. */
+function mcpRules(route: string, path: string): Record<string, Rule> {
+  return {
+    [`POST ${route}`]: { call: () => ({ path, ...modern('server/discover') }) },
+    [`GET ${route}`]: { call: () => ({ path }), status: 400 },
+    [`DELETE ${route}`]: { call: () => ({ path }), status: 400 },
+  };
 }
 
 const routes = await routesOfTheServer();

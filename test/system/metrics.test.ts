@@ -6,6 +6,7 @@ import { agentModule, System } from './system.ts';
 const system = await System.start({
   config: {
     default_agent: 'echo',
+    tools: [agentModule('tools')],
     agents: {
       echo: { driver: 'module', module: agentModule('echo') },
       held: { driver: 'module', module: agentModule('held'), max_parallel: 1 },
@@ -13,7 +14,9 @@ const system = await System.start({
   },
 });
 afterAll(() => system[Symbol.asyncDispose]());
-const { api_key: KEY } = await system.caller('counted-agent');
+const { api_key: KEY } = await system.caller('counted-agent', {
+  permissions: { agents: ['*'], tools: ['*'], operations: ['*'] },
+});
 const { api_key: POOR } = await system.caller('limited-agent', {
   permissions: { agents: ['*'] },
   limits: { requests_per_minute: 1 },
@@ -49,6 +52,39 @@ describe('GET /metrics', () => {
     expect(commits).toBeGreaterThanOrEqual(3);
     expect(grown('dragoman_store_writes_total')).toBeGreaterThanOrEqual(commits);
     expect(grown('dragoman_store_commit_seconds_total')).toBeGreaterThan(0);
+  });
+
+  test('counts executions of workflows and calls of tools as it counts requests', async () => {
+    const before = await read();
+    const lines = [
+      {
+        type: 'operationUpdate',
+        operationId: 'now',
+        operation: { GetCurrentDateTime: { outputPath: '/workflow/now' } },
+      },
+      { type: 'beginExecution', executionId: 'counted-1', operationOrder: ['now'] },
+    ];
+    const workflow = lines.map((line) => JSON.stringify(line)).join('\n');
+    await send({
+      request_id: 'three',
+      agent_ref: { id: 'workflows' },
+      method: 'workflow.execute',
+      params: { workflow },
+    });
+    await send({ request_id: 'four', agent_ref: { id: 'tools' }, method: 'say', params: { content: 'hello' } });
+    const after = await read();
+    const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+    const counted = ['request', 'execution', 'tool'].map((kind) => [
+      grown(`dragoman_runs_accepted_total{kind="${kind}"}`),
+      grown(`dragoman_runs_finished_total{kind="${kind}",outcome="succeeded"}`),
+      after.get(`dragoman_runs_running{kind="${kind}"}`),
+      after.get(`dragoman_runs_waiting{kind="${kind}"}`),
+    ]);
+    expect(counted).toEqual([
+      [2, 2, 0, 0],
+      [1, 1, 0, 0],
+      [1, 1, 0, 0],
+    ]);
   });
 
   test('tells what is open, running and waiting now', async () => {

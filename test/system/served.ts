@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { inject } from 'vitest';
 import type { Config } from '../../packages/server/src/config/config-schema.ts';
-import { call } from './call.ts';
+import { type CallOptions, call, type HttpAnswer } from './call.ts';
 
 /** `dragoman serve --json` in a process of its own, and the file it reads. */
 export class Served implements AsyncDisposable {
@@ -18,13 +18,13 @@ export class Served implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #events: AsyncIterator<string>;
 
-  private constructor(configOf: (folder: string) => Config) {
+  private constructor(configOf: (folder: string) => Config, environment: Readonly<Record<string, string>>) {
     this.write(JSON.stringify(configOf(this.folder)));
     const command = join(inject('servers').usual, 'dragoman.js');
     const args = ['serve', '--json', '--config', this.file('dragoman.yaml'), '--data', this.file('data')];
     this.#child = spawn(process.execPath, [command, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_ADMIN_KEY: ADMIN_KEY },
+      env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_ADMIN_KEY: ADMIN_KEY, ...environment },
     });
     this.#events = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -32,8 +32,11 @@ export class Served implements AsyncDisposable {
     });
   }
 
-  static async start(configOf: (folder: string) => Config): Promise<Served> {
-    const served = new Served(configOf);
+  static async start(
+    configOf: (folder: string) => Config,
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<Served> {
+    const served = new Served(configOf, environment);
     served.url = (await served.told<{ url: string }>('listening')).url;
     return served;
   }
@@ -59,6 +62,11 @@ export class Served implements AsyncDisposable {
       const event = JSON.parse(value);
       if (event.event === name) return event;
     }
+  }
+
+  /** Sends a request with the admin key. */
+  admin(options: Pick<CallOptions, 'method' | 'path' | 'json'>): Promise<HttpAnswer> {
+    return call(this.url, { ...options, key: ADMIN_KEY });
   }
 
   /** Makes a caller that may do everything, and gives back its key. */

@@ -25,7 +25,9 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
     server.stop({ drainMs }).then(() => process.exit(0));
   });
   const { url, messages, wire } = server;
-  process.stdout.write(`${JSON.stringify({ event: 'listening', url, messages: messages.url, wire: wire.url })}\n`);
+  const signIn = server.signInPath({ admin_key: adminKey });
+  const places = { url, messages: messages.url, wire: wire.url, ...(signIn !== undefined && { signIn }) };
+  process.stdout.write(`${JSON.stringify({ event: 'listening', ...places })}\n`);
 }
 
 /** The real clock, set off by as many milliseconds as a file says: read again whenever somebody asks for the time. */

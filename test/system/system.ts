@@ -33,6 +33,8 @@ export class System implements AsyncDisposable {
   messagesUrl = '';
   /** Where the A2E wire comes in over TCP, if it does. */
   wireUrl = '';
+  /** The path that opens the console as the administrator, once. */
+  signInPath = '';
   readonly #code: string;
   readonly #openFiles: number | undefined;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
@@ -116,10 +118,11 @@ export class System implements AsyncDisposable {
     });
     const lines = createInterface({ input: child.stdout });
     const listening = once(lines, 'line').then(([line]) => {
-      const { url, messages = '', wire = '' } = JSON.parse(line);
+      const { url, messages = '', wire = '', signIn = '' } = JSON.parse(line);
       this.url = url;
       this.messagesUrl = messages;
       this.wireUrl = wire;
+      this.signInPath = signIn;
       return true;
     });
     return Promise.race([listening, this.#exited.then(() => false)]);

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { call } from './call.ts';
 import { CountingApi, send } from './counting-api.ts';
 import { System } from './system.ts';
 import { WorkflowCaller, workflowOf } from './workflow-caller.ts';
@@ -26,7 +27,9 @@ afterAll(async () => {
 });
 
 const EVERYTHING = { permissions: { operations: ['*'], apis: ['*'], credentials: ['*'] } };
-const ann = new WorkflowCaller(system, (await system.caller('ann-agent', EVERYTHING)).api_key);
+const { api_key: ANN } = await system.caller('ann-agent', EVERYTHING);
+const { api_key: BOB } = await system.caller('bob-agent', EVERYTHING);
+const ann = new WorkflowCaller(system, ANN);
 
 api.answers('GET /count', 2);
 
@@ -37,6 +40,30 @@ function get(path: string, outputPath: string) {
 function post(path: string, more: object = {}) {
   return { ApiCall: { method: 'POST', url: `${api.url}${path}`, outputPath: `/workflow${path}`, ...more } };
 }
+
+describe('what StoreData keeps', () => {
+  const key = 'totals of may';
+  const storage = (path: string, { method = 'GET', as = ANN }: { method?: string; as?: string } = {}) =>
+    call(system.url, { method, path: `/api/v1/storage${path}`, key: as });
+
+  test('is read back by LoadData in a later execution, and listed, read and deleted by its owner alone', async () => {
+    const store = { StoreData: { inputPath: '/workflow/count', storage: 'file', key } };
+    expect(await ann.execute(workflowOf({ c: get('/count', '/workflow/count'), store }))).toMatchObject({
+      status: 'success',
+    });
+    const load = { LoadData: { key, outputPath: '/workflow/loaded' } };
+    expect(await ann.execute(workflowOf({ load }))).toMatchObject({ status: 'success', results: { load: 2 } });
+    const place = `/${encodeURIComponent(key)}`;
+    expect(await (await storage('')).json()).toMatchObject({ keys: [{ key, bytes: 1 }] });
+    expect(await (await storage(place)).json()).toEqual({ key, value: 2 });
+    expect((await storage(place, { as: BOB })).status).toBe(404);
+    expect((await storage(place, { method: 'DELETE', as: BOB })).status).toBe(404);
+    expect(await (await storage(place, { method: 'DELETE' })).json()).toEqual({ key, deleted: true });
+    expect((await storage(place)).status).toBe(404);
+    expect(await (await storage('')).json()).toEqual({ keys: [] });
+    await expect(ann.execute(workflowOf({ load }))).rejects.toThrow('400: ');
+  });
+});
 
 describe('a branch target that operationOrder lists too', () => {
   api.answers('POST /yes', {});

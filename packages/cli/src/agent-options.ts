@@ -4,6 +4,7 @@ import { isObject, parseJsonBytes } from '@dragoman/protocols';
 import { type Command, InvalidArgumentError } from 'commander';
 import { A_YEAR, each, integer, PROGRAM } from './command.ts';
 import type { Context } from './context.ts';
+import { duration } from './duration.ts';
 import { readInput, readText } from './input.ts';
 import { fail } from './trouble.ts';
 
@@ -19,6 +20,10 @@ export interface AgentFlags {
   readonly module?: string;
   readonly agentUrl?: string;
   readonly command?: string;
+  /** The URL of a foreign agent's card. */
+  readonly card?: string;
+  readonly credential?: string;
+  readonly yes?: boolean;
   readonly arg?: readonly string[];
   readonly name?: string;
   readonly description?: string;
@@ -45,12 +50,22 @@ export function withAgentOptions(command: Command): Command {
     .option('--module <file>', 'it answers: a JavaScript file, on the machine of the server')
     .option('--agent-url <url>', 'it answers: at http(s):// or ws(s)://')
     .option('--command <program>', 'it answers: a program that speaks NDJSON')
+    .option(
+      '--card <url>',
+      'it answers: a foreign A2A agent, by the URL of its card; the card is shown before the agent is added',
+    )
+    .option('--credential <id>', 'of the vault: what a foreign A2A agent wants to see')
+    .option('--yes', 'add a foreign A2A agent without asking')
     .option('--arg <text>', 'an argument of that program; may be repeated', each)
     .option('--name <text>', 'what people call it')
     .option('--description <text>', 'what it does')
     .option('--skill <name>', 'something it can do; may be repeated', each)
     .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
-    .option('--timeout <seconds>', 'how long one answer of it may take', integer({ from: 1, to: A_YEAR }))
+    .option(
+      '--timeout <time>',
+      'how long one answer of it may take: seconds, or as 500ms, 5m',
+      duration({ fromMs: 1, toMs: A_YEAR * 1000 }),
+    )
     .option('--idempotent', 'it may be asked the same thing twice: its answers come sooner')
     .option('--erc8004 <id>', 'its agentId, eip155:chain:registry:token, by which the mailbox knows it')
     .option('--public-key <file>', 'what it signs with, the public half in PEM; one it had stays unless told')
@@ -66,7 +81,8 @@ export async function agentDefinition(
 ): Promise<AgentDefinition> {
   const { file, limit, name, description, skill, maxParallel, timeout, idempotent, erc8004, publicKey } = options;
   if (file !== undefined) return definitionIn(file, agentId, context);
-  if (agentId === undefined) {
+  // The card of a foreign agent has a name to make one from.
+  if (agentId === undefined && options.card === undefined) {
     fail({
       code: 'usage',
       message: 'an agent needs a name',
@@ -75,7 +91,7 @@ export async function agentDefinition(
     });
   }
   return {
-    agent_id: agentId,
+    agent_id: agentId ?? UNNAMED,
     permissions: permissionsOf(options),
     ...(limit !== undefined && { limits: { ...limit } }),
     ...driverOf(options, context.folder),
@@ -83,12 +99,15 @@ export async function agentDefinition(
     ...(description !== undefined && { description }),
     ...(skill !== undefined && { skills: [...skill] }),
     ...(maxParallel !== undefined && { max_parallel: maxParallel }),
-    ...(timeout !== undefined && { timeout_ms: timeout * 1000 }),
+    ...(timeout !== undefined && { timeout_ms: timeout }),
     ...(idempotent === true && { idempotent }),
     ...(erc8004 !== undefined && { agentId: erc8004 }),
     ...(typeof publicKey === 'string' && { public_key: await readText(publicKey, context) }),
   };
 }
+
+/** In the place of the id of an agent whose card will name it. */
+export const UNNAMED = 'unnamed';
 
 function permissionsOf(options: AgentFlags): AgentDefinition['permissions'] {
   const { mayCall = [], mayRun, mayUseApi, mayUseCredential, mayUseTool, mayRunWorkflow } = options;
@@ -110,14 +129,18 @@ function limit(text: string, before: Readonly<Record<string, number>> = {}): Rea
 }
 
 /** How it is reached tells the driver. Without a way it only calls. */
-function driverOf({ module, agentUrl, command, arg }: AgentFlags, folder: string): Partial<AgentDefinition> {
-  if ([module, agentUrl, command].filter((way) => way !== undefined).length > 1) {
+function driverOf(
+  { module, agentUrl, command, arg, card, credential }: AgentFlags,
+  folder: string,
+): Partial<AgentDefinition> {
+  if ([module, agentUrl, command, card].filter((way) => way !== undefined).length > 1) {
     fail({
       code: 'usage',
-      message: 'an agent is reached by one way: --module, --agent-url or --command',
+      message: 'an agent is reached by one way: --module, --agent-url, --command or --card',
       exitCode: 2,
     });
   }
+  if (card !== undefined) return { driver: 'a2a', card, ...(credential !== undefined && { credential }) };
   if (module !== undefined) return { driver: 'module', module: resolve(folder, module) };
   if (agentUrl !== undefined) return { driver: /^wss?:/i.test(agentUrl) ? 'e2a-ws' : 'http', url: agentUrl };
   if (command !== undefined) return { driver: 'stdio', command, ...(arg !== undefined && { args: [...arg] }) };

@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -7,6 +8,7 @@ import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../test-support/temporary-folder.ts';
 import { findKey, findServer } from './connection.ts';
 import { DEFAULT_DEV_DATA, devKeysPath, writeDevKeys } from './dev-keys.ts';
+import { selfSigned } from './listen/self-signed.ts';
 import { main } from './main.ts';
 
 const KEYS = { url: 'http://127.0.0.1:7999', key: 'dgm_agent', admin_key: 'dgm_admin' };
@@ -87,9 +89,9 @@ describe('what goes wrong', () => {
   };
 
   test('nobody is there: the command that starts a server is told', async () => {
-    const { code, notes } = await run('send', '--url', 'http://127.0.0.1:1', 'hello');
+    const { code, notes } = await run('send', '--url', 'http://127.0.0.1:2', 'hello');
     expect(code).toBe(1);
-    expect(notes).toContain('nothing answers at http://127.0.0.1:1\n  → start it with: npx dragoman serve');
+    expect(notes).toContain('nothing answers at http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
 
   test('there is no key', async () => {
@@ -112,7 +114,7 @@ describe('what goes wrong', () => {
   });
 
   test('an agent key does not administer', async () => {
-    const refusal = { status: 403, body: { code: 'forbidden', detail: 'The caller may not do this.' } };
+    const refusal = { status: 403, body: { code: 'forbidden', detail: 'Permission denied.' } };
     const url = await listen((path) => (path === '/health' ? healthy : refusal));
     const { notes } = await run('agents', 'list', '--url', url, '--admin-key', 'dgm_agent');
     expect(notes).toContain('that is the key of an agent; give the admin key with --admin-key KEY');
@@ -122,12 +124,12 @@ describe('what goes wrong', () => {
     const issues = [
       { pointer: '/agent_id', code: 'pattern', message: 'agent_id is short', suggestion: 'make it longer' },
     ];
-    const refusal = { status: 400, body: { code: 'invalid_message', detail: 'The message is not valid.', issues } };
+    const refusal = { status: 400, body: { code: 'invalid_message', detail: 'Invalid message.', issues } };
     const url = await listen((path) => (path === '/health' ? healthy : refusal));
     const { notes } = await run('agents', 'add', 'x', '--url', url, '--admin-key', 'dgm_admin');
     expect(notes).toBe(
       'warning: other users of this machine can see a key on the command line; use --admin-key-file FILE, --admin-key - or DRAGOMAN_ADMIN_KEY\n' +
-        'error: The message is not valid.\n  agent_id is short\n    → make it longer\n',
+        'error: Invalid message.\n  agent_id is short\n    → make it longer\n',
     );
   });
 
@@ -168,8 +170,55 @@ describe('what goes wrong', () => {
     const { notes } = await run(
       ...['agents', 'call', 'echo', 'say', '--as', 'desk', '--sign', pem],
       '--url',
-      'http://127.0.0.1:1',
+      'http://127.0.0.1:2',
     );
-    expect(notes).toContain('nothing answers at http://127.0.0.1:1\n  → start it with: npx dragoman serve');
+    expect(notes).toContain('nothing answers at http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
+});
+
+describe('a server that cannot be reached', () => {
+  const told = async (url: string) => {
+    const surroundings = new FakeSurroundings({ folder: temporaryFolder(), environment: { DRAGOMAN_URL: url } });
+    expect(await main(['agents', 'list', '--admin-key', 'dgm_x'], surroundings)).toBe(1);
+    return surroundings.notes;
+  };
+  const listening = async (server: {
+    listen(port: number, host: string, done: () => void): unknown;
+    address(): unknown;
+  }) => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+
+  test('is reported with what is wrong with its certificate, and what to do', async () => {
+    const server = createSecureServer(selfSigned({ now: new Date(), days: 2 }));
+    const url = `https://127.0.0.1:${await listening(server)}`;
+    const notes = await told(url);
+    server.close();
+    expect(notes).toContain(`${url} cannot be reached: its TLS certificate is not trusted (`);
+    expect(notes).toContain('NODE_EXTRA_CA_CERTS=FILE.pem');
+    expect(notes).not.toContain('nothing answers');
+  });
+
+  test('is reported as one without TLS, with the url to write', async () => {
+    const server = createServer();
+    const notes = await told(`https://127.0.0.1:${await listening(server)}`);
+    server.close();
+    expect(notes).toContain('cannot be reached: it does not speak TLS');
+    expect(notes).toContain('write http:// in the url');
+  });
+
+  test('is reported with a host name that cannot be resolved, or as one where nothing listens', async () => {
+    expect(await told('http://no-such-host.invalid:7420')).toContain('its host name cannot be resolved');
+    const server = createServer();
+    const port = await listening(server);
+    await new Promise((resolve) => server.close(resolve));
+    expect(await told(`http://127.0.0.1:${port}`)).toContain(`nothing answers at http://127.0.0.1:${port}`);
+  });
+});
+
+test('DRAGOMAN_URL says where the server is; --url goes before it', () => {
+  const surroundings = { environment: { DRAGOMAN_URL: 'https://a.example', DRAGOMAN_PORT: '1' }, folder: devFolder() };
+  expect(findServer({}, surroundings)).toEqual({ url: 'https://a.example', dev: undefined });
+  expect(findServer({ url: 'https://b.example' }, surroundings).url).toBe('https://b.example');
 });

@@ -23,7 +23,7 @@ export interface ConnectionOptions {
 export function withConnectionOptions(
   command: Command,
   role: KeyRole,
-  { url = `where the server is (http://${DEFAULT_HOST}:${DEFAULT_PORT})` } = {},
+  { url = `where the server is (DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})` } = {},
 ): Command {
   const { flag, variable } = ROLES[role];
   command.option('--url <url>', url);
@@ -114,10 +114,21 @@ async function ensureServer(url: string): Promise<void> {
     await createClient({ url }).health();
   } catch (error) {
     if (!(error instanceof DragomanError)) throw error;
-    if (error.code === 'unreachable') fail(nothingAnswers(url));
+    if (error.code === 'unreachable') fail(unreachableServer(error, url));
     fail({ code: error.code, message: error.message, fixes: ['check --url', ...whatIsThere(error, url)] });
   }
 }
+
+/** Whether a command that can do without a server does: with neither --url nor DRAGOMAN_URL. */
+export function isHere(
+  { url }: Pick<ConnectionOptions, 'url'>,
+  { environment }: Pick<Context, 'environment'>,
+): boolean {
+  return url === undefined && given(environment, 'DRAGOMAN_URL') === undefined;
+}
+
+/** What `--url` means there. */
+export const ELSEWHERE = 'a server to do it on (DRAGOMAN_URL; none: it is done here)';
 
 /** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
 export function findServer(
@@ -133,7 +144,12 @@ export function findServer(
     host === undefined && port === undefined
       ? undefined
       : urlOf({ host: host ?? DEFAULT_HOST, port: port ?? DEFAULT_PORT });
-  const url = told ?? fromEnvironment ?? dev?.url ?? urlOf({ host: DEFAULT_HOST, port: DEFAULT_PORT });
+  const url =
+    told ??
+    given(environment, 'DRAGOMAN_URL') ??
+    fromEnvironment ??
+    dev?.url ??
+    urlOf({ host: DEFAULT_HOST, port: DEFAULT_PORT });
   // Every command says the same of a url that is none.
   clientFor({ url });
   // A key goes to the server it is for, and to no other that somebody names.
@@ -182,7 +198,7 @@ export async function talking<T>(
 
 function serverTrouble(error: DragomanError, { url, keySource }: ServerConnection, role: KeyRole): Trouble {
   const { message, issues, suggestions, retryAfter } = error;
-  if (error.code === 'unreachable') return nothingAnswers(url);
+  if (error.code === 'unreachable') return unreachableServer(error, url);
   if (error.is('unauthenticated')) return wrongKey(role, url, keySource);
   const agents = error.is('no_route') && suggestions.length === 0 ? [`see them all: ${PROGRAM} agents list`] : [];
   const wait = retryAfter === undefined ? [] : [`try again in ${Math.ceil(retryAfter)} s`];
@@ -215,6 +231,49 @@ export function nothingAnswers(url: string): Trouble {
     fixes: [`start it with: ${PROGRAM} serve`, `or try the demo: ${PROGRAM} dev`, 'or name another server with --url'],
   };
 }
+
+/** What became of the connection, as the system reports it, and what fixes that. */
+function unreachableServer(error: DragomanError, url: string): Trouble {
+  const { code, message } = innermost(error);
+  if (error.cause === undefined) return { code: 'unreachable', message: error.message, fixes: error.suggestions };
+  if (code === 'ECONNREFUSED') return nothingAnswers(url);
+  const [, why = message, fix = 'check the url and the network between here and the server'] =
+    FAULTS.find(([pattern]) => pattern.test(`${code} ${message}`)) ?? [];
+  const shown = code === '' || why.includes(code) ? why : `${why} (${code})`;
+  return { code: 'unreachable', message: `${url} cannot be reached: ${shown}`, fixes: [fix.replace('URL', url)] };
+}
+
+/** The error that the others were made from. Where Node tried several addresses, the first one's. */
+function innermost(error: Error): { readonly code: string; readonly message: string } {
+  let last = error;
+  for (let depth = 0; depth < 8; depth++) {
+    const next = last instanceof AggregateError ? (last.errors[0] as unknown) : last.cause;
+    if (!(next instanceof Error)) break;
+    last = next;
+  }
+  const code = 'code' in last && typeof last.code === 'string' ? last.code : '';
+  return { code, message: last.message };
+}
+
+/** By the code and the message of the system: what it means, and what to do. */
+const FAULTS: readonly (readonly [pattern: RegExp, why: string | undefined, fix: string])[] = [
+  [/ALTNAME_INVALID/, undefined, 'use the host name that its TLS certificate is for'],
+  [/CERT_HAS_EXPIRED/, 'its TLS certificate has expired', 'renew the certificate of the server'],
+  [
+    /SELF_SIGNED|UNABLE_TO_|CERT_/,
+    'its TLS certificate is not trusted',
+    'trust the authority that signed it: NODE_EXTRA_CA_CERTS=FILE.pem',
+  ],
+  [/WRONG_VERSION|EPROTO|ERR_SSL/, 'it does not speak TLS', 'for a server without TLS, write http:// in the url'],
+  [/bad port/, 'HTTP clients refuse to use this port', 'choose another port for the server'],
+  [/ENOTFOUND|EAI_AGAIN/, 'its host name cannot be resolved', 'check the host name in --url or DRAGOMAN_URL'],
+  [/HPE_|other side closed|ECONNRESET/, 'it broke the connection', 'for a server with TLS, write https:// in the url'],
+  [
+    /ETIMEDOUT|CONNECT_TIMEOUT/,
+    'it did not answer in time',
+    'check the url and the network between here and the server',
+  ],
+];
 
 function missingKey(role: KeyRole, url: string): Trouble {
   const { flag, variable, remedies } = ROLES[role];

@@ -1,13 +1,14 @@
-import { type Change, type Explanation, isObject, type Json, type Told } from '@dragoman/protocols';
+import { type Change, type Explanation, isObject, type Json, type JsonObject, type Told } from '@dragoman/protocols';
 import type { Paint } from './paint.ts';
 import { visible } from './visible.ts';
 import { whatIsSaid } from './what-is-said.ts';
+import { wrap } from './wrap.ts';
 
 /** An explanation for a person, in the order in which things happened. */
-export function explanationText(told: Explanation, paint: Paint): string {
+export function explanationText(told: Explanation, paint: Paint, columns = USUAL_COLUMNS): string {
   const { bold, dim } = paint;
   const section = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${visible(line)}`)];
+    lines.length === 0 ? [] : ['', bold(title), ...lines.flatMap((line) => wrapped(visible(line), columns))];
   const { received, way_in: way } = told;
   const lines = [
     `${bold(visible(told.request_id))} ${dim(visible(`${told.kind} of ${told.agent_id}, ${told.accepted_at}, ${told.state}`))}`,
@@ -18,7 +19,7 @@ export function explanationText(told: Explanation, paint: Paint): string {
       '2. Who was allowed what, by which rule',
       told.allowed.map(({ who, known_by, what, rule }) => `${who} (${known_by}) ${what}: ${rule}`),
     ),
-    ...section('3. What was made of it', told.envelope === null ? [] : [JSON.stringify(whatIsSaid(told.envelope))]),
+    ...section('3. What was made of it', told.envelope === null ? [] : [textOf(whatIsSaid(told.envelope))]),
     ...section('4. On the way in', [
       ...changeLines('dropped ', way.dropped),
       ...changeLines('changed ', way.changed),
@@ -28,9 +29,9 @@ export function explanationText(told: Explanation, paint: Paint): string {
     ...section('5. What was answered', answerLines(told)),
     ...section(
       '6. Callbacks',
-      told.callbacks.map((one) => JSON.stringify(one)),
+      told.callbacks.map((one) => textOf(one)),
     ),
-    ...section('What came of it', told.outcome === null ? [] : [JSON.stringify(told.outcome)]),
+    ...section('What came of it', told.outcome === null ? [] : [textOf(told.outcome)]),
     ...section('The same id was also used by', told.also_by),
   ];
   return `${lines.join('\n')}\n`;
@@ -38,9 +39,9 @@ export function explanationText(told: Explanation, paint: Paint): string {
 
 function answerLines({ answers, answers_left_out: leftOut }: Explanation): string[] {
   const lines = answers.flatMap((told) => [
-    `${told.sequence} ${told.response_kind} ${JSON.stringify(bodyOf(told))}`,
+    `${told.sequence} ${told.response_kind} ${textOf(bodyOf(told))}`,
     ...told.projections.flatMap(({ dialect, message, dropped, invented }) => [
-      message === null ? `    not told by ${dialect}` : `    told by ${dialect} as ${JSON.stringify(message)}`,
+      message === null ? `    not told by ${dialect}` : `    told by ${dialect} as ${textOf(message)}`,
       ...(message === null ? [] : changeLines('    dropped ', dropped)),
       ...changeLines('    invented', invented),
     ]),
@@ -50,11 +51,30 @@ function answerLines({ answers, answers_left_out: leftOut }: Explanation): strin
 
 function changeLines(label: string, changes: readonly Change[]): string[] {
   return changes.map(({ pointer, value, why }) => {
-    const now = value === undefined ? '' : ` ${JSON.stringify(value)}`;
+    const now = value === undefined ? '' : ` ${textOf(value)}`;
     return `${label} ${pointer}${now}  (${why})`;
+  });
+}
+
+/** Indented; what does not fit in a line continues on the next, a little further in. */
+function wrapped(line: string, columns: number): string[] {
+  const indent = ' '.repeat(2 + (/^ */.exec(line)?.[0].length ?? 0));
+  const [first = '', ...rest] = wrap(line.trimStart(), Math.max(NARROWEST, columns - indent.length - 4));
+  return [`${indent}${first}`, ...rest.map((part) => `${indent}    ${part}`)];
+}
+
+/** As JSON, without the members that are null. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, member: unknown) => {
+    if (!isObject(member as Json)) return member;
+    return Object.fromEntries(Object.entries(member as JsonObject).filter(([, one]) => one !== null));
   });
 }
 
 function bodyOf({ frame }: Told): Json {
   return isObject(frame) ? (frame['body'] ?? null) : frame;
 }
+
+/** Where nobody looks at a screen. */
+const USUAL_COLUMNS = 100;
+const NARROWEST = 30;

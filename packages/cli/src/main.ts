@@ -4,6 +4,7 @@ import { acpCommand } from './commands/acp.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { apisCommand } from './commands/apis.ts';
 import { checkCommand } from './commands/check.ts';
+import { clientCommand } from './commands/client.ts';
 import { convertCommand } from './commands/convert.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -11,6 +12,7 @@ import { explainCommand } from './commands/explain.ts';
 import { keysCommand } from './commands/keys.ts';
 import { knowledgeCommand } from './commands/knowledge.ts';
 import { listenCommand } from './commands/listen.ts';
+import { mcpCommand } from './commands/mcp.ts';
 import { questionsCommand } from './commands/questions.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -72,10 +74,12 @@ const COMMANDS = [
   explainCommand,
   acpCommand,
   wireCommand,
+  mcpCommand,
   toolsCommand,
   workflowCommand,
   agentsCommand,
   keysCommand,
+  clientCommand,
   vaultCommand,
   apisCommand,
   knowledgeCommand,

@@ -1,20 +1,40 @@
+import { displayWidth, fitting } from './display-width.ts';
 import { visible } from './visible.ts';
 
-/** Rows under their headings, columns in line. A cell is one line: whatever is not seen in it is made visible, line ends too. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+/**
+ * Rows under their headings, columns in line. A cell is one line: whatever is not seen in it is made visible, line ends too.
+ * Where the rows are wider than the screen, the widest columns are cut until they fit; a file or a pipe gets all of it.
+ */
+export function table(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns = Number.POSITIVE_INFINITY }: { columns?: number | undefined } = {},
+): string {
   const all = [headings, ...rows.map((row) => row.map(cellText))];
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  const widths = headings.map((_, column) => Math.max(...all.map((row) => displayWidth(row[column] ?? ''))));
+  shrink(widths, columns - GAP.length * (widths.length - 1));
   return all
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
+    .map((row) => {
+      const cells = row.map((cell, column) => fitting(cell, widths[column] ?? 0));
+      return `${cells.join(GAP).trimEnd()}\n`;
+    })
     .join('');
+}
+
+/** Takes from the widest column, again and again, until the sum fits or every column is narrow. */
+function shrink(widths: number[], room: number): void {
+  let excess = widths.reduce((sum, width) => sum + width, 0) - room;
+  while (excess > 0) {
+    const widest = Math.max(...widths);
+    if (widest <= NARROWEST) return;
+    widths[widths.lastIndexOf(widest)] = widest - 1;
+    excess -= 1;
+  }
 }
 
 function cellText(text: string): string {
   return visible(text).replaceAll(/[\n\r\t]/g, ' ');
 }
+
+const GAP = '  ';
+const NARROWEST = 8;

@@ -12,7 +12,9 @@ export interface Terminal {
   /** Asks whoever sits at the keyboard and shows nothing of what is typed; not there when nobody does. */
   readonly askHidden?: (prompt: string) => Promise<string | undefined>;
   /** Asks whoever sits at the keyboard; `undefined` when nothing more can be typed. Not there when nobody does. */
-  readonly ask?: (prompt: string, signal: AbortSignal) => Promise<string | undefined>;
+  readonly ask?: (prompt: string, signal?: AbortSignal) => Promise<string | undefined>;
+  /** How wide the screen is; not there where stdout is none. */
+  readonly columns?: number | undefined;
   /** Whether stdout is a screen. */
   readonly isTTY: boolean;
   /** Whether colours are welcome, on each of the two. */
@@ -36,6 +38,9 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
   return {
     out: (text) => void stdout.write(text),
     note: (text) => void stderr.write(text),
+    get columns() {
+      return stdout.isTTY === true ? stdout.columns : undefined;
+    },
     isTTY: stdout.isTTY === true,
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
     // Not by way of `process.stdin`: it is opened by whoever reads it.
@@ -50,14 +55,14 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
 }
 
 /** One line from the keyboard, shown as it is typed; `undefined` at the end of input. Rejects when the signal aborts. */
-async function typed(prompt: string, signal: AbortSignal): Promise<string | undefined> {
+async function typed(prompt: string, signal?: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises');
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   // Ctrl-C means the command, not the line.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
   try {
-    return await Promise.race([lines.question(prompt, { signal }), ended]);
+    return await Promise.race([lines.question(prompt, signal === undefined ? {} : { signal }), ended]);
   } finally {
     lines.close();
   }

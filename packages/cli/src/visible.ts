@@ -1,3 +1,4 @@
+import { UNSEEN_CHARACTERS } from '@dragoman/protocols';
 import type { Terminal } from './terminal.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { Terminal } from './terminal.ts';
 export function visible(text: string): string {
   return text
     .replaceAll('\r\n', '\n')
-    .replaceAll(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+    .replaceAll(UNSEEN_CHARACTERS, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
 /**
@@ -23,7 +24,7 @@ export function visibleTerminal(terminal: Terminal): Terminal {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll(UNSEEN, (found, at: number) => {
+  return text.replaceAll(UNSEEN_CHARACTERS, (found, at: number) => {
     if (found === '\r' || (found === '\u001b' && COLOUR.test(text.slice(at, at + LONGEST_COLOUR)))) return found;
     // In UTF-16, as JSON has it.
     return found
@@ -33,8 +34,6 @@ function escaped(text: string): string {
   });
 }
 
-/** Controls, format characters (bidi, zero-width, tags), lone surrogates, line and paragraph separators, unassigned tags. */
-const UNSEEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\u{e0000}-\u{e0fff}]/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a colour begins with
 const COLOUR = /^\u001b\[\d{1,2}m/;
 const LONGEST_COLOUR = 5;

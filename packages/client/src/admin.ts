@@ -2,6 +2,7 @@ import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
+import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
@@ -13,9 +14,15 @@ export interface AgentDefinition {
   readonly limits?: Limits;
   /** SPKI PEM. */
   readonly public_key?: string;
-  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'acp';
+  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'a2a' | 'acp';
   readonly module?: string;
   readonly url?: string;
+  /** `a2a`: the URL of the agent card. */
+  readonly card?: string;
+  /** `a2a`: the version to speak. */
+  readonly version?: '1.0' | '0.3';
+  /** `a2a`: the credential that proves who the server is. */
+  readonly credential?: string;
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
@@ -24,6 +31,8 @@ export interface AgentDefinition {
   readonly workspaces?: string[];
   readonly auth_method?: string;
   readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
+  /** `http`, `e2a-ws`, `a2a`: headers of every request. A secret is a reference, or the name of a credential. */
+  readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;
   readonly description?: string;
   readonly skills?: string[];
@@ -59,6 +68,8 @@ export interface Key {
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly created_at: string;
+  /** Null: it does not expire. */
+  readonly expires_at: string | null;
   readonly revoked_at: string | null;
 }
 
@@ -72,9 +83,11 @@ export interface NewSecret {
   readonly webhook_secret: string;
 }
 
-export type KeyRequest =
-  | { readonly agent_id: string; readonly role?: 'agent'; readonly description?: string }
-  | { readonly role: 'admin'; readonly description?: string };
+export type KeyRequest = ({ readonly agent_id: string; readonly role?: 'agent' } | { readonly role: 'admin' }) & {
+  readonly description?: string;
+  /** Default: until it is revoked. */
+  readonly expires_in_seconds?: number;
+};
 
 /** A secret for the vault. */
 export interface CredentialDefinition {
@@ -82,10 +95,10 @@ export interface CredentialDefinition {
   readonly type: 'bearer-token' | 'api-key' | 'password' | 'username';
   /** Never given back. */
   readonly value: string;
-  /** Where it may be sent: `host` (port 443) or `host:port`. */
-  readonly hosts: readonly string[];
-  /** Where in a request it may stand; `header` alone unless told. */
-  readonly places?: readonly ('header' | 'query' | 'body')[];
+  /** Where it may be sent: `host` (port 443) or `host:port`. Needed unless its only place is `env`. */
+  readonly hosts?: readonly string[];
+  /** Where in a request it may stand; `env`: in the environment of a program of the configuration. Default: `header`. */
+  readonly places?: readonly ('header' | 'query' | 'body' | 'env')[];
   readonly description?: string;
 }
 
@@ -94,13 +107,27 @@ export interface Credential {
   readonly id: string;
   readonly type: CredentialDefinition['type'];
   readonly hosts: readonly string[];
-  readonly places: readonly ('header' | 'query' | 'body')[];
+  readonly places: readonly ('header' | 'query' | 'body' | 'env')[];
   readonly description: string | null;
   readonly version: number;
   readonly created_at: string;
   readonly updated_at: string;
   /** It was changed outside of the vault, and is not used any more. */
   readonly damaged?: true;
+}
+
+/** The card of a foreign A2A agent, as far as it matters before the agent is added. */
+export interface CardPreview {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** Those that can be used, best first. */
+  readonly interfaces: readonly { readonly url: string; readonly binding: string; readonly version: string }[];
+  readonly unusable_interfaces: readonly string[];
+  readonly streaming: boolean;
+  readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
+  /** How callers prove who they are; empty: anybody may call. */
+  readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 
 export interface AgentList {
@@ -132,6 +159,40 @@ export interface ToolList {
   readonly held: readonly string[];
 }
 
+/** The counters of a server at one time. All but `running` and `waiting` only grow, from its start on. */
+export interface OverviewReading {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly accepted: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly frames: number;
+  readonly commits: number;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+export interface Overview {
+  readonly version: string;
+  readonly started_at: string;
+  readonly now: OverviewReading;
+  readonly every_ms: number;
+  /** Oldest first, of the last hour. */
+  readonly history: readonly OverviewReading[];
+  /** How requests ended: `succeeded`, an error code, or `failed`. */
+  readonly outcomes: Readonly<Record<string, number>>;
+  readonly rate_limited: number;
+  readonly edge: { readonly connections: number; readonly streams: number; readonly sockets: number };
+  readonly routes: readonly {
+    readonly method: string;
+    readonly route: string;
+    readonly count: number;
+    readonly errors: number;
+    readonly p50_ms: number | null;
+    readonly p95_ms: number | null;
+  }[];
+}
+
 /** Administration, with an admin key. Each call is tried once: making a key twice would make two. */
 export class Admin {
   readonly agents: AgentAdmin;
@@ -143,6 +204,7 @@ export class Admin {
   readonly tools: ToolAdmin;
   readonly requests: RequestAdmin;
   readonly outbox: OutboxAdmin;
+  readonly questions: QuestionAdmin;
   readonly #http: Http;
 
   constructor(http: Http) {
@@ -156,6 +218,12 @@ export class Admin {
     this.tools = new ToolAdmin(http);
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
+    this.questions = new QuestionAdmin(http);
+  }
+
+  /** How the whole server stands, and stood every ten seconds of the last hour. */
+  overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
+    return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
   }
 
   /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */
@@ -188,6 +256,28 @@ class AgentAdmin {
 
   get(agentId: string): Promise<AgentDefinition> {
     return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: { agent_id: 'string' } });
+  }
+
+  /** What the card of a foreign A2A agent says, before it is added with the same definition. */
+  preview(definition: AgentDefinition): Promise<CardPreview> {
+    const body = JSON.stringify(definition);
+    return this.#http.json({
+      method: 'POST',
+      path: `${CARDS}/preview`,
+      body,
+      gives: { name: 'string', interfaces: 'array' },
+    });
+  }
+
+  /** Foreign agents whose card has changed and is held until it is accepted. */
+  heldCards(): Promise<{ readonly held: readonly string[] }> {
+    return this.#http.json({ path: CARDS, gives: { held: 'array' } });
+  }
+
+  /** Accepts the card of a foreign agent that has changed. */
+  acceptCard(agentId: string): Promise<{ agent_id: string; accepted: true }> {
+    const path = `${AGENTS}/${encodeURIComponent(agentId)}/accept`;
+    return this.#http.json({ method: 'POST', path, gives: { agent_id: 'string', accepted: 'boolean' } });
   }
 
   /** Its keys end with it. */
@@ -297,5 +387,6 @@ class CredentialAdmin {
 const REMOVED = { removed: 'boolean' } as const;
 const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
+const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';
 const CREDENTIALS = 'admin/v1/credentials';

@@ -1,4 +1,4 @@
-import { type E2AResponse, isFailed, type Json, textOfResult } from '@dragoman/protocols';
+import { type E2AFrame, type E2AResponse, isFailed, type Json, textOfResult } from '@dragoman/protocols';
 import { DragomanError, errorOfFrame } from './dragoman-error.ts';
 import { type Exchange, resumed } from './resumed.ts';
 
@@ -7,7 +7,7 @@ import { type Exchange, resumed } from './resumed.ts';
  * mixed. Frames are taken from the network no faster than they are read, by one reader at a time. A reader that leaves
  * early leaves the work running; the next one goes on where it stopped.
  */
-export class Answer implements AsyncIterable<E2AResponse> {
+export class Answer implements AsyncIterable<E2AFrame> {
   readonly requestId: string;
   readonly #exchange: Exchange;
   readonly #cancel: () => Promise<boolean>;
@@ -16,7 +16,7 @@ export class Answer implements AsyncIterable<E2AResponse> {
   #first: Promise<IteratorResult<E2AResponse, void>> | undefined;
   #reading: Promise<void> | undefined;
   readonly #text: string[] = [];
-  #final: E2AResponse | undefined;
+  #final: E2AFrame | undefined;
   #failure: unknown;
 
   constructor(exchange: Exchange, cancel: () => Promise<boolean>) {
@@ -29,7 +29,7 @@ export class Answer implements AsyncIterable<E2AResponse> {
     this.#first.catch(() => {});
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<E2AResponse, void> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<E2AFrame, void> {
     if (this.#reading !== undefined) throw new Error('this answer is being read already; one reader at a time');
     let over = () => {};
     this.#reading = new Promise((resolve) => {
@@ -43,7 +43,7 @@ export class Answer implements AsyncIterable<E2AResponse> {
         if (item.done === true) return;
         const isNew = item.value.sequence > (this.#exchange.has ?? -1);
         this.#note(item.value, isNew);
-        if (isNew) yield item.value;
+        if (isNew) yield item.value as E2AFrame;
       }
     } finally {
       this.#reading = undefined;
@@ -53,7 +53,7 @@ export class Answer implements AsyncIterable<E2AResponse> {
   }
 
   /** The last frame, whether the answer succeeded or failed. */
-  async final(): Promise<E2AResponse> {
+  async final(): Promise<E2AFrame> {
     while (this.#final === undefined) {
       if (this.#reading !== undefined) await this.#reading;
       else for await (const _ of this);
@@ -107,7 +107,7 @@ export class Answer implements AsyncIterable<E2AResponse> {
     const { response_kind, body } = frame;
     const isText = response_kind === 'e2a.chunk' && body['delta_kind'] === 'text';
     if (isText && isNew && typeof body['delta'] === 'string') this.#text.push(body['delta']);
-    if (frame.is_final) this.#final = frame;
+    if (frame.is_final) this.#final = frame as E2AFrame;
   }
 
   /** Lets go of the connection. Who comes next, before the end, resumes. */

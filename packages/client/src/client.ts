@@ -11,6 +11,7 @@ import { Knowledge } from './knowledge.ts';
 import { Mailbox } from './mailbox.ts';
 import { PendingQuestions } from './pending-questions.ts';
 import { Place } from './place.ts';
+import { queryOf, REQUEST_PAGE, type RequestListQuery, type RequestPage } from './request-page.ts';
 import type { Reconnect } from './resumed.ts';
 import { Backoff, DEFAULT_RETRY, type RetryOptions } from './retry.ts';
 import { type HistoryPage, type SessionOptions, Sessions } from './sessions.ts';
@@ -43,6 +44,15 @@ export interface ResumeOptions {
   readonly after?: number;
   readonly signal?: AbortSignal;
   readonly onReconnect?: (event: Reconnect) => void;
+}
+
+/** An agent that a caller may ask. */
+export interface ReachableAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** Of its A2A card. */
+  readonly url: string;
 }
 
 export interface Health {
@@ -108,6 +118,12 @@ export class Client {
     return new Answer(exchange, () => this.cancel(requestId));
   }
 
+  /** This caller's requests of any protocol, newest change first. */
+  requests({ signal, ...query }: RequestListQuery = {}): Promise<RequestPage> {
+    const request = { path: `e2a/requests?${queryOf(query)}`, signal, gives: REQUEST_PAGE };
+    return insist(this.#http, this.#retry, request);
+  }
+
   /** Ends a running request. False when it had ended already. */
   async cancel(requestId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<boolean> {
     const path = `e2a/requests/${encodeURIComponent(textGiven(requestId, 'requestId'))}/cancel`;
@@ -130,9 +146,21 @@ export class Client {
     return new AgentMessages(this.#http, objectGiven(identity, 'identity', "{ agentId: 'my-agent' }"));
   }
 
+  /** The agents that this caller may ask. */
+  async agents({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly ReachableAgent[]> {
+    const request = { path: 'lf-a2a/agents', signal, gives: { agents: 'array' } } as const;
+    return (await insist<{ agents: readonly ReachableAgent[] }>(this.#http, this.#retry, request)).agents;
+  }
+
   /** Whether the server is there, now. */
   health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Health> {
     return this.#http.json({ path: 'health', signal, gives: { status: 'string', service: 'string' } });
+  }
+
+  /** Exchanges the one-time token of a link to the console for the keys it stands for. A second try would be refused. */
+  signInWithToken(token: string): Promise<{ readonly key?: string; readonly admin_key?: string }> {
+    const body = JSON.stringify({ token: textGiven(token, 'token') });
+    return this.#http.json({ method: 'POST', path: 'console/sign-in', body, gives: {} });
   }
 
   /** Opens a WebSocket that carries many requests at once. */

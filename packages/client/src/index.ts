@@ -4,6 +4,7 @@ export type {
   Admin,
   AgentDefinition,
   AgentList,
+  CardPreview,
   Credential,
   CredentialDefinition,
   Forgotten,
@@ -12,6 +13,8 @@ export type {
   Limits,
   NewKey,
   NewSecret,
+  Overview,
+  OverviewReading,
   Permissions,
   ToolList,
 } from './admin.ts';
@@ -37,6 +40,7 @@ export {
   type ClientOptions,
   createClient,
   type Health,
+  type ReachableAgent,
   type ResumeOptions,
   type SendOptions,
 } from './client.ts';
@@ -48,6 +52,7 @@ export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from
 export type { Mailbox, MailboxAbout, MailboxAgent, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
 export type { Delivery, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
 export type { PendingQuestion, PendingQuestions } from './pending-questions.ts';
+export type { ListedState, RequestListQuery, RequestPage, RequestSummary } from './request-page.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';

@@ -1,5 +1,6 @@
 import type { Explanation } from '@dragoman/protocols';
 import type { Http } from './http.ts';
+import { queryOf, REQUEST_PAGE, type RequestListQuery, type RequestPage } from './request-page.ts';
 
 /** What happened to requests, and taking it off the record. */
 export class RequestAdmin {
@@ -7,6 +8,11 @@ export class RequestAdmin {
 
   constructor(http: Http) {
     this.#http = http;
+  }
+
+  /** Everybody's requests, newest change first. */
+  list({ signal, ...query }: RequestListQuery & { readonly owner?: string | undefined } = {}): Promise<RequestPage> {
+    return this.#http.json({ path: `admin/v1/requests?${queryOf(query)}`, signal, gives: REQUEST_PAGE });
   }
 
   /** Of several agents' requests of this id the newest, or that of `agentId`. */

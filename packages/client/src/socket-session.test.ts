@@ -93,7 +93,7 @@ describe('a socket session', () => {
     const size = 7 * 1024 * 1024;
     const frames = await all(socket.send({ params: { size } }, { agent: 'large' }));
     expect(sequences(frames)).toEqual([0, 1, 2]);
-    expect(String(frames[1]?.body['delta']).length).toBe(size);
+    expect(String((frames[1] as E2AResponse).body['delta']).length).toBe(size);
     await socket.close();
   });
 });

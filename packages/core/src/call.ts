@@ -1,7 +1,6 @@
 import type { E2AResponse, Json } from '@dragoman/protocols';
 import type { Ask } from './ask.ts';
 import type { StopSignal } from './ending.ts';
-import type { Received } from './explain/arrival.ts';
 import type { Log } from './ports.ts';
 import type { Principal } from './principal.ts';
 import type { NewLetter, NonceRow, RequestRow } from './store/store.ts';
@@ -23,14 +22,16 @@ export interface Call {
   readonly tools?: CallerTools | undefined;
   /** Asks a person: `await call.ask({ kind: 'permission', title: 'Delete the folder?' })`. Agents always have it. */
   readonly ask?: Ask | undefined;
-  /** What was said before in this conversation, oldest first; the newest fifty unless told. Agents always have it. */
-  readonly history?: ((range?: { readonly limit?: number }) => Promise<readonly SaidBefore[]>) | undefined;
+  /** What was said before in this conversation, oldest first. Default: the newest fifty. Agents always have it. */
+  readonly history?: ((range?: HistoryRange) => Promise<readonly SaidBefore[]>) | undefined;
 }
 
 /** What an endpoint adds to a request beside the envelope. */
 export interface Beside {
   /** The caller's `Idempotency-Key`. */
   readonly idempotencyKey?: string | undefined;
+  /** Where it says no expiry itself: wait for an agent that is away until then, in epoch milliseconds. */
+  readonly holdUntil?: number | undefined;
   /** What the request was signed with: used up in the same commit that records it. */
   readonly nonce?: NonceRow | undefined;
   /** What it owes beyond its answer: recorded in the same commit. */
@@ -41,6 +42,15 @@ export interface Beside {
   readonly received?: Received | undefined;
   /** Called when the request is on disk, with the row it has there: of a repeat, that of the first. */
   readonly onAccepted?: ((row: RequestRow, accepted: { readonly isRepeat: boolean }) => void) | undefined;
+}
+
+/** What an endpoint received, before anything was made of it. */
+export interface Received {
+  /** The dialect of the endpoint. */
+  readonly dialect: string;
+  readonly text: string | Uint8Array;
+  /** The same as it was parsed, where it is an envelope already. */
+  readonly json?: Json;
 }
 
 /** What layers add to a call. */
@@ -90,6 +100,12 @@ export class ExtendedCall implements Call {
   get history(): Call['history'] {
     return this.#added.history ?? this.#call.history;
   }
+}
+
+export interface HistoryRange {
+  readonly limit?: number;
+  /** Default, and most: 8 MiB. */
+  readonly maxBytes?: number;
 }
 
 /** One thing said in a conversation. */

@@ -3,20 +3,20 @@ import type { Agent } from './agents/agent.ts';
 import type { Call } from './call.ts';
 import { ONE_HOUR } from './every-hour.ts';
 import { gateway } from './gateway/gateway.ts';
-import { type Handler, layered } from './handler.ts';
+import { type Handler, type Layer, layered } from './handler.ts';
 import { asking } from './layers/asking.ts';
 import { deadline } from './layers/deadline.ts';
+import { history } from './layers/history.ts';
 import { journal, SERVER } from './layers/journal.ts';
 import { limit } from './layers/limit.ts';
+import { ofChannel } from './layers/of-channel.ts';
 import { permit } from './layers/permit.ts';
 import { stampConversion } from './layers/stamp-conversion.ts';
 import { withTools } from './layers/tools.ts';
 import { unary } from './layers/unary.ts';
 import { Limiter } from './limits/limiter.ts';
-import type { RateLimits } from './limits/rate-limits.ts';
-import { conversation } from './mailbox/conversation.ts';
 import type { Clock, Ids, Log } from './ports.ts';
-import type { Principal } from './principal.ts';
+import type { Principal, RateLimits } from './principal.ts';
 import { PurgeTime } from './purge-time.ts';
 import { Pushes } from './pushes/pushes.ts';
 import { OpenQuestions } from './questions/open-questions.ts';
@@ -24,8 +24,8 @@ import { Callers } from './registry/callers.ts';
 import { Keys } from './registry/keys.ts';
 import { Router } from './router.ts';
 import type { Reading } from './runs/reading.ts';
+import { RunTable } from './runs/run-table.ts';
 import { Runs } from './runs/runs.ts';
-import { Slots } from './runs/slots.ts';
 import type { RequestRow, Store } from './store/store.ts';
 import type { ToolRegistry } from './tools/tool-registry.ts';
 
@@ -62,21 +62,20 @@ export class Engine {
   readonly questions: OpenQuestions;
   /** For everything that deletes by age. */
   readonly purgeTime: PurgeTime;
+  /** What endpoints do to the requests of their channels on the way to the agent. */
+  readonly channelLayers = new Map<string, Layer>();
   /** What agents are given to use; none until somebody puts some here. */
   tools: ToolRegistry | undefined;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
   readonly handle: Handler<Reading>;
-  readonly #answer: Handler;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #keepMs: number;
   readonly #anonymousSender: (owner: string) => Principal | undefined;
-  readonly #parallel = new Map<string, number>();
   readonly #idempotent = new Set<string>();
   /** Agents that were replaced and have not ended. */
   readonly #retiring = new Set<Promise<void>>();
-  readonly #stopped = new AbortController();
   #stopping: Promise<void> | undefined;
 
   constructor({
@@ -103,16 +102,17 @@ export class Engine {
     this.limiter = new Limiter({ clock, limits });
     this.purgeTime = new PurgeTime({ clock, log });
     this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
-    const limitOf = (agentId: string) =>
-      agentId === SERVER ? Number.POSITIVE_INFINITY : (this.#parallel.get(agentId) ?? 8);
+    const table = new RunTable({ clock });
+    table.setLimit(SERVER, Number.POSITIVE_INFINITY);
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
-    this.runs = new Runs({ store, clock, ids, log, slots: new Slots({ limitOf }), isIdempotent, onFrame });
+    const whenReachable = (agentId: string) => this.router.find(agentId)?.whenReachable?.();
+    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     this.questions = new OpenQuestions({ clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
       this.router.resolve(envelope, principal);
     const isForOwnTarget = (envelope: E2AEnvelope) => this.router.isForOwnTarget(envelope);
-    this.#answer = layered(this.router.handler, [
+    const answer = layered(this.router.handler, [
       unary(),
       asking(this.questions),
       deadline({ clock, milliseconds: timeoutMs }),
@@ -126,16 +126,18 @@ export class Engine {
         agentOf,
         isForOwnTarget,
       }),
-      conversation({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
+      history({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
+      ofChannel(this.channelLayers),
       withTools(() => this.tools),
     ]);
-    const journaled = journal({ runs: this.runs, router: this.router })(this.#answer);
+    const journaled = journal({ runs: this.runs, router: this.router })(answer);
     this.handle = stampConversion(clock)(permit(this.router)(limit(this.limiter)(journaled)));
+    table.recovers(this.runs.recoverable((row) => this.#callFor(row), answer));
   }
 
   /** Puts an agent in place; from now on envelopes that name it reach it. One it replaces may finish what it is answering. */
   addAgent(agent: Agent, { maxParallel = 8, isIdempotent = false }: AgentOptions = {}): void {
-    this.#parallel.set(agent.id, maxParallel);
+    this.runs.table.setLimit(agent.id, maxParallel);
     if (isIdempotent) this.#idempotent.add(agent.id);
     else this.#idempotent.delete(agent.id);
     const before = this.router.add(agent);
@@ -155,7 +157,7 @@ export class Engine {
     // Every request is counted, so that is when there was one last.
     this.purgeTime.start(await counts);
     await this.#noteOpen().catch((error) => this.#log.warn({ error: String(error) }, 'housekeeping failed'));
-    await this.runs.recover((row) => this.#callFor(row), this.#answer);
+    await this.runs.table.recover();
     void this.#keepHouse();
   }
 
@@ -166,15 +168,7 @@ export class Engine {
   }
 
   async #stop(drainMs: number): Promise<void> {
-    const over = new AbortController();
-    const drained = new AbortController();
-    this.#clock.wait(drainMs, drained.signal).then(
-      () => over.abort(),
-      () => {},
-    );
-    await this.runs.drain(over.signal);
-    drained.abort();
-    this.#stopped.abort();
+    await this.runs.table.drain(drainMs);
     await Promise.all(this.#retiring);
     try {
       await this.limiter.save(this.#store.counters);
@@ -194,7 +188,7 @@ export class Engine {
 
   #callFor(row: RequestRow): Call | undefined {
     const principal = this.principalNamed(row.owner);
-    return principal && { principal, signal: this.#stopped.signal, log: this.#log };
+    return principal && { principal, signal: this.runs.table.stopped.signal, log: this.#log };
   }
 
   /** The caller with this id as it is now, for work that continues in its name after a restart. */
@@ -208,6 +202,7 @@ export class Engine {
       role: id === 'admin' ? 'admin' : 'agent',
       description: null,
       createdAt: 0,
+      expiresAt: null,
       revokedAt: null,
     });
   }
@@ -223,10 +218,11 @@ export class Engine {
    * sessions in which nothing is left.
    */
   async #keepHouse(): Promise<void> {
+    const { stopped } = this.runs.table;
     let purgeAt = 0;
-    while (!this.#stopped.signal.aborted) {
+    while (!stopped.aborted) {
       try {
-        await this.#clock.wait(1000, this.#stopped.signal);
+        await this.#clock.wait(1000, stopped.signal);
         await this.limiter.save(this.#store.counters);
         if (this.#clock.elapsed() >= purgeAt) {
           purgeAt = this.#clock.elapsed() + ONE_HOUR;
@@ -236,7 +232,7 @@ export class Engine {
           await this.#store.sessions.purge(before);
         }
       } catch (error) {
-        if (!this.#stopped.signal.aborted) this.#log.warn({ error: String(error) }, 'housekeeping failed');
+        if (!stopped.aborted) this.#log.warn({ error: String(error) }, 'housekeeping failed');
       }
     }
   }

@@ -12,10 +12,13 @@ export {
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
 export { Registration } from './agent-registry/registration.ts';
+export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
+export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
+export { agentOfPin } from './agents/a2a/peer-card-source.ts';
 export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
-export { type Driver, type DriverContext, openAgent } from './agents/open-agent.ts';
+export { type Driver, type DriverContext, openAgent, peerPlace } from './agents/open-agent.ts';
 export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
 export { type TemporaryFolder, temporaryFolder } from './agents/temporary-folder.ts';
@@ -25,12 +28,15 @@ export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.t
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Ask, AskingOptions } from './ask.ts';
-export type { Beside, Call, SaidBefore } from './call.ts';
+export type { Beside, Call, Received, SaidBefore } from './call.ts';
 export { CredentialUse } from './credential-use.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
-export { type EventId, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
+export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf-a2a/push-notifications.ts';
+export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
+export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
+export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
 export { Engine, type EngineOptions } from './engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
@@ -46,7 +52,6 @@ export type { ExecutionEvent } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { replayedResult } from './executions/replayed-result.ts';
 export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
-export type { Received } from './explain/arrival.ts';
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
@@ -77,7 +82,7 @@ export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';
 export { Limiter } from './limits/limiter.ts';
-export { DEFAULT_RATE_LIMITS, type RateLimits } from './limits/rate-limits.ts';
+export { DEFAULT_RATE_LIMITS } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
 export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
@@ -88,10 +93,19 @@ export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
 export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
+export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
-export { SigningKeys } from './outbox/signing-keys.ts';
+export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
+export { Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
-export { ALL_PERMISSIONS, allows, NO_PERMISSIONS, type Permissions, type Principal } from './principal.ts';
+export {
+  ALL_PERMISSIONS,
+  allows,
+  NO_PERMISSIONS,
+  type Permissions,
+  type Principal,
+  type RateLimits,
+} from './principal.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export {
   ANSWER_OPERATION,
@@ -113,9 +127,11 @@ export {
   NewKeyRequest,
 } from './registry/definition.ts';
 export type { NewKey } from './registry/keys.ts';
+export { RUN_KINDS, type RunKind } from './runs/active-run.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
+export { RunTable } from './runs/run-table.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
@@ -124,15 +140,17 @@ export type { Damage } from './store/damage.ts';
 export type * from './store/memories.ts';
 export { openMemoryStore } from './store/memory-store.ts';
 export type * from './store/pins.ts';
+export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export { BUILT_IN_TARGETS, isBuiltIn } from './target.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';
-export { BUILT_IN_TARGETS, isBuiltIn } from './targets/built-in.ts';
 export { decodeStoredWorkflow } from './targets/decode-stored-workflow.ts';
 export { durableCalls } from './targets/durable-calls.ts';
 export { executionRequests } from './targets/execution-requests.ts';
+export { HubSubagents } from './targets/hub-subagents.ts';
 export { StoredWorkflowDefinition } from './targets/stored-workflow-definition.ts';
 export {
   isWorkflowName,
@@ -146,7 +164,14 @@ export { workflowsTarget } from './targets/workflows-target.ts';
 export { JsonReader } from './threads/json-reader.ts';
 export type { CallerTools } from './tools/caller-tools.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
-export { defineTool, type ToolSpec } from './tools/define-tool.ts';
+export { defineTool, type ToolArguments, type ToolSpec } from './tools/define-tool.ts';
+export {
+  type Environment,
+  type Episode,
+  type EpisodeStart,
+  type EpisodeStep,
+  loadEnvironments,
+} from './tools/environment.ts';
 export { FixedTools } from './tools/fixed-tools.ts';
 export { McpServers } from './tools/mcp/mcp-servers.ts';
 export { lexicalSearch } from './tools/memory/lexical-search.ts';
@@ -154,9 +179,15 @@ export { Memories } from './tools/memory/memories.ts';
 export type { Ranked, Search, Searchable } from './tools/memory/search.ts';
 export { openTools } from './tools/open-tools.ts';
 export { chainsPlugin } from './tools/plugins/chains.ts';
+export { envPlugin } from './tools/plugins/env.ts';
+export { Learning, learnPlugin } from './tools/plugins/learn.ts';
 export { mcpPlugin } from './tools/plugins/mcp.ts';
 export { memoryPlugin } from './tools/plugins/memory.ts';
+export { multiAgentPlugin } from './tools/plugins/multi-agent.ts';
+export { planningPlugin } from './tools/plugins/planning.ts';
+export { procPlugin } from './tools/plugins/proc.ts';
 export { skillsPlugin } from './tools/plugins/skills.ts';
+export { toolkitsPlugin } from './tools/plugins/toolkits.ts';
 export { toolsPlugin } from './tools/plugins/tools.ts';
 export { SessionToolkits } from './tools/session-toolkits.ts';
 export { type SkilledAgent, Skills } from './tools/skills.ts';
@@ -169,14 +200,17 @@ export type { Audit, AuditEntry } from './tools/wire/audit.ts';
 export type { WireSink } from './tools/wire/connection-parts.ts';
 export { loadPlugins } from './tools/wire/load-plugins.ts';
 export type { WireCall, WirePlugin, WireSession } from './tools/wire/plugin.ts';
+export type { HostedType } from './tools/wire/plugin-table.ts';
 export type { WireConnection } from './tools/wire/wire-connection.ts';
 export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';
+export { WireRefused } from './tools/wire/wire-refused.ts';
 export { unreadable } from './unreadable.ts';
 export { credentialRefused } from './vault/credential-refused.ts';
 export { decodeCredential } from './vault/decode-credential.ts';
 export { CredentialDefinition } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
+export { References, referencedFiles, withReferencedFiles } from './vault/references.ts';
 export { type Credential, openVault, type Vault } from './vault/vault.ts';
 export { BUILT_IN } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';

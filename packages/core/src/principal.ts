@@ -1,5 +1,3 @@
-import type { RateLimits } from './limits/rate-limits.ts';
-
 /** Who is calling, and what that caller may do. */
 export interface Principal {
   /** The agent id, `admin`, or the owner that an anonymous sender's messages are recorded with. */
@@ -26,6 +24,20 @@ export interface Permissions {
 
 export function allows(list: readonly string[], name: string): boolean {
   return list.includes('*') || list.includes(name);
+}
+
+/** The entry that allows a name: the wider one where there are two. */
+export function entryFor(list: readonly string[], name: string): string {
+  return list.includes('*') ? '*' : name;
+}
+
+/** How much one principal may do, in sliding windows. */
+export interface RateLimits {
+  readonly requests_per_minute: number;
+  readonly requests_per_hour: number;
+  readonly requests_per_day: number;
+  readonly api_calls_per_minute: number;
+  readonly api_calls_per_hour: number;
 }
 
 export const NO_PERMISSIONS: Permissions = {

@@ -8,7 +8,7 @@ test('a failure has the wording, the fault and the retry rule of its code', () =
     code: 'rate_limited',
     fault: 'sender',
     retryable: true,
-    message: 'Too many requests for now.',
+    message: 'Rate limit exceeded.',
     details: { retry_after: 7 },
   });
 });

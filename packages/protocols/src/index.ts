@@ -35,6 +35,7 @@ export {
 export { projectionsFor } from './e2a/adapters/projections.ts';
 export { textOfResult } from './e2a/adapters/result-text.ts';
 export { respellAcp } from './e2a/adapters/spelling.ts';
+export { type AnswerEnd, answerEnd } from './e2a/answer-end.ts';
 export { e2aDialect, isResponse } from './e2a/dialect.ts';
 export {
   E2AAuth,
@@ -84,7 +85,7 @@ export {
 export { decodeResponse, isE2AResponse } from './e2a/read-response.ts';
 export { FALLBACK_CONTEXT_KEY, RESERVED_METADATA_KEYS, SERVER_PUSH_KEY } from './e2a/reserved-keys.ts';
 export { type E2AResponse, newResponse, RESPONSE_KINDS, RESPONSE_STATUSES, type ResponseKind } from './e2a/response.ts';
-export { A2A_STREAM_BRANCHES, DELTA_KINDS, RESPONSE_BODIES } from './e2a/response-body.ts';
+export { A2A_STREAM_BRANCHES, DELTA_KINDS, type E2AFrame, RESPONSE_BODIES } from './e2a/response-body.ts';
 export { REDACTED, redacted, withoutSecrets } from './e2a/secrets.ts';
 export { agentChunkFrom, agentResponseFrom } from './e2a/to-agent-answer.ts';
 export { encodeEnvelope, encodeResponse } from './e2a/write.ts';
@@ -124,4 +125,5 @@ export { retryAfterMs } from './retry-after.ts';
 export { type JsonSchema, SCHEMA_BASE, type SchemaSet } from './schema.ts';
 export type { Static } from './static.ts';
 export { formatTimestamp, isTimestamp, parseTimestamp, timesOf } from './time.ts';
+export { UNSEEN_CHARACTERS } from './unseen-characters.ts';
 export { issuesOf, show, type Validator } from './validation.ts';

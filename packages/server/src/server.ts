@@ -2,9 +2,11 @@ import { checkAdminKey, type Engine, loadOperations, UnreadBudget } from '@drago
 import { completeConfig } from './config/complete-config.ts';
 import type { Config } from './config/config-schema.ts';
 import { unreadBytes } from './config/door-limits.ts';
+import type { SignInKeys } from './console/sign-in-tokens.ts';
 import { openAcpPart } from './parts/acp.ts';
 import { openAdminPart } from './parts/admin.ts';
 import { openAgentsPart } from './parts/agents.ts';
+import { type ConsolePart, openConsolePart } from './parts/console.ts';
 import { openE2APart } from './parts/e2a.ts';
 import { openEnginePart } from './parts/engine.ts';
 import { type HttpPart, openHttpPart } from './parts/http.ts';
@@ -12,8 +14,10 @@ import { sharedIntake } from './parts/intake.ts';
 import { openKnowledgePart } from './parts/knowledge.ts';
 import { openLfA2aPart } from './parts/lf-a2a.ts';
 import { openMailboxPart } from './parts/mailbox.ts';
+import { type McpPart, openMcpPart } from './parts/mcp.ts';
 import { type MessagesPart, openMessagesPart } from './parts/messages.ts';
 import { openOutboundPart } from './parts/outbound.ts';
+import { openOutboxPart } from './parts/outbox.ts';
 import { Parts } from './parts/parts.ts';
 import type { ServerOptions } from './parts/server-options.ts';
 import type { Service } from './parts/service.ts';
@@ -31,17 +35,21 @@ export class Server implements AsyncDisposable {
   /** Where its administration is: the same, unless it has a listener of its own. */
   readonly adminUrl: string;
   readonly wire: WirePart;
+  readonly mcp: McpPart;
   readonly messages: MessagesPart;
+  readonly #console: ConsolePart;
   readonly #parts: Parts;
   readonly #reloading: Reloading;
   #stopped: Promise<void> | undefined;
 
-  constructor({ engine, wire, messages, http, parts, reloading }: ServerContents) {
+  constructor({ engine, wire, mcp, messages, http, console, parts, reloading }: ServerContents) {
     this.engine = engine;
     this.wire = wire;
+    this.mcp = mcp;
     this.messages = messages;
     this.url = http.url;
     this.adminUrl = http.adminUrl;
+    this.#console = console;
     this.#parts = parts;
     this.#reloading = reloading;
   }
@@ -52,6 +60,11 @@ export class Server implements AsyncDisposable {
    */
   reload(config: Config, options?: ReloadOptions): Promise<Reloaded> {
     return this.#reloading.reload(config, options);
+  }
+
+  /** The path that opens the console signed in with these keys. It works once, for 15 minutes. `undefined` without a console. */
+  signInPath(keys: SignInKeys): string | undefined {
+    return this.#console.signInPath(keys);
   }
 
   /** Accepts nothing new, lets running work finish for a while, ends the rest as interrupted, and closes the store. */
@@ -68,8 +81,10 @@ export class Server implements AsyncDisposable {
 interface ServerContents {
   readonly engine: Engine;
   readonly wire: WirePart;
+  readonly mcp: McpPart;
   readonly messages: MessagesPart;
   readonly http: HttpPart;
+  readonly console: ConsolePart;
   readonly parts: Parts;
   readonly reloading: Reloading;
 }
@@ -82,7 +97,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
   const parts = new Parts(clock);
   try {
     const { store } = await parts.add(openStorePart(options));
-    const { vault, gate } = await parts.add(openOutboundPart({ ...options, store }));
+    const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, reader }));
     const { engine, agents, tools, strangers, keyCheck } = core;
@@ -92,6 +107,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
       store,
       vault,
       gate,
+      references,
       reader,
       signatures,
       engine,
@@ -111,22 +127,25 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     await parts.add(openE2APart(service));
     await parts.add(openAcpPart(service));
     const messages = await parts.add(openMessagesPart(service));
-    const { agentCard } = await parts.add(openLfA2aPart(service));
+    const callbacks = await parts.add(openOutboxPart(service));
+    const { rootCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
     const extensions = () => [messages.cardExtension()];
-    const mailbox = await parts.add(openMailboxPart({ ...service, agentCard, extensions }));
+    await parts.add(openMailboxPart({ ...service, callbacks, rootCard, extensions }));
     const { apis } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;
-    const { servers, skills } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
-    const wire = await parts.add(openWirePart({ ...service, servers, skills }));
-    await parts.add(openAdminPart({ ...service, drivers, mailbox, messages, workflows, operations, wire }));
+    const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
+    const mcp = await parts.add(openMcpPart({ ...service, stored }));
+    const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
+    await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));
+    const console = await parts.add(openConsolePart(service));
     // The last one: it serves the routes of all others.
     const http = await parts.add(openHttpPart({ ...service, routes: parts.routes, sockets: parts.sockets }));
 
     if (options.isEmbedded !== true) await parts.listen();
     await parts.start();
     const reloading = new Reloading(given.config, parts.reloadables, clock);
-    return new Server({ engine, wire, messages, http, parts, reloading });
+    return new Server({ engine, wire, mcp, messages, http, console, parts, reloading });
   } catch (error) {
     await parts.stop(0).catch((fault) => log.warn({ error: String(fault) }, 'a part did not end well'));
     throw error;

@@ -1,10 +1,14 @@
-/** Says `Hello world` in two pieces and returns nothing; `fail` throws; `hold` says `begun` and waits to be stopped. */
+/**
+ * Says `Hello world` in two pieces and returns nothing; `fail` throws; `hold` says `begun` and waits to be stopped; `flood` says 20 MB
+ * before.
+ */
 export default async function* worker({ params }, { signal }) {
   if (params.content === 'fail') throw Object.assign(new Error('it failed'), { code: 'FAILED' });
   if (params.content === 'hold') {
     yield 'begun';
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   }
+  if (params.content === 'flood') for (let piece = 0; piece < 2000; piece++) yield `${piece} `.padEnd(10_000, 'x');
   yield 'Hello';
   yield ' world';
 }

@@ -28,7 +28,7 @@ export function discoverCommand(context: Context): Command {
     ]);
     const text = options.json
       ? `${JSON.stringify({ agents })}\n`
-      : table(['AGENT', 'NAME', 'CAPABILITIES', 'LISTENS AT'], rows);
+      : table(['AGENT', 'NAME', 'CAPABILITIES', 'LISTENS AT'], rows, context.terminal);
     context.terminal.out(text);
     return 0;
   });

@@ -150,7 +150,7 @@ describe('agents call', () => {
       ...['agents', 'call', 'echo', 'say', '--as', 'desk-agent', '--sign', 'unknown.pem', '--url', server.url],
     ]);
     expect(code).toBe(1);
-    expect(notes).toContain('Who is calling is not proven.');
+    expect(notes).toContain('Authentication required.');
     expect(notes).toContain('npx dragoman agents add desk-agent --may-call echo --public-key FILE');
   });
 

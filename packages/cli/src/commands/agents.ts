@@ -1,5 +1,6 @@
 import type { AgentDefinition, AgentList } from '@dragoman/client';
 import type { Command } from 'commander';
+import { confirmCard, withCard } from '../agent-card.ts';
 import { type AgentFlags, agentDefinition, withAgentOptions } from '../agent-options.ts';
 import { replacementLines, replacing } from '../agent-replacement.ts';
 import { newCommand, PROGRAM, runs } from '../command.ts';
@@ -7,7 +8,9 @@ import { type ConnectionOptions, connect, talking, withConnectionOptions } from 
 import type { Context } from '../context.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
+import { acceptCardCommand } from './agents-accept.ts';
 import { callCommand } from './agents-call.ts';
 import { discoverCommand } from './agents-discover.ts';
 import { forgetCommand } from './agents-forget.ts';
@@ -22,6 +25,7 @@ export function agentsCommand(context: Context): Command {
   })
     .addCommand(listCommand(context))
     .addCommand(addCommand(context))
+    .addCommand(acceptCardCommand(context))
     .addCommand(removeCommand(context))
     .addCommand(forgetCommand(context))
     .addCommand(keygenCommand(context))
@@ -40,12 +44,12 @@ function listCommand(context: Context): Command {
   return runs<ConnectionOptions>(command, context, async (options) => {
     const connection = await connect(options, context, 'admin');
     const list = await talking(connection, 'admin', () => connection.client.admin.agents.list());
-    context.terminal.out(options.json ? `${JSON.stringify(list)}\n` : agentTable(list));
+    context.terminal.out(options.json ? `${JSON.stringify(list)}\n` : agentTable(list, context.terminal));
     return 0;
   });
 }
 
-function agentTable({ agents, targets, registered }: AgentList): string {
+function agentTable({ agents, targets, registered }: AgentList, terminal: Terminal): string {
   const registrationOf = (id: string) => {
     const one = registered.find(({ agent_id }) => agent_id === id);
     if (one === undefined) return undefined;
@@ -61,7 +65,7 @@ function agentTable({ agents, targets, registered }: AgentList): string {
       agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'nobody',
       visible(agent?.description ?? agent?.name ?? ''),
     ]);
-  return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows);
+  return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows, terminal);
 }
 
 function addCommand(context: Context): Command {
@@ -71,6 +75,7 @@ function addCommand(context: Context): Command {
     examples: [
       `${PROGRAM} agents add desk --may-call echo --may-call clock`,
       `${PROGRAM} agents add coder --command node --arg coder.mjs`,
+      `${PROGRAM} agents add partner --card https://partner.example.com/.well-known/agent-card.json`,
       `${PROGRAM} agents add --file agent.json`,
     ],
   }).argument('[agent_id]', 'its name');
@@ -82,8 +87,11 @@ function addCommand(context: Context): Command {
     const connection = await connect(options, context, 'admin');
     const { agents } = connection.client.admin;
     const { before, agent } = await talking(connection, 'admin', async () => {
-      const before = (await agents.list()).agents.find(({ agent_id }) => agent_id === given.agent_id);
-      const definition = replacing(before, given, { dropPublicKey: options.publicKey === false });
+      const card = options.card === undefined ? undefined : await agents.preview(given);
+      const whole = card === undefined ? given : withCard(given, card);
+      if (card !== undefined) await confirmCard(whole, card, { yes: options.yes === true, terminal });
+      const before = (await agents.list()).agents.find(({ agent_id }) => agent_id === whole.agent_id);
+      const definition = replacing(before, whole, { dropPublicKey: options.publicKey === false });
       return { before, agent: await agents.put(definition) };
     });
     if (options.json) terminal.out(`${JSON.stringify(agent)}\n`);

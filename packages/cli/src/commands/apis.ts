@@ -8,6 +8,7 @@ import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 import { fail } from '../trouble.ts';
 import { visible } from '../visible.ts';
 
@@ -32,12 +33,12 @@ function listCommand(context: Context): Command {
   return runs<ConnectionOptions>(command, context, async (options) => {
     const connection = await connect(options, context, 'admin');
     const apis = await talking(connection, 'admin', () => connection.client.admin.apis.list());
-    context.terminal.out(options.json ? `${JSON.stringify({ apis })}\n` : apiTable(apis));
+    context.terminal.out(options.json ? `${JSON.stringify({ apis })}\n` : apiTable(apis, context.terminal));
     return 0;
   });
 }
 
-function apiTable(apis: readonly KeptApi[]): string {
+function apiTable(apis: readonly KeptApi[], terminal: Terminal): string {
   const rows = apis.map(({ id, base_url, endpoints, from, description }) => [
     id,
     visible(base_url),
@@ -45,7 +46,7 @@ function apiTable(apis: readonly KeptApi[]): string {
     from,
     visible((description ?? '').slice(0, 80)),
   ]);
-  return table(['API', 'BASE URL', 'ENDPOINTS', 'FROM', 'DESCRIPTION'], rows);
+  return table(['API', 'BASE URL', 'ENDPOINTS', 'FROM', 'DESCRIPTION'], rows, terminal);
 }
 
 interface AddOptions extends ConnectionOptions {

@@ -3,7 +3,7 @@ import { newCommand, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_DEV_DATA } from '../dev-keys.ts';
 import type { DevOptions } from '../serve/dev.ts';
-import { withAcceptLoss, withServeOptions } from '../serve/serve-options.ts';
+import { withAcceptLoss, withLogLevel, withServeOptions } from '../serve/serve-options.ts';
 
 export function devCommand(context: Context): Command {
   const command = newCommand(context, {
@@ -11,7 +11,7 @@ export function devCommand(context: Context): Command {
     summary: 'run the server with demo agents and a demo key, show what it does, and say what to try',
     examples: [`${PROGRAM} dev`, `${PROGRAM} dev --port 0 --no-look`],
   }).option('--no-look', 'leave out the first look at what it does');
-  withAcceptLoss(withServeOptions(command, { data: DEFAULT_DEV_DATA }));
+  withLogLevel(withAcceptLoss(withServeOptions(command, { data: DEFAULT_DEV_DATA })));
   return runs<DevOptions>(command, context, async (options) => {
     const { dev } = await import('../serve/dev.ts');
     return dev(options, context);

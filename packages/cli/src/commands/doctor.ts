@@ -13,13 +13,18 @@ export function doctorCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'doctor',
     summary: 'look at the installation and a running server, and say how to mend what is wrong',
-    examples: [`${PROGRAM} doctor`, `${PROGRAM} doctor --url http://127.0.0.1:7420 --json`],
+    examples: [
+      `${PROGRAM} doctor`,
+      `${PROGRAM} doctor --url http://127.0.0.1:7420 --json`,
+      `${PROGRAM} doctor --probe`,
+    ],
   })
     .option('--url <url>', 'a server that should be running')
     .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
     .option('--host <address>', `where a server would listen (${DEFAULT_HOST})`)
     .option('--port <number>', `and its port (${DEFAULT_PORT})`, integer({ from: 0, to: 65_535 }))
     .option('--data <folder>', `the data folder (${DEFAULT_DATA})`)
+    .option('--probe', 'ask each agent of the configuration a real question, which may cost what its model costs')
     .option('--key <key>', 'an API key to try (DRAGOMAN_KEY)');
   withAdminKeyOptions(command, '(DRAGOMAN_ADMIN_KEY)');
   return runs<DoctorOptions>(command, context, async (options) => {

@@ -33,7 +33,9 @@ export function explainCommand(context: Context): Command {
         throw error;
       }
     });
-    terminal.out(json ? `${JSON.stringify(told)}\n` : explanationText(told, paint(terminal.colour.out)));
+    terminal.out(
+      json ? `${JSON.stringify(told)}\n` : explanationText(told, paint(terminal.colour.out), terminal.columns),
+    );
     return 0;
   });
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
+import { A_DAY_MS, duration } from '../duration.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { table } from '../table.ts';
 import { fail } from '../trouble.ts';
@@ -23,16 +24,26 @@ interface CreateOptions extends ConnectionOptions {
   readonly agent?: string;
   readonly admin?: boolean;
   readonly description?: string;
+  /** In milliseconds. */
+  readonly expires?: number;
 }
 
 function createCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'keys create',
     summary: 'one more key for an agent, shown this once',
-    examples: [`${PROGRAM} keys create --agent desk`, `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent desk)`],
+    examples: [
+      `${PROGRAM} keys create --agent desk --expires 30d`,
+      `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent desk)`,
+    ],
   })
     .option('--agent <id>', 'whose key it is')
     .option('--admin', 'an admin key instead')
+    .option(
+      '--expires <time>',
+      'how long it may be used: as 12h or 30d (until it is revoked)',
+      duration({ fromMs: 1000, toMs: TEN_YEARS_MS }),
+    )
     .option('--description <text>', 'what it is for');
   withConnectionOptions(command, 'admin');
   return runs<CreateOptions>(command, context, async (options) => {
@@ -54,15 +65,20 @@ function createCommand(context: Context): Command {
     if (options.json) terminal.out(`${JSON.stringify(key)}\n`);
     else {
       // The key alone on stdout, for $(…).
-      terminal.note(`key ${key.key_id} for ${key.agent_id}, shown this once:\n`);
+      terminal.note(
+        `key ${key.key_id} for ${key.agent_id}${key.expires_at === null ? '' : `, until ${key.expires_at}`}, shown this once:\n`,
+      );
       terminal.out(`${key.api_key}\n`);
     }
     return 0;
   });
 }
 
-function keyRequest({ agent, admin = false, description }: CreateOptions): KeyRequest {
-  const described = description === undefined ? {} : { description };
+function keyRequest({ agent, admin = false, description, expires }: CreateOptions): KeyRequest {
+  const described = {
+    ...(description !== undefined && { description }),
+    ...(expires !== undefined && { expires_in_seconds: Math.ceil(expires / 1000) }),
+  };
   if (admin && agent === undefined) return { role: 'admin', ...described };
   if (!admin && agent !== undefined) return { agent_id: agent, ...described };
   fail({
@@ -83,15 +99,16 @@ function listCommand(context: Context): Command {
   return runs<ConnectionOptions>(command, context, async (options) => {
     const connection = await connect(options, context, 'admin');
     const keys = await talking(connection, 'admin', () => connection.client.admin.keys.list());
-    const rows = keys.map(({ key_id, agent_id, role, created_at, revoked_at, description }) => [
+    const rows = keys.map(({ key_id, agent_id, role, created_at, expires_at, revoked_at, description }) => [
       key_id,
       agent_id,
       role,
       created_at,
+      expires_at ?? '',
       revoked_at ?? '',
       visible(description ?? ''),
     ]);
-    const text = table(['KEY', 'AGENT', 'ROLE', 'MADE', 'REVOKED', 'DESCRIPTION'], rows);
+    const text = table(['KEY', 'AGENT', 'ROLE', 'MADE', 'EXPIRES', 'REVOKED', 'DESCRIPTION'], rows, context.terminal);
     context.terminal.out(options.json ? `${JSON.stringify({ keys })}\n` : text);
     return 0;
   });
@@ -123,3 +140,5 @@ function revokeCommand(context: Context): Command {
     return 0;
   });
 }
+
+const TEN_YEARS_MS = 3650 * A_DAY_MS;

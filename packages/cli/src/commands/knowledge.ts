@@ -7,6 +7,7 @@ import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
 
 export function knowledgeCommand(context: Context): Command {
@@ -30,19 +31,21 @@ function listCommand(context: Context): Command {
   return runs<ConnectionOptions>(command, context, async (options) => {
     const connection = await connect(options, context, 'admin');
     const bases = await talking(connection, 'admin', () => connection.client.admin.knowledge.list());
-    context.terminal.out(options.json ? `${JSON.stringify({ knowledge_bases: bases })}\n` : baseTable(bases));
+    context.terminal.out(
+      options.json ? `${JSON.stringify({ knowledge_bases: bases })}\n` : baseTable(bases, context.terminal),
+    );
     return 0;
   });
 }
 
-function baseTable(bases: readonly KnowledgeBaseSummary[]): string {
+function baseTable(bases: readonly KnowledgeBaseSummary[], terminal: Terminal): string {
   const rows = bases.map(({ id, documents, agents, description }) => [
     id,
     String(documents),
     agents.length === 0 ? 'nobody' : visible(agents.join(', ').slice(0, 60)),
     visible((description ?? '').slice(0, 80)),
   ]);
-  return table(['KNOWLEDGE BASE', 'DOCUMENTS', 'MAY SEARCH', 'DESCRIPTION'], rows);
+  return table(['KNOWLEDGE BASE', 'DOCUMENTS', 'MAY SEARCH', 'DESCRIPTION'], rows, terminal);
 }
 
 interface AddOptions extends ConnectionOptions {

@@ -84,7 +84,7 @@ test('send puts the question to the person at the terminal, again until the answ
 test('a prompt ends when the question is answered elsewhere', async () => {
   const { client, run } = await asking();
   const sent = run(['send', 'go'], (_, signal) => {
-    return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+    return new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
   });
   await expect.poll(() => client.questions.list()).toHaveLength(1);
   const [question] = await client.questions.list();

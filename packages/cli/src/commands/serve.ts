@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_DATA } from '../environment.ts';
-import { withAcceptLoss, withServeOptions } from '../serve/serve-options.ts';
+import { withAcceptLoss, withLogLevel, withServeOptions } from '../serve/serve-options.ts';
 import type { ServeOptions } from '../serve/settings.ts';
 
 export function serveCommand(context: Context): Command {
@@ -11,7 +11,7 @@ export function serveCommand(context: Context): Command {
     summary: 'run the server',
     examples: [`${PROGRAM} serve`, `${PROGRAM} serve --config dragoman.yaml --port 0 --json`],
   });
-  withAcceptLoss(withServeOptions(command, { data: DEFAULT_DATA }));
+  withLogLevel(withAcceptLoss(withServeOptions(command, { data: DEFAULT_DATA })));
   command.option('--allow-empty', 'let a reload (SIGHUP) remove every agent');
   return runs<ServeOptions & { readonly allowEmpty?: boolean }>(command, context, async (options) => {
     // Only who runs a server pays for loading one.

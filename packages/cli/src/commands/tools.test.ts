@@ -95,3 +95,20 @@ test('a tool that takes too long is told with what lets it take longer', async (
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('did not finish within 1 s') });
   expect(late.stderr).toContain('let it take longer: --timeout SECONDS');
 });
+
+test('tools are those of the configuration in the folder unless --url or DRAGOMAN_URL names a server, as for workflows', async () => {
+  const { server } = await started();
+  await using _ = server;
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'own.mjs'), TOOLS.replace("name: 'add'", "name: 'own_add'"));
+  writeFileSync(join(folder, 'dragoman.yaml'), 'tools: [./own.mjs]\n');
+  const listed = async (environment: Record<string, string>) => {
+    const surroundings = new FakeSurroundings({ folder, environment });
+    const code = await main(['tools', 'list'], surroundings);
+    return { code, text: surroundings.out + surroundings.notes };
+  };
+  const here = await listed({});
+  expect(here).toMatchObject({ code: 0, text: expect.stringContaining('own_add') });
+  const there = await listed({ DRAGOMAN_URL: server.url, DRAGOMAN_KEY: 'dgm_not_a_key_of_that_server' });
+  expect(there).toMatchObject({ code: 1, text: expect.stringContaining(server.url) });
+});

@@ -4,19 +4,22 @@ import { isObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult, WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Command } from 'commander';
 import { asWord } from '../as-word.ts';
-import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
-import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import { each, newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, ELSEWHERE, isHere, talking, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
+import { duration, inWords } from '../duration.ts';
+import { DEFAULT_CONFIG } from '../environment.ts';
 import { objectOption } from '../input.ts';
 import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 import { fail } from '../trouble.ts';
 import { visible } from '../visible.ts';
 
 export function toolsCommand(context: Context): Command {
   return newCommand(context, {
     name: 'tools',
-    summary: 'tools: list and call them, on a server or from a configuration',
-    examples: [`${PROGRAM} tools list`, `${PROGRAM} tools call add --args '{"a":1,"b":2}' --config dragoman.yaml`],
+    summary: 'tools: list and call them, here or on a server',
+    examples: [`${PROGRAM} tools list`, `${PROGRAM} tools call add --args '{"a":1,"b":2}' --url http://127.0.0.1:7420`],
   })
     .addCommand(listCommand(context))
     .addCommand(callCommand(context))
@@ -47,9 +50,9 @@ function listCommand(context: Context): Command {
     const { query = '', tag = [], deferred = false } = options;
     const filter = { query, filter_tags: [...tag], include_deferred: deferred };
     const tools = await withWire(options, context, (wire) => wire.tools(filter));
-    context.terminal.out(options.json ? `${JSON.stringify({ tools })}\n` : toolTable(tools));
+    context.terminal.out(options.json ? `${JSON.stringify({ tools })}\n` : toolTable(tools, context.terminal));
     const isFiltered = query !== '' || tag.length > 0;
-    if (tools.length === 0 && !isFiltered && !options.json) context.terminal.note(`${whyNone(options)}\n`);
+    if (tools.length === 0 && !isFiltered && !options.json) context.terminal.note(`${whyNone(options, context)}\n`);
     return 0;
   });
 }
@@ -65,12 +68,16 @@ function callCommand(context: Context): Command {
   })
     .argument('<name>', 'the tool')
     .option('--args <json>', 'its arguments, a JSON object; - reads them from stdin ({})')
-    .option('--timeout <seconds>', 'how long it may take, in seconds (30)', integer({ from: 1 }));
+    .option(
+      '--timeout <time>',
+      'how long it may take: seconds, or as 500ms, 5m (30)',
+      duration({ fromMs: 1, toMs: TEN_MINUTES_MS }),
+    );
   withToolsOptions(command);
   return runs<ToolsOptions & { args?: string; timeout?: number }>(command, context, async (options, [name = '']) => {
     const { terminal, onSignal } = context;
     const args = await objectOption('--args', options.args, context);
-    const { timeout = 30 } = options;
+    const { timeout = 30_000 } = options;
     const stop = new AbortController();
     const forget = onSignal(() => stop.abort(new DragomanError({ code: 'cancelled', message: 'cancelled' })));
     try {
@@ -78,7 +85,7 @@ function callCommand(context: Context): Command {
         wire
           .call(name, args, {
             signal: stop.signal,
-            timeoutMs: timeout * 1000,
+            timeoutMs: timeout,
             onEvent: (event) => terminal.note(options.json ? `${JSON.stringify(event)}\n` : `${lineOf(event)}\n`),
           })
           .catch((error: unknown) => uncalled(error, { ...options, timeout })),
@@ -154,23 +161,30 @@ async function acceptInFolder(
 }
 
 /** Only the host knows whether there are others, and does not tell who may not use them. */
-function whyNone({ config }: ToolsOptions): string {
-  if (config !== undefined) return `${config} has no tool that could be listed now`;
+function whyNone(options: ToolsOptions, context: Context): string {
+  if (isHere(options, context)) {
+    const { config = DEFAULT_CONFIG } = options;
+    return `none: ${config} has no tool that could be listed now; --url URL lists those of a server`;
+  }
   return 'none: permissions.tools of its agent names those a key may use, "*" for all; --deferred lists deferred ones too';
 }
 
 /** The host has named the nearest, if one is near. */
-function uncalled(error: unknown, { config, timeout }: ToolsOptions & { timeout: number }): never {
+function uncalled(error: unknown, { config, url, timeout }: ToolsOptions & { timeout: number }): never {
   if (!(error instanceof DragomanError)) throw error;
   const { code, message, suggestions } = error;
-  const where = config === undefined ? '' : ` --config ${asWord(config)}`;
+  const where = `${flag('--config', config)}${flag('--url', url)}`;
   const fixes: Readonly<Record<string, string>> = {
     not_found: `see them all: ${PROGRAM} tools list --deferred${where}`,
-    timeout: `let it take longer: --timeout SECONDS, ten minutes at most; it was ${timeout}`,
+    timeout: `let it take longer: --timeout SECONDS, 600 at most; it was ${inWords(timeout)}`,
   };
   const fix = fixes[code];
   if (fix === undefined) throw error;
   fail({ code, message, fixes: [...suggestions, fix] });
+}
+
+function flag(name: string, value: string | undefined): string {
+  return value === undefined ? '' : ` ${name} ${asWord(value)}`;
 }
 
 /** Held tools are in no list of tools, so that they are named here. */
@@ -182,17 +196,17 @@ function notHeld(name: string, held: readonly string[]): never {
 }
 
 function withToolsOptions(command: Command): void {
-  withConnectionOptions(command, 'agent');
-  command.option('--config <file>', 'use the tools of this configuration, without a server');
+  withConnectionOptions(command, 'agent', { url: ELSEWHERE });
+  command.option('--config <file>', `without a server: the configuration (${DEFAULT_CONFIG}, if there is one)`);
 }
 
-/** With a configuration, its tools in this process; else those of a server. */
+/** On the server that is named; else the tools of the configuration, in this process. */
 async function withWire<T>(
   options: ToolsOptions,
   context: Context,
   action: (wire: WireClient) => Promise<T>,
 ): Promise<T> {
-  if (options.config !== undefined) {
+  if (isHere(options, context)) {
     const { withLocalWire } = await import('../wire/local-wire.ts');
     return withLocalWire(options.config, context, (wire) => action(wire).catch(told));
   }
@@ -211,13 +225,13 @@ function told(error: unknown): never {
   fail({ code, message, issues, fixes: suggestions });
 }
 
-function toolTable(tools: readonly ToolDefinition[]): string {
+function toolTable(tools: readonly ToolDefinition[], terminal: Terminal): string {
   const rows = tools.map(({ name, input_parameters, description }) => [
     visible(name),
     visible(input_parameters.map((one) => (one.required ? one.name : `[${one.name}]`)).join(' ')),
     visible(description.split('\n')[0] ?? '').slice(0, 100),
   ]);
-  return table(['TOOL', 'ARGUMENTS', 'DESCRIPTION'], rows);
+  return table(['TOOL', 'ARGUMENTS', 'DESCRIPTION'], rows, terminal);
 }
 
 function resultText({ data }: ToolResult): string {
@@ -230,3 +244,5 @@ function lineOf(event: WireMessage): string {
   const percent = typeof data['pct'] === 'number' ? `${Math.round(data['pct'])} % ` : '';
   return visible(`${percent}${text}`);
 }
+
+const TEN_MINUTES_MS = 600_000;

@@ -23,7 +23,7 @@ export function vaultCommand(context: Context): Command {
 
 interface SetOptions extends ConnectionOptions {
   readonly type: CredentialDefinition['type'];
-  readonly host: readonly string[];
+  readonly host?: readonly string[];
   readonly place?: CredentialDefinition['places'];
   readonly description?: string;
 }
@@ -35,6 +35,7 @@ function setCommand(context: Context): Command {
     examples: [
       `${PROGRAM} vault set crm --type bearer-token --host api.example.com < token.txt`,
       `printf %s "$TOKEN" | ${PROGRAM} vault set crm --host 10.0.0.7:8080 --place header --place query`,
+      `${PROGRAM} vault set model-key --type api-key --place env < key.txt`,
     ],
   })
     .argument('<id>', 'the name requests refer to it by')
@@ -48,12 +49,16 @@ function setCommand(context: Context): Command {
         .choices(['bearer-token', 'api-key', 'password', 'username'])
         .default('bearer-token'),
     )
-    .requiredOption('--host <host>', 'where it may be sent: host (port 443) or host:port; may be repeated', each)
-    .option('--place <place>', 'where in a request it may stand: header, query, body (header); may be repeated', each)
+    .option('--host <host>', 'where it may be sent: host (port 443) or host:port; may be repeated', each)
+    .option(
+      '--place <place>',
+      'where it may stand: header, query or body of a request, env of a program (header); may be repeated',
+      each,
+    )
     .option('--description <text>', 'what it is for');
   withConnectionOptions(command, 'admin');
   return runs<SetOptions>(command, context, async (options, [id = '', given = '-']) => {
-    const { type, host: hosts, place: places, description } = options;
+    const { type, host: hosts = [], place: places, description } = options;
     if (given !== '-') valueAmongArguments(id);
     const value = await valueFor(id, context);
     const definition: CredentialDefinition = {
@@ -67,7 +72,11 @@ function setCommand(context: Context): Command {
     const credential = await talking(connection, 'admin', () =>
       connection.client.admin.credentials.put(id, definition),
     );
-    const text = `kept ${credential.id}, for ${credential.hosts.join(', ')}\n`;
+    const users = [
+      ...credential.hosts,
+      ...(credential.places.includes('env') ? ['programs of the configuration'] : []),
+    ];
+    const text = `kept ${credential.id}, for ${users.join(', ')}\n`;
     context.terminal.out(options.json ? `${JSON.stringify(credential)}\n` : text);
     return 0;
   });
@@ -109,7 +118,7 @@ function listCommand(context: Context): Command {
       updated_at,
       visible(description ?? ''),
     ]);
-    const text = table(['ID', 'TYPE', 'HOSTS', 'PLACES', 'SET', 'DESCRIPTION'], rows);
+    const text = table(['ID', 'TYPE', 'HOSTS', 'PLACES', 'SET', 'DESCRIPTION'], rows, context.terminal);
     context.terminal.out(options.json ? `${JSON.stringify({ credentials })}\n` : text);
     return 0;
   });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { newCommand, PROGRAM, runs } from '../command.ts';
 import type { Context } from '../context.ts';
 import { DEFAULT_CONFIG } from '../environment.ts';
-import type { WireFlags } from '../wire/run-wire.ts';
+import type { StdioHostFlags } from '../wire/stdio-host.ts';
 
 export function wireCommand(context: Context): Command {
   const command = newCommand(context, {
@@ -15,7 +15,7 @@ export function wireCommand(context: Context): Command {
   })
     .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
     .option('--data <folder>', 'where everything durable is kept (a temporary store, gone when it ends)');
-  return runs<WireFlags>(command, context, async (options) => {
+  return runs<StdioHostFlags>(command, context, async (options) => {
     // Only who runs a host pays for loading one.
     const { runWire } = await import('../wire/run-wire.ts');
     return runWire(options, context);

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
 import { noSuchName } from '../no-such-name.ts';
 import { table } from '../table.ts';
+import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
 
 export function workflowStoredCommand(context: Context): Command {
@@ -29,12 +30,14 @@ function listCommand(context: Context): Command {
   return runs<ConnectionOptions>(command, context, async (options) => {
     const connection = await connect(options, context, 'admin');
     const workflows = await talking(connection, 'admin', () => connection.client.admin.workflows.list());
-    context.terminal.out(options.json ? `${JSON.stringify({ workflows })}\n` : workflowTable(workflows));
+    context.terminal.out(
+      options.json ? `${JSON.stringify({ workflows })}\n` : workflowTable(workflows, context.terminal),
+    );
     return 0;
   });
 }
 
-function workflowTable(workflows: readonly StoredWorkflowSummary[]): string {
+function workflowTable(workflows: readonly StoredWorkflowSummary[], terminal: Terminal): string {
   const rows = workflows.map(({ name, version, inputs, from, description }) => [
     name,
     String(version),
@@ -42,7 +45,7 @@ function workflowTable(workflows: readonly StoredWorkflowSummary[]): string {
     from,
     visible(description.slice(0, 80)),
   ]);
-  return table(['WORKFLOW', 'VERSION', 'INPUTS', 'FROM', 'DESCRIPTION'], rows);
+  return table(['WORKFLOW', 'VERSION', 'INPUTS', 'FROM', 'DESCRIPTION'], rows, terminal);
 }
 
 interface PutOptions extends ConnectionOptions {

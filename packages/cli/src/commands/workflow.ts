@@ -1,8 +1,16 @@
 import type { Level, RunOptions } from '@dragoman/protocols/a2e-workflow';
 import { type Command, Option } from 'commander';
-import { each, integer, newCommand, PROGRAM, runs } from '../command.ts';
-import { type ConnectionOptions, connect, type ServerConnection, withConnectionOptions } from '../connection.ts';
+import { each, newCommand, PROGRAM, runs } from '../command.ts';
+import {
+  type ConnectionOptions,
+  connect,
+  ELSEWHERE,
+  isHere,
+  type ServerConnection,
+  withConnectionOptions,
+} from '../connection.ts';
 import type { Context } from '../context.ts';
+import { A_DAY_MS, duration } from '../duration.ts';
 import { readText } from '../input.ts';
 import type * as Actions from '../workflow/actions.ts';
 import { workflowStoredCommand } from './workflow-stored.ts';
@@ -50,10 +58,14 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
           .choices(['stop', 'continue'])
           .default(undefined, 'stop'),
       )
-      .option('--timeout <ms>', 'how long it may take, in milliseconds (30000)', integer({ from: 1 }))
+      .option(
+        '--timeout <time>',
+        'how long it may take: seconds, or as 500ms, 5m (30)',
+        duration({ fromMs: 1, toMs: A_DAY_MS }),
+      )
       .option('--keep-id', "keep the workflow's own execution id; run again, it gives the stored result");
   }
-  withConnectionOptions(command, 'agent', { url: 'a server to do it on (none: it is done here)' });
+  withConnectionOptions(command, 'agent', { url: ELSEWHERE });
   return runs<Omit<WorkflowFlags, 'json'>>(command, context, async (options, [file = '']) => {
     const text = await readText(file, context);
     await using server = await serverFor(options, context);
@@ -64,7 +76,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
 
 /** The server that was named, or one of our own for as long as the command takes. */
 async function serverFor(options: WorkflowFlags, context: Context): Promise<ServerConnection & AsyncDisposable> {
-  if (options.url === undefined) {
+  if (isHere(options, context)) {
     // Only who runs a server pays for loading one.
     const { localServer } = await import('../workflow/local-server.ts');
     return localServer(options, context);

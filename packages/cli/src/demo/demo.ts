@@ -101,7 +101,8 @@ function withDemo(
     ca: [...[config.gate?.ca ?? []].flat(), listenCertificate(data, now).path],
   };
   const default_agent = config.default_agent ?? 'echo';
-  return { ...settings, config: { ...config, agents, apis, tools, gate, default_agent, mailbox } };
+  const log: Config['log'] = { access: true, ...config.log };
+  return { ...settings, config: { ...config, agents, apis, tools, gate, default_agent, mailbox, log } };
 }
 
 /** The demo's own caller, who may talk to every agent and run every workflow. */

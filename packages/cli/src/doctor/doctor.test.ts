@@ -260,7 +260,15 @@ describe('the data folder', () => {
   test('with a damaged key in it is told with the name of the key', async () => {
     const folder = temporaryFolder();
     const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
-    const key = { keyId: 'k1', hash: 'h', agentId: 'ann', role: 'agent', createdAt: 1, revokedAt: null } as const;
+    const key = {
+      keyId: 'k1',
+      hash: 'h',
+      agentId: 'ann',
+      role: 'agent',
+      createdAt: 1,
+      expiresAt: null,
+      revokedAt: null,
+    } as const;
     await store.keys.put({ ...key, description: 'needle' });
     await store[Symbol.asyncDispose]();
     const file = readFileSync(join(folder, 'dragoman.db'), 'latin1');
@@ -295,4 +303,24 @@ describe('the data folder', () => {
     mkdirSync(folder);
     expect(await checkDataFolder(folder, { serverRuns: false })).toMatchObject({ ok: true });
   });
+});
+
+test('--probe asks each agent a real question, and reports what a crashed one wrote last', async () => {
+  const folder = temporaryFolder();
+  const echo = `export default async function* ({ params }) { yield 'heard ' + params.content; }`;
+  writeFileSync(join(folder, 'echo.mjs'), echo);
+  writeFileSync(join(folder, 'broken.mjs'), `console.error('Error: no model is loaded'); process.exit(4);`);
+  const agents = {
+    echo: { driver: 'module', module: './echo.mjs' },
+    broken: { driver: 'stdio', command: process.execPath, args: [join(folder, 'broken.mjs')] },
+  };
+  writeFileSync(join(folder, 'dragoman.yaml'), JSON.stringify({ agents }));
+  const args = ['--config', join(folder, 'dragoman.yaml'), '--port', String(await freePort())];
+  const without = await examine(args, { folder });
+  expect([without.code, without.find('probe echo')]).toEqual([0, undefined]);
+  const { code, find } = await examine([...args, '--probe'], { folder });
+  expect(code).toBe(1);
+  expect(find('probe echo')).toMatchObject({ ok: true, message: expect.stringMatching(/^answered in \d+ ms$/) });
+  expect(find('probe broken')).toMatchObject({ ok: false });
+  expect(find('probe broken').message).toContain('ended with exit code 4 (it wrote: Error: no model is loaded)');
 });

@@ -16,7 +16,10 @@ import { checkKey, checkOtherPorts, checkServer, type ServerPlace } from './serv
 import { checkStart } from './start.ts';
 import { checkTools } from './tools.ts';
 
-export type DoctorOptions = ServeOptions & ConnectionOptions;
+export interface DoctorOptions extends ServeOptions, ConnectionOptions {
+  /** Asks each agent of the configuration a real question. */
+  readonly probe?: boolean;
+}
 
 /** Looks at everything between a person and a working server, and says what mends what it finds. */
 export async function examineInstallation(options: DoctorOptions, context: Context): Promise<DoctorFinding[]> {
@@ -42,7 +45,7 @@ export async function examineInstallation(options: DoctorOptions, context: Conte
     ...findings,
     ...parts,
     ...checkNamedAgents(settings.config, Object.keys(configured)),
-    ...(await checkStart(settings, context, { known: parts })),
+    ...(await checkStart(settings, context, { known: parts, probe: options.probe === true })),
     ...(await checkDataFolders({ options, surroundings, data: settings.data, serverRuns })),
     await checkServer(place, health),
     ...(serverRuns

@@ -5,22 +5,28 @@ import type { ServeSettings } from '../serve/settings.ts';
 import { troubleOf } from '../trouble.ts';
 import { withLocalHost } from '../wire/local-host.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
+import { probeAgents } from './probe.ts';
 
 /**
  * What a start finds wrong with a configuration: it is started as `serve` does, and stopped, with a store of its own and no port.
  * Files are loaded and the programs of MCP servers run for that, as `tools list --config` does.
  */
 export async function checkStart(
-  { configPath }: ServeSettings,
+  { configPath, config }: ServeSettings,
   context: Context,
-  { known }: { known: readonly DoctorFinding[] },
+  { known, probe = false }: { known: readonly DoctorFinding[]; probe?: boolean },
 ): Promise<DoctorFinding[]> {
   if (configPath === undefined) return [];
   const log = new Warnings();
   try {
-    return await withLocalHost({ config: configPath, log }, context, async ({ wire: { servers } }) => {
+    return await withLocalHost({ config: configPath, log }, context, async (server) => {
+      const { servers } = server.wire;
       await servers.ready;
-      return [sound('start', 'everything it names can be opened'), ...checkServers(servers, log, configPath)];
+      return [
+        sound('start', 'everything it names can be opened'),
+        ...checkServers(servers, log, configPath),
+        ...(probe ? await probeAgents(server, config.agents ?? {}) : []),
+      ];
     });
   } catch (error) {
     const trouble = troubleOf(error);

@@ -12,6 +12,7 @@ import { Callbacks, type Stage, stageOn } from '../tour/stage.ts';
 import { VERSION } from '../version.ts';
 import { visible } from '../visible.ts';
 import { doorLines } from './door-lines.ts';
+import { ignoreInGit } from './ignore-in-git.ts';
 import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
@@ -28,13 +29,17 @@ export async function dev(
   const { terminal } = context;
   const given = readSettings(options, context, { data: DEFAULT_DEV_DATA });
   const { data } = given;
+  ignoreInGit({ data, folder: context.folder });
   let url = '';
   await using callbacks = await Callbacks.listen(0, listenCertificate(data, context.now()), () => url);
   await using demo = await Demo.start(given, { callbackPort: callbacks.port, now: context.now() });
   const { settings } = demo;
   let adminKey: string | undefined;
+  // The requests of the first look are no news to whom it is shown.
+  let isLooking = look;
   return await runServer({
     settings,
+    showsRequests: () => !isLooking,
     context,
     json,
     command: 'dev',
@@ -44,10 +49,13 @@ export async function dev(
     onListening: async (server) => {
       const keys = await demo.furnish(server, adminKey);
       url = keys.url;
-      if (json) terminal.out(`${JSON.stringify({ event: 'demo', key: keys.key })}\n`);
-      else terminal.out(greeting(server, { keys, settings, context }));
+      const path = server.signInPath({ key: keys.key, admin_key: keys.admin_key });
+      const link = path && keys.url + path;
+      if (json) terminal.out(`${JSON.stringify({ event: 'demo', key: keys.key, ...(link && { console: link }) })}\n`);
+      else terminal.out(greeting(server, { keys, link, settings, context }));
       const stage = (signal: AbortSignal) => stageOn(keys, { callbacks, data, signal });
       const isWanted = !look || (await showOnce(stage, { json, context }));
+      isLooking = false;
       // Whoever takes the tour receives its own.
       await callbacks[Symbol.asyncDispose]();
       if (!json && isWanted) terminal.out(whatToTry({ keys, settings, context }));
@@ -82,11 +90,15 @@ interface Told {
   readonly context: Context;
 }
 
-function greeting(server: Server, { keys, settings, context: { folder, terminal } }: Told): string {
+function greeting(
+  server: Server,
+  { keys, link, settings, context: { folder, terminal } }: Told & { readonly link: string | undefined },
+): string {
   const { config, data } = settings;
   const { bold, dim } = paint(terminal.colour.out);
   const lines = [
     `Dragoman ${VERSION} is ready at ${bold(keys.url)} ${dim(`(${Math.round(performance.now())} ms)`)}`,
+    ...(link === undefined ? [] : [`  console  ${bold(link)}`, '           signs you in once, within 15 minutes']),
     ...doorLines(server, folder),
     `  config   ${configTold(settings, folder)}`,
     `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; ${config.default_agent} unless told`,

@@ -14,3 +14,21 @@ test('every door is told, and one that is not open is not', () => {
     '  messages tcp://127.0.0.1:40124',
   ]);
 });
+
+test('a server that listens on every address is told with each real one', () => {
+  const closed = { url: undefined, socket: undefined };
+  const at = (address: string, family: 'IPv4' | 'IPv6', scopeid = 0) =>
+    ({ address, family, netmask: '', mac: '', internal: false, cidr: null, scopeid }) as never;
+  const interfaces = {
+    lo: [at('127.0.0.1', 'IPv4'), at('::1', 'IPv6')],
+    eth0: [at('192.168.1.7', 'IPv4'), at('fe80::1', 'IPv6', 2), at('2001:db8::7', 'IPv6')],
+  };
+  const told = (host: string) => {
+    const everywhere = `http://${host}:7420`;
+    return doorLines({ url: everywhere, adminUrl: everywhere, wire: closed, messages: closed }, '/', interfaces);
+  };
+  expect(told('0.0.0.0')).toEqual(['           http://127.0.0.1:7420', '           http://192.168.1.7:7420']);
+  expect(told('[::]')).toContain('           http://[2001:db8::7]:7420');
+  expect(told('[::]').join()).not.toContain('fe80');
+  expect(told('127.0.0.1')).toEqual([]);
+});

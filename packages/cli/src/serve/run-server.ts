@@ -19,6 +19,8 @@ export interface ServerRun {
   readonly onListening: (server: Server) => Promise<void>;
   /** Called at SIGHUP, where that does not mean that the terminal is gone. */
   readonly onHangUp?: (server: Server) => Promise<void>;
+  /** Whether a terminal shows requests at this moment. Default: always. */
+  readonly showsRequests?: () => boolean;
   /** In place of the real one. */
   readonly start?: typeof startServer;
 }
@@ -48,7 +50,8 @@ export async function runServer({
   };
   const forgetHangUp = isService ? context.onHangUp(reread) : () => {};
   const disk = brokenDisk();
-  const log = json ? jsonLog('info') : terminalLog(terminal);
+  const { level = 'info' } = settings.config.log ?? {};
+  const log = json ? jsonLog(level) : terminalLog(terminal, { level, showsRequests: run.showsRequests });
   const forgetStray = outliveStrayErrors(context, log);
   const { config, data: folder, adminKey, vaultKey, acceptLoss } = settings;
   const options = {
@@ -58,6 +61,7 @@ export async function runServer({
     howToAccept: (tool: string) => `${PROGRAM} tools accept ${tool}${where}`,
     ...(adminKey !== undefined && { adminKey }),
     ...(vaultKey !== undefined && { vaultKey }),
+    environment: context.environment,
     ...(acceptLoss !== undefined && { acceptLoss }),
   };
   let newAdminKey: string | undefined;

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { integer } from '../command.ts';
 import { DEFAULT_CONFIG, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
 
@@ -9,6 +9,17 @@ export function withServeOptions(command: Command, { data }: { data: string }): 
     .option('--host <address>', `the address to listen on (${DEFAULT_HOST})`)
     .option('--port <number>', `the port, 0 for any free one (${DEFAULT_PORT})`, integer({ from: 0, to: 65_535 }))
     .option('--data <folder>', `where everything durable is kept (${data})`);
+}
+
+/** Of log lines, the most talkative first. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** For the commands that run a server. */
+export function withLogLevel(command: Command): Command {
+  return command.addOption(
+    new Option('--log-level <level>', 'the least important log lines to show (info)').choices(LOG_LEVELS),
+  );
 }
 
 /** For the commands that may start on a database that lost something. */

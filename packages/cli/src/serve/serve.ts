@@ -5,6 +5,7 @@ import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { VERSION } from '../version.ts';
 import { doorLines } from './door-lines.ts';
+import { ignoreInGit } from './ignore-in-git.ts';
 import { reload } from './reload.ts';
 import { runServer } from './run-server.ts';
 import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
@@ -17,6 +18,7 @@ export function serve(
   const { terminal } = context;
   const { json } = options;
   const settings = readSettings(options, context);
+  if (settings.config.store !== 'memory') ignoreInGit({ data: settings.data, folder: context.folder });
   return runServer({
     settings,
     context,

@@ -8,6 +8,7 @@ import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT, given, portIn
 import { shortPath } from '../short-path.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { fail } from '../trouble.ts';
+import type { LogLevel } from './serve-options.ts';
 
 /** What `serve` and `dev` take on the command line. */
 export interface ServeOptions {
@@ -16,6 +17,7 @@ export interface ServeOptions {
   readonly port?: number;
   readonly data?: string;
   readonly acceptLoss?: boolean;
+  readonly logLevel?: LogLevel;
 }
 
 /** Everything a server is started with. */
@@ -55,6 +57,7 @@ export function settingsFrom(
       host: options.host ?? given(environment, 'DRAGOMAN_HOST') ?? config.host ?? DEFAULT_HOST,
       port: options.port ?? portIn(environment) ?? config.port ?? DEFAULT_PORT,
       ...(store !== undefined && { store }),
+      ...(options.logLevel !== undefined && { log: { ...config.log, level: options.logLevel } }),
     },
     configPath: path,
     flags: { config: flag('--config', options.config), data: flag('--data', options.data) },

@@ -12,7 +12,7 @@ export async function startTrouble(
   { settings, command }: { settings: ServeSettings; command: StartCommand },
 ): Promise<Trouble> {
   const failed: ListenError = error instanceof Error ? error : new Error(String(error));
-  const { code, message } = failed;
+  const { code, message, fix } = failed;
   const { host, port } = settings.config;
   const { config: ofConfig, data: ofData } = settings.flags;
   const again = `${PROGRAM} ${command}${ofConfig}${ofData}`;
@@ -67,6 +67,12 @@ export async function startTrouble(
           `or start with another folder: ${PROGRAM} ${command}${ofConfig} --data OTHER_FOLDER`,
         ],
       };
+    case 'bad_reference':
+      return {
+        code,
+        message,
+        fixes: [fix ?? 'correct it', `or change it in ${settings.configPath ?? 'the configuration'}`],
+      };
     case 'module_missing':
       return {
         code,
@@ -108,7 +114,7 @@ function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
   return [`see where: node ${isUnreadable ? '--check ' : ''}${file}`];
 }
 
-type StartCommand = 'serve' | 'dev' | 'wire' | 'workflow run' | 'tools accept';
+export type StartCommand = 'serve' | 'dev' | 'wire' | 'mcp' | 'workflow run' | 'tools accept';
 
 /** Who has the data folder, where it is reached, and the three ways out. */
 async function folderTaken(
@@ -145,7 +151,7 @@ function noSocket(message: string, { configPath }: ServeSettings): Trouble {
 }
 
 /** What the operating system says of a port it does not give. For a unix socket Node has its path in `address`, and -1. */
-type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string };
+type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly fix?: string };
 
 async function portTaken(
   { port: taken, address }: ListenError,

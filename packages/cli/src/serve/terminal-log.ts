@@ -2,18 +2,52 @@ import type { Log, LogFields } from '@dragoman/core';
 import { paint } from '../paint.ts';
 import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
+import { LOG_LEVELS, type LogLevel } from './serve-options.ts';
 
-/** The server's log for a person: what went wrong, in a line each. The whole of it is what `--json` is for. */
-export function terminalLog(terminal: Terminal): Log {
-  const { yellow, red } = paint(terminal.colour.note);
-  const line = (label: string, fields: LogFields, message: string) =>
-    terminal.note(`${label} ${visible(`${message}${told(fields)}`)}\n`);
+export interface TerminalLogOptions {
+  /** Default: info. */
+  readonly level?: LogLevel;
+  /** Whether requests are shown at this moment. Default: always. */
+  readonly showsRequests?: (() => boolean) | undefined;
+}
+
+/** The server's log for a person, in a line each. The whole of it is what `--json` is for. */
+export function terminalLog(
+  terminal: Terminal,
+  { level = 'info', showsRequests = () => true }: TerminalLogOptions = {},
+): Log {
+  const { yellow, red, dim } = paint(terminal.colour.note);
+  const write =
+    (own: LogLevel, label: string) =>
+    (fields: LogFields, message: string): void => {
+      if (LOG_LEVELS.indexOf(own) < LOG_LEVELS.indexOf(level)) return;
+      const isRequest = 'method' in fields && 'path' in fields && 'ms' in fields;
+      if (isRequest && !showsRequests()) return;
+      const written = fields['stderr'];
+      const line =
+        typeof written === 'string'
+          ? `${dim(`[${writerOf(fields)}]`)} ${visible(written)}`
+          : isRequest
+            ? dim(visible(requestLine(fields)))
+            : `${label} ${visible(`${message}${told(fields)}`)}`;
+      terminal.note(`${line}\n`);
+    };
   return {
-    debug: () => {},
-    info: () => {},
-    warn: (fields, message) => line(yellow('warning:'), fields, message),
-    error: (fields, message) => line(red('error:'), fields, message),
+    debug: write('debug', dim('debug:')),
+    info: write('info', dim('info:')),
+    warn: write('warn', yellow('warning:')),
+    error: write('error', red('error:')),
   };
+}
+
+/** The program that wrote to its stderr. */
+function writerOf({ agent, mcp_server }: LogFields): string {
+  return visible(String(agent ?? `mcp ${String(mcp_server)}`));
+}
+
+function requestLine({ method, path, status, ms, caller }: LogFields): string {
+  const who = caller === undefined ? '' : ` ${String(caller)}`;
+  return `${String(method)} ${String(path)} ${status === null ? 'broken off' : String(status)} ${String(ms)} ms${who}`;
 }
 
 /** Only what names a thing: a field nobody thought of may hold a secret. */

@@ -28,7 +28,7 @@ export async function withPrivateDemo<T>(context: Context, action: (demo: Privat
     server = await startServer({
       config: demo.settings.config,
       folder: data,
-      log: terminalLog(context.terminal),
+      log: terminalLog(context.terminal, { level: 'warn' }),
       clock: systemClock,
       ids: systemIds,
       onAdminKey: (key) => {

@@ -11,7 +11,7 @@ import { ownStdout } from './own-stdout.ts';
 import { temporaryPlaces } from './temporary-places.ts';
 
 export interface LocalHostOptions {
-  readonly config: string;
+  readonly config?: string;
   /** Where what it keeps is; without one it keeps nothing. */
   readonly data?: string;
   /** Where its log goes; to the terminal unless told. */
@@ -26,7 +26,7 @@ export async function withLocalHost<T>(
 ): Promise<T> {
   const settings = readSettings(options, context);
   const { adminKey, vaultKey, configPath } = settings;
-  const { log = terminalLog(context.terminal) } = options;
+  const { log = terminalLog(context.terminal, { level: 'warn' }) } = options;
   const data = options.data === undefined ? undefined : resolve(context.folder, options.data);
   const temporary = data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
   // What comes of the action is printed when it is over; what a tool prints is no part of it.
@@ -40,6 +40,7 @@ export async function withLocalHost<T>(
       ids: systemIds,
       isEmbedded: true,
       howToAccept: howToAccept({ config: configPath, data }),
+      environment: context.environment,
       ...(data !== undefined && adminKey !== undefined && { adminKey }),
       ...(data !== undefined && vaultKey !== undefined && { vaultKey }),
     }).catch(async (error: unknown) =>

@@ -6,11 +6,11 @@ import { withLocalHost } from './local-host.ts';
 
 /** The wire to the tools of a configuration, in this process and without a server, for as long as the action takes. */
 export function withLocalWire<T>(
-  config: string,
+  config: string | undefined,
   context: Context,
   action: (wire: WireClient) => Promise<T>,
 ): Promise<T> {
-  return withLocalHost({ config }, context, async ({ wire: { host } }) => {
+  return withLocalHost({ ...(config !== undefined && { config }) }, context, async ({ wire: { host } }) => {
     const [there, back] = [new PassThrough(), new PassThrough()];
     void serveStdio({ input: there, output: back }, { host, clock: systemClock });
     const wire = await connectWire({ transport: streamWire({ input: back, output: there }) });

@@ -1,74 +1,14 @@
-import { resolve } from 'node:path';
-import type { Readable } from 'node:stream';
-import { temporaryFolder } from '@dragoman/core';
-import { jsonLog, type Server, serveStdio, startServer, systemClock, systemIds } from '@dragoman/server';
+import { serveStdio, systemClock } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
-import { readSettings } from '../serve/settings.ts';
-import { startTrouble } from '../serve/start-trouble.ts';
-import { outliveStrayErrors } from '../serve/stray-errors.ts';
-import { terminalLog } from '../serve/terminal-log.ts';
-import { fail } from '../trouble.ts';
-import { howToAccept } from './how-to-accept.ts';
-import { ownStdin } from './own-stdin.ts';
-import { ownStdout } from './own-stdout.ts';
-import { temporaryPlaces } from './temporary-places.ts';
-
-export interface WireFlags {
-  readonly config?: string;
-  readonly data?: string;
-}
+import { runStdioHost, type StdioHostFlags } from './stdio-host.ts';
 
 /** Serves its parent until that ends its input, says `shutdown`, or sends a signal. */
-export async function runWire(options: WireFlags & { json: boolean }, context: Context): Promise<ExitCode> {
-  const settings = readSettings({ ...(options.config !== undefined && { config: options.config }) }, context);
-  const { output, giveBack } = ownStdout();
-  const { config, adminKey, vaultKey } = settings;
-  const log = options.json ? jsonLog('info') : terminalLog(context.terminal);
-  const temporary = options.data === undefined ? temporaryFolder({ places: temporaryPlaces(context), log }) : undefined;
-  const folder = temporary?.path ?? resolve(context.folder, options.data ?? '');
-  const forgetStray = outliveStrayErrors(context, log);
-  let server: Server | undefined;
-  let input: Readable | undefined;
-  let forget = () => {};
-  let awake: NodeJS.Timeout | undefined;
-  try {
-    server = await startServer({
-      config: temporary === undefined ? config : { ...config, store: 'memory' },
-      folder,
-      log,
-      clock: systemClock,
-      ids: systemIds,
-      isEmbedded: true,
-      howToAccept: howToAccept({
-        config: settings.configPath,
-        data: temporary === undefined && config.store !== 'memory' ? folder : undefined,
-      }),
-      onFatal: () => context.exit(1),
-      ...(adminKey !== undefined && { adminKey }),
-      ...(vaultKey !== undefined && { vaultKey }),
-    }).catch(async (error: unknown) =>
-      fail(await startTrouble(error, { settings: { ...settings, data: folder }, command: 'wire' })),
-    );
-    const told = new Promise<void>((stop) => {
-      forget = context.onSignal(stop);
-    });
-    const { host } = server.wire;
-    const maxLineBytes = config.wire?.max_message_bytes;
-    input = ownStdin();
-    // After the end of its input Node may have nothing left to wait for, while a tool has.
-    awake = setInterval(() => {}, LONGEST_MS);
-    await Promise.race([serveStdio({ input, output }, { host, clock: systemClock, maxLineBytes }), told]);
-    return 0;
-  } finally {
-    forget();
-    await server?.stop({ drainMs: 1000 });
-    forgetStray();
-    input?.destroy();
-    giveBack();
-    temporary?.remove();
-    clearInterval(awake);
-  }
+export function runWire(options: StdioHostFlags & { json: boolean }, context: Context): Promise<ExitCode> {
+  return runStdioHost(options, context, {
+    command: 'wire',
+    serve: ({ server, config, input, output }) => {
+      const maxLineBytes = config.wire?.max_message_bytes;
+      return serveStdio({ input, output }, { host: server.wire.host, clock: systemClock, maxLineBytes });
+    },
+  });
 }
-
-/** Of a timer. */
-const LONGEST_MS = 2 ** 31 - 1;

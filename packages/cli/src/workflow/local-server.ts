@@ -38,7 +38,7 @@ export async function localServer(
       folder,
       clock: systemClock,
       ids: systemIds,
-      log: terminalLog(context.terminal),
+      log: terminalLog(context.terminal, { level: 'warn' }),
       onAdminKey: () => {},
     }).catch(async (error: unknown) => fail(await startTrouble(error, { settings, command: 'workflow run' })));
     const agentId = 'local-operator';

@@ -8,6 +8,7 @@ import {
   type FreshnessWindow,
   MAX_MESSAGE_BYTES,
   messageIdFrom,
+  type RequestMessage,
   signedContent,
 } from '@dragoman/protocols/a2a-messages';
 import type { Agent, AgentPart } from '../agents/agent.ts';
@@ -16,6 +17,7 @@ import { connectFault } from '../gate/connect-fault.ts';
 import type { Gate } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
 import type { Clock, Ids } from '../ports.ts';
+import type { Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
 import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
@@ -68,6 +70,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
         .digest('hex');
       const request = await signer.sign({
         ...told.value,
+        payload: onBehalfOf(told.value.payload, call.principal),
         message_id: messageIdFrom(id),
         sender_id: serverId,
         recipient_id: card.agent_id,
@@ -97,6 +100,17 @@ export function relayAgent(options: RelayAgentOptions): Agent {
     },
     async [Symbol.asyncDispose]() {},
   };
+}
+
+/**
+ * A relayed request is signed by this server, so it says for whom: by a key or a signature that this server has checked. It stands among the
+ * parameters, because the schema of a request has no other place; what the caller wrote there itself is replaced.
+ */
+function onBehalfOf(
+  { parameters, ...payload }: RequestMessage['payload'],
+  { id, role }: Principal,
+): RequestMessage['payload'] {
+  return { ...payload, parameters: { ...parameters, on_behalf_of: { agent_id: id, proven: role !== 'anonymous' } } };
 }
 
 interface Asked {

@@ -28,6 +28,8 @@ export class AgentSocketHub {
   readonly #reader: JsonReader;
   readonly #lines = new Map<string, SharedLine[]>();
   readonly #connections = new Set<AgentConnection>();
+  /** Agents that are away, and those who wait for them. */
+  readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
 
   constructor({ maxFrameBytes = MAX_FRAME_BYTES, reader = new JsonReader(), ...options }: HubOptions) {
     this.#reader = reader;
@@ -57,6 +59,8 @@ export class AgentSocketHub {
       );
     this.#lines.set(id, [...(this.#lines.get(id) ?? []), line]);
     this.#connections.add(connection);
+    this.#awaited.get(id)?.onConnected();
+    this.#awaited.delete(id);
     connection.signal.addEventListener('abort', lose, { once: true });
     try {
       for await (const text of connection.messages) {
@@ -91,8 +95,21 @@ export class AgentSocketHub {
     return {
       id,
       answer: (envelope, call) => this.#answer(id, envelope, call),
+      whenReachable: () => this.#whenConnected(id),
       async [Symbol.asyncDispose]() {},
     };
+  }
+
+  #whenConnected(id: string): Promise<void> | undefined {
+    if (this.isConnected(id)) return undefined;
+    const known = this.#awaited.get(id);
+    if (known !== undefined) return known.connected;
+    let onConnected = () => {};
+    const connected = new Promise<void>((resolve) => {
+      onConnected = resolve;
+    });
+    this.#awaited.set(id, { connected, onConnected });
+    return connected;
   }
 
   async *#answer(id: string, envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {

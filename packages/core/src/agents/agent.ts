@@ -34,6 +34,8 @@ export interface Agent extends AsyncDisposable {
   /** It registered itself: the operator has not chosen it. */
   readonly isForeign?: true;
   answer(envelope: E2AEnvelope, call: Call): AsyncIterable<AgentPart>;
+  /** Resolves when an agent that is away can be asked; `undefined` when it can be now. Absent where it always can. */
+  whenReachable?(): Promise<void> | undefined;
   /**
    * Why this caller may not have this answered; `undefined` when it may. Only the server's own targets have it: they decide by other
    * permissions than `permissions.agents`, and every method sent to them is theirs.

@@ -25,14 +25,14 @@ export interface Exit {
  * Starts a program: no shell in between, and of our environment nothing but PATH and HOME. Its standard input is also
  * its lifeline, which ends when we do. Throws, in plain words, when it cannot be started.
  */
-export async function startChild({ agentId, command, args, env, folder, clock, cwd }: ChildOptions): Promise<Child> {
+export async function startChild({ agentId, command, args, env, cwd, folder, clock }: ChildOptions): Promise<Child> {
   const { PATH, HOME } = process.env;
   const own = { ...(PATH !== undefined && { PATH }), ...(HOME !== undefined && { HOME }) };
   const child = spawn(command, args, {
     env: { ...own, ...env },
+    ...(cwd !== undefined && { cwd }),
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
-    ...(cwd !== undefined && { cwd }),
   });
   const { pid } = child;
   if (pid === undefined) throw new Error(startFault(command, await once(child, 'error')));
@@ -65,11 +65,11 @@ export interface ChildOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** The folder it runs in. Default: that of the server. */
+  readonly cwd?: string | undefined;
   /** Where children are written down. */
   readonly folder: string;
   readonly clock: Clock;
-  /** Default: the folder of the server. */
-  readonly cwd?: string | undefined;
 }
 
 type Spawned = ChildProcessByStdio<Writable, Readable, Readable>;

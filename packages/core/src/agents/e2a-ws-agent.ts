@@ -3,7 +3,10 @@ import type { WebSocket } from 'ws';
 import { Backoff } from '../backoff.ts';
 import type { Call } from '../call.ts';
 import { connectFault } from '../gate/connect-fault.ts';
+import type { OutboundHeader } from '../gate/gate.ts';
+import { credentialsIn, filledHeaders } from '../gate/injection.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
+import { everyRedactor, ownRedactor } from '../gate/redactor.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { failureOf } from '../refused.ts';
 import { InOrder } from '../threads/in-order.ts';
@@ -108,11 +111,14 @@ export class E2aWsAgent implements Agent {
   async #dial(): Promise<Dialled> {
     const { url, gate, id } = this.#options;
     const { WebSocket: Socket } = await import('ws');
+    const headers = await this.#headers().catch(faultOf);
+    if (typeof headers === 'string') return agentFailed(`The agent cannot be reached: ${headers}.`);
     const connected = await gate
       .dial({ url: url.href, allowList: 'allow', caller: id, signal: this.#stopped.signal })
       .catch(connectFault);
     if (typeof connected === 'string') return agentFailed(`The agent cannot be reached: ${connected}.`);
     const socket = new Socket(url, {
+      headers,
       createConnection: () => connected,
       origin: url.origin.replace(/^ws/, 'http'),
       followRedirects: false,
@@ -127,6 +133,15 @@ export class E2aWsAgent implements Agent {
     await this.#greeted(AbortSignal.any([greeting.signal, open.closed]));
     if (!open.closed.aborted) this.#open = open;
     return open;
+  }
+
+  /** The operator's own, for the request that opens the connection. */
+  async #headers(): Promise<Record<string, string>> {
+    const { headers = {}, gate, url, id } = this.#options;
+    const uses = credentialsIn({ headers });
+    const use = { url: url.href, allowList: 'allow' as const, caller: id, purpose: `agents.${id}.headers` };
+    const fill = uses.length === 0 ? noSecret : await gate.release(uses, use);
+    return Object.fromEntries(filledHeaders({ headers }, fill));
   }
 
   /** Why the socket did not open; `undefined` when it did. */
@@ -168,6 +183,7 @@ export class E2aWsAgent implements Agent {
       },
     };
     const line = new SharedLine({ agentId: id, sender, clock, ids, log, onPush });
+    const own = Object.values(this.#options.headers ?? {}).map(ownRedactor);
     const closed = new AbortController();
     const life = { seen: true };
     const arrived = new InOrder();
@@ -192,7 +208,7 @@ export class E2aWsAgent implements Agent {
       const bytes = data as Buffer;
       const isTooLarge = bytes.length > MAX_FRAME_BYTES;
       const said = (isTooLarge ? bytes.subarray(0, SEARCHED) : bytes).toString();
-      const text = gate.redactorFor(url)?.text(said) ?? said;
+      const text = everyRedactor([gate.redactorFor(url), ...own])?.text(said) ?? said;
       const refused = isBinary ? BINARY : isTooLarge ? TOO_LARGE : undefined;
       const reading =
         refused === undefined ? this.#reader.read(text, { caller: `agent ${id}`, waits: true }) : reject<Json>(refused);
@@ -245,6 +261,8 @@ export class E2aWsAgent implements Agent {
 export interface E2aWsAgentOptions {
   readonly id: string;
   readonly url: URL;
+  /** The operator's own, of the request that opens the connection; names in lower case. */
+  readonly headers?: Readonly<Record<string, OutboundHeader>> | undefined;
   /** The way out, over which the agent's host can be reached. */
   readonly gate: NetworkGate;
   readonly clock: Clock;
@@ -263,6 +281,15 @@ interface OpenSocket {
 }
 
 type Dialled = OpenSocket | ReturnType<typeof agentFailed>;
+
+function noSecret(): never {
+  throw new Error('a secret was asked for that was not released');
+}
+
+/** Words for why a secret was not released, without the secret. */
+function faultOf(error: unknown): string {
+  return failureOf(error)?.message.replace(/\.$/, '') ?? connectFault(error);
+}
 
 const MAX_READ_BYTES = MAX_FRAME_BYTES * READ_PAST_LIMIT;
 const TOO_LARGE = frameTooLarge(MAX_FRAME_BYTES);

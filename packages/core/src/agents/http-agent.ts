@@ -1,7 +1,7 @@
 import { encodeEnvelope, type Failure, failure, isPassingStatus, redacted, retryAfterMs } from '@dragoman/protocols';
 import { CredentialUse } from '../credential-use.ts';
 import { connectFault } from '../gate/connect-fault.ts';
-import type { InboundAnswer } from '../gate/gate.ts';
+import type { InboundAnswer, OutboundHeader } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Clock } from '../ports.ts';
@@ -21,6 +21,7 @@ import { RemoteFrames } from './remote-frames.ts';
 export function httpAgent({
   id,
   url,
+  headers = {},
   clock,
   gate,
   idleMs = TEN_MINUTES,
@@ -45,7 +46,7 @@ export function httpAgent({
           method: 'POST',
           url: url.href,
           allowList: 'allow',
-          headers: { ...HEADERS, ...headersFor(refs) },
+          headers: { ...headers, ...HEADERS, ...headersFor(refs) },
           body: { bytes: Buffer.from(JSON.stringify(encodeEnvelope(envelope))) },
           // An answer may take as long as it goes on: it ends when nothing comes for a while, or when the call does.
           timeoutMs: LONGEST_MS,
@@ -91,6 +92,8 @@ export function httpAgent({
 interface HttpAgentOptions {
   readonly id: string;
   readonly url: URL;
+  /** The operator's own, names in lower case. A credential that the caller refers to goes before one of them. */
+  readonly headers?: Readonly<Record<string, OutboundHeader>>;
   readonly clock: Clock;
   /** The way out, over which the agent's host can be reached. */
   readonly gate: NetworkGate;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { DriverDefinition } from '../registry/definition.ts';
+import { References } from '../vault/references.ts';
 import { answering } from './answering.ts';
 import { asking, TestContext } from './call.contract.ts';
 import { openAgent } from './open-agent.ts';
@@ -57,3 +58,19 @@ function ports() {
   const { clock, ids, log, gate } = context;
   return { clock, ids, log, gate };
 }
+
+test.each([
+  [{ driver: 'http', url: 'https://desk.example/e2a' }, 'headers'],
+  [{ driver: 'e2a-ws', url: 'wss://desk.example/e2a' }, 'headers'],
+  [{ driver: 'a2a', url: 'https://desk.example', version: '1.0' }, 'headers'],
+  [{ driver: 'stdio', command: 'node' }, 'env'],
+] as const)(
+  'a variable that is not set keeps %o from being opened, with the key of the configuration',
+  async (way, member) => {
+    const references = new References({ environment: {} });
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference is written like this
+    const definition = { ...way, [member]: { TOKEN: 'Bearer ${TOKEN}' } } as DriverDefinition;
+    const opened = openAgent('desk', definition, { ...ports(), references, folder: '/nowhere' });
+    await expect(opened).rejects.toThrow(`agents.desk.${member}.TOKEN: the environment variable TOKEN is not set`);
+  },
+);

@@ -1,10 +1,13 @@
 import { show } from '@dragoman/protocols';
 import { hostPortOf } from '../gate/host-port.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
+import type { Pins } from '../pins/pins.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DriverDefinition, DriverName } from '../registry/definition.ts';
 import type { SessionStore } from '../store/store.ts';
 import type { JsonReader } from '../threads/json-reader.ts';
+import { References } from '../vault/references.ts';
+import { openA2aAgent, type PeerPlace } from './a2a/open-a2a-agent.ts';
 import { AcpAgent } from './acp/acp-agent.ts';
 import type { Agent } from './agent.ts';
 import type { AgentSocketHub } from './agent-socket-hub.ts';
@@ -29,12 +32,16 @@ export interface DriverContext {
   readonly onPush?: OnPush;
   /** The way out to the network. */
   readonly gate: NetworkGate;
-  /** Where an agent's own names for sessions are kept. */
-  readonly sessions?: SessionStore;
+  /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
+  readonly references?: References;
   /** Of this server, for agents that ask. */
   readonly version?: string;
   /** Reads what agents send. */
   readonly reader?: JsonReader;
+  /** What the cards of foreign agents were when they were first seen. */
+  readonly pins?: Pins;
+  /** Where the conversations of foreign agents are written down. */
+  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'>;
 }
 
 /**
@@ -47,14 +54,17 @@ export type Driver = (id: string, definition: DriverDefinition, context: DriverC
 const DRIVERS = {
   // A relative path is taken from where the server was started; a config file makes it absolute first.
   module: (id, definition) => loadModuleAgent({ id, path: needed(id, definition, 'module') }),
-  http: async (id, definition, { clock, gate, reader }) => {
+  http: async (id, definition, context) => {
+    const { clock, gate, reader } = context;
     const url = urlOf(id, definition, 'http');
-    return httpAgent({ id, url, clock, reader, gate: gate.allowing([hostPortOf(url)]) });
+    const headers = headersOf(id, definition, context);
+    return httpAgent({ id, url, headers, clock, reader, gate: gate.allowing([hostPortOf(url)]) });
   },
   'e2a-ws': async (id, definition, context) => {
     if (definition.url !== undefined) {
       const url = urlOf(id, definition, 'ws');
-      return new E2aWsAgent({ ...context, id, url, gate: context.gate.allowing([hostPortOf(url)]) });
+      const headers = headersOf(id, definition, context);
+      return new E2aWsAgent({ ...context, id, url, headers, gate: context.gate.allowing([hostPortOf(url)]) });
     }
     // Without a URL the agent dials in.
     return context.hub?.agent(id) ?? fail(id, 'the e2a-ws driver needs url here, as no agent can dial in');
@@ -63,26 +73,20 @@ const DRIVERS = {
   // server was started, which is where the program runs.
   stdio: async (id, definition, context) => {
     endOrphans({ folder: childrenFolder(context.folder), log: context.log });
-    const { args = [], env = {} } = definition;
+    const { args = [] } = definition;
+    const env = variablesOf(id, definition, context);
     return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
   },
   // As `stdio`, for a program that speaks the Agent Client Protocol.
   acp: async (id, definition, context) => {
     endOrphans({ folder: childrenFolder(context.folder), log: context.log });
-    const {
-      args = [],
-      env = {},
-      cwd,
-      auth_method: authMethod,
-      tool_permissions: permissions = {},
-      workspaces = [],
-    } = definition;
+    const { args = [], cwd, auth_method: authMethod, tool_permissions: permissions = {}, workspaces = [] } = definition;
     return new AcpAgent({
       ...context,
       id,
       command: needed(id, definition, 'command'),
       args,
-      env,
+      env: variablesOf(id, definition, context),
       cwd,
       authMethod,
       permissions,
@@ -92,6 +96,7 @@ const DRIVERS = {
       version: context.version ?? '0',
     });
   },
+  a2a: async (id, definition, context) => openA2aAgent(id, peerPlace(id, definition, context), context),
 } satisfies Record<DriverName, Driver>;
 
 /** Some programs need a quarter of a minute before they answer. */
@@ -104,18 +109,58 @@ export async function openAgent(id: string, definition: DriverDefinition, contex
   return milliseconds === undefined ? agent : timed(agent, { milliseconds, clock: context.clock });
 }
 
+/** `headers`, with the secrets they refer to. */
+export function headersOf(
+  id: string,
+  { headers = {} }: DriverDefinition,
+  { references = new References() }: Pick<DriverContext, 'references'>,
+) {
+  return references.headers(headers, `agents.${id}.headers`);
+}
+
+/** `env`, with the secrets it refers to. */
+export function variablesOf(
+  id: string,
+  { env = {} }: DriverDefinition,
+  { references = new References() }: DriverContext,
+) {
+  return references.variables(env, `agents.${id}.env`);
+}
+
 /** A member the driver cannot do without. */
-export function needed(id: string, definition: DriverDefinition, member: 'module' | 'url' | 'command'): string {
+export function needed(
+  id: string,
+  definition: DriverDefinition,
+  member: 'module' | 'url' | 'card' | 'command',
+): string {
   return definition[member] ?? fail(id, `the ${definition.driver} driver needs ${member}; got ${show(undefined)}`);
 }
 
 /** An absolute URL of the scheme or its secure twin. A password in it would end up in logs. */
-function urlOf(id: string, definition: DriverDefinition, scheme: 'http' | 'ws'): URL {
-  const text = needed(id, definition, 'url');
-  const url = URL.canParse(text) ? new URL(text) : fail(id, `url must be absolute; got ${show(text)}`);
-  if (url.username !== '' || url.password !== '') fail(id, 'url must not hold a user name or password');
+function urlOf(id: string, definition: DriverDefinition, scheme: 'http' | 'ws', member: 'url' | 'card' = 'url'): URL {
+  const text = needed(id, definition, member);
+  const url = URL.canParse(text) ? new URL(text) : fail(id, `${member} must be absolute; got ${show(text)}`);
+  if (url.username !== '' || url.password !== '') fail(id, `${member} must not hold a user name or password`);
   if (url.protocol === `${scheme}:` || url.protocol === `${scheme}s:`) return url;
-  return fail(id, `url must start with ${scheme}:// or ${scheme}s://; got ${show(text)}`);
+  return fail(id, `${member} must start with ${scheme}:// or ${scheme}s://; got ${show(text)}`);
+}
+
+/** A foreign agent is found by its card, or by its URL. */
+export function peerPlace(
+  id: string,
+  definition: DriverDefinition,
+  context: Pick<DriverContext, 'references'>,
+): PeerPlace {
+  const { url, card, version, credential } = definition;
+  const headers = headersOf(id, definition, context);
+  if ((url === undefined) === (card === undefined)) {
+    fail(
+      id,
+      `the a2a driver needs url, where the agent is, or card, the URL of its card; got ${url === undefined ? 'neither' : 'both'}`,
+    );
+  }
+  const member = card === undefined ? 'url' : 'card';
+  return { url: urlOf(id, definition, 'http', member), isCard: member === 'card', version, headers, credential };
 }
 
 function fail(id: string, what: string): never {

@@ -94,7 +94,8 @@ describe('a program that fails', () => {
     expect(first).toMatchObject({
       code: 'agent_failed',
       retryable: true,
-      message: "The agent's program ended with exit code 7 before it had answered.",
+      message:
+        "The agent's program ended with exit code 7 (it wrote: I have a bad feeling about this) before it had answered.",
     });
     const delays = () => context.log.lines.flatMap((line) => line.fields['delay_ms'] ?? []);
     for (const [index, seconds] of [1, 2, 4, 8, 16, 32, 60, 60].entries()) {
@@ -120,13 +121,15 @@ describe('a program that fails', () => {
     }
     const refused = failureIn(await context.ask(agent, 'x'));
     expect(refused).toMatchObject({ retryable: true, details: { retry_after: 8 } });
-    expect(refused?.message).toBe("The agent's program ended with exit code 7; it is started again in 8 s.");
+    expect(refused?.message).toBe(
+      "The agent's program ended with exit code 7 (it wrote: I have a bad feeling about this); it is started again in 8 s.",
+    );
   });
 
   test('has what it wrote to standard error in the log', async () => {
     const agent = start('crashing-agent.mjs', [join(folder, 'starts')]);
     await context.ask(agent, 'x');
-    const says = () => context.log.lines.find((line) => line.message === 'the agent says')?.fields;
+    const says = () => context.log.lines.find((line) => line.message === 'the agent wrote to stderr')?.fields;
     await eventually(says).toEqual({ agent: 'agent', stderr: 'I have a bad feeling about this' });
   });
 
@@ -150,7 +153,7 @@ test('a flood on standard error is cut short in the log', async () => {
   await context.ask(agent, 'x');
   const left = () => context.log.lines.find((line) => line.message.includes('left out'))?.fields['count'];
   await eventually(left).toBeGreaterThan(4000);
-  const said = context.log.lines.filter((line) => line.message === 'the agent says');
+  const said = context.log.lines.filter((line) => line.message === 'the agent wrote to stderr');
   expect(said.length).toBeLessThanOrEqual(50);
   expect(String(said[0]?.fields['stderr'])).toHaveLength(2000);
 });
@@ -184,7 +187,7 @@ function start(name: string, args: string[] = [], env: Record<string, string> = 
 
 function run(command: string, args: string[], env: Record<string, string> = {}): StdioAgent {
   const { clock, ids, log } = context;
-  const agent = new StdioAgent({ id: 'agent', command, args, env, folder, clock, ids, log });
+  const agent = new StdioAgent({ id: 'agent', command, args, env: async () => env, folder, clock, ids, log });
   open.push(agent);
   return agent;
 }

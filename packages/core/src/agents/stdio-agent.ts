@@ -7,9 +7,11 @@ import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Ids, Log, LogFields } from '../ports.ts';
 import { JsonReader } from '../threads/json-reader.ts';
 import { unlessAborted } from '../until-aborted.ts';
+import type { ReadVariables } from '../vault/references.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
 import { type Child, type Exit, startChild } from './child-process.ts';
+import { LastWords } from './last-words.ts';
 import { killGroup } from './orphans.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
 
@@ -75,9 +77,11 @@ export class StdioAgent implements Agent {
     this.#startsAt = clock.elapsed() + delay;
     try {
       if (delay > 0) await clock.wait(delay, this.#stopped.signal);
-      const child = await startChild({ agentId: id, command, args, env, clock, folder: childrenFolder(folder) });
+      const variables = await env();
+      const options = { agentId: id, command, args, env: variables, clock, folder: childrenFolder(folder) };
+      const child = await startChild(options);
       this.#child = child;
-      return this.#attend(child);
+      return this.#attend(child, new LastWords(variables));
     } catch (error) {
       if (this.#stopped.signal.aborted) return STOPPED;
       this.#failed('could not be started', { reason: error instanceof Error ? error.message : String(error) });
@@ -86,7 +90,7 @@ export class StdioAgent implements Agent {
   }
 
   /** Stays with a program until it ends. */
-  #attend(child: Child): SharedLine {
+  #attend(child: Child, lastWords: LastWords): SharedLine {
     const { clock, ids, log, id, onPush } = this.#options;
     const sender = {
       send: (envelope: Parameters<typeof ndjsonLine>[0]) => void child.stdin.write(ndjsonLine(envelope)),
@@ -97,7 +101,7 @@ export class StdioAgent implements Agent {
     const line = new SharedLine({ agentId: id, sender, clock, ids, log, onPush });
     const startedAt = clock.elapsed();
     const frames = this.#readFrames(child, line);
-    const read = Promise.all([frames, this.#readErrors(child.stderr)]);
+    const read = Promise.all([frames, this.#readErrors(child.stderr, lastWords)]);
     let wasMute = false;
     void frames.then(async () => {
       if (!(await this.#outlives(child))) return;
@@ -110,12 +114,14 @@ export class StdioAgent implements Agent {
       child.stdout.destroy();
       child.stderr.destroy();
       const isIdle = exit.code === 0 && line.load === 0 && !wasMute;
-      line.lose(agentFailed(`The agent's program ${wordsOf(exit)} before it had answered.`));
+      const wrote = String(lastWords);
+      const fault = wrote === '' ? wordsOf(exit) : `${wordsOf(exit)} (it wrote: ${wrote})`;
+      line.lose(agentFailed(`The agent's program ${fault} before it had answered.`));
       if (this.#stopped.signal.aborted) return;
       // It did its work for a while, so whatever ended it is news.
       if (line.answered > 0 || clock.elapsed() - startedAt >= STEADY_MS) this.#backoff.reset();
       if (isIdle) this.#current = undefined;
-      else this.#failed(wordsOf(exit));
+      else this.#failed(fault);
     });
     return line;
   }
@@ -163,13 +169,14 @@ export class StdioAgent implements Agent {
     }
   }
 
-  async #readErrors(stderr: Readable): Promise<void> {
+  async #readErrors(stderr: Readable, lastWords: LastWords): Promise<void> {
     const splitter = new LineSplitter({ maxLineBytes: MAX_ERROR_LINE_BYTES });
     try {
       for await (const chunk of stderr) {
         for (const text of splitter.push(chunk as Uint8Array)) {
           const line = text.ok ? Buffer.from(text.value.subarray(0, MAX_LOGGED)).toString() : '(a very long line)';
-          this.#log.write('info', { stderr: line }, 'the agent says');
+          lastWords.add(line);
+          this.#log.write('info', { stderr: lastWords.withoutSecrets(line) }, 'the agent wrote to stderr');
         }
       }
     } catch {
@@ -199,7 +206,8 @@ export interface StdioAgentOptions {
   readonly id: string;
   readonly command: string;
   readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  /** Read at each start of the program. */
+  readonly env: ReadVariables;
   readonly folder: string;
   readonly clock: Clock;
   readonly ids: Ids;

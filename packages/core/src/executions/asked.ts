@@ -111,8 +111,8 @@ function kindOf({ text, options, warnings }: Asked, named: Named): WorkflowKind 
   const behind = JSON.stringify({ workflow: named.behind, ...options } satisfies JsonObject);
   return {
     request: [before.slice(0, -'"}'.length), behind.slice('{"workflow":"'.length)],
-    // Escapes can spell both.
-    isSelfContained: warnings.length === 0 && !/\/store|credentialRef|\\u/.test(text),
+    // Escapes can spell all of them.
+    isSelfContained: warnings.length === 0 && !/\/store|LoadData|credentialRef|\\u/.test(text),
   };
 }
 

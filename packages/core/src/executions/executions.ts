@@ -1,4 +1,4 @@
-import { FAILURES, type Failure, failure, InFlight, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
+import { FAILURES, type Failure, failure, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import { everyHour } from '../every-hour.ts';
 import type { HostPort } from '../gate/host-port.ts';
@@ -9,7 +9,9 @@ import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import type { PurgeTime } from '../purge-time.ts';
 import { failureOf, Refused, refuse } from '../refused.ts';
-import { type Slot, Slots } from '../runs/slots.ts';
+import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
+import type { RunPlace } from '../runs/run-place.ts';
+import type { RunTable } from '../runs/run-table.ts';
 import type {
   ExecutionAccepted,
   ExecutionKey,
@@ -30,7 +32,7 @@ import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
-import { LiveExecution, nameOf } from './live-execution.ts';
+import { executionName, LiveExecution, SUSPENDED } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
 import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
@@ -39,6 +41,8 @@ import type { AskTarget } from './target-asks.ts';
 import { UsedSecrets } from './used-secrets.ts';
 
 export interface ExecutionsOptions {
+  /** Every run of this process. */
+  readonly runs: RunTable;
   readonly store: ExecutionStore;
   readonly forgetting: Pick<ForgettingStore, 'execution'>;
   readonly reader: AskedReader;
@@ -74,26 +78,30 @@ export interface ExecutionsOptions {
  */
 export class Executions {
   readonly #options: ExecutionsOptions;
-  readonly #slots: Slots;
   readonly #budgets: Partial<Budgets>;
   readonly #late: LateRecords;
-  readonly #live = new InFlight<LiveExecution>();
-  readonly #working = new InFlight<Promise<void>, number>();
-  #lastWork = 0;
-  readonly #stopped = new AbortController();
-  #stopping = false;
 
   constructor(options: ExecutionsOptions) {
     this.#options = options;
-    this.#slots = new Slots({ limitOf: () => options.limits.max_parallel });
-    const { limits } = options;
+    const { limits, runs, store } = options;
+    runs.setLimit(LANE, limits.max_parallel);
+    runs.recovers<ExecutionRow>({
+      unfinished: () => this.#unfinished(),
+      nameOf: executionName,
+      resume: (row) => this.#resume(row),
+    });
     this.#budgets = {
       steps: limits.max_steps,
       apiCalls: limits.max_api_calls,
       dataBytes: limits.max_data_bytes,
       iterations: limits.max_iterations,
     };
-    this.#late = new LateRecords({ ...options, live: () => this.#live.values() });
+    this.#late = new LateRecords({
+      store,
+      clock: options.clock,
+      accept: (row) => this.#accept(row),
+      live: () => runs.values(LiveExecution),
+    });
   }
 
   /**
@@ -101,8 +109,7 @@ export class Executions {
    * before; another plan under the same name is a conflict.
    */
   async execute(asked: Asked, { principal, idempotencyKey, waits, hops = 0 }: ExecuteContext): Promise<Begun> {
-    const { planner, store, clock, ids } = this.#options;
-    if (this.#stopping) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
+    const { planner, runs, clock, ids } = this.#options;
     const planned = await planner.compile(asked, principal);
     if (!planned.ok) {
       this.#noteRefused(asked, planned.findings, principal);
@@ -119,29 +126,30 @@ export class Executions {
     };
     const ready = { asked, plan: planned.plan, hops };
     const late = new LiveExecution(row, principal);
-    const known = this.#live.get(late.name);
-    // Before it is recorded, for what was accepted is not refused any more; and after everything that can throw, for a place
-    // that is taken has to be given back.
-    const slot = this.#slots.tryTake(EVERYBODY);
-    const announced = slot === undefined ? this.#slots.tryWait(EVERYBODY, row.owner) : undefined;
+    const known = this.#live(row);
+    // After everything that can throw: a place has to be given back.
+    const place = runs.admit('execution', LANE, principal);
     try {
       if (known !== undefined) await this.#late.now(known);
-      else if (slot === undefined && announced === undefined) await this.#refuseUnlessThere(row);
+      else if (place.isRefused) await this.#refuseUnlessThere(row);
       else if (waits === true && this.#late.permits(planned.plan, late)) {
         this.#late.watch();
-        return begunNow(this.#start(late, ready, slot));
+        return begunNow(this.#start(late, ready, place));
       }
-      const accepted = await store.accept(row);
-      if (!accepted.repeat) return begunNow(this.#start(new LiveExecution(row, principal, RECORDED), ready, slot));
-      slot?.release();
+      const accepted = await this.#accept(row);
+      if (!accepted.repeat) return begunNow(this.#start(new LiveExecution(row, principal, RECORDED), ready, place));
       if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
       return { ...(await this.#follow(accepted.row)), replayedFrom: accepted.row.acceptedAt };
-    } catch (error) {
-      slot?.release();
-      throw error;
     } finally {
-      announced?.release();
+      place.release();
     }
+  }
+
+  async #accept(row: ExecutionRow): Promise<ExecutionAccepted> {
+    const { store, runs } = this.#options;
+    const accepted = await store.accept(row);
+    if (!accepted.repeat) runs.counts.accepted.execution += 1;
+    return accepted;
   }
 
   /** One that is there already is answered, however many wait. */
@@ -166,8 +174,8 @@ export class Executions {
 
   /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
   async cancel(key: ExecutionKey): Promise<{ readonly cancelled: boolean; readonly status: string } | undefined> {
-    const live = this.#live.get(nameOf(key));
-    live?.ending.end(new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.')));
+    const live = this.#live(key);
+    live?.end(new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.')));
     await live?.ended;
     const row = await this.#options.store.find(key);
     if (row === undefined) return undefined;
@@ -194,7 +202,7 @@ export class Executions {
         `${message}.`,
       );
     }
-    const own = this.#live.values().filter(({ row }) => row.owner === owner);
+    const own = this.#options.runs.values(LiveExecution).filter(({ row }) => row.owner === owner);
     await Promise.all(own.map((live) => this.#late.now(live)));
     const rows = await store.list(owner, { before, limit: limit + 1, status: status ?? null });
     const page = rows.slice(0, limit);
@@ -203,69 +211,56 @@ export class Executions {
     return { rows: page, next };
   }
 
-  /** Goes on with what an earlier process was in the middle of, and keeps house. Doing it twice changes nothing. */
-  async start(): Promise<void> {
-    const { storedData, store, principalNamed, clock, log, keepMs, purgeTime } = this.#options;
-    await storedData.sweep();
-    for (const row of await store.unfinished()) {
-      const principal = principalNamed(row.owner);
-      if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
-      else this.#start(new LiveExecution(row, principal, RECORDED));
-    }
+  /** Keeps house until the server stops. */
+  start(): void {
+    const { store, runs, clock, log, keepMs, purgeTime } = this.#options;
     void everyHour(() => store.purge(purgeTime.now() - keepMs), {
       clock,
       log,
-      signal: this.#stopped.signal,
+      signal: runs.stopped.signal,
       failed: 'old executions could not be forgotten',
     });
   }
 
-  /** Takes nothing new and lets what runs finish for this long; the rest goes on after the next start. */
-  async stop(drainMs: number): Promise<void> {
-    this.#stopping = true;
-    const cancel = this.#options.clock.after(drainMs, () => {
-      for (const { ending } of this.#live.values()) ending.end(SUSPENDED);
-    });
-    await Promise.all(this.#working.values());
-    cancel();
-    this.#stopped.abort();
+  async #unfinished(): Promise<readonly ExecutionRow[]> {
+    await this.#options.storedData.sweep();
+    return this.#options.store.unfinished();
   }
 
-  #start(live: LiveExecution, planned?: Planned, slot?: Slot): LiveExecution {
-    const { name } = live;
-    // One that could not be recorded may still be on its way out.
-    this.#live.remove(name);
-    this.#live.add(name, live);
-    this.#lastWork += 1;
-    const work = this.#lastWork;
-    const working = this.#work(live, planned, slot).finally(() => {
-      if (this.#live.get(name) === live) this.#live.remove(name);
-      this.#working.remove(work);
-    });
-    this.#working.add(work, working);
+  async #resume(row: ExecutionRow): Promise<undefined> {
+    const principal = this.#options.principalNamed(row.owner);
+    if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
+    else this.#start(new LiveExecution(row, principal, RECORDED));
+  }
+
+  #live(key: ExecutionKey): LiveExecution | undefined {
+    return this.#options.runs.get(LiveExecution, executionName(key));
+  }
+
+  #start(live: LiveExecution, planned?: Planned, place?: RunPlace): LiveExecution {
+    void this.#options.runs.start(live, () => this.#work(live, planned), { name: live.name, place });
     return live;
   }
 
-  async #work(live: LiveExecution, planned: Planned | undefined, taken: Slot | undefined): Promise<void> {
-    const { log, clock } = this.#options;
-    let slot = taken;
+  async #work(live: LiveExecution, planned: Planned | undefined): Promise<void> {
+    const { log, clock, runs } = this.#options;
     let isLogged = false;
     try {
-      slot ??= await this.#slot(live);
+      if (live.slot === undefined) await this.#turn(live);
       for (let isFirst = planned !== undefined; ; isFirst = false) {
         try {
           await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
           return;
         } catch (error) {
           // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded, if anything is.
-          if (failureOf(error)?.code !== 'store_unavailable' || this.#stopping || !(await isRecorded(live)))
-            throw error;
+          const isOver = failureOf(error)?.code !== 'store_unavailable' || runs.isClosed('execution');
+          if (isOver || !(await isRecorded(live))) throw error;
           if (!isLogged) {
             const fields = { execution_id: live.row.executionId, error: String(error) };
             log.warn(fields, 'an execution could not be recorded yet');
             isLogged = true;
           }
-          await clock.wait(STORE_PAUSE_MS, live.ending.signal);
+          await clock.wait(STORE_PAUSE_MS, live.signal);
         }
       }
     } catch (error) {
@@ -273,21 +268,15 @@ export class Executions {
       else if (!(error instanceof Refused))
         log.error({ execution_id: live.row.executionId, error: String(error) }, 'an execution could not be ended');
       live.fail(error === SUSPENDED ? new Refused(failure('interrupted', { retry_after: 5 })) : error);
-    } finally {
-      slot?.release();
     }
   }
 
-  /** One that was cancelled while it waited needs no place to end in. */
-  async #slot({ row, ending }: LiveExecution): Promise<Slot | undefined> {
-    const free = this.#slots.tryTake(EVERYBODY);
-    if (free !== undefined) return free;
+  /** One that was cancelled while it waited needs no slot to end in. */
+  async #turn(live: LiveExecution): Promise<void> {
     try {
-      const { signal } = ending;
-      return await this.#slots.take({ agentId: EVERYBODY, principal: row.owner, priority: 0, signal });
+      await this.#options.runs.turn(live, { lane: LANE, principal: live.principal, priority: 0 });
     } catch (error) {
       if (error === SUSPENDED) throw error;
-      return undefined;
     }
   }
 
@@ -314,7 +303,7 @@ export class Executions {
     const { store, clock, planner, calls, storedData, askTarget, redactorFor, limits, run } = this.#options;
     if (!('plan' in planned)) return this.#end(live, failedRun(errorOf(planned)));
     const { asked, plan, hops } = planned;
-    const { row, principal, ending: signal } = live;
+    const { row, principal } = live;
     const journal = new EffectJournal({
       key: row,
       store,
@@ -323,24 +312,24 @@ export class Executions {
     });
     live.begin(journal);
     const timeoutMs = planner.timeoutOf(asked);
-    const context = { principal, signal, deadline: clock.elapsed() + timeoutMs, hops };
+    const context = { principal, signal: live, deadline: clock.elapsed() + timeoutMs, hops };
     const secrets = new UsedSecrets(redactorFor);
     const effects = new JournaledEffects({ journal, calls, storedData, askTarget, context, secrets, clock });
     const ended = await run(plan, {
       effects,
       timeoutMs,
-      signal,
+      signal: live,
       caller: limits.cache_seconds > 0 ? principal.id : undefined,
       budgets: this.#budgets,
       onError: asked.options.onError ?? 'stop',
       onProgress: (progress) => live.tell(progress),
     });
-    if (signal.reason === SUSPENDED) throw SUSPENDED;
+    if (live.reason === SUSPENDED) throw SUSPENDED;
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
     await this.#end(live, { ...ended, warnings: [...asked.warnings, ...plan.warnings] }, secrets);
     // What it still waits for, nobody wants any more.
-    if (effects.isWaiting) signal.end(OVER);
+    if (effects.isWaiting) live.end(OVER);
   }
 
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */
@@ -349,8 +338,10 @@ export class Executions {
     const told = resultText(live.row, run, endedAt);
     const result = secrets?.isAny === true ? await secrets.redacted(told) : told;
     const earlier = await this.#late.end(live, { status: run.status, result, events: live.close(), endedAt });
-    if (earlier === undefined) live.finish(run.status, result);
-    else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
+    if (earlier === undefined) {
+      this.#options.runs.counts.finish('execution', outcomeOf(run.status));
+      live.finish(run.status, result);
+    } else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
     else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
     else {
       live.replayedFrom = earlier.acceptedAt;
@@ -366,14 +357,14 @@ export class Executions {
 
   /** Whoever asks for one that runs must find it recorded. */
   async #ensure(key: ExecutionKey): Promise<void> {
-    const live = this.#live.get(nameOf(key));
+    const live = this.#live(key);
     if (live !== undefined) await this.#late.now(live);
   }
 
   /** The one that runs, or the record of the one that has ended. */
   async #follow(row: ExecutionRow): Promise<Begun> {
     if (row.end !== null) return begunBefore(row, row.end.result);
-    const live = this.#live.get(nameOf(row));
+    const live = this.#live(row);
     if (live !== undefined) return begunNow(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
@@ -438,10 +429,15 @@ function isRecorded({ recording }: LiveExecution): Promise<boolean> {
   return recording === undefined ? Promise.resolve(false) : recording.then(({ repeat }) => !repeat).catch(() => false);
 }
 
-/** One queue for all: a place is a place, whatever runs in it. */
-const EVERYBODY = 'workflows';
+/** As the metrics count it. */
+function outcomeOf(status: EndedRun['status']): string {
+  if (status === 'success') return SUCCEEDED;
+  return status === 'cancelled' || status === 'timeout' ? outcomeOfFailure(failure(status)) : FAILED;
+}
+
+/** One lane for all executions. No agent can have this id. */
+const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
-const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
 const CANNOT_GO_ON = 'The execution cannot go on just now.';
 const RECORDED: Promise<ExecutionAccepted> = Promise.resolve({ repeat: false });
 const OVER = new Error('the execution is over');

@@ -6,6 +6,7 @@ import { Limiter } from '../limits/limiter.ts';
 import { stringOf } from '../long-text.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { RunTable } from '../runs/run-table.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { StoreError } from '../store/store-error.ts';
 import { openWorkflows } from './workflows.ts';
@@ -180,6 +181,7 @@ function workflows(store = memoryStore(), kept = store.executions) {
   };
   const { executions, reader } = openWorkflows({
     store: Object.assign(Object.create(store), { executions: noted }),
+    runs: new RunTable({ clock }),
     folder: '/nowhere',
     gate,
     apis: { version: 1, list: () => [], find: () => undefined },

@@ -4,7 +4,9 @@ import type { Plan } from '../workflow/plan.ts';
 import type { LiveExecution } from './live-execution.ts';
 
 export interface LateRecordsOptions {
-  readonly store: ExecutionStore;
+  readonly store: Pick<ExecutionStore, 'finish'>;
+  /** Records an execution, unless it is there already. */
+  readonly accept: ExecutionStore['accept'];
   readonly clock: Clock;
   /** Everything under way. */
   readonly live: () => Iterable<LiveExecution>;
@@ -41,16 +43,16 @@ export class LateRecords {
 
   /** Resolves when it is on the disk. One that is there already under its name ends, for the earlier one's sake. */
   async now(live: LiveExecution): Promise<void> {
-    live.recording ??= this.#options.store.accept(live.row);
+    live.recording ??= this.#options.accept(live.row);
     const { repeat } = await live.recording;
-    if (repeat) live.ending.end(REPEATED);
+    if (repeat) live.end(REPEATED);
   }
 
   /** Records its end, and with it the beginning where that is not there yet. Gives the earlier one that it turns out to repeat. */
   async end(live: LiveExecution, end: ExecutionEnd): Promise<ExecutionRow | undefined> {
-    const { store } = this.#options;
+    const { store, accept } = this.#options;
     const isLate = live.recording === undefined;
-    live.recording ??= store.accept({ ...live.row, end });
+    live.recording ??= accept({ ...live.row, end });
     const accepted = await live.recording;
     if (isLate) this.#recent.add(live.name);
     if (accepted.repeat) return accepted.row;

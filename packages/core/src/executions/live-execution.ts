@@ -1,6 +1,6 @@
-import { Ending } from '../ending.ts';
 import { type LongText, stringOf } from '../long-text.ts';
 import type { Principal } from '../principal.ts';
+import { ActiveRun } from '../runs/active-run.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
@@ -13,13 +13,12 @@ export interface ExecutionEvent {
 }
 
 /** An execution that runs in this process, and what it has told so far. */
-export class LiveExecution {
+export class LiveExecution extends ActiveRun {
+  readonly kind = 'execution';
   readonly row: ExecutionRow;
-  /** Its name among all executions. */
+  /** Its name in the table of runs. */
   readonly name: string;
   readonly principal: Principal;
-  /** Ends it. */
-  readonly ending = new Ending();
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
   readonly ended: Promise<string | LongText>;
   /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */
@@ -37,8 +36,9 @@ export class LiveExecution {
   #reject: (error: unknown) => void = () => {};
 
   constructor(row: ExecutionRow, principal: Principal, recording?: Promise<ExecutionAccepted>) {
+    super();
     this.row = row;
-    this.name = nameOf(row);
+    this.name = executionName(row);
     this.principal = principal;
     this.recording = recording;
     this.ended = new Promise((resolve, reject) => {
@@ -81,6 +81,11 @@ export class LiveExecution {
     this.#end = { status, result };
     this.#resolve(result);
     this.#wakeReaders();
+  }
+
+  /** It continues after the next start. */
+  override interrupt(): void {
+    this.end(SUSPENDED);
   }
 
   fail(error: unknown): void {
@@ -145,11 +150,14 @@ export async function* pastEvents(row: ExecutionRow, after: number): AsyncGenera
   yield endEvent(told.length, row.executionId, row.end.status, await stringOf(row.end.result));
 }
 
-/** One name for an execution among those of everybody. */
-export function nameOf({ owner, executionId }: ExecutionKey): string {
+/** The name of an execution in the table of runs. */
+export function executionName({ owner, executionId }: ExecutionKey): string {
   // An agent id has no line break in it.
-  return `${owner}\n${executionId}`;
+  return `execution\n${owner}\n${executionId}`;
 }
+
+/** Why an execution ends that continues after the next start. */
+export const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
 
 /** What is told of an operation, as JSON text. Its ids are words without anything to escape. */
 function dataOf(sequence: number, executionId: string, progress: Progress): string {

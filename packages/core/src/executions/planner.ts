@@ -108,7 +108,7 @@ export class Planner {
   async #context(asked: Asked, principal: Principal): Promise<CheckContext> {
     const { apis, credentials, storedData, limits, storedWorkflows } = this.#options;
     // Most workflows read nothing that was kept before, and those need not ask.
-    const stored = /\/store|\\u/.test(asked.text) ? await storedData.names(principal.id) : [];
+    const stored = /\/store|LoadData|\\u/.test(asked.text) ? await storedData.names(principal.id) : [];
     return {
       level: asked.options.level ?? 'moderate',
       permissions: principal.permissions,

@@ -1,7 +1,7 @@
 import { failure } from '@dragoman/protocols';
 import type { Clock, Ids } from '../ports.ts';
 import { failureOf, Refused } from '../refused.ts';
-import type { EffectRow, ExecutionKey, StoredDataStore, StoredQuota } from '../store/executions.ts';
+import type { EffectRow, ExecutionKey, StoredDataStore, StoredInfo, StoredQuota } from '../store/executions.ts';
 import type { StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { FileStorage } from './file-storage.ts';
 
@@ -66,6 +66,19 @@ export class StoredData {
   /** Removes files whose names are gone. One that a crash leaves, the next start removes. */
   async erase(files: readonly string[]): Promise<void> {
     for (const file of files) await this.#options.files.remove(file);
+  }
+
+  list(owner: string): Promise<StoredInfo[]> {
+    return this.#options.store.list(owner);
+  }
+
+  /** False when there is nothing under that name. */
+  async remove(owner: string, name: string): Promise<boolean> {
+    const { store, files } = this.#options;
+    const removed = await store.remove(owner, name);
+    // A file that a crash leaves here, the next start removes.
+    if (removed !== null && removed.file !== null) await files.remove(removed.file);
+    return removed !== null;
   }
 
   names(owner: string): Promise<string[]> {

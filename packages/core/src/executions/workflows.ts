@@ -8,6 +8,7 @@ import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
 import { PurgeTime } from '../purge-time.ts';
+import type { RunTable } from '../runs/run-table.ts';
 import type { Store } from '../store/store.ts';
 import { BUILT_IN, type Catalog } from '../workflow/catalog.ts';
 import type { LoadedOperations } from '../workflow/load-operations.ts';
@@ -25,6 +26,8 @@ import type { AskTarget } from './target-asks.ts';
 
 export interface WorkflowsOptions {
   readonly store: Store;
+  /** Every run of this process. */
+  readonly runs: RunTable;
   /** The data folder: files of StoreData are kept below it. */
   readonly folder: string;
   readonly gate: Gate;
@@ -63,6 +66,8 @@ export interface Workflows {
   readonly reader: AskedReader;
   readonly planner: Planner;
   readonly executions: Executions;
+  /** What StoreData keeps for each agent. */
+  readonly storedData: StoredData;
   readonly limits: WorkflowLimits;
   /** The operations there are. */
   readonly catalog: Catalog;
@@ -70,8 +75,8 @@ export interface Workflows {
   forget(owner?: string): number;
   /** Removes files of StoreData that nothing names any more. */
   eraseFiles(files: readonly string[]): Promise<void>;
-  /** Takes nothing new, and lets what runs finish for this long; the rest goes on after the next start. */
-  stop(drainMs: number): Promise<void>;
+  /** Closes what executions run in, when none is left. */
+  stop(): Promise<void>;
 }
 
 export function openWorkflows(options: WorkflowsOptions): Workflows {
@@ -105,6 +110,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
   });
   const executions = new Executions({
     store: store.executions,
+    runs: options.runs,
     forgetting: store.forgetting,
     reader,
     planner,
@@ -129,6 +135,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
     reader,
     planner,
     executions,
+    storedData,
     limits,
     catalog,
     forget: (owner) => {
@@ -136,10 +143,7 @@ export function openWorkflows(options: WorkflowsOptions): Workflows {
       return cache.clear(owner);
     },
     eraseFiles: (files) => storedData.erase(files),
-    stop: async (drainMs) => {
-      await executions.stop(drainMs);
-      await pool[Symbol.asyncDispose]();
-    },
+    stop: () => pool[Symbol.asyncDispose](),
   };
 }
 

@@ -10,11 +10,11 @@ import {
   redacted,
 } from '@dragoman/protocols';
 import { SERVER } from '../layers/journal.ts';
+import { type Arrival, readArrival } from '../runs/arrival.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameFrom } from '../runs/frame-text.ts';
 import { isAnonymousOwner } from '../store/anonymous.ts';
 import type { ArrivedRow, ShownDelivery, Store } from '../store/store.ts';
-import { type Arrival, readArrival } from './arrival.ts';
 import { wayIn } from './way-in.ts';
 import { wayOut } from './way-out.ts';
 

@@ -52,6 +52,6 @@ test('what was refused was allowed by nothing, and says why; a line of an earlie
   const all = { principalNamed: () => ({ id: 'ada-agent', role: 'agent' as const, permissions: ALL_PERMISSIONS }) };
   const told = explainWire({ ...earlier, success: false, error_code: 'rate_limited' }, all);
   expect(told.allowed).toMatchObject([{ known_by: 'session s1' }]);
-  expect(told.outcome).toMatchObject({ error_code: 'rate_limited', meaning: 'Too many requests for now.' });
+  expect(told.outcome).toMatchObject({ error_code: 'rate_limited', meaning: 'Rate limit exceeded.' });
   expect(explainWire({ ...entry, success: false, error_code: 'NO_CITY' }, all).outcome).not.toHaveProperty('meaning');
 });

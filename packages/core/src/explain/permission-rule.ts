@@ -1,15 +1,10 @@
-import { allows, type Permissions } from '../principal.ts';
+import { allows, entryFor, type Permissions } from '../principal.ts';
 
 /** Which entry of a list of permissions allows a name now. */
 export function permissionRule(permissions: Permissions, list: keyof Permissions, name: string): string {
   const entries = permissions[list];
   if (!allows(entries, name)) return `permissions.${list} does not have ${JSON.stringify(name)} any more`;
   return `permissions.${list} has ${JSON.stringify(entryFor(entries, name))}`;
-}
-
-/** The entry that allows a name: the wider one where there are two. */
-export function entryFor(list: readonly string[], name: string): string {
-  return list.includes('*') ? '*' : name;
 }
 
 /** What a list of permissions has now, where it is not known which name was asked for. */

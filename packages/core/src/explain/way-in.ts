@@ -8,7 +8,7 @@ import {
   type WayIn,
 } from '@dragoman/protocols';
 import { mailboxDialect, mailboxDialectWith } from '@dragoman/protocols/a2a-mailbox';
-import type { Arrival } from './arrival.ts';
+import type { Arrival } from '../runs/arrival.ts';
 import { changesBetween, NO_CHANGES, unsaidIn } from './changes.ts';
 
 /**

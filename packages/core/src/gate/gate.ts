@@ -1,6 +1,7 @@
 import type { Failure } from '@dragoman/protocols';
 import type { CredentialUse } from '../credential-use.ts';
 import type { StopSignal } from '../ending.ts';
+import type { SecretText } from './secret-text.ts';
 
 /**
  * The only way out to the network. Every host is judged after resolution, redirects are answers and never followed, sizes
@@ -35,7 +36,7 @@ export interface OutboundRequest {
   readonly url: string;
   readonly allowList: AllowList;
   readonly query?: readonly (readonly [name: string, value: string | CredentialUse])[];
-  readonly headers?: Readonly<Record<string, string | CredentialUse>>;
+  readonly headers?: Readonly<Record<string, OutboundHeader>>;
   /** Bytes as they are, or a JSON value that may hold a `CredentialUse` at any depth. */
   readonly body?: { readonly bytes: Uint8Array } | { readonly json: unknown } | undefined;
   /** For the whole exchange, the body included. */
@@ -44,6 +45,9 @@ export interface OutboundRequest {
   readonly maxBytes: number;
   readonly signal?: StopSignal | undefined;
 }
+
+/** A text, or a secret that is put in at the last moment. */
+export type OutboundHeader = string | CredentialUse | SecretText;
 
 export interface InboundAnswer {
   readonly status: number;

@@ -1,8 +1,9 @@
 import { CredentialUse } from '../credential-use.ts';
-import type { OutboundRequest } from './gate.ts';
+import type { OutboundHeader, OutboundRequest } from './gate.ts';
+import { SecretText } from './secret-text.ts';
 
-/** Where in a request a secret can stand. */
-export type SecretPlace = 'header' | 'query' | 'body';
+/** Where a secret can stand: in a request, or in the environment of a program. */
+export type SecretPlace = 'header' | 'query' | 'body' | 'env';
 
 export interface PlacedCredential {
   readonly id: string;
@@ -29,7 +30,7 @@ export function credentialsIn({
 export type Fill = (credential: PlacedCredential) => string;
 
 /** Headers as pairs, with the secrets in them. */
-export function filledHeaders({ headers = {} }: OutboundRequest, fill: Fill): [string, string][] {
+export function filledHeaders({ headers = {} }: Pick<OutboundRequest, 'headers'>, fill: Fill): [string, string][] {
   return Object.entries(headers).map(([name, value]) => [name, filled(value, 'header', fill)]);
 }
 
@@ -50,7 +51,8 @@ export function filledBody({ body }: OutboundRequest, fill: Fill, isFilled: bool
   );
 }
 
-function filled(value: string | CredentialUse, place: SecretPlace, fill: Fill): string {
+function filled(value: OutboundHeader, place: SecretPlace, fill: Fill): string {
+  if (value instanceof SecretText) return value.reveal();
   return value instanceof CredentialUse ? fill({ id: value.id, place }) : value;
 }
 

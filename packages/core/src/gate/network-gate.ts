@@ -21,7 +21,7 @@ import { DEFAULT_GATE_LIMITS, type GateLimits } from './limits.ts';
 import { Names } from './names.ts';
 import { outboundHeaders } from './outbound-headers.ts';
 import { Pools } from './pools.ts';
-import type { Redactor } from './redactor.ts';
+import { everyRedactor, ownRedactor, type Redactor } from './redactor.ts';
 import { isPassingLookup, type Lookup, type Resolve } from './resolver.ts';
 import type { ReleasedSecrets, Secrets } from './secrets.ts';
 
@@ -235,7 +235,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     const { method, caller, maxBytes } = request;
     const { limits, clock } = this.#parts;
     const fill = released?.fill ?? noSecret;
-    const redactor = this.#parts.secrets?.redactorFor({ host, port });
+    const redactor = redactorOf(request, this.#parts.secrets?.redactorFor({ host, port }));
     const outbound: Outbound = {
       method,
       path: filledPath(url, request, fill),
@@ -327,6 +327,11 @@ type Allowed = { [List in keyof AllowedLists]: ReadonlySet<string> };
 
 function allowed({ allow, callbacks }: AllowedLists): Allowed {
   return { allow: allowedHosts(allow), callbacks: allowedHosts(callbacks) };
+}
+
+/** Over what the vault could have sent to this host, and the secrets of the request itself. */
+function redactorOf({ headers = {} }: OutboundRequest, ofVault: Redactor | undefined): Redactor | undefined {
+  return everyRedactor([ofVault, ...Object.values(headers).map(ownRedactor)]);
 }
 
 function connectorTo(address: string, dialler: Dialler): buildConnector.connector {

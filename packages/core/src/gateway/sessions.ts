@@ -50,7 +50,6 @@ export const sessionCreate: GatewayMethod = async function* (envelope, call, con
     sessionId,
     title: textParam(envelope, 'title') ?? null,
     cwd: textParam(envelope, 'cwd') ?? null,
-    agentSession: null,
     createdAt: context.clock.now().getTime(),
     updatedAt: context.clock.now().getTime(),
   });

@@ -25,7 +25,8 @@ test('a caller sees what it may use and nothing else', () => {
   expect(of('ada', { apis: ['shop'], credentials: ['shop-key'], operations: ['Wait', 'Loop', 'NoSuch'] })).toEqual({
     agent_id: 'ada',
     capabilities: {
-      availableApis: { shop: { base_url: 'https://shop.example', description: 'A shop.', endpoints: [] } },
+      availableApis: [{ id: 'shop', base_url: 'https://shop.example', description: 'A shop.', endpoints: [] }],
+      apis: { shop: { base_url: 'https://shop.example', description: 'A shop.', endpoints: [] } },
       availableCredentials: [
         {
           id: 'shop-key',
@@ -56,10 +57,10 @@ test('where a credential may stand is told when that is more than a header', () 
 
 test('empty lists are nothing, and a star is everything', () => {
   const nothing = of('eve', {}).capabilities;
-  expect(nothing).toMatchObject({ availableApis: {}, availableCredentials: [], supportedOperations: [] });
+  expect(nothing).toMatchObject({ availableApis: [], apis: {}, availableCredentials: [], supportedOperations: [] });
   const everything = of('eve', { apis: ['*'], credentials: ['*'], operations: ['*'] }).capabilities;
-  expect(Object.keys(everything.availableApis)).toEqual(['shop', 'bank']);
-  expect(everything.supportedOperations).toHaveLength(19);
+  expect(everything.availableApis.map(({ id }) => id)).toEqual(['shop', 'bank']);
+  expect(everything.supportedOperations).toHaveLength(20);
   expect(everything.availableCredentials).toHaveLength(2);
 });
 

@@ -34,19 +34,18 @@ export interface CapabilitiesOptions {
 export function capabilitiesOf(principal: Principal, options: CapabilitiesOptions): Capabilities {
   const { permissions } = principal;
   const { apis, bases, credentials, operations = OPERATION_NAMES, limits = DEFAULT_LIMITS } = options;
+  const usable = apis
+    .list()
+    .filter(({ id }) => allows(permissions.apis, id))
+    .map(({ id, base_url, description, endpoints }) => {
+      return { id, base_url, description, endpoints: endpoints.map((endpoint): Json => ({ ...endpoint })) };
+    });
   return {
     agent_id: principal.id,
     capabilities: {
-      // The spec's example shows a list; every implementation and the id in permissions ask for an object by id.
-      availableApis: Object.fromEntries(
-        apis
-          .list()
-          .filter(({ id }) => allows(permissions.apis, id))
-          .map(({ id, base_url, description, endpoints }) => [
-            id,
-            { base_url, description, endpoints: endpoints.map((endpoint): Json => ({ ...endpoint })) },
-          ]),
-      ),
+      // The spec has a list; some clients look APIs up by the id that permissions name.
+      availableApis: usable,
+      apis: Object.fromEntries(usable.map(({ id, ...api }) => [id, api])),
       availableCredentials: (credentials?.list() ?? [])
         .filter(({ id }) => allows(permissions.credentials, id))
         .map(

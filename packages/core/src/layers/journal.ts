@@ -22,7 +22,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): (next
       sessionId: forAgent && call.principal.role !== 'anonymous' ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
       endsUnread: hints['cancel_on_disconnect'] === true,
-      expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? null,
+      expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? call.beside?.holdUntil ?? null,
     };
     return runs.open(envelope, call, admission, next);
   };

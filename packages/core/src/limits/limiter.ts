@@ -1,9 +1,9 @@
 import { isEmpty } from '../is-empty.ts';
 import type { Clock } from '../ports.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal, RateLimits } from '../principal.ts';
 import { refuse } from '../refused.ts';
 import type { CounterStore } from '../store/store.ts';
-import { DEFAULT_RATE_LIMITS, type RateLimits } from './rate-limits.ts';
+import { DEFAULT_RATE_LIMITS } from './rate-limits.ts';
 import { SlidingWindows, type Window, type WindowState } from './sliding-window.ts';
 
 /** What principals may do in a minute, an hour and a day: one budget each, whichever door they come through. */

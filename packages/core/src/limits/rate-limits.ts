@@ -1,11 +1,4 @@
-/** How much one principal may do, in sliding windows. */
-export interface RateLimits {
-  readonly requests_per_minute: number;
-  readonly requests_per_hour: number;
-  readonly requests_per_day: number;
-  readonly api_calls_per_minute: number;
-  readonly api_calls_per_hour: number;
-}
+import type { RateLimits } from '../principal.ts';
 
 export const DEFAULT_RATE_LIMITS: RateLimits = {
   requests_per_minute: 60,

@@ -20,7 +20,7 @@ import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameText } from '../runs/frame-text.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { textOf, withStreamed } from '../streamed-text.ts';
-import { isBuiltIn } from '../targets/built-in.ts';
+import { isBuiltIn } from '../target.ts';
 import { targetRequest } from '../targets/target-request.ts';
 import type { MailboxIdentity } from './directory.ts';
 

@@ -101,7 +101,7 @@ test.each([
     mailbox.receive(message('hello', { messageId, ...metadata }), { principal: ANN }),
   );
   await new Promise(setImmediate);
-  await engine.runs.drain(AbortSignal.abort());
+  await engine.runs.table.drain(0);
   expect(await working).toMatchObject({ message: { content: { code: 'E2A.INTERRUPTED' } } });
   const { replyTo, metadata: told } = (await waiting) ?? {};
   expect(told?.status).toBe('received');
@@ -435,7 +435,7 @@ describe('a callback to a name', () => {
         clock.pass(50);
         return (await store.outbox.answering(key))[0];
       })
-      .toMatchObject({ state: 'due', failures: [{ reason: 'The host cannot be reached.' }] });
+      .toMatchObject({ state: 'due', failures: [{ reason: 'The host is unreachable.' }] });
     await mailbox.stop();
     await engine.stop({ drainMs: 0 });
   });
@@ -532,7 +532,7 @@ function mailboxOn(
         purgeTime: engine.purgeTime,
         settings: { bytes: 1024 * 1024, keepMs: 3_600_000 },
       }),
-      settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000 },
+      settings: { answerWithinMs: 1000, threadMessages: 10, keepThreadsMs: 1000, holdMs: 3_600_000 },
     });
   return { mailbox: again(directory), again, engine };
 }

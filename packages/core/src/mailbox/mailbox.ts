@@ -27,6 +27,7 @@ import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Addressed, Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
+import { threadHistory } from './thread-history.ts';
 
 export interface MailboxOptions {
   readonly engine: Engine;
@@ -44,6 +45,8 @@ export interface MailboxOptions {
 
 export interface MailboxSettings extends LetterSettings {
   readonly keepThreadsMs: number;
+  /** How long mail without an expiry waits for an agent that is away. */
+  readonly holdMs: number;
 }
 
 /** Who posts a message. */
@@ -76,6 +79,7 @@ export class Mailbox {
   constructor(options: MailboxOptions) {
     this.#options = options;
     this.#letters = new Letters({ ...options, stopped: this.#stopped.signal });
+    options.engine.channelLayers.set('a2a-mailbox', threadHistory);
   }
 
   /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */
@@ -134,10 +138,22 @@ export class Mailbox {
         counted: true,
         received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
         idempotencyKey,
+        holdUntil: this.#holdUntil(message, { target, principal }),
       },
     };
     if (!hasThread && callbackUrl === null) return this.#receivePlain(message, { envelope, call, seen });
     return this.#letters.receive(message, { envelope, call, seen, hasThread });
+  }
+
+  /** For how long it waits for an agent that is away. A sender that can neither be called back nor ask with a key hears at once. */
+  #holdUntil(
+    { from }: MailboxMessage,
+    { target, principal }: { readonly target: string | undefined; readonly principal: Principal },
+  ): number | undefined {
+    const { engine, clock, settings } = this.#options;
+    if (from.callbackUrl === null && principal.role === 'anonymous') return undefined;
+    const agent = engine.router.find(target ?? engine.router.defaultAgent ?? '');
+    return agent?.whenReachable?.() === undefined ? undefined : clock.now().getTime() + settings.holdMs;
   }
 
   /** Whether a message was taken before: then it has its answer, however late it comes again. */

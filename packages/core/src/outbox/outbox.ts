@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { drained } from '../drained.ts';
 import { Ending } from '../ending.ts';
 import { everyHour, ONE_HOUR } from '../every-hour.ts';
 import type { Gate } from '../gate/gate.ts';
@@ -23,6 +24,8 @@ export interface OutboxOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  /** Header fields that a receiver asked for, added when a delivery is sent; null where it wants no more. Default: none. */
+  readonly headersFor?: (id: string) => Promise<Readonly<Record<string, string>> | null>;
   /** Whether a sender is registered, and so shares a secret with us. */
   readonly isRegistered: (owner: string) => boolean;
   readonly settings?: Partial<OutboxSettings>;
@@ -116,10 +119,17 @@ export class Outbox {
       postponedAt: undefined,
       cancel: undefined,
       ahead: undefined,
+      waiting: [],
     };
     this.#entries.set(id, entry);
     this.#queued.set(owner, this.queued(owner) + 1);
     this.#wake(entry);
+  }
+
+  /** Resolves when it was delivered or given up; at once when it does not wait here. */
+  over(id: string): Promise<void> {
+    const entry = this.#entries.get(id);
+    return entry === undefined ? Promise.resolve() : new Promise((resolve) => entry.waiting.push(resolve));
   }
 
   /** How many are being tried. */
@@ -163,13 +173,13 @@ export class Outbox {
   async stop({ drainMs }: { drainMs: number }): Promise<void> {
     this.#stopping = true;
     for (const entry of this.#entries.values()) entry.cancel?.();
-    const drained = new AbortController();
-    const late = this.#options.clock.wait(drainMs, drained.signal).catch(() => {});
-    await Promise.race([Promise.all(this.#tries.values()), late]);
-    drained.abort();
-    this.#stopped.end(STOPPED);
-    for (const { ending } of this.#tries.keys()) ending.end(STOPPED);
-    await Promise.all(this.#tries.values());
+    const end = () => {
+      this.#stopped.end(STOPPED);
+      for (const { ending } of this.#tries.keys()) ending.end(STOPPED);
+    };
+    const over = () => Promise.all(this.#tries.values());
+    await drained({ clock: this.#options.clock, drainMs, over, end });
+    end();
   }
 
   /** Puts it in line, now or when its pause is over. */
@@ -278,7 +288,11 @@ export class Outbox {
       if (prepared === undefined) this.#forget(entry);
       // It is dead with all others to this receiver, as soon as that is written down.
       if (prepared === undefined || this.#isGone(entry)) return undefined;
-      return await this.#attempt(one, prepared);
+      const more = await this.#options.headersFor?.(entry.id);
+      if (more === null) {
+        return { outcome: 'given-up', answered: undefined, failure: { at: clock.now().getTime(), reason: UNWANTED } };
+      }
+      return await this.#attempt(one, { ...prepared, headers: { ...more, ...prepared.headers } });
     } catch (error) {
       if (!isDamaged(error)) throw error;
       // It will be no better the next time.
@@ -398,6 +412,7 @@ export class Outbox {
     const left = this.queued(entry.owner) - 1;
     if (left > 0) this.#queued.set(entry.owner, left);
     else this.#queued.delete(entry.owner);
+    for (const resolve of entry.waiting) resolve();
   }
 }
 
@@ -413,6 +428,8 @@ interface Entry extends DueDelivery {
   cancel: (() => void) | undefined;
   /** What will be sent of it, made before its turn. */
   ahead: Promise<PreparedDelivery | undefined> | undefined;
+  /** To be called when it is over. */
+  readonly waiting: (() => void)[];
 }
 
 /** One try, and what ends it before it is over. */
@@ -450,5 +467,7 @@ const STORE_PAUSE_MS = 1000;
 const SHORT = 65_536;
 /** Why a delivery is dead that cannot be read. */
 const DAMAGED = 'it is damaged in the database: what would be sent is not what was written';
+/** Why a delivery is dead whose receiver was taken back. */
+const UNWANTED = 'its push notification config was deleted';
 const GONE = new Error('the receiver is gone');
 const STOPPED = new Error('the outbox stops');

@@ -1,4 +1,4 @@
-import { createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { createPublicKey, hash, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Log } from '../ports.ts';
 import { keyIn, newKey } from '../signing/key-file.ts';
@@ -14,6 +14,15 @@ export interface SigningKeysOptions {
   readonly folder?: string;
 }
 
+export interface PublicJwk {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly x: string;
+  readonly kid: string;
+  readonly alg: 'EdDSA';
+  readonly use: 'sig';
+}
+
 /**
  * What callbacks are signed with. One Ed25519 key, made at the first start and kept in a file that only its owner may read,
  * signs for everybody. From it and a salt of its own each registered agent has a shared secret, so that no secret is in the
@@ -22,6 +31,8 @@ export interface SigningKeysOptions {
 export class SigningKeys {
   /** As Standard Webhooks writes it: `whpk_` and the 32 bytes in base64. */
   readonly publicKey: string;
+  /** The same as JSON Web Key (RFC 8037); its id is its thumbprint (RFC 7638). */
+  readonly jwk: PublicJwk;
   readonly #privateKey: KeyObject;
   readonly #signatures: Signatures;
   readonly #store: OutboxStore;
@@ -35,6 +46,8 @@ export class SigningKeys {
     this.#privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), options);
     const { x = '' } = createPublicKey(this.#privateKey).export({ format: 'jwk' });
     this.publicKey = `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
+    const kid = hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url');
+    this.jwk = { kty: 'OKP', crv: 'Ed25519', x, kid, alg: 'EdDSA', use: 'sig' };
     const { d = '' } = this.#privateKey.export({ format: 'jwk' });
     this.#seed = Buffer.from(d, 'base64url');
   }

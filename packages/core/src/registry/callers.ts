@@ -5,7 +5,7 @@ import type { Clock } from '../ports.ts';
 import { ALL_PERMISSIONS, NO_PERMISSIONS, type Principal } from '../principal.ts';
 import { publicKeyFault } from '../signing/public-keys.ts';
 import type { AgentStore, KeyRow } from '../store/store.ts';
-import { BUILT_IN_TARGETS } from '../targets/built-in.ts';
+import { BUILT_IN_TARGETS } from '../target.ts';
 import { AgentDefinition } from './definition.ts';
 
 /** The agents administration has made: who they are and what they may do. */

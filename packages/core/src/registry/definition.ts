@@ -1,11 +1,21 @@
 import type { Static } from '@dragoman/protocols';
 import { AgentId } from '@dragoman/protocols/a2a-messages';
+import { REFERENCES } from '../vault/definition.ts';
 
 const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
+/** A header: a text, or the name of a secret that is put in at the last moment. */
+const HeaderValue = {
+  type: ['string', 'object'],
+  required: ['credential'],
+  properties: { credential: { type: 'string', minLength: 1 } },
+  additionalProperties: false,
+} as const;
+const A2A_VERSIONS = ['1.0', '0.3'] as const;
+
 /** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
-export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'acp'] as const;
+export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp'] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
 /** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
@@ -15,13 +25,34 @@ export const DriverShape = {
   properties: {
     driver: { enum: DRIVERS, description: 'How the agent is reached.' },
     module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
-    url: { type: 'string', minLength: 1, description: 'http, e2a-ws: where the agent listens.' },
+    url: { type: 'string', minLength: 1, description: 'http, e2a-ws, a2a: where the agent listens.' },
+    card: {
+      type: 'string',
+      minLength: 1,
+      description: 'a2a: the URL of the agent card. Default: `/.well-known/agent-card.json` below `url`.',
+    },
+    version: {
+      enum: A2A_VERSIONS,
+      description:
+        'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: as the card says.',
+    },
+    credential: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'a2a: the credential of the vault that proves who we are. It is sent in the header that the card names. Default header: `Authorization`.',
+    },
     command: { type: 'string', minLength: 1, description: 'stdio, acp: the program to run.' },
     args: { type: 'array', items: { type: 'string' } },
     env: {
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: 'stdio, acp: variables beside PATH and HOME.',
+      description: `stdio, acp: variables beside PATH and HOME. ${REFERENCES}`,
+    },
+    headers: {
+      type: 'object',
+      additionalProperties: HeaderValue,
+      description: `http, e2a-ws, a2a: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} a2a: headers written as text are sent to the host of \`url\` or \`card\` only.`,
     },
     cwd: {
       type: 'string',
@@ -105,6 +136,12 @@ export const NewKeyRequest = {
     description: {
       description: 'What the key is for, as a text without NUL; whatever else it is counts as none.',
       pattern: '^[^\\u0000]*$',
+    },
+    expires_in_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 315_360_000,
+      description: 'How long the key may be used. Default: until it is revoked.',
     },
   },
 } as const;

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryStore } from '../../test-support/memory-store.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
 import type { Clock, Ids } from '../ports.ts';
 import { Keys } from './keys.ts';
 
@@ -41,4 +43,22 @@ test('more keys than are remembered are all found', async () => {
   const made = [];
   for (let at = 0; at < 1100; at++) made.push(await keys.create({ agentId: `agent-${at}`, role: 'agent' }));
   for (let time = 0; time < 2; time++) for (const { row, secret } of made) expect(keys.find(secret)).toEqual(row);
+});
+
+test('a key that expires is worth nothing from then on, and what it has opened ends with it', async () => {
+  const testClock = new TestClock();
+  const store = memoryStore().keys;
+  const keys = new Keys({ store, clock: testClock, ids: new TestIds() });
+  const ended: string[] = [];
+  keys.onRevoked((keyId) => ended.push(keyId));
+  const { row, secret } = await keys.create({ agentId: 'ada', role: 'agent', expiresInMs: 1000 });
+  const lasting = await keys.create({ agentId: 'ada', role: 'agent' });
+  testClock.pass(999);
+  expect(keys.find(secret)).toEqual(row);
+  expect(ended).toEqual([]);
+  testClock.pass(1);
+  expect([keys.find(secret), ended]).toEqual([undefined, [row.keyId]]);
+  const after = new Keys({ store, clock: testClock, ids: new TestIds() });
+  await after.load();
+  expect([after.find(secret), after.find(lasting.secret)]).toEqual([undefined, lasting.row]);
 });

@@ -29,21 +29,23 @@ export class Keys {
   }
 
   async load(): Promise<void> {
-    for (const row of await this.#store.list()) if (row.revokedAt === null) this.#byHash.set(row.hash, row);
+    for (const row of await this.#store.list()) if (row.revokedAt === null) this.#admit(row);
   }
 
-  async create({ agentId, role, description = null, secret = newSecret() }: KeyRequest): Promise<NewKey> {
+  async create({ agentId, role, description = null, expiresInMs, secret = newSecret() }: KeyRequest): Promise<NewKey> {
+    const createdAt = this.#clock.now().getTime();
     const row: KeyRow = {
       keyId: `key-${this.#ids.hex().slice(0, 12)}`,
       hash: hashOf(secret),
       agentId,
       role,
       description,
-      createdAt: this.#clock.now().getTime(),
+      createdAt,
+      expiresAt: expiresInMs === undefined ? null : createdAt + expiresInMs,
       revokedAt: null,
     };
     await this.#store.put(row);
-    this.#byHash.set(row.hash, row);
+    this.#admit(row);
     return { row, secret };
   }
 
@@ -51,9 +53,9 @@ export class Keys {
     // Earlier versions took such keys from the environment. One that can be guessed opens nothing.
     if (secret.length < SHORTEST_KEY) return undefined;
     const known = this.#inUse.get(secret);
-    if (known !== undefined) return known;
+    if (known !== undefined) return this.#isOver(known) ? undefined : known;
     const row = this.#byHash.get(hashOf(secret));
-    if (row === undefined) return undefined;
+    if (row === undefined || this.#isOver(row)) return undefined;
     if (this.#inUse.size === MOST_IN_USE) this.#inUse.clear();
     this.#inUse.set(secret, row);
     return row;
@@ -71,16 +73,32 @@ export class Keys {
 
   /** Ends the key at once, with everything that was opened by it. */
   async revoke(keyId: string): Promise<boolean> {
+    this.#end(keyId);
+    return this.#store.revoke(keyId, this.#clock.now().getTime());
+  }
+
+  /** Tells of every key that is revoked or has expired, for whoever holds something open in its name. */
+  onRevoked(listener: (keyId: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #admit(row: KeyRow): void {
+    if (this.#isOver(row)) return;
+    this.#byHash.set(row.hash, row);
+    if (row.expiresAt === null) return;
+    // What it has opened ends with it.
+    this.#clock.after(row.expiresAt - this.#clock.now().getTime(), () => this.#end(row.keyId));
+  }
+
+  #isOver({ expiresAt }: KeyRow): boolean {
+    return expiresAt !== null && this.#clock.now().getTime() >= expiresAt;
+  }
+
+  #end(keyId: string): void {
     const known = [...this.#byHash.values()].find((row) => row.keyId === keyId);
     if (known !== undefined) this.#byHash.delete(known.hash);
     this.#inUse.clear();
     for (const listener of this.#listeners) listener(keyId);
-    return this.#store.revoke(keyId, this.#clock.now().getTime());
-  }
-
-  /** Tells of every key that is revoked, for whoever holds something open in its name. */
-  onRevoked(listener: (keyId: string) => void): void {
-    this.#listeners.push(listener);
   }
 }
 
@@ -88,6 +106,8 @@ interface KeyRequest {
   readonly agentId: string;
   readonly role: KeyRow['role'];
   readonly description?: string | null;
+  /** Default: it does not expire. */
+  readonly expiresInMs?: number | undefined;
   /** A key the operator brings along, such as an admin key from the environment. */
   readonly secret?: string;
 }

@@ -9,8 +9,8 @@ import { moduleAgent } from '../agents/module-agent.ts';
 import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
 import { envelopeRecord } from './envelope-record.ts';
+import { RunTable } from './run-table.ts';
 import { Runs } from './runs.ts';
-import { Slots } from './slots.ts';
 
 // The places to wait for an agent belong to all its callers: one of them has a share, which is 1,000.
 
@@ -21,8 +21,9 @@ const DONE = { is_final: true, body: { result: { content: 'done' } } };
 /** An agent that works on one request at a time, and on the first until it is let go. */
 function setUp() {
   const [store, clock, ids, log] = [memoryStore(), new TestClock(), new TestIds(), new SilentLog()];
-  const slots = new Slots({ limitOf: () => 1 });
-  const runs = new Runs({ store, clock, ids, log, slots });
+  const table = new RunTable({ clock });
+  table.setLimit('agent', 1);
+  const runs = new Runs({ store, clock, ids, log, table });
   let letGo = () => {};
   const held = new Promise<void>((resolve) => {
     letGo = resolve;
@@ -40,15 +41,18 @@ function setUp() {
     answer.catch(() => {});
     return answer;
   };
-  const recover = () => runs.recover(() => callOf(ada), handler);
-  return { runs, store, slots, send, recover, letGo };
+  const recover = () => {
+    table.recovers(runs.recoverable(() => callOf(ada), handler));
+    return table.recover();
+  };
+  return { runs, store, table, send, recover, letGo };
 }
 
 /** The same with one at work, and as many behind it as one caller may have waiting. */
 async function crowded({ asked = 1_001 } = {}) {
   const made = setUp();
   const answers = Array.from({ length: asked }, (_, index) => made.send(ask(`r${index}`)));
-  await expect.poll(() => made.slots.waiting).toBe(1_000);
+  await expect.poll(() => made.table.load.request.waiting).toBe(1_000);
   return { ...made, answers };
 }
 
@@ -88,10 +92,10 @@ test('a repeat of what waits gets its answer all the same', async () => {
 });
 
 test('so does one that is known by its idempotency key alone: it is judged as ever, and never busy', async () => {
-  const { send, slots, letGo } = setUp();
+  const { send, table, letGo } = setUp();
   const first = send(ask('keyed'), ada, 'pay-once');
   const others = Array.from({ length: 1_000 }, (_, index) => send(ask(`r${index}`)));
-  await expect.poll(() => slots.waiting).toBe(1_000);
+  await expect.poll(() => table.load.request.waiting).toBe(1_000);
   await expect(send(ask('another id'), ada, 'pay-once')).rejects.toMatchObject({ failure: { code: 'conflict' } });
   await expect(send(ask('another id'), ada, 'another key')).rejects.toMatchObject({ failure: { code: 'busy' } });
   letGo();
@@ -99,7 +103,7 @@ test('so does one that is known by its idempotency key alone: it is judged as ev
 });
 
 test('what was accepted before a restart waits, however many there are', async () => {
-  const { store, slots, runs, recover, letGo } = setUp();
+  const { store, table, runs, recover, letGo } = setUp();
   const keys = Array.from({ length: 1_500 }, (_, index) => ({ owner: 'ada', requestId: `r${index}` }));
   for (const key of keys) {
     const envelope = envelopeRecord(ask(key.requestId));
@@ -114,7 +118,7 @@ test('what was accepted before a restart waits, however many there are', async (
     await store.requests.accept({ ...key, ...rest, envelope, state: 'accepted' });
   }
   await recover();
-  expect(slots.waiting).toBe(1_499);
+  expect(table.load.request.waiting).toBe(1_499);
   letGo();
   const answers = await Promise.all(keys.map((key) => all(runs.read(key, -1))));
   for (const frames of answers) expect(frames.at(-1)).toMatchObject(DONE);

@@ -18,6 +18,7 @@ export interface FrameSource {
  */
 export class Reading implements AsyncIterable<E2AResponse> {
   readonly #open: () => Promise<FrameSource>;
+  #opening: Promise<FrameSource> | undefined;
   #source: FrameSource | undefined;
   #last: number;
   #over = false;
@@ -30,14 +31,14 @@ export class Reading implements AsyncIterable<E2AResponse> {
   /** Resolves when `next` has something to give, or nothing more. Whoever waits here holds no frame in memory. */
   async ready(): Promise<void> {
     if (this.#over) return;
-    this.#source ??= await this.#open();
+    this.#source ??= await this.#opened();
     await this.#source.ready?.(this.#last);
   }
 
   /** The frames that are there and were not read yet, or the next ones as soon as they are; none when it is over. */
   async next(): Promise<readonly FrameRow[]> {
     if (this.#over) return [];
-    this.#source ??= await this.#open();
+    this.#source ??= await this.#opened();
     const rows = await this.#source.after(this.#last);
     const last = rows.at(-1);
     if (last === undefined || last.isFinal) this.#over = true;
@@ -57,6 +58,12 @@ export class Reading implements AsyncIterable<E2AResponse> {
     for (let rows = await this.next(); rows.length > 0; rows = await this.next()) {
       for (const row of rows) yield this.#frameOf(row);
     }
+  }
+
+  /** Once, also where `next` is asked while `ready` has not opened it yet. */
+  #opened(): Promise<FrameSource> {
+    this.#opening ??= this.#open();
+    return this.#opening;
   }
 
   #frameOf({ isFinal, text }: FrameRow): E2AResponse {

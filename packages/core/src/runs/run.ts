@@ -1,11 +1,11 @@
-import type { E2AResponse } from '@dragoman/protocols';
+import { answerEnd, type E2AResponse } from '@dragoman/protocols';
 import { afterPromises } from '../after-promises.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
-import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
+import type { FrameRow, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
 import type { FrameSource } from './reading.ts';
-import type { RunCounts } from './run-counts.ts';
+import { outcomeOfFrame, type RunCounts } from './run-counts.ts';
 
 /**
  * The answer to one request while it is being given. Frames are written in batches, whatever has come while the last
@@ -81,7 +81,8 @@ export class Run implements FrameSource {
     this.#onFrame?.(frame);
     this.#given++;
     if (frame.is_final) this.#final = frame;
-    this.#pending.push({ sequence: frame.sequence, isFinal: frame.is_final, text });
+    const row = { sequence: frame.sequence, isFinal: frame.is_final, text };
+    this.#pending.push(frame.is_final || frame.sequence === 0 ? { ...row, change: changeBy(frame) } : row);
     this.#pendingSize += text.length;
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
@@ -173,7 +174,7 @@ export class Run implements FrameSource {
 
   #count(frames: number): void {
     this.#counts.frames += frames;
-    if (this.#ended && this.#final !== undefined) this.#counts.finish(this.#final);
+    if (this.#ended && this.#final !== undefined) this.#counts.finish('request', outcomeOfFrame(this.#final));
   }
 
   #keep(batch: readonly FrameRow[], size: number): void {
@@ -210,6 +211,11 @@ export interface RunOptions {
   readonly from?: number;
   /** False for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
   readonly isRecorded?: boolean;
+}
+
+function changeBy(frame: E2AResponse): ProgressChange {
+  const at = frame.timestamp === null ? null : Date.parse(frame.timestamp);
+  return { at, end: frame.is_final ? answerEnd(frame) : undefined };
 }
 
 /** A door that is shut until it is opened, or known never to open. */

@@ -11,8 +11,8 @@ import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
 import { StoreError } from '../store/store-error.ts';
 import { frameText } from './frame-text.ts';
+import { RunTable } from './run-table.ts';
 import { Runs } from './runs.ts';
-import { Slots } from './slots.ts';
 
 const ada: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
 
@@ -20,8 +20,9 @@ function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = memoryStor
   const clock = new TestClock();
   const ids = new TestIds();
   const log = new SilentLog();
-  const slots = new Slots({ limitOf: () => maxParallel });
-  const runs = new Runs({ store, clock, ids, log, slots, isIdempotent: () => idempotent });
+  const table = new RunTable({ clock });
+  table.setLimit('agent', maxParallel);
+  const runs = new Runs({ store, clock, ids, log, table, isIdempotent: () => idempotent });
   const handler = answering(moduleAgent('agent', agent), { clock, ids });
   const call = (given: Partial<Call> = {}): Call => ({
     principal: ada,
@@ -36,7 +37,11 @@ function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = memoryStor
       { agentId: 'agent', sessionId: envelope.session_id, priority: 1, expiresAt: null },
       handler,
     );
-  return { runs, store, clock, slots, open, call, handler, log };
+  const recover = () => {
+    table.recovers(runs.recoverable(() => call(), handler));
+    return table.recover();
+  };
+  return { runs, store, clock, table, open, call, handler, recover, log };
 }
 
 const ask = (requestId: string, content = 'hello') =>
@@ -187,19 +192,19 @@ describe('a request that has expired', () => {
   };
 
   test('is refused before it is recorded, and takes no place', async () => {
-    const { open, clock, store, slots } = expiring(async function* () {
+    const { open, clock, store, table } = expiring(async function* () {
       return {};
     });
     clock.pass(1_000);
     expect(await open('late').catch(failureOf)).toMatchObject({ code: 'expired' });
     expect(await store.requests.find({ owner: 'ada', requestId: 'late' })).toBeUndefined();
-    expect(Array.from({ length: 8 }, () => slots.tryTake('agent'))).not.toContain(undefined);
+    expect(Array.from({ length: 8 }, () => table.admit('request', 'agent', ada).hasSlot)).not.toContain(false);
   });
 
   test('while it waited for its turn ends with that, and its agent is not asked', async () => {
     const gate = withResolvers();
     const heard: unknown[] = [];
-    const { open, clock, slots } = expiring(
+    const { open, clock, table } = expiring(
       async function* (envelope) {
         heard.push(envelope.request_id);
         await gate.promise;
@@ -208,7 +213,7 @@ describe('a request that has expired', () => {
       { maxParallel: 1 },
     );
     const [first, second] = [open('first'), open('second')];
-    await expect.poll(() => slots.waiting).toBe(1);
+    await expect.poll(() => table.load.request.waiting).toBe(1);
     clock.pass(1_000);
     gate.resolve();
     expect(await first).toMatchObject([{ status: 'succeeded' }]);
@@ -303,14 +308,13 @@ describe('after a restart', () => {
       },
       { store: first.store },
     );
-    const recover = () => second.runs.recover(() => second.call(), second.handler);
-    await recover();
+    await second.recover();
     const interrupted = await all(second.runs.read({ owner: 'ada', requestId: 'started' }, -1));
     inOrder(interrupted);
     expect(interrupted.at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
     const late = await all(second.runs.read({ owner: 'ada', requestId: 'waiting' }, -1));
     expect(late.at(-1)).toMatchObject({ body: { result: { content: 'late' } } });
-    await recover();
+    await second.table.recover();
     expect(await all(second.runs.read({ owner: 'ada', requestId: 'started' }, -1))).toHaveLength(interrupted.length);
   });
 });
@@ -322,18 +326,18 @@ test('what waits for its turn when the patience of a stop is over is answered af
     if (params['content'] === 'for ever') await new Promise(() => {});
     return {};
   };
-  const { runs, store, slots, open } = setUp(agent, { maxParallel: 1 });
+  const { runs, store, table, open } = setUp(agent, { maxParallel: 1 });
   const running = all(open(ask('running', 'for ever')));
   const waiting = all(open(ask('waiting'))).catch(failureOf);
-  await expect.poll(() => slots.waiting).toBe(1);
-  await runs.drain(AbortSignal.abort());
+  await expect.poll(() => table.load.request.waiting).toBe(1);
+  await runs.table.drain(0);
   expect((await running).at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
   expect(await waiting).toMatchObject({ code: 'busy', retryable: true, details: { retry_after: 5 } });
   expect(await store.requests.unfinished()).toMatchObject([{ requestId: 'waiting', state: 'accepted' }]);
   expect(asked).toEqual(['for ever']);
 
   const next = setUp(agent, { store });
-  await next.runs.recover(() => next.call(), next.handler);
+  await next.recover();
   const frames = await all(next.runs.read({ owner: 'ada', requestId: 'waiting' }, -1));
   inOrder(frames);
   expect(frames.at(-1)).toMatchObject({ status: 'succeeded' });
@@ -395,7 +399,7 @@ describe('an agent that may be asked twice', () => {
 
   test('is recorded together with the answer it gives at once, and nobody hears it before', async () => {
     const { store, written, record } = slowStore();
-    const { open, runs } = setUp(twoWords, { store, idempotent: true });
+    const { open, table } = setUp(twoWords, { store, idempotent: true });
     let heard = false;
     const frames = all(open(ask('r1'))).finally(() => {
       heard = true;
@@ -407,7 +411,7 @@ describe('an agent that may be asked twice', () => {
     inOrder(await frames);
     expect(written).toEqual(['accept with 3']);
     expect((await store.requests.find({ owner: 'ada', requestId: 'r1' }))?.state).toBe('finished');
-    expect(runs.load).toEqual({ running: 0, waiting: 0 });
+    expect(table.load.request).toEqual({ running: 0, waiting: 0 });
   });
 
   test('starts before its request is recorded, and its frames follow it', async () => {
@@ -433,7 +437,7 @@ describe('an agent that may be asked twice', () => {
 
   test('answers a repeat with what was recorded first, and another body with a conflict', async () => {
     let asked = 0;
-    const { open, runs, slots, log } = setUp(
+    const { open, table, log } = setUp(
       async function* () {
         return { asked: ++asked };
       },
@@ -445,8 +449,8 @@ describe('an agent that may be asked twice', () => {
       (error) => failureOf(error)?.code === 'conflict',
     );
     await new Promise(setImmediate);
-    expect(runs.load).toEqual({ running: 0, waiting: 0 });
-    expect(slots.tryTake('agent')).toBeDefined();
+    expect(table.load.request).toEqual({ running: 0, waiting: 0 });
+    expect(table.admit('request', 'agent', ada).hasSlot).toBe(true);
     expect(log.lines).toEqual([]);
   });
 
@@ -467,11 +471,11 @@ describe('an agent that may be asked twice', () => {
     const store = memoryStore();
     store.requests.accept = store.requests.acceptAnswered = () =>
       Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
-    const { open, runs, slots } = setUp(twoWords, { store, idempotent: true, maxParallel: 1 });
+    const { open, table } = setUp(twoWords, { store, idempotent: true, maxParallel: 1 });
     await expect(all(open(ask('r1')))).rejects.toThrow('The disk is full.');
     await new Promise(setImmediate);
-    expect(runs.load).toEqual({ running: 0, waiting: 0 });
-    expect(slots.tryTake('agent')).toBeDefined();
+    expect(table.load.request).toEqual({ running: 0, waiting: 0 });
+    expect(table.admit('request', 'agent', ada).hasSlot).toBe(true);
   });
 });
 
@@ -530,16 +534,16 @@ describe('while the store refuses', () => {
 
   test('stopping does not wait for it: the next start ends the request', async () => {
     const { store, state } = refusingStore(full);
-    const { open, runs, call, handler } = setUp(twoWords, { store });
+    const { open, table } = setUp(twoWords, { store });
     const heard = all(open(ask('r1')));
     heard.catch(() => {});
     await settled();
-    await runs.drain(AbortSignal.abort());
+    await table.drain(0);
     await expect(heard).rejects.toBe(full);
 
     state.refuses = false;
     const next = setUp(twoWords, { store });
-    await next.runs.recover(() => call(), handler);
+    await next.recover();
     const frames = await all(next.runs.read({ owner: 'ada', requestId: 'r1' }, -1));
     inOrder(frames);
     expect(frames.at(-1)?.body['code']).toBe('E2A.INTERRUPTED');

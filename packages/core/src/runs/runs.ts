@@ -1,14 +1,6 @@
-import {
-  type E2AEnvelope,
-  type E2AResponse,
-  type Failure,
-  failure,
-  InFlight,
-  withoutSecrets,
-} from '@dragoman/protocols';
+import { type E2AEnvelope, type E2AResponse, type Failure, failure, withoutSecrets } from '@dragoman/protocols';
 import { afterPromises } from '../after-promises.ts';
 import { type Call, ExtendedCall } from '../call.ts';
-import { arrivalText } from '../explain/arrival.ts';
 import type { Handler } from '../handler.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import { allows } from '../principal.ts';
@@ -16,18 +8,19 @@ import { failureOf, Refused, refuse } from '../refused.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, FrameRow, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { unlessAborted } from '../until-aborted.ts';
+import { arrivalText } from './arrival.ts';
 import { withoutCallerSecrets } from './caller-secrets.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { JournalPages, type PageRange } from './journal-pages.ts';
 import type { FindRequest, KnownRequest } from './known-request.ts';
-import { holding, LiveRun, nameOf } from './live-run.ts';
+import { holding, LiveRequest, requestName } from './live-request.ts';
 import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
 import { Run, type RunOptions } from './run.ts';
-import { RunCounts } from './run-counts.ts';
+import type { RunPlace } from './run-place.ts';
+import type { Recoverable, RunTable } from './run-table.ts';
 import { asksTheSame, conflictWith } from './same-request.ts';
-import type { Slot, Slots } from './slots.ts';
 
 /** What a request was accepted with, beyond the envelope. */
 export interface Admission {
@@ -40,40 +33,44 @@ export interface Admission {
   readonly endsUnread?: boolean;
 }
 
-/** Every request that is being answered in this process, and the way to those that were. */
+/** The requests among the runs of this process, which are recorded with every frame, and the way to those that were answered. */
 export class Runs {
-  readonly counts = new RunCounts();
+  /** Every run of this process. */
+  readonly table: RunTable;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #log: Log;
-  readonly #slots: Slots;
   readonly #isIdempotent: (agentId: string) => boolean;
-  readonly #live = new InFlight<LiveRun>();
-  /** Requests on their way to the disk: they run as soon as they are there. */
-  #accepting = 0;
-  /** To be told when there are none of them left. */
-  #allAccepted: (() => void)[] = [];
-  readonly #interrupted = new AbortController();
+  readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
   readonly #pages: JournalPages;
   readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame'>;
   readonly #patience: Patience;
   #findElsewhere: FindRequest = async () => undefined;
-  #stopping: 'no' | 'draining' | 'interrupting' = 'no';
 
-  constructor({ store, clock, ids, log, slots, onFrame, isIdempotent = () => false }: RunsOptions) {
+  constructor({
+    store,
+    clock,
+    ids,
+    log,
+    table,
+    onFrame,
+    isIdempotent = () => false,
+    whenReachable = () => undefined,
+  }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
     this.#ids = ids;
     this.#log = log;
-    this.#slots = slots;
+    this.table = table;
     this.#isIdempotent = isIdempotent;
-    this.#patience = { clock, log, signal: this.#interrupted.signal, what: 'an answer' };
+    this.#whenReachable = whenReachable;
+    this.#patience = { clock, log, signal: table.interrupted.signal, what: 'an answer' };
     this.#pages = new JournalPages(store.requests);
     this.#runParts = {
       store: store.requests,
       pages: this.#pages,
-      counts: this.counts,
+      counts: table.counts,
       patience: this.#patience,
       onFrame,
     };
@@ -132,15 +129,13 @@ export class Runs {
   async #open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): Promise<FrameSource> {
     const requestId =
       envelope.request_id ?? refuse('invalid_message', {}, 'A request without an id cannot be recorded.');
-    if (this.#stopping !== 'no') refuse('busy', {}, 'The server is stopping.');
     const recorded = withoutSecrets(envelope);
     const text = envelopeRecord(recorded);
     const { nonce, letter, idempotencyKey = null } = call.beside ?? {};
     const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
-    // Taken before it is recorded: what can start at once is recorded as started, with one commit instead of two. And after
-    // everything that can throw: a place that is taken has to be given back.
-    const slot = this.#slots.tryTake(admission.agentId);
-    const announced = slot === undefined ? this.#slots.tryWait(admission.agentId, call.principal.id) : undefined;
+    const isHeld = this.#heldFor(admission) !== undefined;
+    // After everything that can throw: a place has to be given back.
+    const place = this.table.admit('request', admission.agentId, call.principal, { isHeld });
     const row: RequestRow = {
       owner: call.principal.id,
       requestId,
@@ -148,42 +143,37 @@ export class Runs {
       sessionId: admission.sessionId,
       idempotencyKey,
       envelope: text,
-      state: slot === undefined ? 'accepted' : 'started',
+      state: place.hasSlot ? 'started' : 'accepted',
       acceptedAt: this.#clock.now().getTime(),
       expiresAt: admission.expiresAt,
       priority: admission.priority,
     };
-    let early: LiveRun | undefined;
-    this.#accepting += 1;
+    let early: LiveRequest | undefined;
     try {
       if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
-      else if (slot === undefined && announced === undefined) await this.#refuseUnlessKnown(row, tooMany(row.agentId));
-      if (slot !== undefined && this.#mayStartEarly(row, call)) {
-        early = this.#begin(row, envelope, call, answer, slot, false);
+      else if (place.isRefused) await this.#refuseUnlessKnown(row, tooMany(row.agentId));
+      if (place.hasSlot && this.#mayStartEarly(row, call)) {
+        early = this.#begin(row, envelope, call, answer, { place, isRecorded: false });
       }
       const accepted = await (early === undefined
         ? this.#store.requests.accept(row, recordedWith)
         : this.#acceptEarly(early, recordedWith));
       if ('reused' in accepted) refuse('nonce_reused');
       if (!accepted.repeat) {
-        this.counts.accepted++;
+        this.table.counts.accepted.request += 1;
         call.beside?.onAccepted?.(row, { isRepeat: false });
         early?.run.recorded();
-        const live = early ?? this.#begin(row, envelope, call, answer, slot);
+        const live = early ?? this.#begin(row, envelope, call, answer, { place });
         if (admission.endsUnread === true) this.#endUnread(live, call.signal);
         return live.run;
       }
       this.#abandon(early, new Error('the request was there already'));
-      slot?.release();
       return this.#repeated(accepted.row, recorded, call);
     } catch (error) {
       this.#abandon(early, error);
-      slot?.release();
       throw error;
     } finally {
-      announced?.release();
-      this.#accepting -= 1;
-      if (this.#accepting === 0) for (const told of this.#allAccepted.splice(0)) told();
+      place.release();
     }
   }
 
@@ -207,6 +197,22 @@ export class Runs {
     if ((await this.#store.requests.earlier(row)) === undefined) throw new Refused(reason);
   }
 
+  /** A request with an expiry waits for an agent that is away; any other is told at once. */
+  #heldFor({ agentId, expiresAt }: Pick<RequestRow, 'agentId' | 'expiresAt'>): Promise<void> | undefined {
+    return expiresAt === null ? undefined : this.#whenReachable(agentId);
+  }
+
+  /** A request that waits is answered when it expires, and not when its turn would have come. */
+  #endExpired(live: LiveRequest): void {
+    const { expiresAt } = live.row;
+    const left = expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - this.#clock.now().getTime();
+    if (left > LONGEST_TIMER_MS) return;
+    const expire = () => {
+      if (live.isWaiting) live.end(new Refused(failure('expired')));
+    };
+    live.onOver(this.#clock.after(Math.max(0, left), expire));
+  }
+
   #isExpired({ expiresAt }: RequestRow): boolean {
     return expiresAt !== null && expiresAt <= this.#clock.now().getTime();
   }
@@ -216,38 +222,36 @@ export class Runs {
    * before it is; if we crash in between, they ask again.
    */
   #mayStartEarly(row: RequestRow, { beside }: Call): boolean {
-    return beside?.nonce === undefined && this.#isIdempotent(row.agentId) && !this.#live.has(nameOf(row));
+    return beside?.nonce === undefined && this.#isIdempotent(row.agentId) && this.#find(row) === undefined;
   }
 
   /** What the agent answers without waiting for anything is recorded with the request, in one commit instead of two. */
-  async #acceptEarly({ row, run }: LiveRun, beside: RecordedWith): Promise<Accepted> {
+  async #acceptEarly({ row, run }: LiveRequest, beside: RecordedWith): Promise<Accepted> {
     await afterPromises();
     const frames = run.takeAnswer();
     const { requests } = this.#store;
     return frames === undefined ? requests.accept(row, beside) : requests.acceptAnswered(row, frames, beside);
   }
 
-  #abandon(early: LiveRun | undefined, reason: unknown): void {
+  #abandon(early: LiveRequest | undefined, reason: unknown): void {
     if (early === undefined) return;
-    early.isAbandoned = true;
-    early.run.abandon(reason);
-    early.end(new Refused(failure('cancelled')));
-    this.#forget(early);
+    early.abandon(reason);
+    this.table.remove(early);
   }
 
-  #forget(live: LiveRun): void {
-    if (this.#live.get(live.name) === live) this.#live.remove(live.name);
+  #find(key: RequestKey): LiveRequest | undefined {
+    return this.table.get(LiveRequest, requestName(key));
   }
 
   /** The first of its readers is who asked. */
-  #endUnread(live: LiveRun, signal: AbortSignal): void {
+  #endUnread(live: LiveRequest, signal: AbortSignal): void {
     live.readers = new Readers(() => this.cancel(live.row, 'The request was to end with its last reader, who left.'));
     live.readers.add(signal);
   }
 
   /** The request as it runs, or as it is recorded. What ends in between is recorded before it stops running. */
   #sourceOf(key: RequestKey, reader: { readonly signal?: AbortSignal | undefined } = {}): FrameSource {
-    const live = this.#live.get(nameOf(key));
+    const live = this.#find(key);
     // Asked for only where it counts: a signal is made when somebody asks for it.
     if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
@@ -261,7 +265,7 @@ export class Runs {
 
   /** Ends a running request with this failure. False when it is not running here. */
   end(key: RequestKey, reason: Failure): boolean {
-    const live = this.#live.get(nameOf(key));
+    const live = this.#find(key);
     if (live === undefined || live.run.answered) return false;
     live.end(new Refused(reason));
     return true;
@@ -269,81 +273,62 @@ export class Runs {
 
   /** Holds a running answer where it is: nothing more is taken from the agent until `resume`. */
   pause(key: RequestKey): void {
-    const live = this.#live.get(nameOf(key));
+    const live = this.#find(key);
     if (live !== undefined) live.held ??= holding();
   }
 
   resume(key: RequestKey): void {
-    const live = this.#live.get(nameOf(key));
+    const live = this.#find(key);
     live?.held?.release();
     if (live !== undefined) live.held = undefined;
   }
 
   /** The running requests of an owner, newest last. */
   running(owner: string): RequestRow[] {
-    return this.#live
-      .values()
+    return this.table
+      .values(LiveRequest)
       .map((live) => live.row)
       .filter((row) => row.owner === owner);
   }
 
   /** Resolves when everything that is being asked of an agent now has its answer. */
   async settled(agentId: string): Promise<void> {
-    const asked = this.#live.values().filter(({ row }) => row.agentId === agentId);
+    const asked = this.table.values(LiveRequest).filter(({ row }) => row.agentId === agentId);
     await Promise.all(asked.map(({ done }) => done));
   }
 
-  /** How many requests an agent works on now, and how many wait until one can. */
-  get load(): { running: number; waiting: number } {
-    const { waiting } = this.#slots;
-    return { running: this.#live.size - waiting, waiting };
-  }
-
   /**
-   * Deals with what an earlier process left: what was accepted but never started runs now; what was started and cannot
-   * continue ends with `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process. Doing
-   * it twice changes nothing. Where the disk is full, the ends are written when there is room, and nobody has to wait for that.
+   * What an earlier process accepted but never started runs after a restart; what it started and cannot continue ends with
+   * `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process.
    */
-  async recover(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Promise<void> {
-    const ends: Promise<void>[] = [];
-    for (const row of await this.#store.requests.unfinished()) {
-      const envelope = recordedEnvelope(row.envelope);
-      const call = callFor(row);
-      if (row.state === 'accepted' && call !== undefined) {
-        this.#begin(row, envelope, call, answer, undefined);
-        continue;
-      }
-      const from = await this.#framesOf(row);
-      ends.push(this.#endInterrupted(row, envelope, from));
-    }
-    await Promise.race([Promise.all(ends), this.#clock.wait(LONGEST_RECOVERY_MS)]);
+  recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<RequestRow> {
+    return {
+      unfinished: () => this.#store.requests.unfinished(),
+      nameOf: requestName,
+      resume: async (row) => {
+        const envelope = recordedEnvelope(row.envelope);
+        const call = callFor(row);
+        if (row.state !== 'accepted' || call === undefined) {
+          return { ended: this.#endInterrupted(row, envelope, await this.#framesOf(row)) };
+        }
+        this.#begin(row, envelope, call, answer);
+        return undefined;
+      },
+    };
   }
 
   #endInterrupted(row: RequestRow, envelope: E2AEnvelope, from: number): Promise<void> {
     const run = new Run({ key: row, ...this.#runParts, from });
-    const live = new LiveRun(row, run);
-    this.#live.add(live.name, live);
-    live.done = Promise.resolve(run.give(this.#maker(envelope, from).error(failure('interrupted'))))
-      .catch((error) => this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet'))
-      .finally(() => this.#forget(live));
-    return live.done;
-  }
-
-  /** Waits until nothing runs. When the signal aborts it ends what still does; what waits for its turn is left to the next start. */
-  async drain(signal: AbortSignal): Promise<void> {
-    this.#stopping = 'draining';
-    const interrupt = () => {
-      this.#stopping = 'interrupting';
-      this.#interrupted.abort();
-      for (const live of this.#live.values()) this.#interrupt(live);
+    const live = new LiveRequest(row, run);
+    const end = async () => {
+      try {
+        await run.give(this.#maker(envelope, from).error(failure('interrupted')));
+      } catch (error) {
+        this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet');
+      }
     };
-    signal.addEventListener('abort', interrupt, { once: true });
-    if (signal.aborted) interrupt();
-    while (this.#live.size + this.#accepting > 0) {
-      if (this.#accepting > 0) await new Promise<void>((resolve) => this.#allAccepted.push(resolve));
-      await Promise.allSettled(this.#live.values().map((live) => live.done));
-    }
-    signal.removeEventListener('abort', interrupt);
+    live.done = this.table.start(live, end, { name: requestName(row) });
+    return live.done;
   }
 
   #begin(
@@ -351,44 +336,28 @@ export class Runs {
     envelope: E2AEnvelope,
     call: Call,
     answer: Handler,
-    slot: Slot | undefined,
-    isRecorded = true,
-  ): LiveRun {
-    const run = new Run({ key: row, ...this.#runParts, isRecorded });
-    const live = new LiveRun(row, run);
-    // One that has not been recorded yet gives way to one that has.
-    this.#live.remove(live.name);
-    this.#live.add(live.name, live);
+    { place, isRecorded = true }: { readonly place?: RunPlace; readonly isRecorded?: boolean } = {},
+  ): LiveRequest {
+    const live = new LiveRequest(row, new Run({ key: row, ...this.#runParts, isRecorded }));
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
-    live.done = this.#work(live, envelope, own, answer, slot).catch((error) => {
-      this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
-    });
-    if (this.#stopping === 'interrupting') this.#interrupt(live);
+    const work = () =>
+      this.#work(live, envelope, own, answer).catch((error) => {
+        this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
+      });
+    live.done = this.table.start(live, work, { name: requestName(row), place });
     return live;
   }
 
-  #interrupt(live: LiveRun): void {
-    if (live.isWaiting) this.#abandon(live, new Refused(LEFT));
-    else live.end(new Refused(failure('interrupted')));
-  }
-
-  async #work(
-    live: LiveRun,
-    envelope: E2AEnvelope,
-    call: Call,
-    answer: Handler,
-    given: Slot | undefined,
-  ): Promise<void> {
+  async #work(live: LiveRequest, envelope: E2AEnvelope, call: Call, answer: Handler): Promise<void> {
     const { row, run } = live;
     const secrets = withoutCallerSecrets(envelope);
-    let slot = given;
     let frames: AsyncIterator<E2AResponse> | undefined;
     try {
-      if (slot === undefined) {
-        live.isWaiting = true;
-        slot = await this.#slots.take({ ...row, principal: row.owner, signal: live.signal });
-        live.isWaiting = false;
+      if (live.slot === undefined) {
+        this.#endExpired(live);
+        const request = { lane: row.agentId, principal: call.principal, priority: row.priority };
+        await this.table.turn(live, request, this.#heldFor(row));
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
         await patiently(() => this.#store.requests.start(row), this.#patience);
@@ -418,8 +387,6 @@ export class Runs {
       // Told to stop, and not waited for.
       frames?.return?.().catch(() => {});
       for (const callback of live.over) callback();
-      slot?.release();
-      this.#forget(live);
     }
   }
 
@@ -452,19 +419,15 @@ interface RunsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly slots: Slots;
+  /** Every run of this process. */
+  readonly table: RunTable;
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   /** Whether an agent may be asked the same thing twice. */
   readonly isIdempotent?: (agentId: string) => boolean;
+  /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
+  readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
 }
 
-/** To who reads what is left to the next start. It is recorded, so this is no end of it. */
-const LEFT = failure(
-  'busy',
-  { retry_after: 5 },
-  'The server is stopping. The request is recorded: come back for its answer.',
-);
-
-/** What the ends of interrupted requests may take before the server takes new ones. */
-const LONGEST_RECOVERY_MS = 2_000;
+/** Timers of more than 24.8 days fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;

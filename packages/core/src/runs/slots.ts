@@ -1,4 +1,5 @@
-import { isAnonymousOwner } from '../store/anonymous.ts';
+import type { StopSignal } from '../ending.ts';
+import type { Principal } from '../principal.ts';
 
 /** A place to run in. Give it back exactly once. */
 export interface Slot {
@@ -6,12 +7,15 @@ export interface Slot {
 }
 
 export interface SlotRequest {
-  readonly agentId: string;
-  readonly principal: string;
+  readonly lane: string;
+  readonly principal: Waiting;
   /** Lower runs first among one principal's own. */
   readonly priority: number;
-  readonly signal: AbortSignal;
+  readonly signal: StopSignal;
 }
+
+/** Who waits. */
+type Waiting = Pick<Principal, 'id' | 'role'>;
 
 /** A request that will wait. Give it back exactly once: when it has called `take`, or when it never will. */
 export interface Announced {
@@ -19,35 +23,33 @@ export interface Announced {
 }
 
 /**
- * How many requests an agent works on at once. Waiting requests are served round robin between known principals, so that
- * one with a thousand requests does not keep out one with a single request; each principal's own go by priority, then age.
+ * How many runs of a lane, such as the requests of an agent, work at once. Waiting runs are served round robin between known
+ * principals, so that one with a thousand runs does not keep out one with a single run; each principal's own go by priority, then age.
  * Anonymous principals are served in the same way, but only when no known principal waits.
  */
 export class Slots {
-  readonly #limitOf: (agentId: string) => number;
-  readonly #agents = new Map<string, AgentSlots>();
+  readonly #limitOf: (lane: string) => number;
+  readonly #lanes = new Map<string, LaneSlots>();
   #order = 0;
-  #waiting = 0;
 
-  constructor({ limitOf }: { limitOf: (agentId: string) => number }) {
+  constructor({ limitOf }: { limitOf: (lane: string) => number }) {
     this.#limitOf = limitOf;
   }
 
   /** A slot if one is free and nobody waits for it. */
-  tryTake(agentId: string): Slot | undefined {
-    const agent = this.#agent(agentId);
-    return agent.running < this.#limitOf(agentId) && nextLine(agent) === undefined
-      ? this.#slot(agentId, agent)
-      : undefined;
+  tryTake(lane: string): Slot | undefined {
+    const slots = this.#slotsOf(lane);
+    return slots.running < this.#limitOf(lane) && nextLine(slots) === undefined ? this.#slot(lane, slots) : undefined;
   }
 
   /**
    * Lets a request wait that is yet to be recorded; `undefined` when too many do. Only this is refused: what was accepted is
    * answered, so `take` lets everybody wait.
    */
-  tryWait(agentId: string, principal: string): Announced | undefined {
-    const agent = this.#agent(agentId);
-    const line = lineOf(agent, principal);
+  tryWait(lane: string, waiting: Waiting): Announced | undefined {
+    const slots = this.#slotsOf(lane);
+    const line = lineOf(slots, waiting);
+    const principal = waiting.id;
     const announced = line.announced.get(principal) ?? 0;
     const own = announced + (line.queues.get(principal)?.length ?? 0);
     const isFull = line.waiting + line.coming >= line.most;
@@ -69,15 +71,15 @@ export class Slots {
 
   /** A slot as soon as it is this request's turn; rejects when the signal aborts first. */
   take(request: SlotRequest): Promise<Slot> {
-    const free = this.tryTake(request.agentId);
+    const free = this.tryTake(request.lane);
     if (free !== undefined) return Promise.resolve(free);
-    const agent = this.#agent(request.agentId);
+    const slots = this.#slotsOf(request.lane);
     return new Promise((resolve, reject) => {
-      const { principal, signal } = request;
-      const line = lineOf(agent, principal);
+      const { signal } = request;
+      const line = lineOf(slots, request.principal);
+      const principal = request.principal.id;
       const giveUp = () => {
         if (!remove(line, principal, waiter)) return;
-        this.#waiting--;
         reject(signal.reason);
       };
       const waiter: Waiter = {
@@ -93,61 +95,54 @@ export class Slots {
       queue.push(waiter);
       queue.sort((a, b) => a.priority - b.priority || a.order - b.order);
       line.waiting++;
-      this.#waiting++;
       signal.addEventListener('abort', giveUp, { once: true });
       if (signal.aborted) giveUp();
     });
   }
 
-  /** How many wait, for all agents together. */
-  get waiting(): number {
-    return this.#waiting;
-  }
-
-  #slot(agentId: string, agent: AgentSlots): Slot {
-    agent.running++;
+  #slot(lane: string, slots: LaneSlots): Slot {
+    slots.running++;
     let held = true;
     return {
       release: () => {
         if (!held) return;
         held = false;
-        agent.running--;
-        this.#next(agentId, agent);
+        slots.running--;
+        this.#next(lane, slots);
       },
     };
   }
 
-  #next(agentId: string, agent: AgentSlots): void {
-    for (let line = nextLine(agent); line !== undefined; line = nextLine(agent)) {
-      if (agent.running >= this.#limitOf(agentId)) return;
+  #next(lane: string, slots: LaneSlots): void {
+    for (let line = nextLine(slots); line !== undefined; line = nextLine(slots)) {
+      if (slots.running >= this.#limitOf(lane)) return;
       // The map keeps insertion order: take from the first principal, then put it last.
       const [principal, queue] = line.queues.entries().next().value as [string, Waiter[]];
       const waiter = queue.shift() as Waiter;
       line.waiting--;
-      this.#waiting--;
       line.queues.delete(principal);
       if (queue.length > 0) line.queues.set(principal, queue);
-      waiter.serve(this.#slot(agentId, agent));
+      waiter.serve(this.#slot(lane, slots));
     }
   }
 
-  #agent(agentId: string): AgentSlots {
-    let agent = this.#agents.get(agentId);
-    if (agent === undefined) {
-      agent = { running: 0, known: newLine(MOST_WAITING), anonymous: newLine(MOST_WAITING_ANONYMOUS) };
-      this.#agents.set(agentId, agent);
+  #slotsOf(lane: string): LaneSlots {
+    let slots = this.#lanes.get(lane);
+    if (slots === undefined) {
+      slots = { running: 0, known: newLine(MOST_WAITING), anonymous: newLine(MOST_WAITING_ANONYMOUS) };
+      this.#lanes.set(lane, slots);
     }
-    return agent;
+    return slots;
   }
 }
 
-interface AgentSlots {
+interface LaneSlots {
   running: number;
   readonly known: Line;
   readonly anonymous: Line;
 }
 
-/** The principals that wait for one agent, in the order of their turns. */
+/** The principals that wait for one lane, in the order of their turns. */
 interface Line {
   /** How many requests may wait in it. */
   readonly most: number;
@@ -163,12 +158,12 @@ function newLine(most: number): Line {
   return { most, waiting: 0, coming: 0, queues: new Map(), announced: new Map() };
 }
 
-function lineOf(agent: AgentSlots, principal: string): Line {
-  return isAnonymousOwner(principal) ? agent.anonymous : agent.known;
+function lineOf(slots: LaneSlots, { role }: Waiting): Line {
+  return role === 'anonymous' ? slots.anonymous : slots.known;
 }
 
 /** The line to serve next; `undefined` when nobody waits. */
-function nextLine({ known, anonymous }: AgentSlots): Line | undefined {
+function nextLine({ known, anonymous }: LaneSlots): Line | undefined {
   if (known.waiting > 0) return known;
   return anonymous.waiting > 0 ? anonymous : undefined;
 }
@@ -189,7 +184,7 @@ function remove(line: Line, principal: string, waiter: Waiter): boolean {
   return true;
 }
 
-/** Of known principals, for one agent. Each request is kept in memory until its turn. */
+/** Of known principals, for one lane. Each request is kept in memory until its turn. */
 const MOST_WAITING = 10_000;
 /** The default of `connections_per_agent`: a caller that waits for its answers reaches that limit first. */
 const MOST_WAITING_OF_ONE = 1_000;

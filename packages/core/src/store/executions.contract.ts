@@ -213,6 +213,17 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         expect(await store.storedData.files()).not.toContain(`${owner}-f1`);
       });
 
+      test('lists what there is, and forgets what it is told to, for its owner alone', async () => {
+        await store.executions.accept(execution());
+        const row = stored({ bytes: 60 });
+        await store.storedData.keep(row, QUOTA, by());
+        expect(await store.storedData.list(owner)).toEqual([{ name: 'n', bytes: 60, updatedAt: row.updatedAt }]);
+        expect(await store.storedData.remove(`${owner}-other`, 'n')).toBeNull();
+        expect(await store.storedData.remove(owner, 'n')).toEqual(row);
+        expect(await store.storedData.remove(owner, 'n')).toBeNull();
+        expect(await store.storedData.list(owner)).toEqual([]);
+      });
+
       test('over the quota nothing is kept and nothing recorded', async () => {
         await store.executions.accept(execution());
         await store.storedData.keep(stored({ bytes: 60 }), QUOTA, by(0));

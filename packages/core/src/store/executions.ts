@@ -101,6 +101,8 @@ export interface StoredRow {
   readonly updatedAt: number;
 }
 
+export type StoredInfo = Pick<StoredRow, 'name' | 'bytes' | 'updatedAt'>;
+
 export interface StoredQuota {
   readonly bytes: number;
   readonly count: number;
@@ -117,6 +119,10 @@ export interface StoredDataStore {
   find(owner: string, name: string): Promise<StoredRow | undefined>;
   /** The names of an owner, in order. */
   names(owner: string): Promise<string[]>;
+  /** What an owner has stored, by name. */
+  list(owner: string): Promise<StoredInfo[]>;
+  /** Forgets it, and gives back what it was; null when there was nothing of that name. */
+  remove(owner: string, name: string): Promise<StoredRow | null>;
   /** The files of everybody that are in use. */
   files(): Promise<string[]>;
 }

@@ -33,6 +33,7 @@ function key(fields: Partial<KeyRow> & { keyId: string }): KeyRow {
     role: 'agent',
     description: 'd',
     createdAt: 1,
+    expiresAt: null,
     revokedAt: null,
     ...fields,
   };

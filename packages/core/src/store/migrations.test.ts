@@ -51,7 +51,7 @@ describe('migrations', () => {
       INSERT INTO requests (id, owner, request_id, agent_id, envelope, accepted_at, priority, checksum)
         VALUES (1, 'ann', 'r', 'echo', '{}', 1, 5, 0);
       INSERT INTO frames VALUES (1, 0, 1, 0, NULL, '{}', 0);
-      INSERT INTO open_requests VALUES (1, 0);
+      INSERT INTO open_requests (request, started) VALUES (1, 0);
       DELETE FROM requests`);
     expect(
       database.prepare('SELECT (SELECT count(*) FROM frames) + (SELECT count(*) FROM open_requests) AS count').get(),

@@ -6,7 +6,9 @@ import { EXECUTION_TABLES } from './sql/executions.ts';
 import { KNOWLEDGE_TABLES } from './sql/knowledge.ts';
 import { MAILBOX_MIGRATION, THREAD_END_TABLES } from './sql/mailbox-tables.ts';
 import { NONCE_TABLES } from './sql/nonces.ts';
+import { PUSH_CONFIG_TABLES } from './sql/push-configs.ts';
 import { REGISTRATION_TABLES } from './sql/registrations.ts';
+import { ENDED_REQUEST_TABLES } from './sql/request-list.ts';
 import { WORKFLOW_TABLES } from './sql/workflows.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
@@ -198,9 +200,12 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE registrations ADD COLUMN checksum BIGINT
   `,
   WORKFLOW_TABLES,
-  // Where a client works, and what an agent calls the session itself.
-  `
-  ALTER TABLE sessions ADD COLUMN cwd TEXT;
-  ALTER TABLE sessions ADD COLUMN agent_session TEXT
-  `,
+  // Null: the key does not expire.
+  'ALTER TABLE keys ADD COLUMN expires_at BIGINT',
+  // What a foreign agent calls the conversation.
+  'ALTER TABLE sessions ADD COLUMN remote TEXT',
+  ENDED_REQUEST_TABLES,
+  PUSH_CONFIG_TABLES,
+  // The folder that a client works in.
+  'ALTER TABLE sessions ADD COLUMN cwd TEXT',
 ];

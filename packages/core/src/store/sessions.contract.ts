@@ -17,6 +17,20 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
     const request = (fields: Partial<RequestRow> = {}): RequestRow => requestRow({ owner, ...fields });
     const session = (fields: Partial<SessionRow> = {}): SessionRow => sessionRow({ owner, ...fields });
 
+    test('what a foreign agent calls a session is kept with it, for its owner and agent alone, and goes with it', async () => {
+      const key = { owner, agentId: 'partner', sessionId: 's1' };
+      await store.sessions.create({ ...key, title: null, cwd: null, createdAt: 1, updatedAt: 1 });
+      expect(await store.sessions.remote(key)).toBeNull();
+      await store.sessions.setRemote(key, '{"context_id":"c1"}');
+      expect(await store.sessions.remote(key)).toBe('{"context_id":"c1"}');
+      expect(await store.sessions.remote({ ...key, owner: `${owner}-other` })).toBeNull();
+      expect(await store.sessions.remote({ ...key, agentId: 'other' })).toBeNull();
+      await store.sessions.setRemote({ ...key, sessionId: 'gone' }, 'x');
+      expect(await store.sessions.remote({ ...key, sessionId: 'gone' })).toBeNull();
+      await store.sessions.delete(key);
+      expect(await store.sessions.remote(key)).toBeNull();
+    });
+
     test('are made once, and left as they are', async () => {
       await store.sessions.create(session({ title: 'first' }));
       await store.sessions.create(session({ title: 'second', updatedAt: 999 }));
@@ -33,19 +47,6 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
       expect(page).toEqual({ rows: [session({ sessionId: 'a', cwd: '/work' })], total: 1 });
       expect((await store.sessions.named(owner, 'a')).map(({ agentId }) => agentId)).toEqual(['other', 'echo']);
       expect(await store.sessions.named('nobody', 'a')).toEqual([]);
-    });
-
-    test('keep what their agent calls them, with or without having been made before', async () => {
-      await store.sessions.create(session({ sessionId: 'a', title: 'kept', cwd: '/work' }));
-      await store.sessions.bind({ owner, agentId: 'echo', sessionId: 'a' }, 'theirs-1', 500);
-      await store.sessions.bind({ owner, agentId: 'echo', sessionId: 'a' }, 'theirs-2', 600);
-      await store.sessions.bind({ owner, agentId: 'echo', sessionId: 'new' }, 'theirs-3', 700);
-      expect(await store.sessions.named(owner, 'a')).toEqual([
-        session({ sessionId: 'a', title: 'kept', cwd: '/work', agentSession: 'theirs-2' }),
-      ]);
-      expect(await store.sessions.named(owner, 'new')).toEqual([
-        session({ sessionId: 'new', agentSession: 'theirs-3', createdAt: 700, updatedAt: 700 }),
-      ]);
     });
 
     test('a request with a session id makes its session', async () => {
@@ -260,7 +261,6 @@ function sessionRow(fields: Partial<SessionRow> = {}): SessionRow {
     sessionId: 's1',
     title: null,
     cwd: null,
-    agentSession: null,
     createdAt: 100,
     updatedAt: 100,
     ...fields,

@@ -249,6 +249,7 @@ const KEY = {
   role: 'agent',
   description: null,
   createdAt: 1,
+  expiresAt: null,
   revokedAt: null,
 } as const;
 

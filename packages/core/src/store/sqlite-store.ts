@@ -5,6 +5,7 @@ import { inWindows, newestInWindows, untilNone } from './in-windows.ts';
 import type { Integrity } from './integrity.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { PinStore } from './pins.ts';
+import type { PushConfigStore } from './push-configs.ts';
 import type { AnonymousCursor, AnonymousWindow } from './sql/anonymous.ts';
 import { type EndValues, endValues, executionValues, framesValues, requestValues } from './sql/values.ts';
 import type { Questions } from './sqlite-messages.ts';
@@ -78,6 +79,7 @@ export class SqliteStore implements Store {
     earlier: ({ owner, requestId, idempotencyKey }) => this.#ask('earlier', { owner, requestId, idempotencyKey }),
     named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
+    list: (query) => this.#ask('listRequests', query),
     unfinished: () => this.#ask('unfinished'),
     noteOpen: (acceptedBefore, now) => this.#ask('noteOpen', acceptedBefore, now),
     purge: (before) => inWindows((from) => this.#ask('purge', before, from)),
@@ -87,12 +89,13 @@ export class SqliteStore implements Store {
     create: (row) => this.#ask('createSession', row),
     list: (owner, page) => this.#ask('listSessions', owner, page),
     named: (owner, sessionId) => this.#ask('sessionsNamed', owner, sessionId),
-    bind: (key, agentSession, now) => this.#ask('bindSession', key, agentSession, now),
     delete: async (key) => {
       const messages = await untilNone(() => this.#ask('deleteThread', key));
       await untilNone(() => this.#ask('deleteTurns', key));
       return (await this.#ask('deleteSession', key)) || messages > 0;
     },
+    remote: (key) => this.#ask('remoteSession', key),
+    setRemote: (key, remote) => this.#ask('setRemoteSession', key, remote),
     owners: (session) => this.#ask('sessionOwners', session),
     turns: (key, page) => this.#ask('turns', key, page),
     purge: (before) => inWindows((from) => this.#ask('purgeSessions', before, from)),
@@ -136,6 +139,8 @@ export class SqliteStore implements Store {
     keep: (row, quota, by) => this.#ask('keepStored', row, quota, by),
     find: (owner, name) => this.#ask('findStored', owner, name),
     names: (owner) => this.#ask('storedNames', owner),
+    list: (owner) => this.#ask('listStored', owner),
+    remove: (owner, name) => this.#ask('removeStored', owner, name),
     files: () => this.#ask('storedFiles'),
   };
 
@@ -217,6 +222,16 @@ export class SqliteStore implements Store {
   readonly pins: PinStore = {
     put: (row) => this.#ask('putPin', row),
     list: () => this.#ask('listPins'),
+  };
+
+  readonly pushConfigs: PushConfigStore = {
+    put: (config, most) => this.#ask('putPushConfig', config, most),
+    find: (key, configId) => this.#ask('findPushConfig', key, configId),
+    list: (key) => this.#ask('listPushConfigs', key),
+    named: (name) => this.#ask('pushConfigNamed', name),
+    unfinished: () => this.#ask('unfinishedPushConfigs'),
+    advance: (name, to) => this.#ask('advancePush', name, to),
+    remove: (key, configId) => this.#ask('removePushConfig', key, configId),
   };
 
   readonly registrations: RegistrationStore = {

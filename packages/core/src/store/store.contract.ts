@@ -11,7 +11,9 @@ import { describeMemories } from './memories.contract.ts';
 import { describeNonces } from './nonces.contract.ts';
 import { describeOutbox } from './outbox.contract.ts';
 import { describePins } from './pins.contract.ts';
+import { describePushConfigs } from './push-configs.contract.ts';
 import { describeRegistrations } from './registrations.contract.ts';
+import { describeRequestList } from './request-list.contract.ts';
 import { describeRequests } from './requests.contract.ts';
 import { describeSessions } from './sessions.contract.ts';
 import type { Store } from './store.ts';
@@ -38,7 +40,9 @@ const FAMILIES = [
   describeNonces,
   describeOutbox,
   describePins,
+  describePushConfigs,
   describeRegistrations,
+  describeRequestList,
   describeRequests,
   describeSessions,
   describeThreads,

@@ -8,7 +8,9 @@ import type { MemoriesStore } from './memories.ts';
 import type { NonceRow, NonceStore } from './nonces.ts';
 import type { OutboxStore } from './outbox.ts';
 import type { PinStore } from './pins.ts';
+import type { PushConfigStore } from './push-configs.ts';
 import type { RegistrationStore } from './registrations.ts';
+import type { ProgressChange, RequestList, RequestQuery } from './request-list.ts';
 import type { NewLetter, ThreadStore } from './threads.ts';
 import type { WorkflowStore } from './workflows.ts';
 
@@ -20,7 +22,9 @@ export type * from './forgetting.ts';
 export type * from './knowledge.ts';
 export type * from './nonces.ts';
 export type * from './outbox.ts';
+export type * from './push-configs.ts';
 export type * from './registrations.ts';
+export type * from './request-list.ts';
 export type * from './threads.ts';
 export type * from './workflows.ts';
 
@@ -45,6 +49,7 @@ export interface Store extends AsyncDisposable {
   readonly outbox: OutboxStore;
   readonly memories: MemoriesStore;
   readonly pins: PinStore;
+  readonly pushConfigs: PushConfigStore;
   readonly registrations: RegistrationStore;
   readonly nonces: NonceStore;
   readonly forgetting: ForgettingStore;
@@ -101,6 +106,8 @@ export interface FrameRow {
   readonly isFinal: boolean;
   /** The response as JSON text: what is resumed is byte for byte what was sent. */
   readonly text: string;
+  /** Recorded with it, for lists of requests. Frames that are read do not have it. */
+  readonly change?: ProgressChange | undefined;
 }
 
 export type Accepted =
@@ -144,6 +151,8 @@ export interface RequestStore {
    * alone is larger.
    */
   frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): Promise<FrameRow[]>;
+  /** Requests by owner, agent, session, progress and time, newest change first. */
+  list(query: RequestQuery): Promise<RequestList>;
   /** Everything accepted or started, oldest first: what a restart has to deal with. */
   unfinished(): Promise<RequestRow[]>;
   /** Notes of those accepted before then which are open now: when they end, their answers are kept from now on. */
@@ -166,8 +175,6 @@ export interface SessionRow extends SessionKey {
   readonly title: string | null;
   /** The folder its client works in, where it has said so. */
   readonly cwd: string | null;
-  /** What the agent itself calls the session, where it has a name of its own for it. */
-  readonly agentSession: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -191,14 +198,16 @@ export interface SessionStore {
   ): Promise<{ rows: SessionRow[]; total: number }>;
   /** Those of an owner with this id, one for each agent that has it; the last used first. */
   named(owner: string, sessionId: string): Promise<SessionRow[]>;
-  /** Notes what the agent calls the session; makes the session where there is none yet. */
-  bind(key: SessionKey, agentSession: string, now: number): Promise<void>;
   /**
    * Forgets it with its finished requests and, where it is a thread, what was said in it; false when there is none of that. A
    * thread may be there when the session is gone, as its messages are kept for longer. Requests still running in it keep running,
    * outside of any session.
    */
   delete(key: SessionKey): Promise<boolean>;
+  /** What the agent itself calls the conversation, as its driver wrote it; `null` where there is nothing. */
+  remote(key: SessionKey): Promise<string | null>;
+  /** Writes it down; `null` forgets it. A session that is gone stays so. */
+  setRemote(key: SessionKey, remote: string | null): Promise<void>;
   /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /**
@@ -222,6 +231,8 @@ export interface KeyRow {
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly createdAt: number;
+  /** From then on it opens nothing; null: it does not expire. */
+  readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }
 

@@ -1,6 +1,6 @@
 import { failure, isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
 import { Refused } from '../refused.ts';
-import type { BuiltInTarget } from './built-in.ts';
+import type { BuiltInTarget } from '../target.ts';
 
 export interface RequestInContent {
   readonly method: string;

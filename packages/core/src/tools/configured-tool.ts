@@ -1,8 +1,8 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
-import type { Engine } from '../engine.ts';
 import type { Workflows } from '../executions/workflows.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Ids } from '../ports.ts';
+import type { Hub } from '../runs/hub.ts';
 import type { JsonReader } from '../threads/json-reader.ts';
 import { agentTool } from './agent-tool.ts';
 import { ArgumentCheck } from './argument-check.ts';
@@ -15,7 +15,7 @@ import { workflowTool } from './workflow-tool.ts';
 
 /** What may answer a tool that is no code of its own. What is not there cannot be configured. */
 export interface ToolBackends {
-  readonly engine: Engine;
+  readonly engine: Hub;
   readonly ids: Ids;
   readonly gate?: Gate;
   readonly reader?: JsonReader;

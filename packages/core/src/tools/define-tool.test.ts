@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest';
+import type { JsonObject, JsonSchema } from '@dragoman/protocols';
+import { expect, expectTypeOf, test } from 'vitest';
 import { defineTool, isToolSpec, problemOf } from './define-tool.ts';
+import type { ToolCall } from './tool.ts';
 
 const run = () => 1;
 
@@ -57,4 +59,31 @@ test('a tool is known by what it has, not by who made it', () => {
   expect(isToolSpec(defineTool({ name: 'x', input: { type: 'object' }, run }))).toBe(true);
   expect(isToolSpec({ name: 'x', input: {}, run })).toBe(true);
   expect(isToolSpec({ name: 'x' })).toBe(false);
+});
+
+test('the arguments of run have the types that input says, without a word about them', async () => {
+  const bake = defineTool({
+    name: 'bake',
+    input: {
+      type: 'object',
+      required: ['cake', 'minutes'],
+      properties: {
+        cake: { type: 'string', minLength: 1 },
+        minutes: { type: 'integer' },
+        size: { enum: ['small', 'large'] },
+        layers: { type: 'array', items: { type: 'object', required: ['of'], properties: { of: { type: 'string' } } } },
+      },
+    },
+    run({ cake, minutes, size, layers = [] }) {
+      expectTypeOf({ cake, minutes }).toEqualTypeOf<{ cake: string; minutes: number }>();
+      expectTypeOf(size).toEqualTypeOf<'small' | 'large' | undefined>();
+      expectTypeOf(layers).toEqualTypeOf<{ of: string }[]>();
+      // @ts-expect-error a number has no such method
+      const wrong = () => minutes.toUpperCase();
+      return { text: `${cake.toUpperCase()} ${minutes + 1} ${layers.length} ${typeof wrong}` };
+    },
+  });
+  expect(await bake.run({ cake: 'carrot', minutes: 1 }, {} as ToolCall)).toEqual({ text: 'CARROT 2 0 function' });
+  const schema: JsonSchema = { type: 'object' };
+  defineTool({ name: 'any', input: schema, run: (args) => expectTypeOf(args).toEqualTypeOf<JsonObject>() });
 });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonSchema } from '@dragoman/protocols';
+import { isObject, type JsonObject, type JsonSchema, type Static } from '@dragoman/protocols';
 import { ArgumentCheck } from './argument-check.ts';
 import { plainJson } from './plain-json.ts';
 import { schemaMistake } from './schema-mistake.ts';
@@ -24,8 +24,17 @@ export interface ToolSpec<Args extends object = JsonObject> {
   run(args: Args, call: ToolCall): unknown;
 }
 
-/** Checks a tool and gives it back: export the result from a file that `tools:` names. */
-export function defineTool<Args extends object = JsonObject>(spec: ToolSpec<Args>): ToolSpec<Args> {
+/** The arguments that a JSON Schema accepts; any object where it is not written out in place. */
+export type ToolArguments<Input> =
+  Static<Input> extends infer Args extends JsonObject ? (JsonSchema extends Input ? JsonObject : Args) : JsonObject;
+
+/**
+ * Checks a tool and gives it back: export the result from a file that `tools:` names. The type of `args` is what `input`
+ * accepts.
+ */
+export function defineTool<const Input extends JsonSchema>(
+  spec: ToolSpec<ToolArguments<Input>> & { readonly input: Input },
+): ToolSpec<ToolArguments<Input>> {
   const problem = problemOf(spec);
   if (problem !== undefined) throw new TypeError(`defineTool: ${problem}`);
   return spec;

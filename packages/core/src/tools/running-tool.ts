@@ -1,10 +1,11 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { Ask } from '../ask.ts';
 import type { Countdown } from '../countdown.ts';
-import { Ending } from '../ending.ts';
+import type { Ending } from '../ending.ts';
 import { atMost } from '../json-size.ts';
 import type { Log } from '../ports.ts';
 import type { Principal } from '../principal.ts';
+import { ActiveRun } from '../runs/active-run.ts';
 import { plainJson } from './plain-json.ts';
 import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from './tool.ts';
 
@@ -16,10 +17,10 @@ export interface RunningToolOptions {
 }
 
 /** One call of a tool while it runs. What it tells after its end is told to nobody. */
-export class RunningTool implements ToolCall {
+export class RunningTool extends ActiveRun implements ToolCall {
+  readonly kind = 'tool';
   readonly principal: Principal;
   readonly hops: number;
-  readonly ending = new Ending();
   readonly #ask: Ask | undefined;
   /** Questions that are open now; the time of the tool stands still for them. */
   #questions = 0;
@@ -35,6 +36,7 @@ export class RunningTool implements ToolCall {
 
   /** What it tells while nobody listens is kept. */
   constructor(principal: Principal, { onEvent, hops = 0, ask }: RunningToolOptions = {}) {
+    super();
     this.#ask = ask;
     this.principal = principal;
     this.hops = hops;
@@ -52,8 +54,8 @@ export class RunningTool implements ToolCall {
     return [...kept, { kind: 'log', data: { level: 'warn', message } }];
   }
 
-  get signal(): AbortSignal {
-    return this.ending.signal;
+  get ending(): Ending {
+    return this;
   }
 
   get log(): Log {
@@ -108,11 +110,6 @@ export class RunningTool implements ToolCall {
       ...(code !== undefined && { code: String(code) }),
       ...(data !== undefined && { data: plainJson(data) }),
     });
-  }
-
-  /** Tells the tool to stop. */
-  end(reason: unknown): void {
-    this.ending.end(reason);
   }
 
   /** Its answer is there: nothing more is heard of it. */

@@ -1,9 +1,9 @@
 import { type JsonObject, nearest } from '@dragoman/protocols';
 import type { SkillDefinition } from '@dragoman/protocols/a2e-wire';
-import type { Engine } from '../engine.ts';
 import type { Ids } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
 import { failureOf } from '../refused.ts';
+import type { Hub } from '../runs/hub.ts';
 import { question, toolResultOf } from './agent-tool.ts';
 import { RunningTool } from './running-tool.ts';
 import type { ToolOutcome } from './tool.ts';
@@ -21,7 +21,7 @@ export interface SkilledAgent {
 }
 
 export interface SkillsOptions {
-  readonly engine: Engine;
+  readonly engine: Hub;
   readonly ids: Ids;
   /** The agents there are now and can be asked; those that have a skill, where one is named. */
   readonly agents: (skill?: string) => readonly SkilledAgent[];

@@ -45,7 +45,7 @@ function wordsOf(error: unknown): string {
 
 function codeOf(error: unknown): string | undefined {
   const { code } = Object(error) as { code?: unknown };
-  return typeof code === 'string' && /^[A-Z][A-Z0-9_.]*$/.test(code) ? code : undefined;
+  return typeof code === 'string' && /^[A-Za-z][A-Za-z0-9_.-]{0,79}$/.test(code) ? code : undefined;
 }
 
 function causeOf(error: unknown): unknown {

@@ -7,16 +7,21 @@ import type { Ending } from '../ending.ts';
 import { LimitedLog } from '../limited-log.ts';
 import type { Clock, Log } from '../ports.ts';
 import { allows, type Principal } from '../principal.ts';
-import { Refused, refuse } from '../refused.ts';
+import { failureOf, Refused, refuse } from '../refused.ts';
+import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
+import { RunTable } from '../runs/run-table.ts';
 import { Deadlines } from './deadlines.ts';
 import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
 import { ToolApprovals } from './tool-approvals.ts';
 import { LONGEST_MESSAGE, toolFailure, traceOf } from './tool-failure.ts';
+import { WireRefused } from './wire/wire-refused.ts';
 
 export interface ToolRegistryOptions {
   readonly clock: Clock;
+  /** Where calls run. Default: a table of its own. */
+  readonly runs?: RunTable;
   /** Told where in its code a tool threw, which its callers are not. */
   readonly log?: Log;
   /** The longest a call may take, whatever it asks for; 10 minutes unless told. */
@@ -58,6 +63,7 @@ type FindTool = Pick<ToolRequest, 'name' | 'principal' | 'without'>;
 export class ToolRegistry {
   readonly #sources: ToolSource[] = [];
   readonly #clock: Clock;
+  readonly #runs: RunTable;
   readonly #log: LimitedLog | undefined;
   readonly #deadlines: Deadlines;
   /** Which calls a person has to approve. */
@@ -65,8 +71,10 @@ export class ToolRegistry {
   readonly #maxTimeoutMs: number;
   readonly #maxResult: number;
 
-  constructor({ clock, log, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT }: ToolRegistryOptions) {
+  constructor(options: ToolRegistryOptions) {
+    const { clock, log, maxTimeoutMs = LONGEST_CALL_MS, maxResult = MAX_RESULT } = options;
     this.#clock = clock;
+    this.#runs = options.runs ?? new RunTable({ clock });
     this.#log = log === undefined ? undefined : new LimitedLog({ log, clock });
     this.#deadlines = new Deadlines(clock);
     this.#maxTimeoutMs = maxTimeoutMs;
@@ -78,10 +86,20 @@ export class ToolRegistry {
     this.#sources.push(source);
   }
 
+  /** Resolves when every source has been asked once what it has. */
+  async ready(): Promise<void> {
+    for (const { ready } of this.#sources) await ready;
+  }
+
+  /** Every tool of every source, including those whose name an earlier source has. */
+  all(): Tool[] {
+    return this.#sources.flatMap((source) => [...source.tools()]);
+  }
+
   /** Every tool, whoever may use it. */
   every(): readonly Tool[] {
     const byName = new Map<string, Tool>();
-    for (const tool of this.#all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
+    for (const tool of this.all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
     return [...byName.values()];
   }
 
@@ -92,16 +110,16 @@ export class ToolRegistry {
 
   /** The tools a caller may use, by name. */
   async list(principal: Principal, filter: ToolFilter = {}): Promise<ToolDefinition[]> {
-    await this.#ready();
+    await this.ready();
     const { query = '', tags = [], deferred = false, without = NOBODY } = filter;
     const wanted = query.toLowerCase();
     // A message has room for a million times the same.
     const wantedTags = [...new Set(tags)];
     const found = new Map<string, ToolDefinition>();
-    for (const tool of this.#all()) {
+    for (const tool of this.all()) {
       const { definition } = tool;
       const { name } = definition;
-      if (found.has(name) || !mayUse(principal, tool)) continue;
+      if (found.has(name) || !mayUseTool(principal, tool)) continue;
       if (without.has(definition.toolkit ?? '')) continue;
       if (definition.defer_loading && wanted === '' && !deferred) continue;
       if (!wantedTags.every((tag) => definition.tags.includes(tag)) || !mentions(definition, wanted)) continue;
@@ -114,7 +132,7 @@ export class ToolRegistry {
   async find(request: FindTool): Promise<Tool> {
     const tool = this.#find(request);
     if (tool !== undefined) return tool;
-    await this.#ready();
+    await this.ready();
     return this.#find(request) ?? this.#absent(request);
   }
 
@@ -155,6 +173,8 @@ export class ToolRegistry {
   #start(tool: Tool, request: ToolRequest): ToolResult | Promise<ToolResult> {
     const { name, args, principal, ending, onEvent, hops, ask } = request;
     if (ending.aborted) throw ending.reason;
+    this.#runs.requireOpen('tool');
+    this.#runs.counts.accepted.tool += 1;
     const startedAt = this.#clock.elapsed();
     const running = new RunningTool(principal, { onEvent, hops, ask });
     const outcome = this.#begin(tool, args, running);
@@ -166,8 +186,9 @@ export class ToolRegistry {
     try {
       return tool.run(args, running);
     } catch (error) {
-      running.over();
-      throw this.#failure(tool.definition.name, error);
+      const failed = this.#failure(tool.definition.name, error);
+      this.#over(running, outcomeOfFailure(failureOf(failed)));
+      throw failed;
     }
   }
 
@@ -184,44 +205,48 @@ export class ToolRegistry {
     running: RunningTool,
   ): Promise<ToolOutcome> {
     const limit = timeoutMs > 0 ? Math.min(timeoutMs, this.#maxTimeoutMs) : this.#maxTimeoutMs;
+    this.#runs.add(running);
     return new Promise((resolve, reject) => {
-      let cancel = () => {};
-      let forget = () => {};
-      let isEnded = false;
+      const countdown = new Countdown(limit, this.#deadlines, () => running.end(tooLate(limit)));
+      running.countdown = countdown;
+      const forget = running.follow(ending);
+      let leave = () => {};
       const settle = () => {
-        cancel();
+        countdown.cancel();
         forget();
-        running.over();
+        leave();
       };
-      const end = (reason: unknown) => {
-        isEnded = true;
-        running.end(reason);
+      const fail = (error: unknown) => {
         settle();
-        reject(reason);
+        this.#over(running, outcomeOfFailure(failureOf(error)));
+        reject(error);
       };
       outcome.then(
         (found) => {
+          if (running.aborted) return;
           settle();
           resolve(found);
         },
         (error: unknown) => {
           // What it throws because it was told to stop is no news, and nobody waits for it.
-          if (isEnded) return;
-          settle();
-          reject(this.#failure(name, error));
+          if (!running.aborted) fail(this.#failure(name, error));
         },
       );
-      const countdown = new Countdown(limit, this.#deadlines, () => end(tooLate(limit)));
-      running.countdown = countdown;
-      cancel = countdown.cancel;
       // At once where it has ended already: a tool may tell more than anybody reads before it waits for the first time.
-      forget = ending.onEnd(() => end(ending.reason));
+      leave = running.onEnd(() => fail(running.reason));
     });
   }
 
-  #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
+  /** Nothing more is heard of it. */
+  #over(running: RunningTool, outcome: string): void {
     running.over();
+    this.#runs.remove(running);
+    this.#runs.counts.finish('tool', outcome);
+  }
+
+  #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
     const { success, data, summary = null, error = null, errorCode = null } = outcome;
+    this.#over(running, success ? SUCCEEDED : FAILED);
     const told = inLength(data, this.#maxResult);
     const brief = summary === null ? NO_SUMMARY : inLength(summary, this.#maxResult);
     return {
@@ -243,7 +268,7 @@ export class ToolRegistry {
     for (const source of this.#sources) {
       const tool = source.find(name);
       if (tool === undefined || without.has(tool.definition.toolkit ?? '')) continue;
-      if (mayUse(principal, tool)) return tool;
+      if (mayUseTool(principal, tool)) return tool;
     }
     if (allows(principal.permissions.tools, name)) return undefined;
     refuse('forbidden', {
@@ -255,26 +280,20 @@ export class ToolRegistry {
     for (const source of this.#sources) {
       const why = source.whyNot?.(name);
       if (why === undefined || without.has(why.toolkit)) continue;
+      const { retryAfter: retry_after } = why;
+      if (retry_after !== undefined) throw new WireRefused('mcp_server_unavailable', why.message, { retry_after });
       refuse('not_found', { suggestions: why.fix === undefined ? [] : [why.fix] }, why.message);
     }
-    const others = this.#all()
-      .filter((tool) => mayUse(principal, tool) && !without.has(tool.definition.toolkit ?? ''))
+    const others = this.all()
+      .filter((tool) => mayUseTool(principal, tool) && !without.has(tool.definition.toolkit ?? ''))
       .map(({ definition }) => definition.name);
     const close = nearest(name, others);
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
     refuse('not_found', { suggestions }, `There is no tool ${JSON.stringify(name.slice(0, 192))}.`);
   }
-
-  async #ready(): Promise<void> {
-    for (const { ready } of this.#sources) await ready;
-  }
-
-  #all(): Tool[] {
-    return this.#sources.flatMap((source) => [...source.tools()]);
-  }
 }
 
-function mayUse(principal: Principal, tool: Tool): boolean {
+export function mayUseTool(principal: Principal, tool: Tool): boolean {
   return tool.mayUse?.(principal) ?? allows(principal.permissions.tools, tool.definition.name);
 }
 

@@ -16,6 +16,8 @@ export interface Tool {
   readonly record?: 'audit' | 'journal' | undefined;
   /** What a call asks of the hub, where another target than `tools` answers it. */
   readonly request?: (args: JsonObject) => HubRequest;
+  /** What an MCP server tells of it beside name, description and schemas: title, annotations, icons and `_meta`. */
+  readonly mcp?: JsonObject | undefined;
   /** Every problem with these arguments, asked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
@@ -47,7 +49,15 @@ export interface ToolSource {
   tools(): Iterable<Tool>;
   find(name: string): Tool | undefined;
   /** Why one that could be here is not to be had, in words, and what to do about it. */
-  whyNot?(name: string): { readonly toolkit: string; readonly message: string; readonly fix?: string } | undefined;
+  whyNot?(name: string): AbsentTool | undefined;
+}
+
+export interface AbsentTool {
+  readonly toolkit: string;
+  readonly message: string;
+  readonly fix?: string;
+  /** What it would come from is not there now: this many seconds later it may be. */
+  readonly retryAfter?: number;
 }
 
 /** The context of one running tool. */

@@ -1,5 +1,7 @@
 import type { Static } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
+import { REFERENCES } from '../vault/definition.ts';
+import { ProcShape } from './proc/proc-config.ts';
 import { APPROVALS } from './tool-approvals.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -26,6 +28,8 @@ export const WireShape = {
       description: 'Of all agents together; 1,000 unless told. One caller may have a quarter of them.',
     },
     plugins: { ...texts, description: 'Files whose exports are plugins: messages of your own.' },
+    environments: { ...texts, description: 'Files whose exports are environments for `env/*`.' },
+    proc: ProcShape,
     idle_seconds: { ...positive, description: 'Silence after which a connection is closed; 300 unless told.' },
   },
   additionalProperties: false,
@@ -88,9 +92,13 @@ export const McpServerShape = {
         'The program to run, in the folder the server was started in; it speaks MCP on its standard input and output.',
     },
     args: { type: 'array', items: { type: 'string' } },
-    env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Variables beside PATH and HOME.' },
+    env: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: `Variables beside PATH and HOME. ${REFERENCES}`,
+    },
     url: { ...text, description: 'Where a server listens for streamable HTTP, instead of command.' },
-    headers: { type: 'object', additionalProperties: headerValue },
+    headers: { type: 'object', additionalProperties: headerValue, description: REFERENCES },
     tools: { ...texts, description: 'The tools to take; all of them unless told.' },
     resources: { ...texts, description: 'The URIs to take; all of them unless told.' },
     timeout_ms: { ...positive, description: 'How long one call may take; 5 minutes unless told.' },

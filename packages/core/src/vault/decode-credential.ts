@@ -18,10 +18,14 @@ export interface NewCredential {
 export function decodeCredential(id: string, json: Json): Outcome<NewCredential> {
   const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, CredentialDefinition, json).map(withoutValue)];
   if (issues.length > 0) return reject(...issues);
-  const { type, value, hosts, places = ['header'], description = null } = json as CredentialDefinition;
+  const { type, value, hosts = [], places = ['header'], description = null } = json as CredentialDefinition;
   const read = hosts.map((host, index) => decodeHostPort(host, `/hosts/${index}`));
   const named = read.flatMap((host) => (host.ok ? nameOfHostPort(host.value) : []));
-  issues.push(...read.flatMap((host) => (host.ok ? [] : host.issues)), ...valueIssues(type, value, places));
+  issues.push(
+    ...read.flatMap((host) => (host.ok ? [] : host.issues)),
+    ...hostIssues(hosts, places),
+    ...valueIssues(type, value, places),
+  );
   if (issues.length > 0) return reject(...issues);
   return accept({ id, type, value, hosts: [...new Set(named)], places: [...new Set(places)], description });
 }
@@ -30,6 +34,12 @@ function idIssues(id: string): Issue[] {
   if (id.length <= CredentialIdShape.maxLength && new RegExp(CredentialIdShape.pattern).test(id)) return [];
   const message = 'the id must be 1 to 128 letters, digits, dots, hyphens and underscores, a letter or digit first';
   return [{ pointer: '/id', code: 'pattern', message, suggestion: 'choose another id' }];
+}
+
+function hostIssues(hosts: readonly string[], places: readonly SecretPlace[]): Issue[] {
+  if (hosts.length > 0 || places.every((place) => place === 'env')) return [];
+  const message = 'hosts must name at least one host that the secret may be sent to';
+  return [{ pointer: '/hosts', code: 'required', message, suggestion: 'such as "hosts": ["api.example.com"]' }];
 }
 
 function valueIssues(type: string, value: string, places: readonly SecretPlace[]): Issue[] {

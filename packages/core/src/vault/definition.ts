@@ -1,10 +1,15 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is written like this
 import type { Static } from '@dragoman/protocols';
 
 /** How a secret is written where it goes. */
 const CREDENTIAL_TYPES = ['bearer-token', 'api-key', 'password', 'username'] as const;
 
-/** Where in a request a secret may stand. */
-export const PLACES = ['header', 'query', 'body'] as const;
+/** Where a secret may stand: in a request, or in the environment of a program. */
+export const PLACES = ['header', 'query', 'body', 'env'] as const;
+
+/** What a text that may refer to a secret is, for descriptions. */
+export const REFERENCES =
+  'A value may refer to a secret: ${NAME} is a variable of the environment, file:PATH the content of a file, vault:ID a credential of the vault.';
 
 /** The name a request refers to it by. */
 export const CredentialIdShape = {
@@ -17,7 +22,7 @@ export const CredentialIdShape = {
 /** The body of `PUT /admin/v1/credentials/{id}`. */
 export const CredentialDefinition = {
   type: 'object',
-  required: ['type', 'value', 'hosts'],
+  required: ['type', 'value'],
   properties: {
     type: {
       enum: CREDENTIAL_TYPES,
@@ -27,16 +32,16 @@ export const CredentialDefinition = {
     hosts: {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: 260 },
-      minItems: 1,
       maxItems: 100,
-      description: 'Where it may be sent: host (port 443) or host:port.',
+      description: 'Where it may be sent: host (port 443) or host:port. Needed unless its only place is env.',
     },
     places: {
       type: 'array',
       items: { enum: PLACES },
       minItems: 1,
-      maxItems: 3,
-      description: 'Where in a request it may stand; header alone unless told.',
+      maxItems: 4,
+      description:
+        'Where in a request it may stand; env: in the environment of a program that the configuration starts. Default: header.',
     },
     description: { type: 'string', maxLength: 500, pattern: '^[^\\u0000]*$' },
   },

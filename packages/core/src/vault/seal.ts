@@ -37,6 +37,30 @@ export function openSecret(row: CredentialRow, { sealing }: VaultKeys): string |
   }
 }
 
+/** Seals a text that is no credential: it opens only where it is bound to the same. */
+export function sealText(text: string, bound: string, { sealing }: VaultKeys): string {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', sealing, nonce).setAAD(Buffer.from(`text ${bound}`));
+  return Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
+}
+
+/** The text; `undefined` when it was changed, or sealed with another key. */
+export function openText(sealed: string, bound: string, { sealing }: VaultKeys): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64');
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', sealing, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(Buffer.from(`text ${bound}`))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    const text = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([text, decipher.final()]).toString('utf8');
+  } catch {
+    return undefined;
+  }
+}
+
 /** Which sealed secrets there are, and the last version that was given. */
 export interface Manifest {
   readonly lastVersion: number;
@@ -77,4 +101,5 @@ function isCanonical(text: string, bytes: Buffer): boolean {
   return bytes.toString('base64') === text;
 }
 
+const NONCE_BYTES = 12;
 const TAG_BYTES = 16;

@@ -10,7 +10,7 @@ import type { CredentialRow, CredentialStore, ReceiptRow } from '../store/creden
 import { credentialRefused } from './credential-refused.ts';
 import { MIN_SECRET_BYTES, type NewCredential } from './decode-credential.ts';
 import type { KeySource } from './key-source.ts';
-import { fits, manifestOf, openManifest, openSecret, sealManifest, sealSecret } from './seal.ts';
+import { fits, manifestOf, openManifest, openSecret, openText, sealManifest, sealSecret, sealText } from './seal.ts';
 import { SecretRedactor } from './secret-redactor.ts';
 import { VaultError } from './vault-error.ts';
 import { deriveKeys, keyFault, type VaultKeys } from './vault-key.ts';
@@ -99,6 +99,16 @@ export class Vault implements Secrets {
 
   find(id: string): Credential | undefined {
     return this.#entries.get(id)?.credential;
+  }
+
+  /** Seals what a caller gave for its own receiver. A change of the vault's key makes it unreadable. */
+  seal(text: string, bound: string): string {
+    return sealText(text, bound, this.#keys);
+  }
+
+  /** What `seal` was given; `undefined` when it cannot be opened, or is bound to something else. */
+  unseal(sealed: string, bound: string): string | undefined {
+    return openText(sealed, bound, this.#keys);
   }
 
   /** Newest first. */
@@ -219,6 +229,18 @@ export class Vault implements Secrets {
         return secret.type === 'bearer-token' && place === 'header' ? `Bearer ${secret.value}` : secret.value;
       },
     };
+  }
+
+  /** For the environment of a program, named by its place in the configuration. Recorded, durably, before it is handed out. */
+  async releaseToProgram(id: string, program: string): Promise<string> {
+    const { row, credential } = this.#entryOf(id);
+    const mayUse = credential.places.includes('env');
+    const secret = mayUse && !credential.damaged ? openSecret(row, this.#keys) : undefined;
+    const at = this.#options.clock.now().getTime();
+    const outcome = secret !== undefined ? 'released' : mayUse ? 'damaged' : 'refused';
+    const { version } = credential;
+    await this.#record([{ at, caller: program, credentialId: id, version, host: 'env', purpose: null, outcome }], at);
+    return secret ?? refuseCredential(id);
   }
 
   /** A host may give back what it was sent, at once or later: everything it could have been sent is looked for. */

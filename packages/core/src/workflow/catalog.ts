@@ -13,6 +13,7 @@ import { extractText } from './operations/extract-text.ts';
 import { filterData } from './operations/filter-data.ts';
 import { formatText } from './operations/format-text.ts';
 import { getCurrentDateTime } from './operations/get-current-date-time.ts';
+import { loadData } from './operations/load-data.ts';
 import { loop } from './operations/loop.ts';
 import { mergeData } from './operations/merge-data.ts';
 import { runWorkflow } from './operations/run-workflow.ts';
@@ -63,6 +64,7 @@ const OPERATIONS = {
   Conditional: conditional,
   Loop: loop,
   StoreData: storeData,
+  LoadData: loadData,
   Wait: wait,
   MergeData: mergeData,
   GetCurrentDateTime: getCurrentDateTime,

@@ -36,14 +36,14 @@ describe('an error body', () => {
     expect(errorBody(nobody, now).message).toBe('No agent answers to "clok". Did you mean clock?');
     const suggestions = ['ask the operator for permissions.agents to include "clock"'];
     expect(errorBody(failure('forbidden', { suggestions }), now).message).toBe(
-      'The caller may not do this. Ask the operator for permissions.agents to include "clock".',
+      'Permission denied. Ask the operator for permissions.agents to include "clock".',
     );
   });
 
   test('of text that is no JSON has one sentence in its list', () => {
     expect(errorBody(failure('not_json'), now)).toEqual({
       error: 'Invalid message format',
-      errors: ['The text is not JSON as we take it.'],
+      errors: ['The message is not valid JSON.'],
       timestamp,
     });
   });
@@ -51,14 +51,14 @@ describe('an error body', () => {
   test('of a spent limit says when to try again', () => {
     expect(errorBody(failure('rate_limited', { retry_after: 12 }), now)).toEqual({
       error: 'Rate limit exceeded',
-      message: 'Too many requests for now.',
+      message: 'Rate limit exceeded.',
       retryAfter: 12,
       timestamp,
     });
   });
 
   test('of a fault of ours is the one the spec lists', () => {
-    const error = { error: 'Internal server error', message: 'Something went wrong on our side.', timestamp };
+    const error = { error: 'Internal server error', message: 'Internal error.', timestamp };
     expect(errorBody(failure('internal'), now)).toEqual(error);
   });
 

@@ -156,7 +156,7 @@ describe('failures told in A2A', () => {
       payload: {
         error: {
           code: 'RATE_LIMIT_EXCEEDED',
-          message: 'Too many requests for now.',
+          message: 'Rate limit exceeded.',
           details: { limit: 100 },
           retry_after: 2,
         },
@@ -173,7 +173,7 @@ describe('failures told in A2A', () => {
   test('who does not prove who they are learns no more than that', () => {
     expect(errorFrom(failure('unauthenticated', { key: 'unknown' }, 'The key 7 is revoked.'))).toEqual({
       code: 'AUTHENTICATION_FAILED',
-      message: 'Who is calling is not proven.',
+      message: 'Authentication required.',
     });
   });
 

@@ -16,7 +16,7 @@ import { aliasOf, KNOWN_TYPES, type KnownType, type WireMessage } from './type-m
 
 /**
  * Reads one message: a known type is checked and completed with its defaults, an unknown one is kept whole
- * (A2E wire, Decoding). Members a type does not have are kept too.
+ * (A2E wire, Decoding). Members a type does not have are kept too, except in a request that changes or deletes something.
  */
 export function decodeWire(json: Json, now: Date, options: DecodeOptions = {}): Outcome<WireMessage> {
   if (!isObject(json)) {
@@ -90,6 +90,7 @@ function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOp
   const stamps = stampIssues(json, reader);
   const wrong = reader === undefined ? baseIssues(json) : fieldIssues(json, reader);
   for (const issue of [...stamps, ...wrong]) (isTolerated(issue, lenient) ? warnings : issues).push(issue);
+  if (reader?.row.changes === true) issues.push(...strayMembers(json, reader));
   if (issues.length > 0) return { ok: false, issues };
 
   const type = String(json['type']);
@@ -189,6 +190,22 @@ function slips(json: JsonObject, reader: Reader): Issue[] {
   }));
 }
 
+/** What a request that changes or deletes something means by a member it does not have is not for us to guess. */
+function strayMembers(json: JsonObject, reader: Reader): Issue[] {
+  const stray = Object.keys(json).filter((key) => !reader.fields.has(key) && !ALSO_ALLOWED.has(key));
+  if (stray.length === 0) return [];
+  const meant = new Map(slipsAmong(json, reader, () => true).map(({ member, field }) => [member, field]));
+  return stray.slice(0, MOST_SLIPS).map((member) => {
+    const field = meant.get(member);
+    return {
+      pointer: pointerTo('', member),
+      code: 'unknown_field',
+      message: `${member} is not a field of ${String(json['type'])}, which changes or deletes something`,
+      suggestion: field === undefined ? `remove ${member}` : `did you mean ${field}?`,
+    };
+  });
+}
+
 /** A member that is none of its type's, and the field it is probably meant for. */
 export interface Slip {
   readonly member: string;
@@ -229,6 +246,8 @@ const NONE: readonly Issue[] = [];
 const MOST_SLIPS = 16;
 const MOST_MEMBERS = 25_000;
 const STAMP_NAMES: ReadonlySet<string> = new Set(STAMPS);
+/** What an envelope says of every request, whatever its type. */
+const ALSO_ALLOWED: ReadonlySet<string> = new Set([...STAMPS, 'session_id', 'correlation_id', 'streaming']);
 const ID_AT_START =
   /^\s{0,9}\{(?:\s{0,9}"(?:a2e|version|skills|scp|type|ts)"\s{0,9}:\s{0,9}(?:"[^"\\]{0,256}"|[-+.\deE]{1,32})\s{0,9},){0,6}\s{0,9}"id"\s{0,9}:\s{0,9}"([^"\\]{1,512})"/;
 const OUR_MAJOR = /^1(?:\.\d{1,9}){0,2}$/;

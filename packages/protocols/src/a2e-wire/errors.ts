@@ -21,7 +21,7 @@ export const WIRE_ERRORS = {
   // Running what it asks for.
   not_found: { retryable: false, meaning: 'There is no such tool, skill or thing.' },
   busy: { retryable: true, meaning: 'As much is running and waiting as this connection allows, or it is closing, or there are too many connections.' },
-  rate_limited: { retryable: true, meaning: 'Too many requests for now.' },
+  rate_limited: { retryable: true, meaning: 'Rate limit exceeded.' },
   timeout: { retryable: true, meaning: 'It did not finish in time.' },
   runtime_error: { retryable: true, meaning: 'It failed while running.' },
   internal_error: { retryable: true, meaning: 'The host failed.' },

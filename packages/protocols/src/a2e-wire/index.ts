@@ -1,11 +1,13 @@
 // The public face of `@dragoman/protocols/a2e-wire`. Nothing in here is imported from it.
 
 export { ChainNode } from './capabilities/chain.ts';
+export { EnvObservation } from './capabilities/env.ts';
+export { Experience, Feedback, PerformanceRecord } from './capabilities/learn.ts';
 export { McpServerConfig, McpServerInfo } from './capabilities/mcp.ts';
 export { MEMORY_TIERS, MemoryEntry } from './capabilities/memory.ts';
 export { SUBAGENT_STATUSES } from './capabilities/multi-agent.ts';
 export { DEFAULT_COLUMNS } from './capabilities/planning.ts';
-export { PROC_STATES } from './capabilities/proc.ts';
+export { PROC_STATES, ProcStatus } from './capabilities/proc.ts';
 export { SkillDefinition, SkillResult } from './capabilities/skill.ts';
 export { ToolDefinition, ToolParameter, ToolResult } from './capabilities/tool.ts';
 export { ToolkitDefinition } from './capabilities/toolkit.ts';
@@ -22,6 +24,7 @@ export {
   type EventKind,
   REJECTION_REASONS,
   type RejectionReason,
+  TYPE_PATTERN,
   WIRE_VERSION,
 } from './message.ts';
 export { messageText, type TextGiven } from './message-text.ts';

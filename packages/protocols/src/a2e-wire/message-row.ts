@@ -21,6 +21,8 @@ export interface MessageRow {
   readonly typedData?: boolean;
   /** Rules a schema cannot say, asked only of what fits the schema. */
   readonly check?: (message: JsonObject) => readonly Issue[];
+  /** Of a request: it changes or deletes something, so a member that its type does not have is refused, not kept. */
+  readonly changes?: boolean;
 }
 
 /** A group of message types that comes and goes together. */
@@ -36,6 +38,7 @@ interface RequestOptions {
   readonly from?: Sender;
   readonly events?: string;
   readonly check?: (message: JsonObject) => readonly Issue[];
+  readonly changes?: boolean;
 }
 
 export function request<const Schema extends JsonSchema, const Answer extends string>(

@@ -2,7 +2,7 @@ import type { Stamp } from '../dialect.ts';
 import type { JsonObject } from '../json.ts';
 import type { Issue } from '../outcome.ts';
 import { completeMessage } from './defaults.ts';
-import { WIRE_ERRORS, type WireErrorCode } from './errors.ts';
+import { isWireErrorCode, WIRE_ERRORS, type WireErrorCode } from './errors.ts';
 import { LATEST_TS, WIRE_VERSION } from './message.ts';
 import { type FieldsOf, lookup, type MessageOf, type WireMessage, type WireType } from './type-map.ts';
 
@@ -27,7 +27,8 @@ export function secondsOf({ now }: Stamp): number {
 }
 
 export interface ErrorGiven {
-  readonly code: WireErrorCode;
+  /** A code of the protocol, or one of a plugin's own. */
+  readonly code: WireErrorCode | (string & {});
   /** The id of what it answers; empty when that cannot be told, or is not to be ended by it. */
   readonly reqId: string;
   readonly message: string;
@@ -46,7 +47,7 @@ export function newError(
     code,
     message,
     detail: issues.length === 0 ? detail : { ...detail, issues: issueDetails(issues) },
-    retryable: WIRE_ERRORS[code].retryable,
+    retryable: isWireErrorCode(code) && WIRE_ERRORS[code].retryable,
     capability_name: capabilityOf(about),
   };
   return withFields('error', fields, stamp);

@@ -99,25 +99,21 @@ const twoLists: Tolerance = (json, warnings) => {
   return report;
 };
 
-/** The spec's example shows a list of APIs; what an agent needs to find them by is their id. */
-const apisById: Tolerance = (json, warnings) => {
+/** The spec has a list of APIs; some servers write an object by id. */
+const apisAsList: Tolerance = (json, warnings) => {
   const { capabilities } = json;
   if (!isObject(capabilities)) return json;
   const { availableApis } = capabilities;
-  if (!Array.isArray(availableApis) || !availableApis.every(hasId)) return json;
+  if (!isObject(availableApis) || !Object.values(availableApis).every(isObject)) return json;
   warnings.push({
     pointer: '/capabilities/availableApis',
     code: 'coerced',
-    message: 'availableApis is a list; it is read as an object by id',
-    suggestion: 'write an object whose names are the ids of the APIs',
+    message: 'availableApis is an object by id; it is read as a list',
+    suggestion: 'write a list of APIs, each with its id',
   });
-  const byId = Object.fromEntries(availableApis.map(({ id, ...api }) => [id, api]));
-  return { ...json, capabilities: { ...capabilities, availableApis: byId } };
+  const list = Object.entries(availableApis).map(([id, api]) => ({ id, ...(api as JsonObject) }));
+  return { ...json, capabilities: { ...capabilities, availableApis: list } };
 };
-
-function hasId(api: Json): api is JsonObject & { readonly id: string } {
-  return isObject(api) && typeof api['id'] === 'string';
-}
 
 const asItIs: Tolerance = (json) => json;
 
@@ -150,7 +146,7 @@ const BODIES: Readonly<Record<Body['kind'], BodyRow>> = {
   error: { validate: validators.ErrorBody, schema: ErrorBody, tolerate: errorIn },
   'rate-limited': { validate: validators.RateLimited, schema: RateLimited, tolerate: wholeSeconds },
   report: { validate: validators.ValidationReport, schema: ValidationReport, tolerate: twoLists },
-  capabilities: { validate: validators.Capabilities, schema: Capabilities, tolerate: apisById },
+  capabilities: { validate: validators.Capabilities, schema: Capabilities, tolerate: apisAsList },
   'rate-limit-status': { validate: validators.RateLimitStatus, schema: RateLimitStatus, tolerate: asItIs },
   health: { validate: validators.Health, schema: Health, tolerate: asItIs },
 };

@@ -164,7 +164,7 @@ describe('answers', () => {
         execution_id: 'exec-1',
         error: {
           type: 'ValidationError',
-          message: 'The message is not valid.',
+          message: 'Invalid message.',
           details: { door: 'http', code: 'invalid_message', issues },
           suggestions: ['add url'],
           category: 'validation',

@@ -55,6 +55,7 @@ export type { ExtractTextConfig } from './operations/extract-text.ts';
 export type { FilterDataConfig } from './operations/filter-data.ts';
 export type { FormatTextConfig } from './operations/format-text.ts';
 export type { GetCurrentDateTimeConfig } from './operations/get-current-date-time.ts';
+export type { LoadDataConfig } from './operations/load-data.ts';
 export type { LoopConfig } from './operations/loop.ts';
 export type { MergeDataConfig } from './operations/merge-data.ts';
 export type { RunWorkflowConfig } from './operations/run-workflow.ts';

@@ -125,6 +125,7 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
             alsoAt: member.is === 'output' ? member.alsoAt?.(config) : undefined,
           });
       }
+      if (member.is === 'stored-key') read(pointer, `/store/${value}`, undefined);
       if (member.is === 'callee') callees.push({ pointer, name: value, list: member.list });
       if (member.is === 'target') targets.push({ pointer, id: value, runs: member.runs, list });
       if (member.is === 'url') urls.push({ pointer, text: value });
@@ -170,7 +171,7 @@ function issuesOfMember(member: Member, value: Json, pointer: string): readonly 
     const fault = fieldFault(value);
     return fault === undefined ? NONE : [worded(pointer, value, fault)];
   }
-  if (member.is === 'key') {
+  if (member.is === 'key' || member.is === 'stored-key') {
     const parsed = parsePath(`/store/${value}`);
     return parsed.ok ? NONE : [worded(pointer, value, { suggestion: KEY_FIX, ...parsed.fault })];
   }

@@ -238,7 +238,8 @@ export const Capabilities = {
       type: 'object',
       required: ['availableApis', 'availableCredentials', 'supportedOperations', 'securityConstraints'],
       properties: {
-        availableApis: { type: 'object', additionalProperties: OpaqueObject },
+        availableApis: { type: 'array', items: { ...OpaqueObject, required: ['id'] } },
+        apis: { type: 'object', additionalProperties: OpaqueObject, description: 'The same APIs by id.' },
         availableCredentials: { type: 'array', items: OpaqueObject },
         supportedOperations: { type: 'array', items: { type: 'string' } },
         knowledgeBases: { type: 'array', items: Opaque },

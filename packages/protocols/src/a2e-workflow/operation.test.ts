@@ -17,7 +17,17 @@ const written = [...loadFixtures('a2e-workflow', 'accept'), ...loadFixtures('a2e
 describe('the catalogue', () => {
   test('has the eight operations of the spec, the eight later ones, and those that call through the hub', () => {
     expect(OPERATION_NAMES).toEqual([
-      ...['ApiCall', 'FilterData', 'TransformData', 'Conditional', 'Loop', 'StoreData', 'Wait', 'MergeData'],
+      ...[
+        'ApiCall',
+        'FilterData',
+        'TransformData',
+        'Conditional',
+        'Loop',
+        'StoreData',
+        'LoadData',
+        'Wait',
+        'MergeData',
+      ],
       ...['GetCurrentDateTime', 'ConvertTimezone', 'DateCalculation', 'FormatText', 'ExtractText', 'ValidateData'],
       ...['Calculate', 'EncodeDecode'],
       ...['CallTool', 'CallAgent', 'RunWorkflow'],
@@ -127,6 +137,14 @@ describe('what an operation uses', () => {
     const { targets, reads } = usesOf(OPERATIONS.Conditional, config);
     expect(targets.map(({ list, id }) => `${list} ${id}`)).toEqual(['ifTrue a', 'ifFalse b', 'ifFalse c']);
     expect(reads[0]?.presentIn).toBe('ifFalse');
+  });
+
+  test('LoadData reads below /store', () => {
+    const { reads, writes } = usesOf(OPERATIONS.LoadData, { key: 'a/b', outputPath: '/workflow/x' });
+    expect([reads, writes]).toMatchObject([
+      [{ pointer: '/key', path: { root: 'store' } }],
+      [{ pointer: '/outputPath' }],
+    ]);
   });
 
   test('StoreData writes below /store', () => {

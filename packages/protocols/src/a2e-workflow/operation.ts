@@ -11,6 +11,7 @@ import { ExtractText } from './operations/extract-text.ts';
 import { FilterData } from './operations/filter-data.ts';
 import { FormatText } from './operations/format-text.ts';
 import { GetCurrentDateTime } from './operations/get-current-date-time.ts';
+import { LoadData } from './operations/load-data.ts';
 import { Loop } from './operations/loop.ts';
 import { MergeData } from './operations/merge-data.ts';
 import { RunWorkflow } from './operations/run-workflow.ts';
@@ -27,6 +28,7 @@ export const OPERATIONS = {
   Conditional,
   Loop,
   StoreData,
+  LoadData,
   Wait,
   MergeData,
   GetCurrentDateTime,

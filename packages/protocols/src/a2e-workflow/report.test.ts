@@ -127,7 +127,7 @@ describe('the other bodies of the REST surface', () => {
     const capabilities = {
       agent_id: 'agent-123',
       capabilities: {
-        availableApis: { crm: { base_url: 'https://api.example.com' } },
+        availableApis: [{ id: 'crm', base_url: 'https://api.example.com' }],
         availableCredentials: [{ id: 'api-key-123', type: 'bearer-token' }],
         supportedOperations: ['ApiCall', 'FilterData'],
         knowledgeBases: [],

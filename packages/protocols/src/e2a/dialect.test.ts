@@ -53,7 +53,7 @@ describe('e2a: failures', () => {
       timestamp: '2026-03-28T12:00:30.000Z',
       body: {
         code: 'E2A.RATE_LIMITED',
-        message: 'Too many requests for now.',
+        message: 'Rate limit exceeded.',
         details: { retry_after: 7, fault: 'sender', retryable: true },
       },
     });

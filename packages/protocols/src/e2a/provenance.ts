@@ -23,6 +23,7 @@ export const SOURCE_PROTOCOLS = [
   'a2a-mailbox',
   'a2e-wire',
   'a2e-workflow',
+  'mcp',
 ] as const;
 
 export function newProvenance(given: Partial<E2AProvenance> = {}): E2AProvenance {

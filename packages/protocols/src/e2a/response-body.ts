@@ -1,6 +1,6 @@
 import { JsonRpcId, Opaque, OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
-import type { ResponseKind } from './response.ts';
+import type { E2AResponse, ResponseKind } from './response.ts';
 
 const text = { type: 'string' } as const;
 const textOrNull = { type: ['string', 'null'] } as const;
@@ -159,3 +159,14 @@ export const RESPONSE_BODIES = {
   'plan.approval_required': PlanApprovalBody,
   ext: ExtBody,
 } as const satisfies Record<ResponseKind, object>;
+
+/**
+ * An answer record by its kind: `response_kind` says what `body` is. Bodies are open, and so is the set of kinds: a frame of a kind
+ * that is not in the list reaches the `default` of a `switch`.
+ */
+export type E2AFrame = {
+  [Kind in ResponseKind]: Omit<E2AResponse, 'response_kind' | 'body'> & {
+    response_kind: Kind;
+    body: Static<(typeof RESPONSE_BODIES)[Kind]>;
+  };
+}[ResponseKind];

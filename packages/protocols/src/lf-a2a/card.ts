@@ -1,4 +1,5 @@
-import type { Json, JsonObject } from '../json.ts';
+import { canonicalJson } from '../canonical-json.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { A2aVersion } from './operations.ts';
 
 export interface CardSkill {
@@ -14,7 +15,7 @@ export interface LfCardSource {
   readonly description: string;
   /** The agent's own version. */
   readonly version: string;
-  /** The agent's base URL: JSON-RPC and HTTP+JSON 1.0 are served there, HTTP+JSON 0.3 below it at `/v1`. */
+  /** The agent's base URL, where all of them are served. */
   readonly url: string;
   readonly skills: readonly CardSkill[];
   readonly provider?: { readonly organization: string; readonly url: string } | undefined;
@@ -36,11 +37,8 @@ export function lfAgentCard(source: LfCardSource, version: A2aVersion): JsonObje
     version: source.version,
     ...(provider !== undefined && { provider: { ...provider } }),
     ...(iconUrl !== undefined && { iconUrl }),
-    supportedInterfaces: [
-      ...INTERFACES.map(({ suffix, ...one }): Json => ({ url: `${url}${suffix}`, ...one })),
-      ...(source.otherInterfaces ?? []),
-    ],
-    capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: true },
+    supportedInterfaces: [...INTERFACES.map((one): Json => ({ url, ...one })), ...(source.otherInterfaces ?? [])],
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: true },
     defaultInputModes: modes,
     defaultOutputModes: modes,
     skills: source.skills.map((skill) => ({ ...skill, tags: [...skill.tags] })),
@@ -54,7 +52,7 @@ export function lfAgentCard(source: LfCardSource, version: A2aVersion): JsonObje
     url,
     preferredTransport: 'JSONRPC',
     additionalInterfaces: INTERFACES.filter(({ protocolVersion }) => protocolVersion === '0.3').map(
-      ({ suffix, protocolBinding: transport }): Json => ({ url: `${url}${suffix}`, transport }),
+      ({ protocolBinding: transport }): Json => ({ url, transport }),
     ),
     supportsAuthenticatedExtendedCard: true,
     securitySchemes: {
@@ -64,10 +62,54 @@ export function lfAgentCard(source: LfCardSource, version: A2aVersion): JsonObje
   };
 }
 
-/** Most wanted first. */
+/**
+ * The texts that are signed: the canonical JSON of the card (specification §8.4.1) and, where it differs, the same of the members
+ * of 1.0 that are not empty, which is what the official SDKs check.
+ */
+export function signedTexts({ signatures: _, ...card }: JsonObject): string[] {
+  const whole = canonicalJson(card);
+  const members = Object.entries(card).filter(([name]) => MEMBERS.has(name));
+  const short = canonicalJson(withoutEmpty(Object.fromEntries(members)) ?? {});
+  return whole === short ? [whole] : [short, whole];
+}
+
+function withoutEmpty(value: Json): Json | undefined {
+  if (value === '' || value === null) return undefined;
+  if (Array.isArray(value)) {
+    const items = value.map(withoutEmpty).filter((item) => item !== undefined);
+    return items.length === 0 ? undefined : items;
+  }
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).flatMap(([name, member]): [string, Json][] => {
+    const kept = withoutEmpty(member);
+    return kept === undefined ? [] : [[name, kept]];
+  });
+  return members.length === 0 ? undefined : Object.fromEntries(members);
+}
+
+/** Of a card of 1.0 (specification §4.4.1). */
+const MEMBERS: ReadonlySet<string> = new Set([
+  'name',
+  'description',
+  'supportedInterfaces',
+  'provider',
+  'version',
+  'documentationUrl',
+  'iconUrl',
+  'capabilities',
+  'securitySchemes',
+  'securityRequirements',
+  'defaultInputModes',
+  'defaultOutputModes',
+  'skills',
+]);
+
+/**
+ * Most wanted first. HTTP+JSON of 0.3 is served below `/v1` as its document writes it, and is not listed: the official clients write it
+ * as its proto file does.
+ */
 const INTERFACES = [
-  { suffix: '', protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
-  { suffix: '', protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
-  { suffix: '', protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
-  { suffix: '', protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
+  { protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+  { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+  { protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
 ] as const;

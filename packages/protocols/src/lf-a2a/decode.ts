@@ -2,8 +2,16 @@ import * as validators from '../generated/lf-a2a.js';
 import type { Json } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { issuesOf, type Validator } from '../validation.ts';
-import type { A2aOperation } from './operations.ts';
-import { GetTaskRequest, ListTasksRequest, type MessagePart, SendMessageRequest, TaskRequest } from './shapes.ts';
+import {
+  GetTaskRequest,
+  ListPushConfigsRequest,
+  ListTasksRequest,
+  type MessagePart,
+  PushConfigRequest,
+  SendMessageRequest,
+  TaskPushNotificationConfig,
+  TaskRequest,
+} from './shapes.ts';
 
 /** What each operation takes. */
 export interface Requests {
@@ -13,6 +21,10 @@ export interface Requests {
   ListTasks: ListTasksRequest;
   CancelTask: TaskRequest;
   SubscribeToTask: TaskRequest;
+  CreateTaskPushNotificationConfig: TaskPushNotificationConfig;
+  GetTaskPushNotificationConfig: PushConfigRequest;
+  ListTaskPushNotificationConfigs: ListPushConfigsRequest;
+  DeleteTaskPushNotificationConfig: PushConfigRequest;
 }
 
 /** The parameters of an operation, in the words of 1.0. */
@@ -23,10 +35,6 @@ export function decodeA2aRequest<Name extends keyof Requests>(operation: Name, p
     issues.push(...messageIssues(params as unknown as SendMessageRequest));
   }
   return issues.length > 0 ? reject(...issues) : accept(params as unknown as Requests[Name]);
-}
-
-export function isDecodable(operation: A2aOperation): operation is keyof Requests {
-  return Object.hasOwn(SHAPES, operation);
 }
 
 /** What the shape cannot say: who speaks, and that a part holds exactly one thing. */
@@ -55,6 +63,7 @@ const CONTENTS = ['text', 'raw', 'url', 'data'] as const;
 
 const send = { validate: validators.SendMessageRequest, schema: SendMessageRequest };
 const task = { validate: validators.TaskRequest, schema: TaskRequest };
+const pushConfig = { validate: validators.PushConfigRequest, schema: PushConfigRequest };
 const SHAPES = {
   SendMessage: send,
   SendStreamingMessage: send,
@@ -62,4 +71,11 @@ const SHAPES = {
   ListTasks: { validate: validators.ListTasksRequest, schema: ListTasksRequest },
   CancelTask: task,
   SubscribeToTask: task,
+  CreateTaskPushNotificationConfig: {
+    validate: validators.TaskPushNotificationConfig,
+    schema: TaskPushNotificationConfig,
+  },
+  GetTaskPushNotificationConfig: pushConfig,
+  ListTaskPushNotificationConfigs: { validate: validators.ListPushConfigsRequest, schema: ListPushConfigsRequest },
+  DeleteTaskPushNotificationConfig: pushConfig,
 } satisfies Record<keyof Requests, { validate: Validator; schema: object }>;

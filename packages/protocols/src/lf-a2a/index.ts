@@ -1,22 +1,26 @@
-export { type CardSkill, type LfCardSource, lfAgentCard } from './card.ts';
-export { decodeA2aRequest, isDecodable, type Requests } from './decode.ts';
+export { type CardSkill, type LfCardSource, lfAgentCard, signedTexts } from './card.ts';
+export { decodeA2aRequest, type Requests } from './decode.ts';
 export { A2A_ERRORS, type A2aError, type A2aErrorName, a2aError, a2aErrorOf } from './errors.ts';
 export { A2A_OPERATIONS, type A2aOperation, type A2aVersion, operationOf, versionAsked } from './operations.ts';
 export type {
   Artifact,
   ArtifactUpdate,
   GetTaskRequest,
+  ListPushConfigsRequest,
   ListTasksRequest,
   Message,
   MessagePart,
+  NewTaskPushNotificationConfig,
+  PushConfigRequest,
   SendMessageRequest,
   StatusUpdate,
   StreamEvent,
   Task,
+  TaskPushNotificationConfig,
   TaskRequest,
   TaskStatus,
 } from './shapes.ts';
 export { isTerminal, stateIn03, TASK_STATES, type TaskState } from './states.ts';
-export { foldOptionsOf, TaskFold, type TaskFoldOptions } from './task-fold.ts';
+export { foldOptionsOf, STATE_AT_END, TaskFold, type TaskFoldOptions } from './task-fold.ts';
 export { type SendDetails, sendEnvelope } from './to-envelope.ts';
-export { eventTo03, paramsFrom03, taskTo03 } from './version-03.ts';
+export { eventTo03, paramsFrom03, pushConfigTo03, taskTo03 } from './version-03.ts';

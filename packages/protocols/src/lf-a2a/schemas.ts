@@ -1,5 +1,13 @@
 import { SCHEMA_BASE, type SchemaSet } from '../schema.ts';
-import { GetTaskRequest, ListTasksRequest, SendMessageRequest, TaskRequest } from './shapes.ts';
+import {
+  GetTaskRequest,
+  ListPushConfigsRequest,
+  ListTasksRequest,
+  PushConfigRequest,
+  SendMessageRequest,
+  TaskPushNotificationConfig,
+  TaskRequest,
+} from './shapes.ts';
 
 const base = `${SCHEMA_BASE}/lf-a2a`;
 
@@ -17,6 +25,21 @@ const schemas: SchemaSet = {
       $id: `${base}/task.json`,
       title: 'A2A 1.0 CancelTaskRequest and SubscribeToTaskRequest',
       ...TaskRequest,
+    },
+    TaskPushNotificationConfig: {
+      $id: `${base}/task-push-notification-config.json`,
+      title: 'A2A 1.0 TaskPushNotificationConfig',
+      ...TaskPushNotificationConfig,
+    },
+    PushConfigRequest: {
+      $id: `${base}/push-notification-config.json`,
+      title: 'A2A 1.0 GetTaskPushNotificationConfigRequest and DeleteTaskPushNotificationConfigRequest',
+      ...PushConfigRequest,
+    },
+    ListPushConfigsRequest: {
+      $id: `${base}/list-push-notification-configs.json`,
+      title: 'A2A 1.0 ListTaskPushNotificationConfigsRequest',
+      ...ListPushConfigsRequest,
     },
   },
 };

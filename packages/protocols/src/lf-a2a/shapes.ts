@@ -9,6 +9,9 @@ const text = { type: 'string' } as const;
 const id = { type: 'string', minLength: 1, maxLength: 256 } as const;
 const texts = { type: 'array', items: text } as const;
 const count = { type: 'integer', minimum: 0 } as const;
+/** These become header fields: no spaces or line breaks. */
+const visible = { type: 'string', pattern: '^[\\x21-\\x7e]{1,256}$' } as const;
+const headerText = { type: 'string', pattern: '^[\\x20-\\x7e]{0,4096}$' } as const;
 
 /** Exactly one of `text`, `raw`, `url` and `data` says what the part holds. */
 export const MessagePart = {
@@ -41,6 +44,46 @@ export const Message = {
 } as const;
 export type Message = Static<typeof Message>;
 
+/** Where a task's events are sent. It is its own create request (specification §4.3.1). */
+export const TaskPushNotificationConfig = {
+  type: 'object',
+  required: ['taskId', 'url'],
+  properties: {
+    tenant: text,
+    taskId: id,
+    /** Default: the id of the task. */
+    id: visible,
+    url: { type: 'string', minLength: 1, maxLength: 2048 },
+    /** Sent with every notification, so that its receiver can tell where it came from. */
+    token: visible,
+    authentication: {
+      type: 'object',
+      required: ['scheme'],
+      properties: { scheme: { type: 'string', pattern: '^[A-Za-z0-9-]{1,64}$' }, credentials: headerText },
+    },
+  },
+} as const;
+export type TaskPushNotificationConfig = Static<typeof TaskPushNotificationConfig>;
+
+/** The same inside a message, before there is a task. */
+const NewTaskPushNotificationConfig = { ...TaskPushNotificationConfig, required: ['url'] } as const;
+export type NewTaskPushNotificationConfig = Static<typeof NewTaskPushNotificationConfig>;
+
+/** GetTaskPushNotificationConfig, DeleteTaskPushNotificationConfig. */
+export const PushConfigRequest = {
+  type: 'object',
+  required: ['taskId', 'id'],
+  properties: { tenant: text, taskId: id, id: visible },
+} as const;
+export type PushConfigRequest = Static<typeof PushConfigRequest>;
+
+export const ListPushConfigsRequest = {
+  type: 'object',
+  required: ['taskId'],
+  properties: { tenant: text, taskId: id, pageSize: count, pageToken: text },
+} as const;
+export type ListPushConfigsRequest = Static<typeof ListPushConfigsRequest>;
+
 export const SendMessageRequest = {
   type: 'object',
   required: ['message'],
@@ -53,7 +96,7 @@ export const SendMessageRequest = {
         acceptedOutputModes: texts,
         historyLength: count,
         returnImmediately: { type: 'boolean' },
-        taskPushNotificationConfig: OpaqueObject,
+        taskPushNotificationConfig: NewTaskPushNotificationConfig,
       },
     },
     metadata: OpaqueObject,

@@ -1,8 +1,8 @@
 import { textOfResult } from '../e2a/adapters/result-text.ts';
+import { type AnswerEnd, answerEnd } from '../e2a/answer-end.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import { isKeepalive } from '../e2a/invariants.ts';
 import type { E2AResponse } from '../e2a/response.ts';
-import { FAILURES } from '../failure.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Artifact, ArtifactUpdate, Message, MessagePart, StreamEvent, Task, TaskStatus } from './shapes.ts';
 import type { TaskState } from './states.ts';
@@ -48,6 +48,11 @@ export class TaskFold {
     return [...events, ...this.#end(frame)];
   }
 
+  /** The task has this state now, without the frames that led to it: for a list, which shows no artifacts. */
+  skipTo(state: TaskState, at: number): void {
+    this.#status = { state, timestamp: new Date(at).toISOString() };
+  }
+
   /** The task as it is now. `historyLength`: at most so many of the newest messages; absent is all. */
   task({ historyLength, artifacts = true }: { historyLength?: number | undefined; artifacts?: boolean } = {}): Task {
     const { taskId, contextId, message } = this.#options;
@@ -79,8 +84,8 @@ export class TaskFold {
 
   #end(frame: E2AResponse): StreamEvent[] {
     const { body, response_kind: kind, status } = frame;
+    const state = STATE_AT_END[answerEnd(frame)];
     if (kind === 'e2a.error' || status === 'failed') {
-      const state = body['code'] === FAILURES.cancelled.e2a ? 'TASK_STATE_CANCELED' : 'TASK_STATE_FAILED';
       const text = typeof body['message'] === 'string' ? body['message'] : 'The agent failed.';
       this.#metadata = errorMetadata(body);
       const { details } = body;
@@ -88,8 +93,7 @@ export class TaskFold {
       return [this.#become(state, frame, [{ text }, ...data])];
     }
     const result = kind === 'e2a.complete' ? (body['result'] ?? null) : body;
-    const events = this.#result(result);
-    return [...events, this.#become(isObject(result) ? stateOf(result) : 'TASK_STATE_COMPLETED', frame)];
+    return [...this.#result(result), this.#become(state, frame)];
   }
 
   /** Text that was streamed is not repeated; what the result has beyond it is added. */
@@ -209,11 +213,13 @@ function beyondText(result: Json): Json | undefined {
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
-/** ACP's reason for the end of a turn; two of them are states of a task. */
-function stateOf({ stop_reason: reason }: JsonObject): TaskState {
-  if (reason === 'refusal') return 'TASK_STATE_REJECTED';
-  return reason === 'cancelled' ? 'TASK_STATE_CANCELED' : 'TASK_STATE_COMPLETED';
-}
+/** The state of a task whose request ended so. */
+export const STATE_AT_END = {
+  completed: 'TASK_STATE_COMPLETED',
+  failed: 'TASK_STATE_FAILED',
+  cancelled: 'TASK_STATE_CANCELED',
+  refused: 'TASK_STATE_REJECTED',
+} as const satisfies Record<AnswerEnd, TaskState>;
 
 const TEXT_MEMBERS: ReadonlySet<string> = new Set(['content', 'text', 'output']);
 const ANSWER = 'answer';

@@ -1,6 +1,14 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { A2aOperation } from './operations.ts';
-import type { Artifact, Message, MessagePart, StreamEvent, Task, TaskStatus } from './shapes.ts';
+import type {
+  Artifact,
+  Message,
+  MessagePart,
+  StreamEvent,
+  Task,
+  TaskPushNotificationConfig,
+  TaskStatus,
+} from './shapes.ts';
 import { isTerminal, stateIn03 } from './states.ts';
 
 // A2A 0.3 and 1.0 have the same operations in other words. Each shape is converted by its own rule, so that `metadata`, `data` and
@@ -9,6 +17,7 @@ import { isTerminal, stateIn03 } from './states.ts';
 /** The parameters of a 0.3 call as 1.0 writes them. What is not there or has another type is left for the decoder to report. */
 export function paramsFrom03(operation: A2aOperation, params: Json): Json {
   if (!isObject(params)) return params;
+  if (operation.includes('PushNotificationConfig')) return pushParamsFrom03(operation, params);
   if (operation !== 'SendMessage' && operation !== 'SendStreamingMessage') return params;
   const { message, configuration, ...rest } = params;
   return {
@@ -47,7 +56,44 @@ function configurationFrom03({ blocking, pushNotificationConfig, ...rest }: Json
   return {
     ...rest,
     ...(typeof blocking === 'boolean' && { returnImmediately: !blocking }),
-    ...(pushNotificationConfig !== undefined && { taskPushNotificationConfig: pushNotificationConfig }),
+    ...(pushNotificationConfig !== undefined && {
+      taskPushNotificationConfig: pushConfigFrom03(pushNotificationConfig),
+    }),
+  };
+}
+
+/** The task is `id`, except where a config is set; a config that is not named is the one with the id of the task. */
+function pushParamsFrom03(operation: A2aOperation, params: JsonObject): JsonObject {
+  if (operation === 'CreateTaskPushNotificationConfig') {
+    const { taskId, pushNotificationConfig } = params;
+    const config = pushConfigFrom03(pushNotificationConfig ?? null);
+    return { ...(isObject(config) && config), ...(taskId !== undefined && { taskId }) };
+  }
+  const { id, pushNotificationConfigId = id } = params;
+  const config = operation === 'ListTaskPushNotificationConfigs' ? undefined : pushNotificationConfigId;
+  return { ...(id !== undefined && { taskId: id }), ...(config !== undefined && { id: config }) };
+}
+
+/** 0.3 has a list of schemes, of which 1.0 has the first. */
+function pushConfigFrom03(config: Json): Json {
+  if (!isObject(config) || !isObject(config['authentication'])) return config;
+  const { schemes, ...rest } = config['authentication'];
+  const [scheme] = Array.isArray(schemes) ? schemes : [];
+  return { ...config, authentication: { ...rest, ...(scheme !== undefined && { scheme }) } };
+}
+
+export function pushConfigTo03({
+  taskId,
+  tenant: _,
+  authentication,
+  ...config
+}: TaskPushNotificationConfig): JsonObject {
+  return {
+    taskId,
+    pushNotificationConfig: {
+      ...config,
+      ...(authentication !== undefined && { authentication: { schemes: [authentication.scheme] } }),
+    },
   };
 }
 

@@ -35,5 +35,5 @@ export class KeyCheck {
 const NO_SUCH_KEY = failure(
   'unauthenticated',
   { suggestions: ['ask the operator for another key'] },
-  'Who is calling is not proven: the key is not known here, or was revoked.',
+  'Invalid API key: it is unknown or was revoked.',
 );

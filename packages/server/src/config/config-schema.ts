@@ -13,13 +13,13 @@ import type { Static } from '@dragoman/protocols';
 import { DOOR_LIMITS } from './door-limits.ts';
 import { LfA2aShape } from './lf-a2a-config.ts';
 import { MailboxShape } from './mailbox-config.ts';
+import { McpShape } from './mcp-config.ts';
 import { MessagesShape } from './messages-config.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
-/** The whole of `dragoman.yaml`. Every key may be left out. */
 const StoredWorkflowShape = {
   type: 'object',
   required: ['file'],
@@ -30,6 +30,7 @@ const StoredWorkflowShape = {
   additionalProperties: false,
 } as const;
 
+/** The whole of `dragoman.yaml`. Every key may be left out. */
 export const ConfigShape = {
   type: 'object',
   properties: {
@@ -138,6 +139,7 @@ export const ConfigShape = {
     mailbox: { ...MailboxShape, default: {} },
     messages: { ...MessagesShape, default: {} },
     lf_a2a: { ...LfA2aShape, default: {} },
+    mcp: { ...McpShape, default: {} },
     allowed_hosts: {
       ...texts,
       default: [],
@@ -149,17 +151,36 @@ export const ConfigShape = {
       default: [],
       description: 'Web origins that may call from a browser, such as https://console.example.com; each by its name.',
     },
+    public_url: {
+      ...text,
+      pattern: '^https?://[^/?#\\s]+(?:/[^?#\\s]*)?$',
+      description:
+        'The base URL of this server for clients, such as https://agents.example.com/base; cards and links use it. Default: what the request used, or X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix of a trusted proxy.',
+    },
     trusted_proxies: {
       type: 'array',
       items: text,
       default: [],
-      description: 'Reverse proxies whose X-Forwarded-For is believed: addresses, or networks such as 10.0.0.0/8.',
+      description:
+        'Reverse proxies whose X-Forwarded-For, -Proto, -Host and -Prefix are believed: addresses, or networks such as 10.0.0.0/8.',
     },
+    console: { type: 'boolean', default: true, description: 'Serve the web console at `/`.' },
     log: {
       type: 'object',
       default: {},
       description: 'What the server logs.',
       properties: {
+        level: {
+          enum: ['debug', 'info', 'warn', 'error'],
+          default: 'info',
+          description: 'The least important lines that are written. What agents write to stderr is info.',
+        },
+        access: {
+          type: 'boolean',
+          default: false,
+          description:
+            'Write one log line per HTTP request: method, path, status, duration and caller. `dev` turns it on.',
+        },
         e2a: { type: 'boolean', default: false, description: 'Write one log line per E2A response, without secrets.' },
       },
       additionalProperties: false,

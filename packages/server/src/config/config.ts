@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { decodeHostPort, isWorkflowName, RESERVED_AGENT_IDS } from '@dragoman/core';
+import { decodeHostPort, isWorkflowName, RESERVED_AGENT_IDS, withReferencedFiles } from '@dragoman/core';
 import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
 import type { Document } from 'yaml';
 import { isNetwork } from '../edges/address.ts';
@@ -118,16 +118,20 @@ function parentOf(pointer: string): string {
 
 function withPathsFrom(folder: string, config: Config): Config {
   const from = (path: string) => (isAbsolute(path) ? path : resolve(folder, path));
-  const { agents, gate, tools, wire, workflows } = config;
+  const { agents, gate, mcp_servers, tools, wire, workflows } = config;
   return {
     ...config,
     ...(agents !== undefined && {
       agents: mapped(agents, (agent) => ({
         ...agent,
+        ...secretsFrom(agent, from),
         ...(agent.module !== undefined && { module: from(agent.module) }),
         ...(agent.cwd !== undefined && { cwd: from(agent.cwd) }),
         ...(agent.workspaces !== undefined && { workspaces: agent.workspaces.map(from) }),
       })),
+    }),
+    ...(mcp_servers !== undefined && {
+      mcp_servers: mapped(mcp_servers, (server) => ({ ...server, ...secretsFrom(server, from) })),
     }),
     ...(gate?.ca !== undefined && { gate: { ...gate, ca: [gate.ca].flat().map(from) } }),
     ...(tools !== undefined && {
@@ -150,8 +154,20 @@ function withPathsFrom(folder: string, config: Config): Config {
         ...wire,
         ...(wire.socket !== undefined && { socket: from(wire.socket) }),
         ...(wire.plugins !== undefined && { plugins: wire.plugins.map(from) }),
+        ...(wire.environments !== undefined && { environments: wire.environments.map(from) }),
       },
     }),
+  };
+}
+
+/** The texts of an agent or an MCP server that may refer to files. */
+function secretsFrom<Headers extends Record<string, string | { credential: string }>>(
+  { env, headers }: { env?: Record<string, string>; headers?: Headers },
+  from: (path: string) => string,
+) {
+  return {
+    ...(env !== undefined && { env: withReferencedFiles(env, from) }),
+    ...(headers !== undefined && { headers: withReferencedFiles(headers, from) }),
   };
 }
 

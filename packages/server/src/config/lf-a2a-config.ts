@@ -2,11 +2,6 @@ export const LfA2aShape = {
   type: 'object',
   description: 'Linux Foundation A2A.',
   properties: {
-    url: {
-      type: 'string',
-      description:
-        'The base URL that clients use, as in https://agents.example.com. Default: mailbox.url, else the Host of the request.',
-    },
     public_cards: {
       type: 'array',
       items: { type: 'string' },

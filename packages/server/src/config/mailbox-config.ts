@@ -69,6 +69,12 @@ export const MailboxShape = {
       default: 10_000,
       description: 'How long a sender without a callback waits before it gets an acknowledgement.',
     },
+    hold_seconds: {
+      ...positive,
+      default: 3600,
+      description:
+        'How long a message without expiresAt waits for an agent that is not connected, if its sender has a key or a callback.',
+    },
     max_content_characters: {
       type: 'integer',
       minimum: 100,
@@ -125,6 +131,7 @@ export type MailboxConfig = Filled<typeof MailboxShape>;
 export function mailboxSettings(config: MailboxConfig): MailboxSettings {
   return {
     answerWithinMs: config.answer_within_ms,
+    holdMs: config.hold_seconds * 1000,
     threadMessages: config.thread_messages,
     keepThreadsMs: config.keep_threads_days * ONE_DAY,
   };

@@ -28,8 +28,8 @@ export function notAcceptable(offered: readonly string[]): Answer {
   return problem({
     status: 406,
     code: 'not_acceptable',
-    title: 'This door does not answer in a type the Accept header takes.',
-    detail: `Accept takes none of ${offered.join(', ')}.`,
+    title: 'Not acceptable.',
+    detail: `The Accept header allows none of ${offered.join(', ')}.`,
     suggestions: offered.map((type) => `Accept: ${type}`),
   });
 }

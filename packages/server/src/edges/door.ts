@@ -4,7 +4,7 @@ import type { Principal } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Access } from '../http/route.ts';
-import { callerAddress, proxyList } from './address.ts';
+import { callerAddress, isInList, proxyList } from './address.ts';
 import { Cors } from './cors.ts';
 import { HostNames } from './host-names.ts';
 
@@ -36,6 +36,24 @@ export class Door {
   address(peer: string | undefined, headers: IncomingHttpHeaders): string {
     const forwarded = headers['x-forwarded-for'];
     return callerAddress(peer, typeof forwarded === 'string' ? forwarded : undefined, this.#proxies);
+  }
+
+  /**
+   * The base URL that the client used. A trusted proxy tells it with `X-Forwarded-Proto`, `-Host` and `-Prefix`; a host that is
+   * not one of ours is not believed from it either.
+   */
+  baseUrl(peer: string | undefined, headers: IncomingHttpHeaders): string {
+    const { host = '' } = headers;
+    if (!isInList(this.#proxies, peer ?? '')) return `http://${host}`;
+    // Each proxy on the way adds its own behind a comma; the first one is what the client saw.
+    const forwarded = (name: string) =>
+      String(headers[`x-forwarded-${name}`] ?? '')
+        .split(',')[0]
+        ?.trim() ?? '';
+    const name = forwarded('host');
+    const prefix = forwarded('prefix').replace(/\/$/, '');
+    const scheme = forwarded('proto') === 'https' ? 'https' : 'http';
+    return `${scheme}://${this.#hosts.has(name) ? name : host}${/^(?:\/[\w~-][\w.~-]*){0,8}$/.test(prefix) ? prefix : ''}`;
   }
 
   /**

@@ -14,7 +14,7 @@ import type { Count, Counted } from '../http/count.ts';
 import { isFailure, problemAnswer } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route, RouteBody } from '../http/route.ts';
 import type { RouteTable } from '../http/router.ts';
-import type { SeenRequest } from '../metrics/request-meter.ts';
+import type { AccessedRequest } from '../metrics/request-meter.ts';
 import { addressGroup } from './address.ts';
 import { type Delivery, writeAnswer } from './answer.ts';
 import { bodyTooLarge, firstLimit, hasBody, NO_ROOM, refuseBody } from './body.ts';
@@ -42,7 +42,7 @@ export interface ExchangeContext {
   readonly ids: Ids;
   readonly log: Log;
   /** Told of every request when it is over. */
-  readonly observe: ((seen: SeenRequest) => void) | undefined;
+  readonly observe: ((seen: AccessedRequest) => void) | undefined;
 }
 
 /**
@@ -113,6 +113,10 @@ export class Exchange implements InboundRequest {
   get query(): URLSearchParams {
     this.#parsedQuery ??= new URLSearchParams(this.#query);
     return this.#parsedQuery;
+  }
+
+  get baseUrl(): string {
+    return this.#context.door.baseUrl(this.#request.peer, this.headers);
   }
 
   readJson(limits: JsonLimits = {}): Outcome<Json> | Promise<Outcome<Json>> {
@@ -314,10 +318,11 @@ export class Exchange implements InboundRequest {
     const { observe, clock } = this.#context;
     const { method } = this;
     const { status } = this.response;
-    // The pattern, not the path: ids and queries may hold what is nobody's business.
+    // Metrics have the pattern and the access log the path; a query may hold a secret and stands in neither.
     const route = this.route?.path;
     const milliseconds = clock.elapsed() - this.#startedAt;
-    observe?.({ method, route, status, milliseconds });
+    const [path = ''] = this.path.split('?', 1);
+    observe?.({ method, route, path, status, milliseconds, caller: this.principal?.id });
   }
 }
 
@@ -332,4 +337,8 @@ export interface Arrival {
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_BYTES = new Uint8Array(0);
-const NOT_FOUND = problemAnswer(failure('not_found'));
+const NOT_FOUND = problemAnswer(
+  failure('not_found', {
+    suggestions: ['GET /openapi.json lists every path', 'GET / says where the documentation is'],
+  }),
+);

@@ -6,7 +6,7 @@ import type { Count } from '../http/count.ts';
 import { problemAnswer } from '../http/problem.ts';
 import type { Answer, Route, SocketRoute } from '../http/route.ts';
 import { createRouter } from '../http/router.ts';
-import type { SeenRequest } from '../metrics/request-meter.ts';
+import type { AccessedRequest } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
 import { reportAcceptErrors } from './accept-errors.ts';
 import { writeAnswer } from './answer.ts';
@@ -32,7 +32,7 @@ export interface HttpEdgeOptions extends DoorOptions {
   /** Counts the calls of routes that count. */
   readonly count?: Count;
   /** Told of every request when it is over. */
-  readonly observe?: (seen: SeenRequest) => void;
+  readonly observe?: (seen: AccessedRequest) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Shared by all edges of a server. */
   readonly intake?: Intake;

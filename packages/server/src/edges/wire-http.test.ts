@@ -57,7 +57,23 @@ async function session() {
     return ids;
   };
   expect((await send('handshake/req')).status).toBe(200);
-  return { send, stream, read };
+  const sendLines = (body: string) =>
+    fetch(`${server.url}/a2e/send`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/x-ndjson' },
+      body,
+    });
+  /** What comes, up to the answer to this message. */
+  const answers = async (last: string) => {
+    const parser = new SseParser();
+    const heard: JsonObject[] = [];
+    for await (const chunk of (await stream()).body ?? []) {
+      for (const event of parser.push(chunk)) if (event.ok) heard.push(JSON.parse(event.value.data));
+      if (heard.at(-1)?.['req_id'] === last) break;
+    }
+    return heard;
+  };
+  return { send, sendLines, answers, stream, read };
 }
 
 const upTo = (last: number, first = 0) => Array.from({ length: last + 1 - first }, (_, index) => first + index);
@@ -158,5 +174,39 @@ describe('before the handshake a WebSocket message of more than 64 KiB', () => {
       message('tool/call/req', { tool_name: 'echo', arguments: { long } }),
     ]);
     expect(heard).toMatchObject([{ ok: true }, { data: { data: { long } } }]);
+  });
+});
+
+describe('several messages at once', () => {
+  const line = (id: string) => JSON.stringify({ a2e: '1.0', type: 'ping', id, ts: 1 });
+  const ids = (heard: readonly JsonObject[]) => heard.map(({ type, req_id }) => `${type} ${req_id}`);
+
+  test('POST /a2e/send takes every line of application/x-ndjson, in order, the last without a line break too', async () => {
+    const { sendLines, answers } = await session();
+    const sent = await sendLines(`${line('a')}\n\nnot json\r\n${line('b')}\n${line('c')}`);
+    expect(await sent.json()).toEqual({ ok: true, messages: 4 });
+    expect(ids(await answers('c')).slice(1)).toEqual(['pong a', 'error ', 'pong b', 'pong c']);
+  });
+
+  test('of more lines than a request may have none is taken', async () => {
+    const { sendLines, send, answers } = await session();
+    const refused = await sendLines(Array.from({ length: 1_001 }, (_, at) => line(`x${at}`)).join('\n'));
+    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining('none of them was taken')]);
+    await send('ping');
+    expect(ids(await answers('id of ping')).slice(1)).toEqual(['pong id of ping']);
+  });
+
+  test('a WebSocket message with several lines is as many messages, and one that is written over several lines is one', async () => {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`, {
+      headers: { authorization: `Bearer ${secret}` },
+    });
+    const heard: JsonObject[] = [];
+    socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+    await once(socket, 'open');
+    const hello = JSON.stringify({ a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1 });
+    socket.send(`${hello}\n${line('a')}\r\n\n${line('b')}\n`);
+    socket.send(JSON.stringify(JSON.parse(line('c')), null, 2));
+    await expect.poll(() => ids(heard)).toEqual(['handshake/resp h', 'pong a', 'pong b', 'pong c']);
+    socket.close();
   });
 });

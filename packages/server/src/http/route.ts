@@ -83,6 +83,8 @@ export interface InboundRequest {
   readonly principal: Principal | undefined;
   /** The peer's address, after trusted proxies. */
   readonly address: string;
+  /** Where the client sees this server, without a slash at the end: `https://agents.example.com/base`. */
+  readonly baseUrl: string;
   /** Aborts when the peer is gone or the server is told to stop at once. */
   readonly signal: AbortSignal;
   /** The body has proven its sender: its bytes no longer count as those of unproven senders. */

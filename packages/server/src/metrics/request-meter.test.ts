@@ -30,6 +30,16 @@ test('a duration is in every bucket whose bound it does not pass', () => {
   expect(duration.find(({ suffix }) => suffix === '_count')?.value).toBe(4);
 });
 
+test('the busiest routes come first, with how long most of their requests took', () => {
+  const meter = new RequestMeter();
+  for (let number = 0; number < 20; number++) meter.observe({ ...seen, milliseconds: number === 0 ? 300 : 3 });
+  meter.observe({ ...seen, route: '/other', status: 503, milliseconds: 90_000 });
+  expect(meter.busiest(2)).toEqual([
+    { method: 'GET', route: '/things/:id', count: 20, errors: 0, p50_ms: 5, p95_ms: 5 },
+    { method: 'GET', route: '/other', count: 1, errors: 1, p50_ms: null, p95_ms: null },
+  ]);
+});
+
 test('whatever strangers ask for, there are no more labels than routes and methods', () => {
   const meter = new RequestMeter();
   for (let number = 0; number < 10_000; number++) {

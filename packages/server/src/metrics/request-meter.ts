@@ -10,6 +10,14 @@ export interface SeenRequest {
   readonly milliseconds: number;
 }
 
+/** The same, with what stands in the access log alone. */
+export interface AccessedRequest extends SeenRequest {
+  /** Without its query, which may hold a secret. */
+  readonly path: string;
+  /** Who called, where that is proven. */
+  readonly caller: string | undefined;
+}
+
 /** Counts requests by route, method and kind of status, and how long they took. */
 export class RequestMeter {
   readonly #tallies = new Map<string, Tally>();
@@ -44,6 +52,21 @@ export class RequestMeter {
     ];
   }
 
+  /** The routes with the most requests: how many, how many of them failed by our fault, and how long they took. */
+  busiest(most: number): RouteFigures[] {
+    return [...this.#tallies.values()]
+      .sort((one, other) => other.count - one.count)
+      .slice(0, most)
+      .map(({ labels: { method = '', route = '' }, statuses, buckets, count }) => ({
+        method,
+        route,
+        count,
+        errors: statuses.get('5xx') ?? 0,
+        p50_ms: quantile(buckets, count, 0.5),
+        p95_ms: quantile(buckets, count, 0.95),
+      }));
+  }
+
   #tally(method: string, route: string): Tally {
     const key = `${method} ${route}`;
     let tally = this.#tallies.get(key);
@@ -54,6 +77,27 @@ export class RequestMeter {
     }
     return tally;
   }
+}
+
+/** What a route has done since the start. `type`, not `interface`: it goes out as JSON. */
+export type RouteFigures = {
+  readonly method: string;
+  readonly route: string;
+  readonly count: number;
+  readonly errors: number;
+  /** At most so long; null when longer than all bounds. */
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+};
+
+/** The bound of the bucket in which this part of the requests is over. */
+function quantile(buckets: readonly number[], count: number, part: number): number | null {
+  let total = 0;
+  for (const [at, bucket] of buckets.entries()) {
+    total += bucket;
+    if (total >= count * part) return (BOUNDS[at] ?? 0) * 1000;
+  }
+  return null;
 }
 
 interface Tally {

@@ -1,5 +1,5 @@
-import type { Engine, Store } from '@dragoman/core';
-import { type Metric, single } from './metric.ts';
+import { type Engine, RUN_KINDS, type RunKind, type Store } from '@dragoman/core';
+import { type Metric, type Sample, single } from './metric.ts';
 
 /** What the edge has open. */
 export interface EdgeLoad {
@@ -29,21 +29,50 @@ function edgeMetrics({ connections, streams, sockets }: EdgeLoad): Metric[] {
 }
 
 function engineMetrics({ runs, limiter }: Engine): Metric[] {
-  const { accepted, frames, finished } = runs.counts;
-  const { running, waiting } = runs.load;
+  const { counts, load } = runs.table;
+  const finished = RUN_KINDS.flatMap((kind) => finishedOf(kind, counts.finished(kind)));
+  const { running, waiting } = load.request;
   return [
-    single('counter', 'dragoman_requests_accepted_total', 'Requests recorded; repeats are not.', accepted),
+    single(
+      'counter',
+      'dragoman_requests_accepted_total',
+      'Requests recorded; repeats are not.',
+      counts.accepted.request,
+    ),
     {
       name: 'dragoman_requests_finished_total',
       help: 'Requests that got their final frame, by outcome: succeeded, an error code of ours, or failed.',
       type: 'counter',
-      samples: [...finished].map(([outcome, value]) => ({ labels: { outcome }, value })),
+      samples: [...counts.finished('request')].map(([outcome, value]) => ({ labels: { outcome }, value })),
     },
     single('gauge', 'dragoman_requests_running', 'Requests that are being answered.', running),
     single('gauge', 'dragoman_requests_waiting', 'Requests that wait for their agent to have a place.', waiting),
-    single('counter', 'dragoman_frames_total', 'Frames recorded.', frames),
+    byKind(
+      'counter',
+      'dragoman_runs_accepted_total',
+      'Runs taken in; repeats are not.',
+      (kind) => counts.accepted[kind],
+    ),
+    {
+      name: 'dragoman_runs_finished_total',
+      help: 'Runs that ended, by outcome: succeeded, an error code of ours, or failed.',
+      type: 'counter',
+      samples: finished,
+    },
+    byKind('gauge', 'dragoman_runs_running', 'Runs that are being worked on.', (kind) => load[kind].running),
+    byKind('gauge', 'dragoman_runs_waiting', 'Runs that wait for a slot.', (kind) => load[kind].waiting),
+    single('counter', 'dragoman_frames_total', 'Frames recorded.', counts.frames),
     single('counter', 'dragoman_rate_limited_total', 'Requests refused because of a rate limit.', limiter.refusals),
   ];
+}
+
+/** A metric with one value for each kind of run: requests, executions of workflows, calls of tools. */
+function byKind(type: 'counter' | 'gauge', name: string, help: string, value: (kind: RunKind) => number): Metric {
+  return { name, help, type, samples: RUN_KINDS.map((kind) => ({ labels: { kind }, value: value(kind) })) };
+}
+
+function finishedOf(kind: RunKind, finished: ReadonlyMap<string, number>): Sample[] {
+  return [...finished].map(([outcome, value]) => ({ labels: { kind, outcome }, value }));
 }
 
 async function storeMetrics(store: Store): Promise<Metric[]> {

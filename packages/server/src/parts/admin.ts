@@ -4,15 +4,15 @@ import { adminDataRoutes } from '../routes/admin-data.ts';
 import { adminRequestRoutes } from '../routes/admin-requests.ts';
 import { adminQuestionRoutes } from '../routes/questions.ts';
 import type { AgentsPart } from './agents.ts';
-import type { MailboxPart } from './mailbox.ts';
 import type { MessagesPart } from './messages.ts';
+import type { OutboxPart } from './outbox.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 import type { WirePart } from './wire.ts';
 
 export interface AdminPartOptions extends Service {
   readonly drivers: Pick<AgentsPart, 'open' | 'configured'>;
-  readonly mailbox: Pick<MailboxPart, 'keys'>;
+  readonly callbacks: Pick<OutboxPart, 'keys'>;
   readonly messages: Pick<MessagesPart, 'registry'>;
   readonly workflows: Workflows;
   readonly operations: LoadedOperations;
@@ -21,14 +21,14 @@ export interface AdminPartOptions extends Service {
 
 /** Administration of what several parts have a share in, and the operator's key. */
 export function openAdminPart(options: AdminPartOptions): ServerPart {
-  const { engine, store, drivers, mailbox, messages, workflows, operations, wire, log } = options;
+  const { engine, store, drivers, callbacks, messages, workflows, operations, wire, log } = options;
   return {
     routes: [
       ...adminAgentRoutes({
         engine,
         openAgent: drivers.open,
         configured: drivers.configured,
-        callbackSecrets: mailbox.keys,
+        callbackSecrets: callbacks.keys,
         registrations: messages.registry,
       }),
       ...adminQuestionRoutes({ engine }),

@@ -6,13 +6,18 @@ import {
   childrenFolder,
   type DriverDefinition,
   endOrphans,
+  failureOf,
   openAgent,
+  Pins,
+  peerPlace,
+  readPeerCard,
   unopenedAgent,
 } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { reloadableAgents } from '../reload/reloadable-agents.ts';
 import { reloadableDefault } from '../reload/reloadable-parts.ts';
 import type { Opened } from '../routes/admin-agents.ts';
+import { adminCardRoutes } from '../routes/admin-cards.ts';
 import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
@@ -26,22 +31,25 @@ export interface AgentsPart extends ServerPart {
 
 /** Opens the agents of the configuration, then those of the administration. */
 export async function openAgentsPart(service: Service & { readonly hub: AgentSocketHub }): Promise<AgentsPart> {
-  const { folder, engine, agents, hub, gate, reader, store, clock, ids, log } = service;
+  const { folder, engine, agents, hub, gate, references, reader, store, clock, ids, log } = service;
+  const pins = new Pins({ store: store.pins, clock });
   endOrphans({ folder: childrenFolder(folder), log });
   const onPush = (push: AgentPush) => engine.pushes.deliver(push);
-  const open = (id: string, definition: DriverDefinition) =>
-    openAgent(id, definition, {
-      clock,
-      ids,
-      log,
-      folder,
-      hub,
-      gate,
-      onPush,
-      reader,
-      sessions: store.sessions,
-      version: VERSION,
-    });
+  const context = {
+    clock,
+    ids,
+    log,
+    folder,
+    hub,
+    gate,
+    references,
+    onPush,
+    reader,
+    pins,
+    sessions: store.sessions,
+    version: VERSION,
+  };
+  const open = (id: string, definition: DriverDefinition) => openAgent(id, definition, context);
   const place = (agent: Agent, { max_parallel = 8, idempotent = false }: DriverDefinition) =>
     engine.addAgent(agent, { maxParallel: max_parallel, isIdempotent: idempotent });
   const add = async (id: string, definition: DriverDefinition) => place(await open(id, definition), definition);
@@ -56,15 +64,28 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       place(unopenedAgent(id), { driver, ...definition });
     });
   }
+  const readCard = async (definition: AgentDefinition) => {
+    const id = definition.agent_id;
+    try {
+      const driver = definition as DriverDefinition;
+      return await readPeerCard(id, peerPlace(id, driver, service), { clock, log, gate, reader });
+    } catch (error) {
+      const refused = failureOf(error);
+      // `unreachable` would say that this server is.
+      if (refused?.code === 'unreachable')
+        return failure('agent_failed', {}, `The card cannot be read: ${refused.message}`);
+      return refused ?? unopenable(error);
+    }
+  };
   return {
+    routes: adminCardRoutes({ pins, readCard }),
     open: async (definition) => {
       const driver = definition as DriverDefinition;
       try {
         const agent = await open(definition.agent_id, driver);
         return { place: () => place(agent, driver), close: () => agent[Symbol.asyncDispose]() };
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
+        return unopenable(error);
       }
     },
     configured: {
@@ -80,6 +101,11 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
     },
     reloadables: [reloadableAgents({ agents, engine, open, place }), reloadableDefault(engine)],
   };
+}
+
+function unopenable(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
 }
 
 const UNOPENED = 'an agent of the administration cannot be opened: mend it and start again, or make or remove it there';

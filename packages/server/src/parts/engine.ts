@@ -47,7 +47,7 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
     ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),
   });
-  const tools = new ToolRegistry({ clock, log });
+  const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;
   const strangers = new Strangers({ clock, perMinute: config.messages.unproven_per_minute });
   const { message_bytes: maxFrameBytes } = config.limits;

@@ -1,4 +1,4 @@
-import type { Engine } from '@dragoman/core';
+import type { Engine, Log } from '@dragoman/core';
 import { countRequest } from '../callers/count-request.ts';
 import { edgeLimits, jsonLimits } from '../config/door-limits.ts';
 import { anonymousAgents } from '../config/mailbox-config.ts';
@@ -7,8 +7,10 @@ import { HttpEdge } from '../edges/http.ts';
 import { tightestFirst } from '../edges/limit-state.ts';
 import type { Counted, CountedCall } from '../http/count.ts';
 import type { Route, SocketRoute } from '../http/route.ts';
-import { RequestMeter, type SeenRequest } from '../metrics/request-meter.ts';
+import { RecentHour } from '../metrics/recent-hour.ts';
+import { type AccessedRequest, RequestMeter } from '../metrics/request-meter.ts';
 import { serverMetrics } from '../metrics/server-metrics.ts';
+import { adminOverviewRoute, readCounters } from '../routes/admin-overview.ts';
 import { healthRoute } from '../routes/health.ts';
 import { metricsRoute } from '../routes/metrics.ts';
 import { openApiRoute } from '../routes/openapi.ts';
@@ -39,7 +41,10 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
   const measured = { engine, store, edge: () => edge.load };
   const health = healthRoute(VERSION);
   const metrics = metricsRoute(async () => [...meter.metrics(), ...(await serverMetrics(measured))]);
-  const routes: Route[] = [health, metrics, ...options.routes];
+  const hour = new RecentHour(clock, () => readCounters(engine, store));
+  const startedAt = clock.now();
+  const overview = adminOverviewRoute({ engine, meter, hour, edge: measured.edge, version: VERSION, startedAt });
+  const routes: Route[] = [health, metrics, overview, ...options.routes];
   routes.push(openApiRoute(routes, VERSION));
   const started = new Started();
   const held = routes.map((route) => started.holding(route));
@@ -51,7 +56,10 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
     proxies: config.trusted_proxies,
     authenticate: (key: string, from: string) => started.once(() => keyCheck.check(key, from)),
     count: (call: CountedCall) => count(engine, call),
-    observe: (seen: SeenRequest) => meter.observe(seen),
+    observe: (seen: AccessedRequest) => {
+      meter.observe(seen);
+      if (config.log.access) logAccess(log, seen);
+    },
     ...edgeLimits(limits),
     intake,
     jsonLimits: jsonLimits(limits),
@@ -76,8 +84,8 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
             ...intake,
             connections: new ConnectionShares({ most: ADMIN_CONNECTIONS, perAddress: ADMIN_CONNECTIONS }),
           },
-          // Anyone who can reach it may ask for the server's health, and for nothing that belongs to an agent.
-          routes: [health, ...held.filter(({ access }) => access === 'admin')],
+          // Anyone who can reach it may ask for the server's health and the console's files, and for nothing that belongs to an agent.
+          routes: [health, ...held.filter(({ access, path }) => access === 'admin' || isConsole(path))],
           hosts: hostsOf(adminHost),
         });
   engine.keys.onRevoked((keyId) => {
@@ -101,9 +109,13 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
       const reachable = anonymousAgents(config.mailbox).filter((id) => agents.has(id));
       logReachable(routes, { log, host, agents: reachable });
     },
-    start: async () => started.now(),
+    start: async () => {
+      started.now();
+      hour.start();
+    },
     // Open answers finish while the other parts drain.
     drain: async (drainMs) => {
+      hour.stop();
       closed = Promise.all([edge.close({ drainMs }), adminEdge?.close({ drainMs })]);
     },
     stop: async () => {
@@ -112,11 +124,22 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
   };
 }
 
+function logAccess(log: Log, { method, path, status, milliseconds, caller }: AccessedRequest): void {
+  // Of a peer that left before it was answered there is no status.
+  const fields = { method, path: path.slice(0, LONGEST_PATH), status: status ?? null, ms: Math.round(milliseconds) };
+  log.info({ ...fields, ...(caller !== undefined && { caller }) }, 'HTTP request');
+}
+
 function count(engine: Engine, { principal }: CountedCall): Counted {
   if (principal === undefined) return { limits: [] };
   const { states, refused } = countRequest(engine.limiter, principal);
   return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
 }
 
+function isConsole(path: string): boolean {
+  return path === '/' || path.startsWith('/console/');
+}
+
+const LONGEST_PATH = 300;
 /** Within what is reserved of the open files. */
 const ADMIN_CONNECTIONS = 32;

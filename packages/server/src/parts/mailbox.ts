@@ -1,12 +1,4 @@
-import {
-  AnonymousQuota,
-  anonymousOwner,
-  CallbackLimits,
-  Directory,
-  Mailbox,
-  Outbox,
-  SigningKeys,
-} from '@dragoman/core';
+import { AnonymousQuota, anonymousOwner, CallbackLimits, Directory, Mailbox } from '@dragoman/core';
 import { MailboxLimits } from '../callers/mailbox-limits.ts';
 import {
   anonymousAgents,
@@ -14,50 +6,29 @@ import {
   anonymousSender,
   mailboxSettings,
   mailboxTerms,
-  outboxSettings,
 } from '../config/mailbox-config.ts';
-import { adminOutboxRoutes } from '../routes/admin-outbox.ts';
 import { type CardExtension, type DiscoveryContext, discoveryRoutes } from '../routes/discovery.ts';
 import { mailboxRoutes } from '../routes/mailbox.ts';
 import { VERSION } from '../version.ts';
+import type { OutboxPart } from './outbox.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
 export interface MailboxPartOptions extends Service {
   /** What else its card tells of. */
   readonly extensions: () => readonly CardExtension[];
-  readonly agentCard: DiscoveryContext['agentCard'];
-}
-
-/** The mailbox and everything that belongs to it. */
-export interface MailboxPart extends ServerPart {
-  readonly keys: SigningKeys;
+  readonly rootCard: DiscoveryContext['rootCard'];
+  readonly callbacks: Pick<OutboxPart, 'outbox' | 'keys'>;
 }
 
 /** Puts the mailbox together as configured. */
-export function openMailboxPart(options: MailboxPartOptions): MailboxPart {
-  const { config, folder, engine, agents, store, gate, signatures, clock, ids, log } = options;
+export function openMailboxPart(options: MailboxPartOptions): ServerPart {
+  const { config, engine, agents, store, gate, clock, ids, log } = options;
+  const { outbox, keys } = options.callbacks;
   const { mailbox: mailboxConfig } = config;
   const { callbacks } = mailboxConfig;
   const terms = mailboxTerms(mailboxConfig);
   const addressees = () => agents.list();
-  const keys = new SigningKeys({
-    store: store.outbox,
-    signatures,
-    log,
-    ...(config.store !== 'memory' && { folder }),
-  });
-  const outbox = new Outbox({
-    store: store.outbox,
-    gate,
-    keys,
-    clock,
-    ids,
-    log,
-    isRegistered: (owner) => engine.callers.find(owner) !== undefined,
-    settings: outboxSettings(mailboxConfig),
-    purgeTime: engine.purgeTime,
-  });
   const identity = { name: mailboxConfig.name, agentId: mailboxConfig.agentId };
   const mailbox = new Mailbox({
     engine,
@@ -89,7 +60,6 @@ export function openMailboxPart(options: MailboxPartOptions): MailboxPart {
     ...terms,
   });
   return {
-    keys,
     routes: [
       ...mailboxRoutes({
         mailbox,
@@ -102,23 +72,17 @@ export function openMailboxPart(options: MailboxPartOptions): MailboxPart {
       }),
       ...discoveryRoutes({
         config: mailboxConfig,
+        publicUrl: config.public_url,
         version: VERSION,
         callbackKey: keys.publicKey,
         addressees,
         extensions: options.extensions,
-        agentCard: options.agentCard,
+        rootCard: options.rootCard,
         anonymous: () => anonymousSender(mailboxConfig, anonymousOwner('', ''), agents)?.permissions.agents ?? [],
       }),
-      ...adminOutboxRoutes(outbox),
     ],
-    start: async () => {
-      await outbox.start();
-      await mailbox.start();
-    },
+    start: () => mailbox.start(),
     // After the engine has drained: its last answers are letters and callbacks.
-    stop: async (drainMs) => {
-      await mailbox.stop();
-      await outbox.stop({ drainMs });
-    },
+    stop: () => mailbox.stop(),
   };
 }

@@ -61,7 +61,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   };
   const published = { public_key: signer.publicKey, public_key_fingerprint: signer.fingerprint };
   // Both are on one port: the URL at which one is reached from outside serves the other too.
-  const outsideUrl = (settings.url ?? config.mailbox.url)?.replace(/\/$/, '');
+  const outsideUrl = (settings.url ?? config.mailbox.url ?? config.public_url)?.replace(/\/$/, '');
   const endpoint = () => `${outsideUrl ?? address.url}/a2a/messages`;
   let url: string | undefined;
   const relayed = new Set<string>();
@@ -126,7 +126,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   // Before the engine takes up what was left: some of it may be for agents that registered.
   await registry.load();
   if (!requireSignatures) {
-    log.info({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
+    log.debug({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
   }
   return {
     get url() {

@@ -7,6 +7,7 @@ import {
   openGate,
   openVault,
   passingKey,
+  References,
   type Store,
   type Vault,
 } from '@dragoman/core';
@@ -23,6 +24,7 @@ export interface OutboundPartOptions extends OpeningOptions {
 export interface OutboundPart extends ServerPart {
   readonly vault: Vault;
   readonly gate: NetworkGate;
+  readonly references: References;
 }
 
 /** The vault and the gate that has its secrets from it, as the configuration wants them. */
@@ -34,6 +36,7 @@ export async function openOutboundPart(options: OutboundPartOptions): Promise<Ou
   return {
     vault,
     gate,
+    references: new References({ environment: options.environment, vault }),
     routes: adminCredentialRoutes(vault),
     reloadables: [reloadableGate(gate)],
     stop: () => gate[Symbol.asyncDispose](),

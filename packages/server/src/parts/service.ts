@@ -2,6 +2,7 @@ import type {
   Engine,
   JsonReader,
   NetworkGate,
+  References,
   Signatures,
   Store,
   Strangers,
@@ -19,6 +20,8 @@ export interface Service extends OpeningOptions {
   readonly store: Store;
   readonly vault: Vault;
   readonly gate: NetworkGate;
+  /** Resolves what `env` and `headers` of the configuration refer to. */
+  readonly references: References;
   readonly reader: JsonReader;
   readonly signatures: Signatures;
   readonly intake: Intake;

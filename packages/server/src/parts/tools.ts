@@ -31,6 +31,8 @@ export interface ToolsPartOptions extends Service {
 export interface ToolsPart extends ServerPart {
   readonly servers: McpServers;
   readonly skills: Skills;
+  /** Those with a driver, and those that registered and are healthy. */
+  readonly everyAgent: () => readonly SkilledAgent[];
 }
 
 /** Everything that can be called as a tool, and the targets `tools` and `agents`. */
@@ -50,6 +52,7 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
     pins: store.pins,
     gate,
     reader: options.reader,
+    references: options.references,
     version: VERSION,
     howToAccept: options.howToAccept,
   });
@@ -58,6 +61,7 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
   engine.addAgent(agentsTarget(everyAgent), { maxParallel: Number.POSITIVE_INFINITY });
   return {
     servers,
+    everyAgent,
     skills: new Skills({ engine, ids, agents: (skill) => skilledAgents(agents, registry, skill) }),
     routes: adminToolRoutes({ tools, servers }),
     reloadables: [

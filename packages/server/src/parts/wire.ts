@@ -2,16 +2,26 @@ import { join } from 'node:path';
 import {
   type AuditEntry,
   chainsPlugin,
+  childrenFolder,
   durableCalls,
+  envPlugin,
+  HubSubagents,
+  Learning,
+  learnPlugin,
   lexicalSearch,
+  loadEnvironments,
   loadPlugins,
   type McpServers,
   Memories,
   mcpPlugin,
   memoryPlugin,
+  multiAgentPlugin,
   type Principal,
+  planningPlugin,
+  procPlugin,
   SessionToolkits,
   skillsPlugin,
+  toolkitsPlugin,
   toolsPlugin,
   WireHost,
   type WirePlugin,
@@ -28,7 +38,7 @@ import { pluginStates } from './plugin-states.ts';
 import type { Service } from './service.ts';
 import type { ToolsPart } from './tools.ts';
 
-export interface WirePartOptions extends Service, Pick<ToolsPart, 'servers' | 'skills'> {}
+export interface WirePartOptions extends Service, Pick<ToolsPart, 'servers' | 'skills' | 'everyAgent'> {}
 
 export interface WirePart extends ServerPart {
   readonly host: WireHost;
@@ -43,7 +53,8 @@ export interface WirePart extends ServerPart {
 
 /** The A2E wire: a host for the server's tools, and the ways to connect to it. */
 export async function openWirePart(options: WirePartOptions): Promise<WirePart> {
-  const { config, engine, tools, servers, skills, keyCheck, store, folder, intake, reader, unread } = options;
+  const { config, engine, tools, servers, skills, everyAgent, keyCheck, store, folder, intake, reader, unread } =
+    options;
   const { clock, ids, log } = options;
   const toolkits = new SessionToolkits();
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
@@ -51,6 +62,8 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
   const count = (principal: Principal) => {
     if (principal.role !== 'admin') engine.limiter.request(principal);
   };
+  const learning = new Learning({ store: store.memories, clock, ids });
+  const environments = (await Promise.all((config.wire.environments ?? []).map(loadEnvironments))).flat();
   // Every capability of the host. A new one is a file in core and a line here.
   const plugins: WirePlugin[] = [
     toolsPlugin({ tools, toolkits, clock, callDurably: durableCalls({ engine, ids, clock }) }),
@@ -58,6 +71,23 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
     mcpPlugin({ servers, toolkits }),
     memoryPlugin({ memories, clock, log }),
     skillsPlugin({ skills, clock }),
+    toolkitsPlugin({ tools, toolkits }),
+    planningPlugin({ store: store.memories, clock, ids }),
+    multiAgentPlugin(new HubSubagents({ engine, store: store.memories, clock, ids, log, agents: everyAgent })),
+    learnPlugin(learning),
+    ...(config.wire.proc === undefined
+      ? []
+      : [
+          procPlugin({
+            config: config.wire.proc,
+            folder: join(folder, 'proc'),
+            children: childrenFolder(folder),
+            clock,
+            ids,
+            log,
+          }),
+        ]),
+    ...(environments.length === 0 ? [] : [envPlugin({ environments, clock, ids })]),
     ...(await Promise.all((config.wire.plugins ?? []).map(loadPlugins))).flat(),
   ];
   const isLasting = config.store !== 'memory';
@@ -100,8 +130,8 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
       return socket;
     },
     audited: async (requestId) => (await audit?.named(requestId)) ?? [],
-    routes: wireRoutes({ host, clock, ids, rates: intake.rates, unread, maxMessageBytes }),
-    sockets: [wireSocketRoute({ host, maxMessageBytes })],
+    routes: wireRoutes({ host, learning, clock, ids, rates: intake.rates, unread, maxMessageBytes }),
+    sockets: [wireSocketRoute({ host, rates: intake.rates, maxMessageBytes })],
     listen: async () => {
       const { wire, host: address } = config;
       if (wire.port !== undefined) url = await edge.listenTcp({ host: address, port: wire.port });

@@ -15,6 +15,7 @@ import { reloadableWorkflows } from '../reload/reloadable-parts.ts';
 import { adminWorkflowRoutes } from '../routes/admin-workflows.ts';
 import { executionRoutes } from '../routes/executions.ts';
 import { limitsAndCacheRoutes } from '../routes/limits-and-cache.ts';
+import { storageRoutes } from '../routes/storage.ts';
 import { storedWorkflowsRoute } from '../routes/stored-workflows.ts';
 import { workflowRoutes } from '../routes/workflows.ts';
 import type { ServerPart } from './part.ts';
@@ -37,6 +38,7 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
   const { operations: _, stored: _stored, ...limits } = config.workflows;
   const workflows = openWorkflows({
     store,
+    runs: engine.runs.table,
     folder,
     gate,
     apis,
@@ -66,10 +68,11 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
       ...executionRoutes({ workflows, clock }),
       ...limitsAndCacheRoutes({ limiter: engine.limiter, workflows }),
       storedWorkflowsRoute(stored),
+      ...storageRoutes(workflows.storedData),
       ...adminWorkflowRoutes({ stored, maxBytes: workflows.limits.max_workflow_bytes }),
     ],
     reloadables: [reloadableWorkflows(stored, config)],
-    start: () => workflows.executions.start(),
-    drain: (drainMs) => workflows.stop(drainMs),
+    start: async () => workflows.executions.start(),
+    stop: () => workflows.stop(),
   };
 }

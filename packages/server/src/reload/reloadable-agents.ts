@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Agent, DriverDefinition, Engine } from '@dragoman/core';
+import { type Agent, type DriverDefinition, type Engine, referencedFiles } from '@dragoman/core';
 import type { AnsweringAgents, ConfiguredAgents } from '../agents/answering-agents.ts';
 import { ModuleFiles } from './module-files.ts';
 import type { Reloadable } from './reload.ts';
@@ -21,8 +21,7 @@ export function reloadableAgents({ agents, engine, open, place }: ReloadableAgen
     prepare: async ({ agents: wanted }) => {
       const { configured } = agents;
       const isSame = (id: string, definition: DriverDefinition) =>
-        isDeepStrictEqual(definition, configured[id]) &&
-        (definition.module === undefined || !files.isStale(definition.module));
+        isDeepStrictEqual(definition, configured[id]) && !filesIn(definition).some((path) => files.isStale(path));
       // Before they are read: one that is changed meanwhile is stale the next time.
       const nextFiles = filesOf(wanted);
       const opened: { readonly agent: Agent; readonly definition: DriverDefinition }[] = [];
@@ -54,7 +53,12 @@ export function reloadableAgents({ agents, engine, open, place }: ReloadableAgen
 }
 
 function filesOf(agents: ConfiguredAgents): ModuleFiles {
-  return new ModuleFiles(Object.values(agents).flatMap(({ module }) => (module === undefined ? [] : [module])));
+  return new ModuleFiles(Object.values(agents).flatMap(filesIn));
+}
+
+/** The files that an agent is made from: its module, and those that hold its secrets. */
+function filesIn({ module, env = {}, headers = {} }: DriverDefinition): string[] {
+  return [...(module === undefined ? [] : [module]), ...referencedFiles(env), ...referencedFiles(headers)];
 }
 
 /** Whoever registered it would take ours away by leaving. */

@@ -206,20 +206,22 @@ async function createKey(request: InboundRequest, engine: Engine): Promise<Answe
   if (!json.ok) return unreadable(json.issues);
   const outcome = decodeNewKeyRequest(json.value);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
-  const { agent_id: agentId, role, description } = outcome.value;
+  const { agent_id: agentId, role, description, expires_in_seconds: seconds } = outcome.value;
+  const expiresInMs = seconds === undefined ? undefined : seconds * 1000;
   if (description === FROM_ENVIRONMENT) {
     const message = `description must not be ${JSON.stringify(description)}: it marks the key of DRAGOMAN_ADMIN_KEY`;
     return failure('invalid_message', { issues: [{ pointer: '/description', code: 'reserved', message }] }, message);
   }
   if (role === 'admin') {
-    const key = await engine.keys.create({ agentId: 'admin', role: 'admin', description: textOrNull(description) });
+    const own = { description: textOrNull(description), expiresInMs };
+    const key = await engine.keys.create({ agentId: 'admin', role: 'admin', ...own });
     return { status: 201, json: newKeyJson(key) };
   }
   if (typeof agentId !== 'string' || engine.callers.find(agentId) === undefined) {
     const message = `agent_id must name an agent that exists; got ${JSON.stringify(agentId ?? null)}`;
     return failure('invalid_message', { issues: [{ pointer: '/agent_id', code: 'unknown_agent', message }] }, message);
   }
-  const key = await engine.keys.create({ agentId, role: 'agent', description: textOrNull(description) });
+  const key = await engine.keys.create({ agentId, role: 'agent', description: textOrNull(description), expiresInMs });
   return { status: 201, json: newKeyJson(key) };
 }
 
@@ -231,7 +233,7 @@ function newKeyJson({ row, secret }: NewKey): JsonObject {
   return { ...keyJson(row), api_key: secret };
 }
 
-function keyJson({ keyId, agentId, role, description, createdAt, revokedAt }: KeyRow): JsonObject {
+function keyJson({ keyId, agentId, role, description, createdAt, expiresAt, revokedAt }: KeyRow): JsonObject {
   const time = (at: number | null) => (at === null ? null : new Date(at).toISOString());
   return {
     key_id: keyId,
@@ -239,6 +241,7 @@ function keyJson({ keyId, agentId, role, description, createdAt, revokedAt }: Ke
     role,
     description,
     created_at: time(createdAt),
+    expires_at: time(expiresAt),
     revoked_at: time(revokedAt),
   };
 }

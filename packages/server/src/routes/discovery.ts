@@ -8,6 +8,7 @@ import {
   MAILBOX_VERSION,
 } from '@dragoman/protocols/a2a-mailbox';
 import { type MailboxConfig, mailboxTerms } from '../config/mailbox-config.ts';
+import { cachedJson } from '../http/cached-json.ts';
 import type { InboundRequest, Route } from '../http/route.ts';
 
 export interface DiscoveryContext {
@@ -18,8 +19,13 @@ export interface DiscoveryContext {
   readonly addressees: () => readonly (Addressee & { readonly description?: string | undefined })[];
   /** What else can be done here, as Linux Foundation A2A tells what it has no field for. */
   readonly extensions: () => readonly CardExtension[];
-  /** The A2A card of the default agent, with these interfaces after its own; `undefined` without a default agent. */
-  readonly agentCard: (request: InboundRequest, others: readonly JsonObject[]) => JsonObject | undefined;
+  /** The A2A card of the default agent. */
+  readonly rootCard: {
+    /** With these interfaces after its own; `undefined` without a default agent. */
+    unsigned(request: InboundRequest, others: readonly JsonObject[]): Promise<JsonObject | undefined>;
+    sign(card: JsonObject, request: InboundRequest): Promise<JsonObject>;
+  };
+  readonly publicUrl: string | undefined;
   /** Ids of the agents that senders without a key may write to: nobody is told of any other. */
   readonly anonymous: () => readonly string[];
 }
@@ -34,29 +40,36 @@ export interface CardExtension {
 /** Who this mailbox is, for whoever finds it: all of it comes from the configuration. */
 export function discoveryRoutes(context: DiscoveryContext): Route[] {
   const sourceFor = (request: InboundRequest) => cardSource(request, context);
-  const document = (path: string, summary: string, tell: (request: InboundRequest) => JsonObject): Route => ({
+  const document = (
+    path: string,
+    summary: string,
+    tell: (request: InboundRequest) => JsonObject | Promise<JsonObject>,
+  ): Route => ({
     method: 'GET',
     path,
     access: 'open',
     counts: false,
     summary,
-    handle: (request) => ({ status: 200, headers: { Vary: 'A2A-Version' }, json: tell(request) }),
+    handle: async (request) => cachedJson(request, await tell(request), 'A2A-Version'),
   });
-  const card = (request: InboundRequest) => {
+  const card = async (request: InboundRequest) => {
     const { capabilities, ...mailbox } = agentCard(sourceFor(request));
-    const { capabilities: lfCapabilities = {}, ...agent } =
-      context.agentCard(request, mailbox.supportedInterfaces) ?? {};
-    const others = context.extensions().map((extension) => ({ ...extension, required: false }));
-    const extensions = [...(capabilities.extensions ?? []), ...others];
+    const { capabilities: lfCapabilities, ...agent } =
+      (await context.rootCard.unsigned(request, mailbox.supportedInterfaces)) ?? {};
+    // None is required, and ProtoJSON leaves that out.
+    const extensions = [...(capabilities.extensions ?? []), ...context.extensions()].map(
+      ({ uri, description, params }) => ({ uri, description, params }),
+    );
     const { name, description } = context.config;
-    return {
+    const whole = {
       ...mailbox,
       ...agent,
       // What the operator calls this server goes before what the agent is called.
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description }),
-      capabilities: { ...capabilities, ...(lfCapabilities as JsonObject), extensions },
+      capabilities: { ...((lfCapabilities ?? capabilities) as JsonObject), extensions },
     } as JsonObject;
+    return context.rootCard.sign(whole, request);
   };
   return [
     document('/.well-known/agent-card.json', 'The A2A card of the default agent, and of this mailbox.', card),
@@ -71,15 +84,13 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
 }
 
 function cardSource(request: InboundRequest, context: DiscoveryContext): CardSource {
-  const { headers } = request;
-  const { config, version, callbackKey } = context;
+  const { config, version, callbackKey, publicUrl } = context;
   const { iconUrl, provider, supportedTrust, active } = config;
   const { timeoutMs, retries, content } = mailboxTerms(config);
   return {
     name: config.name,
     description: config.description,
-    // The Host was found to be one of ours.
-    url: config.url ?? `http://${headers.host}`,
+    url: config.url ?? publicUrl ?? request.baseUrl,
     version,
     agentId: config.agentId,
     callbackKey,

@@ -35,6 +35,7 @@ function asked({ store = memoryStore() } = {}) {
     body,
     readJson: () => parseJsonBytes(body),
     principal: { id: 'ada', role: 'admin', permissions: ALL },
+    baseUrl: 'http://127.0.0.1',
     address: '127.0.0.1',
     signal: new AbortController().signal,
     welcome: () => {},

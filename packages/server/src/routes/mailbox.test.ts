@@ -45,7 +45,7 @@ test('a fault of our own is 500 in the spec’s shape, told to the operator alon
     'application/json',
     {
       error: 'Internal server error',
-      message: 'Something went wrong on our side.',
+      message: 'Internal error.',
       timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     },
   ]);

@@ -30,6 +30,7 @@ function routes() {
   };
   const [open, send, stream] = wireRoutes({
     host: { connect } as unknown as WireHost,
+    learning: { export: async () => [] },
     clock,
     ids: new TestIds(),
     rates: new MessageRates({ clock }),

@@ -1,5 +1,25 @@
-import type { Clock, Ids, Principal, UnreadBudget, WireConnection, WireHost } from '@dragoman/core';
-import { type Failure, failure, isObject, parseJsonBytes, show } from '@dragoman/protocols';
+import type {
+  Clock,
+  HostedType,
+  Ids,
+  Learning,
+  Principal,
+  UnreadBudget,
+  WireConnection,
+  WireHost,
+} from '@dragoman/core';
+import {
+  type Failure,
+  failure,
+  isObject,
+  type JsonObject,
+  LineSplitter,
+  type Outcome,
+  parseJsonBytes,
+  show,
+} from '@dragoman/protocols';
+import { lookup } from '@dragoman/protocols/a2e-wire';
+import { linesIn } from '../edges/lines-in.ts';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { type MessageRates, senderOf } from '../edges/message-rates.ts';
 import { sseAnswer } from '../edges/sse.ts';
@@ -8,6 +28,7 @@ import { callerOf } from './inbound-fields.ts';
 import { LAST_EVENT_ID } from './route-parameters.ts';
 
 export interface WireContext {
+  readonly learning: Pick<Learning, 'export'>;
   readonly host: WireHost;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -17,10 +38,14 @@ export interface WireContext {
 }
 
 /**
- * The A2E wire over a WebSocket: a message each way is a message. Who is calling is proven by the key the upgrade came with,
+ * The A2E wire over a WebSocket: a message each way is a message, or several on a line each. Who is calling is proven by the key the upgrade came with,
  * or by `auth_token` in the handshake, for peers that cannot set headers.
  */
-export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'host' | 'maxMessageBytes'>): SocketRoute {
+export function wireSocketRoute({
+  host,
+  rates,
+  maxMessageBytes,
+}: Pick<WireContext, 'host' | 'rates' | 'maxMessageBytes'>): SocketRoute {
   return {
     path: '/a2e/ws',
     access: 'open',
@@ -55,10 +80,16 @@ export function wireSocketRoute({ host, maxMessageBytes }: Pick<WireContext, 'ho
       socket.signal.addEventListener('abort', () => connection.lost());
       const reading = (async () => {
         for await (const text of socket.messages) {
-          connection.receiveText(text);
-          if (connection.principal !== undefined) socket.welcome(connection.principal);
-          // The peer does not read: nothing more is taken from it until it does.
-          if (socket.bufferedBytes > MAX_UNSENT) await sent;
+          let lines = 0;
+          for (const line of linesIn(text)) {
+            lines += 1;
+            connection.receiveText(line);
+            if (connection.principal !== undefined) socket.welcome(connection.principal);
+            // The peer does not read: nothing more is taken from it until it does.
+            if (socket.bufferedBytes > MAX_UNSENT) await sent;
+          }
+          // The first of them is counted where it arrives.
+          if (lines > 1) rates.count(senderOf(connection.principal, address), { messages: lines - 1, bytes: 0 });
         }
         connection.end();
       })();
@@ -104,7 +135,8 @@ export function wireRoutes(context: WireContext): Route[] {
         rates.count(sender, { messages: 1, bytes });
         return { limits: [] };
       },
-      summary: 'Sends one message to the session that X-Session-Id names.',
+      summary:
+        'Sends one message to the session that X-Session-Id names; with application/x-ndjson, one message a line, 1,000 at most.',
       parameters: [SESSION],
       body: { contentTypes: ['application/json', 'text/plain', 'application/x-ndjson'], maxBytes: maxMessageBytes },
       handle: (request) => {
@@ -116,8 +148,16 @@ export function wireRoutes(context: WireContext): Route[] {
         if (queue.unsent > MAX_UNSENT) {
           return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too much is waiting there.');
         }
-        connection.receiveLine({ ok: true, value: request.body, warnings: [] });
-        return { status: 200, json: { ok: true } };
+        const { headers, body, principal, address } = request;
+        if (!/^application\/x-ndjson\b/i.test(String(headers['content-type']))) {
+          connection.receiveLine({ ok: true, value: body, warnings: [] });
+          return { status: 200, json: { ok: true } };
+        }
+        const lines = linesOf(body, maxMessageBytes);
+        if (lines.length > MOST_LINES) return TOO_MANY_LINES;
+        if (lines.length > 1) rates.count(senderOf(principal, address), { messages: lines.length - 1, bytes: 0 });
+        for (const line of lines) connection.receiveLine(line);
+        return { status: 200, json: { ok: true, messages: lines.length } };
       },
     },
     {
@@ -136,7 +176,41 @@ export function wireRoutes(context: WireContext): Route[] {
         return typeof after === 'object' ? after : sseAnswer(session.queue.read(after), { clock });
       },
     },
+    {
+      method: 'GET',
+      path: '/a2e/types',
+      access: 'agent',
+      counts: false,
+      summary: 'Every request type that this host answers, with its capability and schemas; those of plugins too.',
+      handle: () => ({ status: 200, json: { types: context.host.types().map(typeRow) } }),
+    },
+    {
+      method: 'GET',
+      path: '/a2e/learning',
+      access: 'agent',
+      counts: true,
+      summary: 'Every feedback and experience that is kept of the calling agent, one a line, the oldest first.',
+      answers: { 'application/x-ndjson': { type: 'string' } },
+      handle: async (request) => {
+        const rows = await context.learning.export(callerOf(request).id);
+        const text = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+        return { status: 200, headers: { 'Content-Type': 'application/x-ndjson' }, text };
+      },
+    },
   ];
+}
+
+/** A type of the protocol has a published schema; of a plugin's own type only the plugin can say. */
+function typeRow({ type, capability, answer, schema, answerSchema }: HostedType): JsonObject {
+  const published = (of: string) =>
+    lookup(of) === undefined ? null : { $ref: `/schemas/a2e-wire/${of.replaceAll(/[/_]/g, '-')}.json` };
+  return {
+    type,
+    capability,
+    answer,
+    schema: (schema as JsonObject | undefined) ?? published(type),
+    answer_schema: (answerSchema as JsonObject | undefined) ?? published(answer),
+  };
 }
 
 /** The last that the peer has, if it names one. A stream never leaves a message out: what is gone is told before it begins. */
@@ -230,6 +304,12 @@ function tooManyMessages(delayMs: number): Failure {
   return failure('rate_limited', { retry_after: delayMs / 1000 }, message);
 }
 
+/** Every line of a body; its end ends the last one. */
+function linesOf(body: Uint8Array, maxLineBytes: number): readonly Outcome<Uint8Array>[] {
+  const splitter = new LineSplitter({ maxLineBytes });
+  return [...splitter.push(body), ...splitter.push(LINE_BREAK)];
+}
+
 /** What else a body says is not looked at; a message would be waited for in vain, by both sides. */
 function isMessage(body: Uint8Array): boolean {
   if (body.length === 0) return false;
@@ -245,6 +325,13 @@ const NO_MESSAGE_HERE = failure(
     ],
   },
   'A session is opened without a message: nobody would read this one.',
+);
+const LINE_BREAK = Uint8Array.of(0x0a);
+const MOST_LINES = 1_000;
+const TOO_MANY_LINES = failure(
+  'too_large',
+  { limit: MOST_LINES, suggestions: ['send the rest in further requests'] },
+  `A body of application/x-ndjson may have ${MOST_LINES} lines; none of them was taken.`,
 );
 const NO_SESSION = failure('not_found', {}, 'There is no such session.');
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;

@@ -35,7 +35,7 @@ class Coder {
         id: 'coder',
         command: process.execPath,
         args: [program, mode],
-        env: {},
+        env: async () => ({}),
         permissions: {},
         workspaces: [],
         startTimeoutMs: 10_000,
@@ -186,11 +186,13 @@ test.each(['resume', 'load'])(
     const store = memoryStore();
     const first = new Coder(mode, { store });
     await first.text('echo one', { session_id: 's' });
-    const [row] = await store.sessions.named('ada', 's');
+    const key = { owner: 'ada', agentId: 'coder', sessionId: 's' };
+    const theirs = await store.sessions.remote(key);
+    expect(theirs).toMatch(/^s-/);
     await first.stop();
     const frames = await new Coder(mode, { store }).ask('echo two', { session_id: 's', request_id: 'second' }).over;
     expect(textOf(frames)).toBe('echo two ');
-    expect((await store.sessions.named('ada', 's'))[0]?.agentSession).toBe(row?.agentSession);
+    expect(await store.sessions.remote(key)).toBe(theirs);
   },
 );
 

@@ -10,6 +10,7 @@ import type { Clock, Log } from '../../ports.ts';
 import { Refused } from '../../refused.ts';
 import type { SessionStore } from '../../store/store.ts';
 import { unlessAborted } from '../../until-aborted.ts';
+import type { ReadVariables } from '../../vault/references.ts';
 import { type Agent, type AgentPart, agentFailed } from '../agent.ts';
 import { startChild } from '../child-process.ts';
 import { AcpLineLost, AcpProgramError } from './acp-line.ts';
@@ -102,7 +103,7 @@ export class AcpAgent implements Agent {
   async #start(): Promise<AcpProgram> {
     const { id, command, args, env, cwd, clock, childrenFolder: folder, version, authMethod } = this.#options;
     try {
-      const child = await startChild({ agentId: id, command, args, env, clock, folder, cwd });
+      const child = await startChild({ agentId: id, command, args, env: await env(), clock, folder, cwd });
       void this.#readErrors(child.stderr);
       const opened = AcpProgram.open({
         child,
@@ -220,15 +221,13 @@ export class AcpAgent implements Agent {
       throw new AcpProgramError(-32603, 'session/new gave no sessionId', null);
     this.#sessions.set(name, made);
     if (sessionId !== null) {
-      const key = { owner: principal.id, agentId: this.id, sessionId };
-      await this.#options.sessions?.bind(key, made, this.#options.clock.now().getTime());
+      await this.#options.sessions?.setRemote({ owner: principal.id, agentId: this.id, sessionId }, made);
     }
     return { id: made, isForgotten: earlier !== undefined };
   }
 
   async #recorded(owner: string, sessionId: string): Promise<string | undefined> {
-    const rows = (await this.#options.sessions?.named(owner, sessionId)) ?? [];
-    return rows.find(({ agentId }) => agentId === this.id)?.agentSession ?? undefined;
+    return (await this.#options.sessions?.remote({ owner, agentId: this.id, sessionId })) ?? undefined;
   }
 
   async #reopened(program: AcpProgram, sessionId: string, cwd: string): Promise<boolean> {
@@ -280,7 +279,7 @@ export interface AcpAgentOptions {
   readonly id: string;
   readonly command: string;
   readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: ReadVariables;
   readonly cwd?: string | undefined;
   readonly authMethod?: string | undefined;
   readonly permissions: Readonly<Record<string, PermissionPolicy>>;
@@ -288,7 +287,7 @@ export interface AcpAgentOptions {
   readonly workspaces: readonly string[];
   readonly startTimeoutMs: number;
   readonly version: string;
-  readonly sessions?: SessionStore | undefined;
+  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
   readonly folder: string;
   readonly childrenFolder: string;
   readonly clock: Clock;

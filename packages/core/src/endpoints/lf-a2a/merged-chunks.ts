@@ -5,25 +5,29 @@ import type { NumberedEvent } from './tasks.ts';
  * Events in which neighbouring pieces of text are one piece. Frames that are read together were given together, and some clients join
  * streamed parts with blanks or line breaks, so fewer pieces read better.
  */
-export function merged(events: readonly NumberedEvent[]): NumberedEvent[] {
+export function merged(events: readonly NumberedEvent[], longest = LONGEST): NumberedEvent[] {
   const result: NumberedEvent[] = [];
   for (const next of events) {
     const last = result.at(-1);
-    const joined = last && joinedUpdate(last, next);
+    const joined = last && joinedUpdate(last, next, longest);
     if (joined === undefined) result.push(next);
     else result[result.length - 1] = { id: next.id, event: { artifactUpdate: joined } };
   }
   return result;
 }
 
-function joinedUpdate({ event: first }: NumberedEvent, { event: second }: NumberedEvent): ArtifactUpdate | undefined {
+function joinedUpdate(
+  { event: first }: NumberedEvent,
+  { event: second }: NumberedEvent,
+  longest: number,
+): ArtifactUpdate | undefined {
   if (!('artifactUpdate' in first) || !('artifactUpdate' in second)) return undefined;
   const { artifact, lastChunk, ...rest } = first.artifactUpdate;
   const added = second.artifactUpdate;
   const text = artifact.parts[0]?.text;
   const more = added.artifact.parts[0]?.text;
   const isSame = artifact.artifactId === added.artifact.artifactId && added.append && !lastChunk;
-  if (!isSame || text === undefined || more === undefined || text.length + more.length > LONGEST) return undefined;
+  if (!isSame || text === undefined || more === undefined || text.length + more.length > longest) return undefined;
   return { ...rest, artifact: { ...artifact, parts: [{ text: text + more }] }, lastChunk: added.lastChunk };
 }
 

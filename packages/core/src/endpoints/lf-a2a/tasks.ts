@@ -4,23 +4,25 @@ import {
   type A2aVersion,
   foldOptionsOf,
   isTerminal,
+  type ListTasksRequest,
   type SendMessageRequest,
   type StreamEvent,
   sendEnvelope,
   type Task,
   TaskFold,
 } from '@dragoman/protocols/lf-a2a';
+import type { Received } from '../../call.ts';
 import type { Engine } from '../../engine.ts';
-import type { Received } from '../../explain/arrival.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { Refused } from '../../refused.ts';
 import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
-import type { FrameRow, RequestKey, RequestRow, Store } from '../../store/store.ts';
-import { type BuiltInTarget, isBuiltIn } from '../../targets/built-in.ts';
+import type { FrameRow, ListedRequest, RequestKey, RequestRow, Store } from '../../store/store.ts';
+import { type BuiltInTarget, isBuiltIn } from '../../target.ts';
 import { targetRequest } from '../../targets/target-request.ts';
+import { pageTokenOf, requestQueryOf, stateWithoutFrames, type TaskPage } from './list-tasks.ts';
 import { merged } from './merged-chunks.ts';
 
 export interface TasksOptions {
@@ -41,12 +43,17 @@ export interface SendContext {
   readonly signal: AbortSignal;
 }
 
+/** Whose tasks they are. */
+type Caller = Pick<Principal, 'id'>;
+
 /** A task and the way to what becomes of it. */
 export interface OpenTask {
   /** As it was when it was opened. */
   readonly task: Task;
   /** Everything after that, or after one of the events; ends with the task. */
-  events(after?: EventId): AsyncIterable<readonly NumberedEvent[]>;
+  events(after?: EventId, options?: { readonly longest?: number }): AsyncIterable<readonly NumberedEvent[]>;
+  /** As it is with the events that were read. */
+  current(): Task;
   /** The task when it has ended. */
   ended(): Promise<TaskFold>;
 }
@@ -61,6 +68,13 @@ export interface NumberedEvent {
 export interface EventId {
   readonly sequence: number;
   readonly index: number;
+}
+
+/** An `EventId` as clients send it back; `undefined` when it is none. */
+export function eventIdIn(text: string | undefined): EventId | undefined {
+  if (text === 'task') return BEFORE_ALL;
+  const [, sequence, index] = /^(\d{1,15})\.(\d{1,3})$/.exec(text ?? '') ?? [];
+  return sequence === undefined ? undefined : { sequence: Number(sequence), index: Number(index) };
 }
 
 /** Requests of the hub as tasks of Linux Foundation A2A: a task is one request, and its context is the session. */
@@ -91,7 +105,7 @@ export class LfA2aTasks {
         principal,
         signal,
         log,
-        beside: { counted: true, received, onAccepted },
+        beside: { counted: true, received: withoutPushSecrets(request, received), onAccepted },
       });
       // Whatever refuses it does so before it is recorded.
       reading.ready().catch(reject);
@@ -99,22 +113,77 @@ export class LfA2aTasks {
   }
 
   /** The task as recorded so far; `undefined` when there is none of this id at this agent for this caller. */
-  async find(principal: Principal, agentId: string, taskId: string): Promise<TaskFold | undefined> {
+  async find(principal: Caller, agentId: string, taskId: string): Promise<TaskFold | undefined> {
     const row = await this.#row(principal, agentId, taskId);
     if (row === undefined) return undefined;
     const fold = foldOf(row);
+    await this.#foldAll(row, fold);
+    return fold;
+  }
+
+  /** Every frame that is recorded. Returns how long they are together, and the sequence of the last one. */
+  async #foldAll(row: RequestRow, fold: TaskFold): Promise<{ readonly length: number; readonly last: number }> {
     let after = -1;
+    let length = 0;
     for (;;) {
       const rows = await this.#options.engine.runs.page(keyOf(row), { after, limit: 1000, maxBytes: 1 << 20 });
-      for (const frame of rows) fold.apply(frameFrom(frame.text));
+      for (const { text } of rows) {
+        fold.apply(frameFrom(text));
+        length += text.length;
+      }
       const last = rows.at(-1);
-      if (last === undefined || last.isFinal) return fold;
-      after = last.sequence;
+      after = last?.sequence ?? after;
+      if (last === undefined || last.isFinal) return { length, last: after };
     }
   }
 
+  async has(principal: Caller, agentId: string, taskId: string): Promise<boolean> {
+    return (await this.#row(principal, agentId, taskId)) !== undefined;
+  }
+
+  /** How far a task has come: the task, and the last event that there can be of the frames so far. */
+  async progress(
+    principal: Caller,
+    agentId: string,
+    taskId: string,
+  ): Promise<{ readonly task: Task; readonly lastEvent: string } | undefined> {
+    const row = await this.#row(principal, agentId, taskId);
+    if (row === undefined) return undefined;
+    const fold = foldOf(row);
+    const { last } = await this.#foldAll(row, fold);
+    return { task: fold.task(), lastEvent: last < 0 ? 'task' : `${last}.${LAST_INDEX}` };
+  }
+
+  /** The tasks of a caller at an agent, newest change first: everything asked of this agent, by whichever protocol. */
+  async list({ id: owner }: Caller, agentId: string, request: ListTasksRequest): Promise<TaskPage> {
+    const { requests } = this.#options.store;
+    const query = requestQueryOf(request, { owner, agentId });
+    // One more than is shown tells whether there is another page.
+    const { rows: found, total } = await requests.list({ ...query, limit: query.limit + 1 });
+    const rows = found.slice(0, query.limit);
+    const { historyLength, includeArtifacts: artifacts = false } = request;
+    const tasks: Task[] = [];
+    let last: ListedRequest | undefined;
+    let left = LIST_BYTES;
+    for (const listed of rows) {
+      const row = await requests.find(listed);
+      last = listed;
+      // It was purged in between.
+      if (row === undefined) continue;
+      left -= row.envelope.length;
+      const fold = foldOf(row);
+      const state = artifacts ? undefined : stateWithoutFrames(listed.progress);
+      if (state !== undefined) fold.skipTo(state, listed.changedAt);
+      else left -= (await this.#foldAll(row, fold)).length;
+      tasks.push(fold.task({ historyLength, artifacts }));
+      if (left < 0) break;
+    }
+    const nextPageToken = last === undefined || last === found.at(-1) ? '' : pageTokenOf(last);
+    return { tasks, nextPageToken, pageSize: query.limit, totalSize: total };
+  }
+
   /** Ends a running task and returns it; one that has ended already is returned as it is. */
-  async cancel(principal: Principal, agentId: string, taskId: string): Promise<TaskFold | undefined> {
+  async cancel(principal: Caller, agentId: string, taskId: string): Promise<TaskFold | undefined> {
     const row = await this.#row(principal, agentId, taskId);
     if (row === undefined) return undefined;
     const { runs } = this.#options.engine;
@@ -124,7 +193,7 @@ export class LfA2aTasks {
 
   /** The task from its first frame on, while it runs and afterwards. */
   async follow(
-    principal: Principal,
+    principal: Caller,
     agentId: string,
     { taskId, signal }: { readonly taskId: string; readonly signal: AbortSignal },
   ): Promise<OpenTask | undefined> {
@@ -132,10 +201,19 @@ export class LfA2aTasks {
     return row && opened(row, this.#options.engine.runs.read(keyOf(row), -1, signal));
   }
 
-  async #row({ id: owner }: Principal, agentId: string, requestId: string): Promise<RequestRow | undefined> {
+  async #row({ id: owner }: Caller, agentId: string, requestId: string): Promise<RequestRow | undefined> {
     const row = await this.#options.store.requests.find({ owner, requestId });
     return row?.agentId === agentId ? row : undefined;
   }
+}
+
+/** What came is recorded with the request; the secrets of a receiver are only for the vault. */
+function withoutPushSecrets({ configuration, ...request }: SendMessageRequest, received: Received): Received {
+  const { taskPushNotificationConfig: config, ...rest } = configuration ?? {};
+  if (config === undefined) return received;
+  const { token: _, authentication: __, ...shown } = config;
+  const text = JSON.stringify({ ...request, configuration: { ...rest, taskPushNotificationConfig: shown } });
+  return { dialect: received.dialect, text };
 }
 
 /** What is asked of `tools`, `workflows` or `agents`: the first data part, or the text of one. */
@@ -150,9 +228,13 @@ function opened(row: RequestRow, reading: Reading): OpenTask {
   const fold = foldOf(row);
   return {
     task: fold.task(),
-    async *events(after = BEFORE_ALL) {
+    current: () => fold.task(),
+    async *events(after = BEFORE_ALL, { longest } = {}) {
       for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
-        const events = merged(rows.flatMap((frame) => numbered(frame, fold, after)));
+        const events = merged(
+          rows.flatMap((frame) => numbered(frame, fold, after)),
+          longest,
+        );
         if (events.length > 0) yield events;
       }
     },
@@ -182,4 +264,8 @@ function keyOf({ owner, requestId }: RequestRow): RequestKey {
   return { owner, requestId };
 }
 
+/** Characters of envelopes and frames that are read for one page; a page that needs more is shorter. */
+const LIST_BYTES = 8 << 20;
+/** A frame has fewer events. */
+const LAST_INDEX = 999;
 const BEFORE_ALL: EventId = { sequence: -1, index: 0 };

@@ -17,6 +17,7 @@ export const OPERATION_USES: Readonly<Record<OperationName, readonly string[]>> 
   ],
   Conditional: ['If this is so, then run these operations, else those.', 'Decides between two ways to go on.'],
   Loop: ['For each element of a list, does the same again.', 'Iterates over rows.'],
+  LoadData: ['Reads back a value that an earlier workflow stored under a name.', 'Loads saved results.'],
   StoreData: ['Saves a value to storage, to read it back in a later workflow.', 'Persists results under a name.'],
   Wait: ['Pauses, sleeps or delays the workflow for some time.'],
   CallTool: ['Use a tool, a function or a skill of the server or of an MCP server.'],

@@ -156,7 +156,14 @@ test('a heartbeat leaves a registration whole', () => {
 });
 
 function key(keyId: string) {
-  const rest = { agentId: 'ann', role: 'agent', description: null, createdAt: 1, revokedAt: null } as const;
+  const rest = {
+    agentId: 'ann',
+    role: 'agent',
+    description: null,
+    createdAt: 1,
+    expiresAt: null,
+    revokedAt: null,
+  } as const;
   return { keyId, hash: `hash of ${keyId}`, ...rest };
 }
 

@@ -22,17 +22,18 @@ export function damagedKeys(database: Database): () => Damage[] {
 
 export function keyWrites(database: Database) {
   const put = database.prepare(`
-    INSERT INTO keys (key_id, hash, agent_id, role, description, created_at, revoked_at, checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO keys (key_id, hash, agent_id, role, description, created_at, expires_at, revoked_at, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (key_id) DO UPDATE SET hash = excluded.hash, agent_id = excluded.agent_id, role = excluded.role,
-      description = excluded.description, created_at = excluded.created_at, revoked_at = excluded.revoked_at,
+      description = excluded.description, created_at = excluded.created_at,
+      expires_at = excluded.expires_at, revoked_at = excluded.revoked_at,
       checksum = excluded.checksum`);
 
   return {
     putKey(row: KeyRow): void {
       requireStorable(row.keyId, row.agentId, row.description);
-      const { keyId, hash, agentId, role, description, createdAt, revokedAt } = row;
-      put.run(keyId, hash, agentId, role, description, createdAt, revokedAt, checksumOfKey(row));
+      const { keyId, hash, agentId, role, description, createdAt, expiresAt, revokedAt } = row;
+      put.run(keyId, hash, agentId, role, description, createdAt, expiresAt, revokedAt, checksumOfKey(row));
     },
   };
 }
@@ -53,11 +54,14 @@ export function keyRemovals(database: Database) {
   };
 }
 
-function checksumOfKey({ keyId, hash, agentId, role, description, createdAt, revokedAt }: KeyRow): number {
-  return checksumOf(keyId, hash, agentId, role, description, createdAt, revokedAt);
+/** Of a key that does not expire as before there were others, so that the checksums of older rows still fit. */
+function checksumOfKey(row: KeyRow): number {
+  const { keyId, hash, agentId, role, description, createdAt, expiresAt, revokedAt } = row;
+  const end = expiresAt === null ? [] : [expiresAt];
+  return checksumOf(keyId, hash, agentId, role, description, createdAt, revokedAt, ...end);
 }
 
 const SELECT_KEY = `
   SELECT key_id AS "keyId", hash, agent_id AS "agentId", role, description, created_at AS "createdAt",
-    revoked_at AS "revokedAt", checksum
+    expires_at AS "expiresAt", revoked_at AS "revokedAt", checksum
   FROM keys`;

@@ -13,7 +13,9 @@ import { memoryReads, memoryRemovals, memoryWrites } from './memories.ts';
 import { nonceReads, nonceRemovals, nonceWrites } from './nonces.ts';
 import { outboxReads, outboxRemovals, outboxWrites } from './outbox.ts';
 import { pinReads, pinWrites } from './pins.ts';
+import { pushConfigReads, pushConfigRemovals, pushConfigWrites } from './push-configs.ts';
 import { registrationReads, registrationRemovals, registrationWrites } from './registrations.ts';
+import { requestListReads } from './request-list.ts';
 import { requestReads, requestRemovals, requestWrites } from './requests.ts';
 import { sessionReads, sessionRemovals, sessionWrites } from './sessions.ts';
 import { storedDataReads, storedDataWrites } from './stored-data.ts';
@@ -25,6 +27,7 @@ export function prepareOperations(database: Database) {
   return {
     reads: {
       ...requestReads(database),
+      ...requestListReads(database),
       ...sessionReads(database),
       ...keyReads(database),
       ...agentReads(database),
@@ -37,6 +40,7 @@ export function prepareOperations(database: Database) {
       ...knowledgeReads(database),
       ...memoryReads(database),
       ...pinReads(database),
+      ...pushConfigReads(database),
       ...executionReads(database),
       ...storedDataReads(database),
       ...registrationReads(database),
@@ -57,6 +61,7 @@ export function prepareOperations(database: Database) {
       ...knowledgeWrites(database),
       ...memoryWrites(database),
       ...pinWrites(database),
+      ...pushConfigWrites(database),
       ...executionWrites(database),
       ...storedDataWrites(database),
       ...registrationWrites(database),
@@ -76,6 +81,7 @@ export function prepareOperations(database: Database) {
       ...knowledgeRemovals(database),
       ...memoryRemovals(database),
       ...executionRemovals(database),
+      ...pushConfigRemovals(database),
       ...registrationRemovals(database),
       ...nonceRemovals(database),
       ...forgettingRemovals(database),

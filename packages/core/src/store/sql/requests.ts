@@ -92,6 +92,10 @@ export function requestWrites(database: Database) {
     'INSERT INTO frames (request, first, count, ends, lengths, text, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
   const close = database.prepare('DELETE FROM open_requests WHERE request = ?');
+  const answering = database.prepare('UPDATE open_requests SET answering_since = ? WHERE request = ?');
+  const end = database.prepare(`
+    INSERT INTO ended_requests (request, owner, agent_id, ending, ended_at)
+    SELECT id, owner, agent_id, COALESCE(?, ''), COALESCE(?, accepted_at) FROM requests WHERE id = ?`);
   const useNonce = prepareNonceUse(database);
   const openLetter = prepareLetter(database);
   const noteOpen = database.prepare(`
@@ -152,12 +156,15 @@ export function requestWrites(database: Database) {
   }
 
   function addFrames(key: RequestKey, request: Progress | undefined, rows: readonly FramesValues[]): void {
-    for (const [first, count, ends, lengths, text] of rows) {
+    for (const values of rows) {
+      const [first, count, ends, lengths, text, changedAt, ending] = values;
       refuseMisplaced(key, first, request);
-      const { checksum } = framesRow([first, count, ends, lengths, text]);
-      insertFrames.run(request.id, first, count, ends, lengths, text, checksum);
+      insertFrames.run(request.id, first, count, ends, lengths, text, framesRow(values).checksum);
       request.next = first + count;
-      if (ends === 1) close.run(request.id);
+      if (ends === 1) {
+        close.run(request.id);
+        end.run(ending, changedAt, request.id);
+      } else if (changedAt !== null) answering.run(changedAt, request.id);
     }
   }
 
@@ -172,6 +179,7 @@ export function requestWrites(database: Database) {
       if (typeof recorded !== 'number') return recorded;
       const [owner, requestId] = values;
       if (!isOne) addFrames({ owner, requestId }, { id: recorded, openId: recorded, next: null }, frames);
+      else end.run(only[6], only[5], recorded);
       return null;
     },
 

@@ -15,6 +15,7 @@ export function sessionReads(database: Database) {
   const named = database.prepare(`
     ${SELECT_SESSION} WHERE owner = ? AND session_id = ? ORDER BY updated_at DESC, id DESC LIMIT 100`);
   const owners = database.prepare('SELECT owner FROM sessions WHERE agent_id = ? AND session_id = ? LIMIT 2');
+  const remote = database.prepare(`SELECT remote FROM sessions WHERE ${IN_SESSION}`);
   const countTurns = database.prepare(`SELECT count(*) AS total FROM requests WHERE ${IN_SESSION}`);
   const pageOfTurns = database.prepare(`
     ${SELECT_REQUEST} WHERE r.owner = ? AND r.agent_id = ? AND r.session_id = ?
@@ -54,6 +55,10 @@ export function sessionReads(database: Database) {
       return (owners.all(agentId, sessionId) as { owner: string }[]).map(({ owner }) => owner);
     },
 
+    remoteSession({ owner, agentId, sessionId }: SessionKey): string | null {
+      return (remote.get(owner, agentId, sessionId) as { remote: string | null } | undefined)?.remote ?? null;
+    },
+
     turns(key: SessionKey, { offset, limit, maxBytes, before }: TurnsPage): { rows: Turn[]; total: number } {
       const session = [key.owner, key.agentId, key.sessionId];
       const place = before === undefined ? undefined : placeOf.get(key.owner, before);
@@ -75,9 +80,7 @@ export function sessionWrites(database: Database) {
   const insert = database.prepare(`
     INSERT INTO sessions (owner, agent_id, session_id, title, cwd, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (owner, agent_id, session_id) DO NOTHING`);
-  const bind = database.prepare(`
-    INSERT INTO sessions (owner, agent_id, session_id, agent_session, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (owner, agent_id, session_id) DO UPDATE SET agent_session = excluded.agent_session`);
+  const setRemote = database.prepare(`UPDATE sessions SET remote = ? WHERE ${IN_SESSION}`);
 
   return {
     createSession(row: SessionRow): void {
@@ -85,9 +88,8 @@ export function sessionWrites(database: Database) {
       insert.run(row.owner, row.agentId, row.sessionId, row.title, row.cwd, row.createdAt, row.updatedAt);
     },
 
-    bindSession({ owner, agentId, sessionId }: SessionKey, agentSession: string, now: number): void {
-      requireStorable(owner, agentId, sessionId, agentSession);
-      bind.run(owner, agentId, sessionId, agentSession, now, now);
+    setRemoteSession({ owner, agentId, sessionId }: SessionKey, remote: string | null): void {
+      setRemote.run(remote, owner, agentId, sessionId);
     },
   };
 }
@@ -155,7 +157,7 @@ function totalOf(row: unknown): number {
 }
 
 const SELECT_SESSION = `
-  SELECT owner, agent_id AS "agentId", session_id AS "sessionId", title, cwd, agent_session AS "agentSession",
+  SELECT owner, agent_id AS "agentId", session_id AS "sessionId", title, cwd,
     created_at AS "createdAt", updated_at AS "updatedAt" FROM sessions`;
 const BEHIND_ALL = { acceptedAt: Number.MAX_SAFE_INTEGER, id: 0 };
 const IN_SESSION = 'owner = ? AND agent_id = ? AND session_id = ?';

@@ -28,7 +28,7 @@ describe('removes some at a time, and none when none is left', () => {
       INSERT INTO requests (owner, request_id, agent_id, session_id, envelope, accepted_at, priority, checksum)
       SELECT 'ann', 'r' || n, 'echo', 's1', '{}', n, 5, 0 FROM numbers`);
     database.exec("INSERT INTO sessions VALUES (1, 'ann', 'echo', 's1', NULL, 1, 1)");
-    database.exec('INSERT INTO open_requests VALUES (7, 1)');
+    database.exec('INSERT INTO open_requests (request, started) VALUES (7, 1)');
     expect(parts(() => removals.deleteTurns(key))).toEqual([200, 200, 99, 0]);
     expect(removals.deleteSession(key)).toBe(true);
     expect(database.prepare('SELECT id, session_id FROM requests').all()).toEqual([{ id: 7, session_id: null }]);

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { EffectRow, ExecutionKey, Kept, StoredQuota, StoredRow } from '../executions.ts';
+import type { EffectRow, ExecutionKey, Kept, StoredInfo, StoredQuota, StoredRow } from '../executions.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import { StoreError } from '../store-error.ts';
@@ -8,6 +8,9 @@ import { effectRecorder } from './executions.ts';
 export function storedDataReads(database: Database) {
   const byName = database.prepare(`${SELECT_STORED} WHERE owner = ? AND name = ?`);
   const names = database.prepare('SELECT name FROM stored_data WHERE owner = ? ORDER BY name');
+  const infos = database.prepare(
+    'SELECT name, bytes, updated_at AS "updatedAt" FROM stored_data WHERE owner = ? ORDER BY name',
+  );
   const files = database.prepare('SELECT file FROM stored_data WHERE file IS NOT NULL ORDER BY file');
 
   return {
@@ -17,6 +20,8 @@ export function storedDataReads(database: Database) {
     },
 
     storedNames: (owner: string): string[] => (names.all(owner) as { name: string }[]).map(({ name }) => name),
+
+    listStored: (owner: string): StoredInfo[] => infos.all(owner) as unknown as StoredInfo[],
 
     storedFiles: (): string[] => (files.all() as { file: string }[]).map(({ file }) => file),
   };
@@ -32,6 +37,7 @@ export function storedDataWrites(database: Database) {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (owner, name) DO UPDATE SET value = excluded.value, file = excluded.file, bytes = excluded.bytes,
       labels = excluded.labels, updated_at = excluded.updated_at, checksum = excluded.checksum`);
+  const drop = database.prepare('DELETE FROM stored_data WHERE owner = ? AND name = ?');
   const record = effectRecorder(database);
 
   return {
@@ -44,6 +50,14 @@ export function storedDataWrites(database: Database) {
       const replaced = byName.get(row.owner, row.name) as CheckedRow | undefined;
       put.run(row.owner, row.name, row.value, row.file, row.bytes, row.labels, row.updatedAt, checksumOf(row));
       return { kept: true, replaced: replaced === undefined ? null : checked(replaced) };
+    },
+
+    removeStored(owner: string, name: string): StoredRow | null {
+      const row = byName.get(owner, name) as CheckedRow | undefined;
+      if (row === undefined) return null;
+      drop.run(owner, name);
+      const { checksum: _, ...stored } = row;
+      return stored;
     },
   };
 }

@@ -44,10 +44,23 @@ function letterValues({ thread }: NewLetter): LetterValues {
 
 const NO_THREAD: LetterValues = [null, '', 0];
 
-export type FramesValues = readonly [first: number, count: number, ends: number, lengths: string | null, text: string];
+export type FramesValues = readonly [
+  first: number,
+  count: number,
+  ends: number,
+  lengths: string | null,
+  text: string,
+  changedAt: number | null,
+  end: string | null,
+];
 
 export function framesValues(frames: readonly FrameRow[]): FramesValues[] {
-  return packFrames(frames).map(({ first, count, ends, lengths, text }) => [first, count, ends, lengths, text]);
+  return packFrames(frames).map(({ first, count, ends, lengths, text }) => {
+    // Only the first and the final frame have one.
+    const at = first - (frames[0]?.sequence ?? 0);
+    const change = frames[at + count - 1]?.change ?? frames[at]?.change;
+    return [first, count, ends, lengths, text, change?.at ?? null, change?.end ?? null];
+  });
 }
 
 export type ExecutionValues = readonly [

@@ -10,12 +10,12 @@ import {
   reject,
 } from '@dragoman/protocols';
 import { type Child, startChild } from '../../agents/child-process.ts';
+import { LastWords } from '../../agents/last-words.ts';
 import { killGroup } from '../../agents/orphans.ts';
 import { LimitedLog } from '../../limited-log.ts';
 import type { Clock, Log } from '../../ports.ts';
 import { InOrder } from '../../threads/in-order.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
-import { LastWords } from './last-words.ts';
 import type { McpReceiver, McpTransport } from './mcp-transport.ts';
 import { NoticeLimit } from './notice-limit.ts';
 import { answeredId, unreadableAnswer } from './unreadable-answer.ts';
@@ -230,7 +230,7 @@ export class ChildTransport implements McpTransport {
         if (!line.ok) continue;
         const text = Buffer.from(line.value).toString();
         this.#lastWords.add(text);
-        this.#log.write('info', { line: text }, 'an MCP server says');
+        this.#log.write('info', { stderr: this.#lastWords.withoutSecrets(text) }, 'an MCP server wrote to stderr');
       }
     };
     let bytes = 0;

@@ -19,7 +19,7 @@ function open(
   const transport = new McpHttpTransport({
     server: 'peer',
     url: 'http://127.0.0.1/mcp',
-    headers: { 'X-Team': 'blue' },
+    headers: { 'x-team': 'blue' },
     gate: {
       check: async () => undefined,
       request: async (request) => {
@@ -189,7 +189,9 @@ test.each([
   const reading = vi.spyOn(reader, 'read');
   const { transport, taken } = open(() => answering(text), reader);
   await transport.send(CALL);
-  await vi.waitFor(() => expect(taken).toMatchObject([{ id: 1, result: { text: 'x'.repeat(300_000) } }]));
+  await vi.waitFor(() => expect(taken).toMatchObject([{ id: 1, result: { text: 'x'.repeat(300_000) } }]), {
+    timeout: 10_000,
+  });
   expect(reading.mock.results.map(({ value }) => value)).toEqual([expect.any(Promise)]);
   await reader[Symbol.asyncDispose]();
 });

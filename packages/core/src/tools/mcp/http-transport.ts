@@ -1,6 +1,5 @@
 import { type Issue, isObject, type Json, type JsonObject, type Outcome, SseParser } from '@dragoman/protocols';
-import { CredentialUse } from '../../credential-use.ts';
-import type { Gate, InboundAnswer, OutboundRequest } from '../../gate/gate.ts';
+import type { Gate, InboundAnswer, OutboundHeader, OutboundRequest } from '../../gate/gate.ts';
 import { wholeBody } from '../../gate/whole-body.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
@@ -13,7 +12,7 @@ export interface HttpTransportOptions {
   readonly server: string;
   readonly url: string;
   /** The operator's own; a secret is put in by the gate. Nothing an agent sent us is ever among them. */
-  readonly headers: Readonly<Record<string, string | { readonly credential: string }>>;
+  readonly headers: Readonly<Record<string, OutboundHeader>>;
   readonly gate: Gate;
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -41,12 +40,7 @@ export class McpHttpTransport implements McpTransport {
 
   constructor(options: HttpTransportOptions) {
     this.#options = options;
-    this.#ownHeaders = Object.fromEntries(
-      Object.entries(options.headers).map(([name, value]) => [
-        name.toLowerCase(),
-        typeof value === 'string' ? value : new CredentialUse(value.credential),
-      ]),
-    );
+    this.#ownHeaders = options.headers;
     this.#notices = new NoticeLimit({ clock: options.clock, onFlood: () => this.#cutOff('it flooded us') });
   }
 

@@ -82,19 +82,20 @@ test('a request that is given up is cancelled at the server, but not the first o
   expect(sent).toHaveLength(3);
 });
 
-test('a server may ask whether we are there, and nothing else', () => {
+test('a server may ask whether we are there; sampling, roots and elicitation are refused with the reason', () => {
   const { say, sent } = open();
-  for (const method of ['ping', 'sampling/createMessage', 'roots/list', 'elicitation/create']) {
+  for (const method of ['ping', 'sampling/createMessage', 'roots/list', 'elicitation/create', 'tasks/list']) {
     say({ jsonrpc: '2.0', id: method, method });
   }
   say({ jsonrpc: '2.0', id: 7, method: 'ping' });
   say({ jsonrpc: '2.0', id: null, method: 'ping' });
-  const error = { code: -32601, message: 'Method not found: this client answers ping only.' };
+  const refusal = (why: string) => ({ code: -32601, message: expect.stringContaining(`Method not found: ${why}`) });
   expect(sent).toEqual([
     { jsonrpc: '2.0', id: 'ping', result: {} },
-    { jsonrpc: '2.0', id: 'sampling/createMessage', error },
-    { jsonrpc: '2.0', id: 'roots/list', error },
-    { jsonrpc: '2.0', id: 'elicitation/create', error },
+    { jsonrpc: '2.0', id: 'sampling/createMessage', error: refusal('this client has no sampling') },
+    { jsonrpc: '2.0', id: 'roots/list', error: refusal('this client has no roots') },
+    { jsonrpc: '2.0', id: 'elicitation/create', error: refusal('this client has no elicitation') },
+    { jsonrpc: '2.0', id: 'tasks/list', error: refusal('this client answers ping only') },
     { jsonrpc: '2.0', id: 7, result: {} },
   ]);
 });

@@ -94,7 +94,8 @@ export class McpConnection implements McpReceiver {
 
   /** MCP, Ping. We announce no capability, so no server may ask for our caller's model, words or folders. */
   #answer(id: RequestId, method: string): void {
-    const error = { code: METHOD_NOT_FOUND, message: `Method not found: this client answers ping only.` };
+    const refusal = Object.hasOwn(REFUSALS, method) ? REFUSALS[method] : 'this client answers ping only';
+    const error = { code: METHOD_NOT_FOUND, message: `Method not found: ${refusal}.` };
     const answer = method === 'ping' ? { result: {} } : { error };
     this.#send({ jsonrpc: '2.0', id, ...answer }, () => {});
   }
@@ -139,3 +140,9 @@ function errorIn({ code, message }: JsonObject): JsonRpcError {
 function idOf(id: unknown): RequestId {
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : (id as RequestId);
 }
+/** What servers ask of clients that announce it, and why this one does not. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  'sampling/createMessage': "this client has no sampling; it does not run its callers' models for a server",
+  'roots/list': "this client has no roots; it does not show its callers' folders to a server",
+  'elicitation/create': 'this client has no elicitation; it does not ask its callers for input',
+};

@@ -12,6 +12,8 @@ export interface McpDefinition {
   readonly input: JsonSchema;
   readonly output: JsonSchema | undefined;
   readonly idempotent: boolean;
+  /** Title, annotations, icons and `_meta`, for those who speak MCP too. */
+  readonly more: JsonObject;
   /** Of everything the server says about it: another hash is another tool. */
   readonly hash: string;
 }
@@ -31,6 +33,9 @@ export function mcpDefinition(server: string, given: Json): McpDefinition | unde
     input: isObject(inputSchema) ? inputSchema : { type: 'object' },
     output: isObject(outputSchema) ? outputSchema : undefined,
     idempotent: isObject(annotations) && isIdempotent(annotations),
+    more: Object.fromEntries(
+      MORE.flatMap((member) => (cleaned[member] === undefined ? [] : [[member, cleaned[member]]])),
+    ),
     hash: createHash('sha256').update(text).digest('hex'),
   };
 }
@@ -39,6 +44,7 @@ function isIdempotent({ idempotentHint, readOnlyHint }: JsonObject): boolean {
   return idempotentHint === true || readOnlyHint === true;
 }
 
+const MORE = ['title', 'annotations', 'icons', '_meta'] as const;
 const NAME = /^[a-zA-Z0-9._-]{1,192}$/;
 const LONGEST = 256 * 1024;
 const LONGEST_DESCRIPTION = 16_384;

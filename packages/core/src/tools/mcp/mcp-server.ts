@@ -3,9 +3,11 @@ import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
 import { Backoff } from '../../backoff.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { LimitedLog } from '../../limited-log.ts';
+import type { Pins } from '../../pins/pins.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
 import { unlessAborted } from '../../until-aborted.ts';
+import type { References } from '../../vault/references.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
@@ -20,7 +22,6 @@ import { openTransport } from './open-transport.ts';
 import { readDefinitions } from './read-definitions.ts';
 import { isListed } from './resource-list.ts';
 import { Subscriptions } from './subscriptions.ts';
-import type { ToolPins } from './tool-pins.ts';
 import { ToolReadings } from './tool-readings.ts';
 
 export interface McpServerOptions {
@@ -30,9 +31,11 @@ export interface McpServerOptions {
   readonly log: Log;
   /** Where children are written down. */
   readonly folder: string;
-  readonly pins: ToolPins;
+  readonly pins: Pins;
   readonly gate: Gate | undefined;
   readonly reader?: JsonReader | undefined;
+  /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
+  readonly references?: References | undefined;
   /** The version we say we are. */
   readonly version: string;
   /** Called when it has other tools than before. */
@@ -257,6 +260,11 @@ export class McpServer implements AsyncDisposable {
     return client;
   }
 
+  /** In how many seconds it is worth asking again, while it is not there. */
+  get retryAfter(): number {
+    return Math.max(1, Math.ceil((this.#retryAt - this.#options.clock.elapsed()) / 1000));
+  }
+
   #unavailable(seconds: number): WireRefused {
     const text = `The MCP server ${this.name} ${this.#fault || 'is not there'}; it is tried again in ${seconds} s.`;
     return new WireRefused('mcp_server_unavailable', text, { retry_after: seconds });
@@ -277,7 +285,7 @@ export class McpServer implements AsyncDisposable {
       let since = clock.elapsed();
       let isGone = false;
       const opened = new McpClient({
-        transport: openTransport(this.#options, this.timeoutMs),
+        transport: await openTransport(this.#options, this.timeoutMs),
         clock,
         version,
         onNotification: (method, params) => this.#heed(method, params, readings),

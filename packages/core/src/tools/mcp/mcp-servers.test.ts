@@ -75,7 +75,7 @@ const everything = (): McpServerConfig => ({
 const hostile = (lists = 'nonsense'): McpServerConfig => ({
   command: process.execPath,
   args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes'), lists],
-  timeout_ms: 20_000,
+  timeout_ms: 50_000,
 });
 
 describe('the reference servers', () => {
@@ -518,7 +518,7 @@ test('one that leaves the list may finish what it was asked, and one that stays 
   await expect.poll(() => readdirSync(children)).toHaveLength(2);
 });
 
-test('a server that is not there is told, and keeps nobody from the others', async () => {
+test('a tool of a server that is not there is mcp_server_unavailable, and the server keeps nobody from the others', async () => {
   const { servers, tools, call } = open({
     gone: { command: '/no/such/program' },
     every: { ...everything(), tools: ['echo'] },
@@ -528,7 +528,9 @@ test('a server that is not there is told, and keeps nobody from the others', asy
   expect(servers.server('gone')?.info()).toMatchObject({ status: 'error', error: 'cannot be reached' });
   await expect(call('gone__anything')).rejects.toMatchObject({
     message: 'There is no tool "gone__anything" now: the MCP server gone cannot be reached.',
-    failure: { code: 'not_found' },
+    code: 'mcp_server_unavailable',
+    detail: { retry_after: expect.any(Number) },
+    failure: { retryable: true },
   });
 });
 
@@ -577,7 +579,10 @@ describe('revisions of the protocol', () => {
     await using _ = servers;
     const error = /^speaks MCP "1999-01-01" only, and here 2025-11-25, .*2024-11-05.* are spoken$/;
     await expect(call('dated__echo')).rejects.toMatchObject({
-      failure: { code: 'not_found', message: expect.stringContaining('the MCP server dated speaks MCP "1999-01-01"') },
+      failure: {
+        code: 'tool_failed',
+        message: expect.stringContaining('the MCP server dated speaks MCP "1999-01-01"'),
+      },
     });
     expect(servers.server('dated')?.info()).toMatchObject({ status: 'error', error: expect.stringMatching(error) });
     expect(JSON.stringify(log.lines)).toContain('protocol version is not supported: 1999-01-01');

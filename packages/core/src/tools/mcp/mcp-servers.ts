@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { endOrphans } from '../../agents/orphans.ts';
 import type { Gate } from '../../gate/gate.ts';
+import { Pins } from '../../pins/pins.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { PinStore } from '../../store/pins.ts';
 import type { JsonReader } from '../../threads/json-reader.ts';
+import type { References } from '../../vault/references.ts';
 import type { Tool, ToolSource } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { McpServer } from './mcp-server.ts';
-import { ToolPins } from './tool-pins.ts';
+import { referencesOf } from './open-transport.ts';
 
 export interface McpServersOptions {
   readonly configs: Readonly<Record<string, McpServerConfig>>;
@@ -18,6 +20,7 @@ export interface McpServersOptions {
   readonly pins: PinStore;
   readonly gate: Gate | undefined;
   readonly reader?: JsonReader | undefined;
+  readonly references?: References | undefined;
   readonly version: string;
   /** What an operator does to accept a changed tool; where there is a server to ask unless told. */
   readonly howToAccept?: ((tool: string) => string) | undefined;
@@ -30,7 +33,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
   readonly #servers = new Map<string, McpServer>();
   readonly #options: Omit<McpServersOptions, 'configs' | 'pins' | 'howToAccept'>;
   readonly #howToAccept: (tool: string) => string;
-  readonly #pins: ToolPins;
+  readonly #pins: Pins;
   #configs: McpConfigs = {};
   /** Servers that left the list and have not ended. */
   readonly #retiring = new Set<Promise<void>>();
@@ -39,15 +42,16 @@ export class McpServers implements ToolSource, AsyncDisposable {
     const { clock, folder, log } = options;
     this.#options = options;
     this.#howToAccept = howToAccept;
-    this.#pins = new ToolPins({ store: pins, clock });
+    this.#pins = new Pins({ store: pins, clock });
     this.check(configs);
     if (Object.keys(configs).length > 0) endOrphans({ folder, log });
     this.change(configs);
   }
 
-  /** Throws where a list cannot be taken: for a name that cannot stand before those of tools, or a server that is nowhere. */
+  /** Throws where a list cannot be taken: for a name that cannot stand before those of tools, a server that is nowhere, or a variable that is not set. */
   check(configs: McpConfigs): void {
-    for (const [name, { command, url }] of Object.entries(configs)) {
+    for (const [name, config] of Object.entries(configs)) {
+      const { command, url } = config;
       if (!/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,63}$/.test(name)) {
         throw new Error(
           `mcp_servers: ${JSON.stringify(name)} must be 1 to 64 letters, digits, "." or "-": it stands before "__" in the names of tools`,
@@ -60,6 +64,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
       if (url !== undefined && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
         throw new Error(`mcp_servers.${name}.url must be an http or https URL; got ${JSON.stringify(url)}`);
       }
+      referencesOf(name, config, this.#options.references);
     }
   }
 
@@ -113,7 +118,8 @@ export class McpServers implements ToolSource, AsyncDisposable {
     }
     const { status, error = 'is not there yet' } = server.info();
     if (status === 'ready') return undefined;
-    return { toolkit: server.name, message: `There is no tool ${asked} now: the MCP server ${server.name} ${error}.` };
+    const message = `There is no tool ${asked} now: the MCP server ${server.name} ${error}.`;
+    return { toolkit: server.name, message, retryAfter: server.retryAfter };
   }
 
   /** The names of tools that changed and wait to be accepted. */

@@ -9,6 +9,7 @@ const DEFINITION: Omit<McpDefinition, 'input'> = {
   description: '',
   output: undefined,
   idempotent: false,
+  more: {},
   hash: '',
 };
 

@@ -27,6 +27,7 @@ export function mcpTool(
   };
   return {
     definition: toolDefinition({ ...definition, tags: ['mcp', server], toolkit: server }),
+    mcp: definition.more,
     // A schema that cannot be compiled here is still the server's to judge by.
     issuesOf: (args) => {
       if (isUnusable) return [];

@@ -57,7 +57,7 @@ test('what an agent remembers is its own; what is semantic is shared, and change
   const { stored, errors } = await memories.store(bob, his, [entry({ k: 1 }, 'taken over', { tier: 'semantic' })]);
   expect(stored).toEqual([]);
   expect(errors).toEqual(['{"k":1}: another agent stored it, and it alone may change it']);
-  expect(await memories.forget(bob, his, { keys: [], tags: [], tier: 'semantic' })).toBe(0);
+  expect(await memories.forget(bob, his, { keys: [], tags: [], all: true, tier: 'semantic' })).toBe(0);
   await expect(memories.retrieve(bob, hers, ALL)).rejects.toMatchObject({ code: 'memory_not_found' });
 });
 
@@ -120,7 +120,7 @@ test('what has a time to live is gone after it, and a full memory says so', asyn
   clock.pass(10_000);
   expect(await found(ann, id)).not.toContain('entry 1');
   expect((await memories.store(ann, id, [entry({ k: 5 }, 'room again')])).errors).toEqual([]);
-  expect(await memories.forget(ann, id, { keys: [{ k: 5 }], tags: [], tier: 'episodic' })).toBe(1);
+  expect(await memories.forget(ann, id, { keys: [{ k: 5 }], tags: [], all: false, tier: 'episodic' })).toBe(1);
   const large = entry({ k: 6 }, 'x'.repeat(70_000));
   expect((await memories.store(ann, id, [large])).errors[0]).toContain('65536 characters');
 });
@@ -134,7 +134,12 @@ test('an agent keeps as much as sixteen full namespaces hold, in however many it
     '{"k":64}: memory_full: 64 entries or 160000 characters are there in all your namespaces; memory/forget/req makes room',
   ]);
   expect(
-    await memories.forget(ann, await memories.open(ann, 'space-7', {}), { keys: [], tags: [], tier: 'episodic' }),
+    await memories.forget(ann, await memories.open(ann, 'space-7', {}), {
+      keys: [],
+      tags: [],
+      all: true,
+      tier: 'episodic',
+    }),
   ).toBe(1);
   expect(await keep('space-64', 64)).toEqual([]);
 });
@@ -183,8 +188,8 @@ test('two hundred thousand tags are looked for in no time to speak of', async ()
   expect((await large.store(ann, id, entries)).errors).toEqual([]);
   const wanted = Array.from({ length: 200_000 }, (_, n) => `b${n}`);
   expect((await large.retrieve(ann, id, { ...ALL, tags: wanted })).total).toBe(0);
-  expect(await large.forget(ann, id, { keys: [], tags: wanted, tier: 'episodic' })).toBe(0);
-  expect(await large.forget(ann, id, { keys: [], tags: [...wanted, 'a7'], tier: 'episodic' })).toBe(60);
+  expect(await large.forget(ann, id, { keys: [], tags: wanted, all: false, tier: 'episodic' })).toBe(0);
+  expect(await large.forget(ann, id, { keys: [], tags: [...wanted, 'a7'], all: false, tier: 'episodic' })).toBe(60);
 });
 
 test('a caller looks for one thing after the other, and for nothing it has given up; others do not wait for it', async () => {

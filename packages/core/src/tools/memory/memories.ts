@@ -128,11 +128,11 @@ export class Memories {
     return { entries: good.slice(0, Math.min(wanted.limit, MOST_FOUND)), total: good.length };
   }
 
-  /** Forgets by key, by tag, or, with neither, everything of the tier that is the caller's own. */
+  /** Forgets by key, by tag, or, with `all`, everything of the tier that is the caller's own. */
   async forget(
     session: WireSession,
     memoryId: string,
-    { keys, tags, tier }: Pick<MemoryQuery, 'keys' | 'tags'> & { tier: Tier },
+    { keys, tags, all, tier }: Pick<MemoryQuery, 'keys' | 'tags'> & { all: boolean; tier: Tier },
   ): Promise<number> {
     const memory = await this.#find(session, memoryId);
     const store = this.#storeOf(session, tier);
@@ -141,10 +141,7 @@ export class Memories {
     const wantedTags = new Set(tags);
     const rows = await store.list(space, this.#now());
     const gone = rows.filter(
-      (row) =>
-        (keys.length === 0 && tags.length === 0) ||
-        wanted.has(row.key) ||
-        (tags.length > 0 && entryOf(row).tags.some((tag) => wantedTags.has(tag))),
+      (row) => all || wanted.has(row.key) || (tags.length > 0 && entryOf(row).tags.some((tag) => wantedTags.has(tag))),
     );
     return store.remove(
       space,

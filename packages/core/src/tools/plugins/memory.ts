@@ -37,8 +37,8 @@ export function memoryPlugin({ memories, clock, log }: MemoryPluginOptions): Wir
         return { entries: entries as unknown as JsonObject[], total };
       }
       if (!isMessage(message, 'memory/forget/req')) return undefined;
-      const { memory_id, keys, tags, tier } = message;
-      return { deleted: await memories.forget(session, memory_id, { keys, tags, tier }) };
+      const { memory_id, keys, tags, all, tier } = message;
+      return { deleted: await memories.forget(session, memory_id, { keys, tags, all, tier }) };
     },
     teardown: async () => stopped.abort(),
   };

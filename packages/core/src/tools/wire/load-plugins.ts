@@ -1,5 +1,7 @@
-import { show } from '@dragoman/protocols';
+import { isObject, nearest, show } from '@dragoman/protocols';
 import { loadModule } from '../../load-module.ts';
+import { schemaMistake } from '../schema-mistake.ts';
+import { answerTypeOf, ownPlugin } from './own-plugin.ts';
 import type { WirePlugin } from './plugin.ts';
 
 /** Every plugin that a JavaScript or TypeScript file exports, under whatever name. */
@@ -15,7 +17,7 @@ export async function loadPlugins(path: string): Promise<WirePlugin[]> {
     if (problem !== undefined) throw new Error(`plugin ${path}: ${problem} in what it exports as ${as}`);
   }
   // One that is exported under two names, `default` say, is one.
-  return [...new Set(exported.map(([, value]) => value as WirePlugin))];
+  return [...new Set(exported.map(([, value]) => value as WirePlugin))].map(ownPlugin);
 }
 
 /** A file may export what helps its plugins too; whatever takes messages is meant to be one. */
@@ -36,9 +38,28 @@ function problemOf(plugin: Members): string | undefined {
   if (typeof priority !== 'number' || Number.isNaN(priority))
     return `priority must be a number; got ${shown(priority)}`;
   if (typeof exclusive !== 'boolean') return `exclusive must be true or false; got ${shown(exclusive)}`;
+  const schemaFault = schemasFault(plugin.schemas, messages);
+  if (schemaFault !== undefined) return schemaFault;
   if (typeof handle !== 'function') return `handle must be a function; got ${shown(handle)}`;
   const odd = OPTIONAL.find((member) => plugin[member] !== undefined && typeof plugin[member] !== 'function');
   return odd === undefined ? undefined : `${odd} must be a function; got ${shown(plugin[odd])}`;
+}
+
+function schemasFault(schemas: unknown, messages: readonly string[]): string | undefined {
+  if (schemas === undefined) return undefined;
+  if (!isObject(schemas as never)) return `schemas must be an object of JSON Schemas by type; got ${shown(schemas)}`;
+  const known = [...messages, ...messages.map(answerTypeOf)];
+  for (const [type, schema] of Object.entries(schemas as object)) {
+    if (!known.includes(type)) {
+      const close = nearest(type, known);
+      return `schemas names ${show(type)}, which is neither one of messages nor the answer to one${close === undefined ? '' : `; did you mean ${show(close)}?`}`;
+    }
+    if (!isObject(schema))
+      return `schemas[${show(type)}] must be a JSON Schema, such as { type: 'object' }; got ${shown(schema)}`;
+    const mistake = schemaMistake(schema);
+    if (mistake !== undefined) return `schemas[${show(type)}]: ${mistake}`;
+  }
+  return undefined;
 }
 
 function shown(value: unknown): string {

@@ -1,4 +1,6 @@
+import type { JsonSchema } from '@dragoman/protocols';
 import { type AcceptedCapability, lookup, type WireMessage } from '@dragoman/protocols/a2e-wire';
+import { answerTypeOf } from './own-plugin.ts';
 import type { Answered, WireCall, WirePlugin } from './plugin.ts';
 
 /** Which plugin takes which message. */
@@ -34,8 +36,17 @@ export class PluginTable {
   /** The type that answers this one; `undefined` when nobody here takes it. */
   answerTo(type: string): string | undefined {
     if (this.#takers(type).length === 0) return undefined;
-    // A2E wire, Type String Convention: what a `/req` asks a `/resp` answers.
-    return lookup(type)?.answer ?? `${type.replace(/\/req$/, '')}/resp`;
+    return lookup(type)?.answer ?? answerTypeOf(type);
+  }
+
+  /** Every type that an agent may ask, with the schemas that plugins declare. */
+  types(): HostedType[] {
+    return [...this.#byType].flatMap(([type, [first]]) => {
+      const answer = this.answerTo(type);
+      if (first === undefined || answer === undefined) return [];
+      const { capability, schemas = {} } = first;
+      return { type, capability: lookup(type)?.capability ?? capability, answer, ...declared(schemas, type, answer) };
+    });
   }
 
   /** Asks one after the other until one answers. */
@@ -51,6 +62,21 @@ export class PluginTable {
   #takers(type: string): readonly WirePlugin[] {
     return this.#byType.get(type) ?? this.#rest;
   }
+}
+
+/** A request type of this host. */
+export interface HostedType {
+  readonly type: string;
+  readonly capability: string;
+  readonly answer: string;
+  /** What the plugin declares, where it declares something. */
+  readonly schema?: JsonSchema;
+  readonly answerSchema?: JsonSchema;
+}
+
+function declared(schemas: Readonly<Record<string, JsonSchema>>, type: string, answer: string) {
+  const [schema, answerSchema] = [schemas[type], schemas[answer]];
+  return { ...(schema !== undefined && { schema }), ...(answerSchema !== undefined && { answerSchema }) };
 }
 
 /** A plugin may answer with what can only be waited for, as queries of some databases are; its members are no fields. */

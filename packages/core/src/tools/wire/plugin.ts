@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
 import type { EventGiven, WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Ending } from '../../ending.ts';
 import type { Log } from '../../ports.ts';
@@ -14,6 +14,11 @@ export interface WirePlugin {
   readonly capability: string;
   /** The types of message it takes; `*` for what nobody else takes, and what those leave who name it. */
   readonly messages: readonly string[];
+  /**
+   * JSON Schemas of the fields of its own types, by type. A request that does not fit is refused before `handle`; an answer that does
+   * not fit is an error of the plugin. `GET /a2e/types` shows them.
+   */
+  readonly schemas?: Readonly<Record<string, JsonSchema>>;
   /** Of several that take a type, the one with the highest is asked first; 0 unless told. */
   readonly priority?: number;
   /** Nobody is asked after it. */
@@ -22,7 +27,8 @@ export interface WirePlugin {
   setup?(): Promise<void>;
   /**
    * The fields of the answer; `undefined` leaves the message to the next plugin that takes it. What cannot be answered it
-   * throws: `Refused`, or `WireRefused` for a code of its capability.
+   * throws: `refuse()` for a code of ours, `WireRefused` for a code of its capability. Any other error of a plugin that an operator
+   * wrote becomes `tool_error`, with its message and its `code`.
    */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered>;
   /** What it wants to have back after a restart. */

@@ -2,7 +2,7 @@ import { type Failure, failure, type Json, type JsonObject } from '@dragoman/pro
 import { capabilityOf, failureMessage, newError, slipsIn, type WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { Log } from '../../ports.ts';
 import { failureOf } from '../../refused.ts';
-import { WireRefused } from './wire-refused.ts';
+import { wireRefusalOf } from './wire-refused.ts';
 import type { WireRequest } from './wire-request.ts';
 
 /** What a request that failed is answered with. What nobody foresaw is told in the log, and to the agent only that it is so. */
@@ -11,8 +11,9 @@ export function requestError(
   error: unknown,
   { log, stamp }: { readonly log: Log; readonly stamp: { readonly id: string; readonly now: Date } },
 ): WireMessage & JsonObject {
-  if (error instanceof WireRefused) {
-    const { code, message: text, detail } = error;
+  const refused = wireRefusalOf(error);
+  if (refused !== undefined) {
+    const { code, message: text, detail } = refused;
     return newError({ code, reqId: requestId, message: text, detail, about: message.type }, stamp) as WireMessage &
       JsonObject;
   }

@@ -8,7 +8,8 @@ import type { Audit } from './audit.ts';
 import { BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
 import type { WirePlugin } from './plugin.ts';
-import { PluginTable } from './plugin-table.ts';
+import { type HostedType, PluginTable } from './plugin-table.ts';
+import { requireCallable } from './type-fault.ts';
 import { WireConnection } from './wire-connection.ts';
 import { DEFAULT_WIRE_LIMITS, type WireLimits } from './wire-limits.ts';
 
@@ -67,6 +68,7 @@ export class WireHost implements AsyncDisposable {
     this.#options = options;
     this.#reader = options.reader ?? new JsonReader();
     requireOwnNames(options.plugins);
+    requireCallable(options.plugins);
     this.#plugins = new PluginTable(options.plugins);
     this.#limits = { ...DEFAULT_WIRE_LIMITS, ...options.limits };
     this.#places = new ConnectionPlaces(this.#limits);
@@ -138,6 +140,11 @@ export class WireHost implements AsyncDisposable {
     });
     this.#connections.add(connection);
     return connection;
+  }
+
+  /** Every request type that is hosted here. */
+  types(): HostedType[] {
+    return this.#plugins.types();
   }
 
   /** How many are open now. */

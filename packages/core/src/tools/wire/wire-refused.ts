@@ -1,15 +1,35 @@
-import type { JsonObject } from '@dragoman/protocols';
-import type { WireErrorCode } from '@dragoman/protocols/a2e-wire';
+import { type Failure, failure, isObject, type JsonObject } from '@dragoman/protocols';
+import { isWireErrorCode, WIRE_ERRORS, type WireErrorCode } from '@dragoman/protocols/a2e-wire';
 
-/** Thrown where a request fails with a code that only this protocol has. */
+/** A code of the protocol, or one of a plugin's own: the set is open. */
+export type RefusalCode = WireErrorCode | (string & {});
+
+/** Thrown where a request fails with a code that only this protocol, or only this plugin, has. */
 export class WireRefused extends Error {
-  readonly code: WireErrorCode;
+  readonly code: RefusalCode;
   readonly detail: JsonObject;
+  /** The same for every other protocol. */
+  readonly failure: Failure;
 
-  constructor(code: WireErrorCode, message: string, detail: JsonObject = {}) {
+  constructor(code: RefusalCode, message: string, detail: JsonObject = {}) {
     super(message);
     this.name = 'WireRefused';
     this.code = code;
     this.detail = detail;
+    const { retry_after } = detail;
+    const details = { tool_code: code, ...(typeof retry_after === 'number' && { retry_after }) };
+    this.failure = {
+      ...failure('tool_failed', details, message),
+      retryable: isWireErrorCode(code) && WIRE_ERRORS[code].retryable,
+    };
   }
+}
+
+/** What an error refuses, whichever copy of this module threw it. */
+export function wireRefusalOf(error: unknown): WireRefused | undefined {
+  if (error instanceof WireRefused) return error;
+  if (!(error instanceof Error) || error.name !== 'WireRefused') return undefined;
+  const { code, detail } = error as { code?: unknown; detail?: unknown };
+  if (typeof code !== 'string' || code === '') return undefined;
+  return new WireRefused(code, error.message, isObject(detail) ? detail : {});
 }

@@ -84,13 +84,13 @@ export const EnvStatePush = object(
 export const env = {
   capability: 'env',
   types: {
-    'env/reset/req': request(EnvResetRequest, 'env/reset/resp'),
+    'env/reset/req': request(EnvResetRequest, 'env/reset/resp', { changes: true }),
     'env/reset/resp': answer(EnvObserved),
-    'env/step/req': request(EnvStepRequest, 'env/step/resp'),
+    'env/step/req': request(EnvStepRequest, 'env/step/resp', { changes: true }),
     'env/step/resp': answer(EnvObserved),
     'env/observe/req': request(EnvObserveRequest, 'env/observe/resp'),
     'env/observe/resp': answer(EnvObserved),
-    'env/close/req': request(EnvCloseRequest, 'env/close/resp'),
+    'env/close/req': request(EnvCloseRequest, 'env/close/resp', { changes: true }),
     'env/close/resp': answer(EnvCloseResponse),
     'env/space/req': request(EnvSpaceRequest, 'env/space/resp'),
     'env/space/resp': answer(EnvSpaceResponse),
@@ -98,7 +98,10 @@ export const env = {
     'env/render/resp': answer(EnvRenderResponse),
     'env/plan/req': request(EnvPlanRequest, 'env/plan/resp'),
     'env/plan/resp': answer(EnvPlanResponse),
-    'env/batch_step/req': request(EnvBatchStepRequest, 'env/batch_step/resp', { check: oneActionAnEpisode }),
+    'env/batch_step/req': request(EnvBatchStepRequest, 'env/batch_step/resp', {
+      changes: true,
+      check: oneActionAnEpisode,
+    }),
     'env/batch_step/resp': answer(EnvBatchStepResponse),
     'env/exp/list/req': request(EnvExperienceListRequest, 'env/exp/list/resp'),
     'env/exp/list/resp': answer(EnvExperienceListResponse),

@@ -144,9 +144,9 @@ export const mcp = {
   types: {
     'mcp/server/list/req': request(ServerListRequest, 'mcp/server/list/resp'),
     'mcp/server/list/resp': answer(ServerListResponse),
-    'mcp/server/register/req': request(ServerRegisterRequest, 'mcp/server/register/resp'),
+    'mcp/server/register/req': request(ServerRegisterRequest, 'mcp/server/register/resp', { changes: true }),
     'mcp/server/register/resp': answer(ServerRegisterResponse),
-    'mcp/server/unregister/req': request(ServerUnregisterRequest, 'mcp/server/unregister/resp'),
+    'mcp/server/unregister/req': request(ServerUnregisterRequest, 'mcp/server/unregister/resp', { changes: true }),
     'mcp/server/unregister/resp': answer(ServerUnregisterResponse),
     'mcp/server/push': notice(ServerPush, 'host'),
     'mcp/resource/list/req': request(ResourceListRequest, 'mcp/resource/list/resp'),

@@ -16,6 +16,10 @@ describeNamespace(memory, [
     { memory_id: 'm', keys: [], query: '', tags: [], tier: '', limit: 10, min_score: 0 },
   ],
   ['memory/retrieve/resp', {}, { req_id: '', entries: [], total: 0 }],
-  ['memory/forget/req', { memory_id: 'm' }, { memory_id: 'm', keys: [], tags: [], tier: 'episodic' }],
+  [
+    'memory/forget/req',
+    { memory_id: 'm', tags: ['old'] },
+    { memory_id: 'm', keys: [], tags: ['old'], all: false, tier: 'episodic' },
+  ],
   ['memory/forget/resp', {}, { req_id: '', deleted: 0 }],
 ]);

@@ -1,3 +1,5 @@
+import type { JsonObject } from '../../json.ts';
+import type { Issue } from '../../outcome.ts';
 import { Opaque, OpaqueObject } from '../../schema.ts';
 import {
   type Complete,
@@ -61,7 +63,7 @@ export const MemoryRetrieveRequest = object(
 );
 export const MemoryRetrieveResponse = object({ req_id, entries: list(MemoryEntry), total: count(0) });
 export const MemoryForgetRequest = object(
-  { memory_id: name, keys: records, tags: strings, tier: choice(MEMORY_TIERS, 'episodic') },
+  { memory_id: name, keys: records, tags: strings, all: flag(false), tier: choice(MEMORY_TIERS, 'episodic') },
   ['memory_id'],
 );
 export const MemoryForgetResponse = object({ req_id, deleted: count(0) });
@@ -71,11 +73,22 @@ export const memory = {
   types: {
     'memory/init/req': request(MemoryInitRequest, 'memory/init/resp'),
     'memory/init/resp': answer(MemoryInitResponse),
-    'memory/store/req': request(MemoryStoreRequest, 'memory/store/resp'),
+    'memory/store/req': request(MemoryStoreRequest, 'memory/store/resp', { changes: true }),
     'memory/store/resp': answer(MemoryStoreResponse),
     'memory/retrieve/req': request(MemoryRetrieveRequest, 'memory/retrieve/resp'),
     'memory/retrieve/resp': answer(MemoryRetrieveResponse),
-    'memory/forget/req': request(MemoryForgetRequest, 'memory/forget/resp'),
+    'memory/forget/req': request(MemoryForgetRequest, 'memory/forget/resp', { changes: true, check: saysWhat }),
     'memory/forget/resp': answer(MemoryForgetResponse),
   },
 } as const satisfies Namespace;
+
+/** Forgetting everything is said, never what is left when keys and tags are missing. */
+function saysWhat({ keys, tags, all }: JsonObject): readonly Issue[] {
+  const isNamed = [keys, tags].some((list) => Array.isArray(list) && list.length > 0);
+  if (isNamed === (all !== true)) return [];
+  const message = isNamed
+    ? 'all must not be true beside keys or tags'
+    : 'memory/forget/req must say what to forget: keys, tags, or "all": true for everything of the tier; got none of them';
+  const suggestion = isNamed ? 'remove all, or keys and tags' : 'add keys or tags, or "all": true';
+  return [{ pointer: '/all', code: isNamed ? 'conflict' : 'required', message, suggestion }];
+}

@@ -37,15 +37,15 @@ export const TerminateResponse = object({ req_id, success: flag(false), subagent
 export const multiAgent = {
   capability: 'multi_agent',
   types: {
-    'multi_agent/spawn': request(SpawnRequest, 'multi_agent/spawn/resp'),
+    'multi_agent/spawn': request(SpawnRequest, 'multi_agent/spawn/resp', { changes: true }),
     'multi_agent/spawn/resp': answer(SpawnResponse),
-    'multi_agent/delegate': request(DelegateRequest, 'multi_agent/delegate/resp'),
+    'multi_agent/delegate': request(DelegateRequest, 'multi_agent/delegate/resp', { changes: true }),
     'multi_agent/delegate/resp': answer(DelegateResponse),
     'multi_agent/await': request(AwaitRequest, 'multi_agent/await/resp'),
     'multi_agent/await/resp': answer(AwaitResponse),
     'multi_agent/list': request(ListRequest, 'multi_agent/list/resp'),
     'multi_agent/list/resp': answer(ListResponse),
-    'multi_agent/terminate': request(TerminateRequest, 'multi_agent/terminate/resp'),
+    'multi_agent/terminate': request(TerminateRequest, 'multi_agent/terminate/resp', { changes: true }),
     'multi_agent/terminate/resp': answer(TerminateResponse),
   },
 } as const satisfies Namespace;

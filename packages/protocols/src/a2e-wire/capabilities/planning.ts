@@ -38,15 +38,15 @@ export const TaskListResponse = object({ req_id, tasks: records });
 export const planning = {
   capability: 'planning',
   types: {
-    'planning/plan/create': request(PlanCreateRequest, 'planning/plan/create/resp'),
+    'planning/plan/create': request(PlanCreateRequest, 'planning/plan/create/resp', { changes: true }),
     'planning/plan/create/resp': answer(PlanCreateResponse),
     'planning/plan/list': request(PlanListRequest, 'planning/plan/list/resp'),
     'planning/plan/list/resp': answer(PlanListResponse),
     'planning/plan/board': request(PlanBoardRequest, 'planning/plan/board/resp'),
     'planning/plan/board/resp': answer(PlanBoardResponse),
-    'planning/task/add': request(TaskAddRequest, 'planning/task/add/resp'),
+    'planning/task/add': request(TaskAddRequest, 'planning/task/add/resp', { changes: true }),
     'planning/task/add/resp': answer(TaskAddResponse),
-    'planning/task/update': request(TaskUpdateRequest, 'planning/task/update/resp'),
+    'planning/task/update': request(TaskUpdateRequest, 'planning/task/update/resp', { changes: true }),
     'planning/task/update/resp': answer(TaskUpdateResponse),
     'planning/task/list': request(TaskListRequest, 'planning/task/list/resp'),
     'planning/task/list/resp': answer(TaskListResponse),

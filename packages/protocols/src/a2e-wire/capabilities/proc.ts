@@ -74,11 +74,11 @@ export const ProcReadEvent = object({
 export const proc = {
   capability: 'proc',
   types: {
-    'proc/spawn/req': request(ProcSpawnRequest, 'proc/spawn/resp'),
+    'proc/spawn/req': request(ProcSpawnRequest, 'proc/spawn/resp', { changes: true }),
     'proc/spawn/resp': answer(ProcSpawnResponse),
-    'proc/write/req': request(ProcWriteRequest, 'proc/write/resp'),
+    'proc/write/req': request(ProcWriteRequest, 'proc/write/resp', { changes: true }),
     'proc/write/resp': answer(ProcWriteResponse),
-    'proc/kill/req': request(ProcKillRequest, 'proc/kill/resp'),
+    'proc/kill/req': request(ProcKillRequest, 'proc/kill/resp', { changes: true }),
     'proc/kill/resp': answer(ProcKillResponse),
     'proc/status/req': request(ProcStatusRequest, 'proc/status/resp'),
     'proc/status/resp': answer(ProcStatusResponse),

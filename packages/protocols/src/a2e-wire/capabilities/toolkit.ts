@@ -48,7 +48,7 @@ export const toolkit = {
   types: {
     'toolkit/list/req': request(ToolkitListRequest, 'toolkit/list/resp'),
     'toolkit/list/resp': answer(ToolkitListResponse),
-    'toolkit/configure/req': request(ToolkitConfigureRequest, 'toolkit/configure/resp'),
+    'toolkit/configure/req': request(ToolkitConfigureRequest, 'toolkit/configure/resp', { changes: true }),
     'toolkit/configure/resp': answer(ToolkitConfigureResponse),
   },
 } as const satisfies Namespace;

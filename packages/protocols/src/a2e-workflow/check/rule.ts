@@ -59,7 +59,7 @@ export interface Credential {
   /** `host` (port 443) or `host:port`; left out: not known here. */
   readonly hosts?: readonly string[];
   /** Where a request may carry it; a header unless told otherwise. */
-  readonly places?: readonly CredentialPlace[];
+  readonly places?: readonly (CredentialPlace | 'env')[];
 }
 
 export interface Limits {

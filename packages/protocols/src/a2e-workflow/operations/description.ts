@@ -56,6 +56,8 @@ export type Member = { readonly at: string } & (
   | { readonly is: 'callee'; readonly list: CalleeList }
   /** The name under which StoreData keeps its input; readable below `/store/`. */
   | { readonly is: 'key' }
+  /** The name under which something was kept that it reads. */
+  | { readonly is: 'stored-key' }
   /** Milliseconds it takes: exactly so many, or at most. */
   | { readonly is: 'duration'; readonly bound: 'exact' | 'most' }
 );

@@ -1,0 +1,138 @@
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DragomanError } from '@dragoman/client';
+import { PROGRAM } from '../command.ts';
+import { type ConnectionOptions, connect, findServer, type ServerConnection, talking } from '../connection.ts';
+import type { Context, ExitCode } from '../context.ts';
+import { fail } from '../trouble.ts';
+import { KNOWN_CLIENTS, type KnownClient, placeIn, type StartedCommand } from './known-clients.ts';
+import { snippet, withServer } from './with-server.ts';
+
+export interface ConnectFlags extends ConnectionOptions {
+  readonly write?: boolean;
+  readonly name: string;
+  readonly agents: string;
+  readonly tools: string;
+  readonly workflows: string;
+  readonly operations: string;
+}
+
+/** Shows the settings by which a client uses this server, and writes them where that is asked for. */
+export async function connectClient(
+  options: ConnectFlags & { json: boolean },
+  context: Context,
+  clientName: string,
+): Promise<ExitCode> {
+  const client = Object.hasOwn(KNOWN_CLIENTS, clientName) ? KNOWN_CLIENTS[clientName] : undefined;
+  if (client === undefined) return unknownClient(clientName);
+  const { write = false, name, json } = options;
+  const place = placeIn(context, process.platform);
+  const file = client.file(place);
+  const keyFile = join(place.home, '.dragoman', 'keys', `${clientName}.key`);
+  const connection = write ? await connect(options, context, 'admin') : undefined;
+  const url = connection?.url ?? findServer(options, context).url;
+  const entry = client.entry(startedCommand(url, keyFile));
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const after = withServer(client, before, name, entry);
+  const told = { client: clientName, file, key_file: keyFile, settings: snippet(client, name, entry) };
+  if (!json) show(told, client, context);
+  if (connection === undefined) {
+    if (json) context.terminal.out(`${JSON.stringify({ ...told, written: false })}\n`);
+    else
+      context.terminal.note(
+        `Nothing was written. To make a key and write this: ${PROGRAM} client connect ${clientName} --write\n`,
+      );
+    return 0;
+  }
+  if (after === undefined) {
+    fail({
+      code: 'settings',
+      message: `${file} cannot be changed without losing something, such as its comments`,
+      fixes: [
+        'add the settings above by hand',
+        `then make the key: ${PROGRAM} keys create --agent ${clientName} > ${keyFile}`,
+      ],
+    });
+  }
+  await makeKey(connection, { clientName, keyFile, client, options });
+  const backup = before === '' ? undefined : `${file}.${stampOf(context.now())}.bak`;
+  if (backup !== undefined) copyFileSync(file, backup);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, after);
+  if (json) context.terminal.out(`${JSON.stringify({ ...told, written: true, backup: backup ?? null })}\n`);
+  else {
+    context.terminal.note(`Wrote ${file}${backup === undefined ? '' : ` (as it was: ${backup})`} and ${keyFile}.\n`);
+    context.terminal.note(
+      `Restart ${client.title}. To end its access: ${PROGRAM} keys list, then ${PROGRAM} keys revoke KEY\n`,
+    );
+  }
+  return 0;
+}
+
+function show(
+  { file, settings }: { file: string; settings: string },
+  { title }: KnownClient,
+  { terminal }: Context,
+): void {
+  terminal.note(`${title}: ${file}\n`);
+  terminal.out(settings);
+}
+
+/** This very program, by its whole path: what a client starts has another PATH than a shell. */
+function startedCommand(url: string, keyFile: string): StartedCommand {
+  const program = process.argv[1] ?? 'dragoman';
+  return { command: process.execPath, args: [program, 'mcp', '--server', url, '--key-file', keyFile] };
+}
+
+interface KeyOptions {
+  readonly clientName: string;
+  readonly keyFile: string;
+  readonly client: KnownClient;
+  readonly options: ConnectFlags;
+}
+
+/** A caller of its own for each client, so that what it did can be told apart and its key revoked alone. */
+async function makeKey(
+  connection: ServerConnection,
+  { clientName, keyFile, client, options }: KeyOptions,
+): Promise<void> {
+  const { admin } = connection.client;
+  const key = await talking(connection, 'admin', async () => {
+    const known = await admin.agents.get(clientName).catch((error: unknown) => {
+      if (error instanceof DragomanError && error.is('not_found')) return undefined;
+      throw error;
+    });
+    if (known !== undefined) {
+      return (await admin.keys.create({ agent_id: clientName, description: client.title })).api_key;
+    }
+    const { agents, tools, workflows, operations } = options;
+    const permissions = {
+      agents: listIn(agents),
+      tools: listIn(tools),
+      workflows: listIn(workflows),
+      operations: listIn(operations),
+    };
+    return (await admin.agents.put({ agent_id: clientName, name: client.title, permissions })).api_key;
+  });
+  mkdirSync(dirname(keyFile), { recursive: true, mode: 0o700 });
+  writeFileSync(keyFile, `${key}\n`, { mode: 0o600 });
+}
+
+function listIn(text: string): string[] {
+  return text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()]));
+}
+
+/** For the name of a file. */
+function stampOf(now: Date): string {
+  return now.toISOString().replaceAll(/[:.]/g, '-');
+}
+
+function unknownClient(name: string): never {
+  const known = Object.keys(KNOWN_CLIENTS);
+  fail({
+    code: 'usage',
+    message: `there are no settings for ${JSON.stringify(name)} here; known: ${known.join(', ')}`,
+    fixes: [`for any other client, have it start: ${PROGRAM} mcp --server URL --key-file FILE`],
+    exitCode: 2,
+  });
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import type { JsonObject } from '@dragoman/protocols';
+import type { Surroundings } from '../surroundings.ts';
+
+/** The command that a client starts. */
+export interface StartedCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+/** A program that uses MCP servers, and how its settings name one. */
+export interface KnownClient {
+  readonly title: string;
+  readonly format: 'json' | 'toml' | 'yaml';
+  /** The member of the settings that has the servers, by name. */
+  readonly member: string;
+  /** Where its settings are. */
+  file(place: ClientPlace): string;
+  /** The server as the settings have it. */
+  entry(started: StartedCommand): JsonObject;
+}
+
+export interface ClientPlace {
+  readonly home: string;
+  /** Where applications keep their settings on this system. */
+  readonly applications: string;
+  /** The same for those that follow XDG on every system but Windows. */
+  readonly config: string;
+}
+
+export function placeIn({ environment }: Pick<Surroundings, 'environment'>, platform: NodeJS.Platform): ClientPlace {
+  const home = environment['HOME'] ?? environment['USERPROFILE'] ?? '';
+  const roaming = environment['APPDATA'] ?? join(home, 'AppData', 'Roaming');
+  const xdg = environment['XDG_CONFIG_HOME'] ?? join(home, '.config');
+  const library = join(home, 'Library', 'Application Support');
+  const applications = { win32: roaming, darwin: library }[platform as string] ?? xdg;
+  return { home, applications, config: platform === 'win32' ? roaming : xdg };
+}
+
+const plain = ({ command, args }: StartedCommand): JsonObject => ({ command, args: [...args] });
+const typed = (started: StartedCommand): JsonObject => ({ type: 'stdio', ...plain(started) });
+
+/** One more client is one more of these. */
+export const KNOWN_CLIENTS: Readonly<Record<string, KnownClient>> = {
+  'claude-code': {
+    title: 'Claude Code',
+    format: 'json',
+    member: 'mcpServers',
+    file: ({ home }) => join(home, '.claude.json'),
+    entry: typed,
+  },
+  'claude-desktop': {
+    title: 'Claude Desktop',
+    format: 'json',
+    member: 'mcpServers',
+    file: ({ applications }) => join(applications, 'Claude', 'claude_desktop_config.json'),
+    entry: plain,
+  },
+  cursor: {
+    title: 'Cursor',
+    format: 'json',
+    member: 'mcpServers',
+    file: ({ home }) => join(home, '.cursor', 'mcp.json'),
+    entry: plain,
+  },
+  vscode: {
+    title: 'VS Code',
+    format: 'json',
+    member: 'servers',
+    file: ({ applications }) => join(applications, 'Code', 'User', 'mcp.json'),
+    entry: typed,
+  },
+  codex: {
+    title: 'Codex',
+    format: 'toml',
+    member: 'mcp_servers',
+    file: ({ home }) => join(home, '.codex', 'config.toml'),
+    entry: plain,
+  },
+  gemini: {
+    title: 'Gemini CLI',
+    format: 'json',
+    member: 'mcpServers',
+    file: ({ home }) => join(home, '.gemini', 'settings.json'),
+    entry: plain,
+  },
+  goose: {
+    title: 'goose',
+    format: 'yaml',
+    member: 'extensions',
+    file: ({ config }) => join(config, 'goose', 'config.yaml'),
+    entry: ({ command, args }) => ({
+      enabled: true,
+      type: 'stdio',
+      name: 'dragoman',
+      cmd: command,
+      args: [...args],
+      timeout: 300,
+    }),
+  },
+  zed: {
+    title: 'Zed',
+    format: 'json',
+    member: 'context_servers',
+    file: ({ config }) => join(config, 'zed', 'settings.json'),
+    entry: (started) => ({ source: 'custom', ...plain(started), env: {} }),
+  },
+};

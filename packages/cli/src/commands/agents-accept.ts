@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+import { noSuchName } from '../no-such-name.ts';
+
+export function acceptCardCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'agents accept',
+    summary: 'accept the card of a foreign A2A agent that has changed, so that the agent answers again',
+    examples: [`${PROGRAM} agents accept partner`],
+  }).argument('<agent_id>', 'the agent whose card is held');
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectionOptions>(command, context, async (options, [agentId = '']) => {
+    const connection = await connect(options, context, 'admin');
+    const { agents } = connection.client.admin;
+    const accepted = await talking(connection, 'admin', () =>
+      agents.acceptCard(agentId).catch((error: unknown) =>
+        noSuchName(error, {
+          isIt: (refused) => refused.is('not_found'),
+          name: agentId,
+          message: `no card of ${JSON.stringify(agentId)} is held`,
+          known: async () => [...(await agents.heldCards()).held],
+          list: `${PROGRAM} agents list`,
+        }),
+      ),
+    );
+    context.terminal.out(options.json ? `${JSON.stringify(accepted)}\n` : `accepted the card of ${agentId}\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander';
+import type { ConnectFlags } from '../client/connect-client.ts';
+import { newCommand, PROGRAM, runs } from '../command.ts';
+import { withConnectionOptions } from '../connection.ts';
+import type { Context } from '../context.ts';
+
+export function clientCommand(context: Context): Command {
+  return newCommand(context, {
+    name: 'client',
+    summary: 'programs that use this server over MCP',
+    examples: [`${PROGRAM} client connect claude-code --write`],
+  }).addCommand(connectCommand(context));
+}
+
+function connectCommand(context: Context): Command {
+  const command = newCommand(context, {
+    name: 'client connect',
+    summary: 'show or write the settings by which a client uses this server, with a key of its own',
+    examples: [
+      `${PROGRAM} client connect cursor`,
+      `${PROGRAM} client connect claude-code --write --tools "" --agents helper`,
+    ],
+  })
+    .argument('<client>', 'claude-code, claude-desktop, cursor, vscode, codex, gemini, goose or zed')
+    .option('--write', 'make a key and write the settings, with a backup of the file; needs the admin key')
+    .option('--name <name>', 'what the client calls this server', 'dragoman')
+    .option('--agents <ids>', 'agents that a new key may ask, separated by commas', '*')
+    .option('--tools <names>', 'tools that it may call', '*')
+    .option('--workflows <names>', 'stored workflows that it may run', '*')
+    .option(
+      '--operations <names>',
+      'operations that its own workflows may use; without any it has no run_workflow',
+      '',
+    );
+  withConnectionOptions(command, 'admin');
+  return runs<ConnectFlags>(command, context, async (options, [client = '']) => {
+    const { connectClient } = await import('../client/connect-client.ts');
+    return connectClient(options, context, client);
+  });
+}

@@ -1,0 +1,44 @@
+import { ALL_PERMISSIONS, type Log } from '@dragoman/core';
+import { newEnvelope } from '@dragoman/protocols';
+import { type Config, type Server, systemIds } from '@dragoman/server';
+import { broken, type DoctorFinding, sound } from './finding.ts';
+
+/** Asks each agent of a configuration a real question, one after the other, and reports what it answers or why it does not. */
+export async function probeAgents(
+  server: Pick<Server, 'engine'>,
+  agents: NonNullable<Config['agents']>,
+  { milliseconds = PATIENCE_MS }: { milliseconds?: number } = {},
+): Promise<DoctorFinding[]> {
+  const findings: DoctorFinding[] = [];
+  for (const [id, { driver, url }] of Object.entries(agents)) {
+    // One that dials in is connected to the running server, not to this one.
+    if (driver === 'e2a-ws' && url === undefined) continue;
+    findings.push(await probed(server, id, milliseconds));
+  }
+  return findings;
+}
+
+async function probed({ engine }: Pick<Server, 'engine'>, id: string, milliseconds: number): Promise<DoctorFinding> {
+  const check = `probe ${id}`;
+  const startedAt = performance.now();
+  const signal = AbortSignal.timeout(milliseconds);
+  const request = { request_id: `probe_${systemIds.hex()}`, method: 'chat.send', params: { content: QUESTION } };
+  const envelope = newEnvelope({ ...request, agent_ref: { id }, is_stream: false });
+  const principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS } as const;
+  try {
+    for await (const frame of engine.handle(envelope, { principal, signal, log: SILENT })) {
+      if (!frame.is_final) continue;
+      if (frame.response_kind === 'e2a.error') return broken(check, String(frame.body.message), FIX);
+      return sound(check, `answered in ${Math.round(performance.now() - startedAt)} ms`);
+    }
+    return broken(check, 'it ended without an answer', FIX);
+  } catch (error) {
+    if (signal.aborted) return broken(check, `it did not answer within ${milliseconds / 1000} s`, FIX);
+    throw error;
+  }
+}
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+const QUESTION = 'Hello. This is a test of the connection; a short answer is enough.';
+const FIX = 'run the agent by itself, or look at what it writes: dragoman serve --log-level debug';
+const PATIENCE_MS = 30_000;

@@ -1,0 +1,29 @@
+import type { GivenAnswer, QuestionAnswer } from '@dragoman/protocols';
+import type { Http } from './http.ts';
+import type { PendingQuestion } from './pending-questions.ts';
+
+/** The questions of everybody's requests, for operators. */
+export class QuestionAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  /** The open ones, oldest first. */
+  async list({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PendingQuestion[]> {
+    const request = { path: 'admin/v1/questions', signal, gives: { questions: 'array' } } as const;
+    return (await this.#http.json<{ questions: readonly PendingQuestion[] }>(request)).questions;
+  }
+
+  /** The first answer counts: throws `conflict` when it has one, or its request has ended. */
+  async answer({ question_id: id }: { readonly question_id: string }, answer: GivenAnswer): Promise<QuestionAnswer> {
+    const taken = await this.#http.json<{ answer: QuestionAnswer }>({
+      method: 'POST',
+      path: `admin/v1/questions/${encodeURIComponent(id)}`,
+      body: JSON.stringify(answer),
+      gives: { answer: 'object' },
+    });
+    return taken.answer;
+  }
+}

@@ -1,0 +1,46 @@
+/** Which requests to list. Every absent member leaves a condition out. */
+export interface RequestListQuery {
+  /** Who answers them. */
+  readonly agent?: string | undefined;
+  readonly session?: string | undefined;
+  readonly state?: ListedState | undefined;
+  /** Those that changed at this time or later, RFC 3339. */
+  readonly since?: string | undefined;
+  /** The `next_cursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Default: 50. At most 200. */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type ListedState = 'waiting' | 'running' | 'completed' | 'failed' | 'cancelled' | 'refused';
+
+/** Some requests, newest change first. */
+export interface RequestPage {
+  readonly requests: readonly RequestSummary[];
+  /** On all pages. */
+  readonly total: number;
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
+}
+
+/** A request of any protocol, without its message and its answer. */
+export interface RequestSummary {
+  readonly request_id: string;
+  /** Who sent it. */
+  readonly owner: string;
+  /** Who answers it. */
+  readonly agent: string;
+  readonly session_id: string | null;
+  readonly state: ListedState;
+  readonly accepted_at: string;
+  readonly changed_at: string;
+}
+
+/** A query without what is absent. */
+export function queryOf(query: object): string {
+  const fields = Object.entries(query).filter(([, value]) => value !== undefined);
+  return fields.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
+}
+
+export const REQUEST_PAGE = { requests: 'array', total: 'number' } as const;

@@ -1,0 +1,139 @@
+import { Component, type ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { askNow, isLost, watchConnection } from './connection.ts';
+import { Problem } from './parts/problem.tsx';
+import { SignIn } from './parts/sign-in.tsx';
+import { followLinks, pageUrl, route } from './router.ts';
+import { isSignedIn, keys, signOut } from './session.ts';
+import { nextTheme, theme } from './theme.ts';
+
+/** The frame around every page: where one can go, who is signed in, and whether the server is there. */
+export function App() {
+  useEffect(followLinks, []);
+  useEffect(watchConnection, []);
+  const { page } = route.value;
+  const known = PAGES.find(({ name }) => name === page);
+  useEffect(() => {
+    document.title = known === undefined || !isSignedIn.value ? 'Dragoman' : `${known.label} · Dragoman`;
+  }, [known, isSignedIn.value]);
+  if (!isSignedIn.value) {
+    return (
+      <>
+        <LostBanner />
+        <SignIn />
+      </>
+    );
+  }
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to content
+      </button>
+      <header class="top">
+        <a class="brand" href="/">
+          Dragoman
+        </a>
+        <nav aria-label="Pages">
+          {PAGES.map(({ name, label }) => (
+            <a key={name} href={pageUrl(name)} aria-current={name === page ? 'page' : undefined}>
+              {label}
+            </a>
+          ))}
+        </nav>
+        <div class="who">
+          <button type="button" class="quiet" onClick={nextTheme} aria-label={`Theme: ${theme.value}. Change it.`}>
+            {theme.value === 'auto' ? '◐' : theme.value === 'light' ? '☀' : '☾'}
+          </button>
+          <span class="roles">
+            {[keys.value.admin && 'admin', keys.value.agent && 'agent'].filter(Boolean).join(' + ')}
+          </span>
+          <button type="button" class="quiet" onClick={signOut}>
+            Sign out
+          </button>
+        </div>
+      </header>
+      <LostBanner />
+      <main id="main" tabIndex={-1}>
+        <PageOrTrouble key={page} load={known?.load} />
+      </main>
+    </>
+  );
+}
+
+function LostBanner() {
+  if (!isLost.value) return null;
+  return (
+    <div class="lost" role="status">
+      The connection to the server is lost. Trying again; nothing on this page is lost.{' '}
+      <button type="button" onClick={() => void askNow()}>
+        Try now
+      </button>
+    </div>
+  );
+}
+
+interface PageProps {
+  readonly load: (() => Promise<{ readonly default: ComponentType }>) | undefined;
+}
+
+/** Loads a page when somebody opens it, and shows what goes wrong in it without losing the rest. */
+class PageOrTrouble extends Component<PageProps, { trouble?: unknown }> {
+  override state: { trouble?: unknown } = {};
+
+  override componentDidCatch(trouble: unknown): void {
+    this.setState({ trouble });
+  }
+
+  override render() {
+    const { trouble } = this.state;
+    if (trouble !== undefined)
+      return (
+        <div class="page">
+          <Problem error={trouble} />
+        </div>
+      );
+    return <LatePage {...this.props} />;
+  }
+}
+
+function LatePage({ load }: PageProps) {
+  const [loaded, setLoaded] = useState<{ Page?: ComponentType; error?: unknown }>({});
+  useEffect(() => {
+    load?.().then(
+      ({ default: Page }) => setLoaded({ Page }),
+      (error) => setLoaded({ error }),
+    );
+  }, [load]);
+  if (load === undefined) {
+    return (
+      <div class="page">
+        <h1>Not found</h1>
+        <p>
+          There is no such page. <a href="/">Go to the overview.</a>
+        </p>
+      </div>
+    );
+  }
+  if (loaded.error !== undefined) return <Problem error={loaded.error} />;
+  return loaded.Page === undefined ? <p class="loading">Loading…</p> : <loaded.Page />;
+}
+
+interface PageEntry {
+  readonly name: string;
+  readonly label: string;
+  readonly load: () => Promise<{ readonly default: ComponentType }>;
+}
+
+/** One more page is a line here. */
+const PAGES: readonly PageEntry[] = [
+  { name: '', label: 'Overview', load: () => import('./pages/overview.tsx') },
+  { name: 'requests', label: 'Requests', load: () => import('./pages/requests.tsx') },
+  { name: 'chat', label: 'Chat', load: () => import('./pages/chat.tsx') },
+  { name: 'workflows', label: 'Workflows', load: () => import('./pages/workflows.tsx') },
+  { name: 'tools', label: 'Tools', load: () => import('./pages/tools.tsx') },
+  { name: 'agents', label: 'Agents', load: () => import('./pages/agents.tsx') },
+  { name: 'questions', label: 'Questions', load: () => import('./pages/questions.tsx') },
+  { name: 'outbox', label: 'Outbox', load: () => import('./pages/outbox.tsx') },
+  { name: 'keys', label: 'Keys', load: () => import('./pages/keys.tsx') },
+  { name: 'connect', label: 'Connect', load: () => import('./pages/connect.tsx') },
+];

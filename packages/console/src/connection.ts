@@ -1,0 +1,64 @@
+import { signal } from '@preact/signals';
+
+/** Whether the server could not be reached the last time it was asked. */
+export const isLost = signal(false);
+
+/** Changes when the server is back, so that pages read again what they show. */
+export const reconnections = signal(0);
+
+/** `fetch` that notices when the server is gone, and then asks until it is back. */
+export const watchedFetch: typeof fetch = async (input, init) => {
+  try {
+    const response = await fetch(input, init);
+    lastHeard = Date.now();
+    if (isLost.value) restored();
+    return response;
+  } catch (error) {
+    if (init?.signal?.aborted !== true) lost();
+    throw error;
+  }
+};
+
+/** Asks now and then while nothing else does, so that a page that only waits notices, too. */
+export function watchConnection(): () => void {
+  const beat = setInterval(() => {
+    const isQuiet = Date.now() - lastHeard > BEAT_MS;
+    if (isQuiet && !document.hidden && !isLost.value) watchedFetch('/health', { cache: 'no-store' }).catch(() => {});
+  }, BEAT_MS);
+  const onOnline = () => void (isLost.value && askNow());
+  addEventListener('online', onOnline);
+  return () => {
+    clearInterval(beat);
+    removeEventListener('online', onOnline);
+  };
+}
+
+/** Asks whether the server is back, now and again until it is. */
+export async function askNow(): Promise<void> {
+  clearTimeout(timer);
+  try {
+    const { ok } = await fetch('/health', { cache: 'no-store' });
+    if (ok) return restored();
+  } catch {
+    // Still gone.
+  }
+  timer = setTimeout(askNow, EVERY_MS);
+}
+
+function lost(): void {
+  if (isLost.value) return;
+  isLost.value = true;
+  timer = setTimeout(askNow, EVERY_MS);
+}
+
+function restored(): void {
+  clearTimeout(timer);
+  if (!isLost.value) return;
+  isLost.value = false;
+  reconnections.value++;
+}
+
+let timer: ReturnType<typeof setTimeout> | undefined;
+let lastHeard = Date.now();
+const EVERY_MS = 1500;
+const BEAT_MS = 5000;

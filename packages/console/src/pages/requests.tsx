@@ -1,0 +1,158 @@
+import type { ListedState } from '@dragoman/client';
+import { useLive } from '../live.ts';
+import { Empty, Page } from '../parts/page.tsx';
+import { Problem } from '../parts/problem.tsx';
+import { RequestDetail } from '../parts/request-detail.tsx';
+import { State } from '../parts/state.tsx';
+import { Text } from '../parts/text.tsx';
+import { When } from '../parts/when.tsx';
+import { navigate, pageUrl, route, withQuery } from '../router.ts';
+import { asAdmin, asAgent } from '../session.ts';
+
+/** Requests of every protocol, live; one of them, frame by frame. */
+export default function RequestsPage() {
+  const [id] = route.value.rest;
+  return id === undefined ? <RequestList /> : <RequestDetail key={id} id={id} />;
+}
+
+function RequestList() {
+  const { query } = route.value;
+  const admin = asAdmin.value?.admin;
+  const client = asAgent.value;
+  const given = (name: string) => query.get(name) ?? undefined;
+  const state = STATES.find((one) => one === given('state'));
+  const [owner, agent, session, cursor] = ['owner', 'agent', 'session', 'cursor'].map(given);
+  const { data, error, isLoading, reload } = useLive(
+    async (signal) => {
+      const wanted = { agent, session, state, cursor, signal };
+      return admin === undefined ? client?.requests(wanted) : admin.requests.list({ ...wanted, owner });
+    },
+    [admin, client, owner, agent, session, state, cursor],
+    // Older pages do not move.
+    cursor === undefined ? 2500 : undefined,
+  );
+  const hasFilter = [owner, agent, session, state].some((one) => one !== undefined);
+  return (
+    <Page title="Requests" actions={data && <span class="dim">{data.total.toLocaleString()} in all</span>}>
+      <form class="bar" onSubmit={filter}>
+        {admin !== undefined && <Filter name="owner" label="Sent by" value={owner} />}
+        <Filter name="agent" label="Answered by" value={agent} />
+        <Filter name="session" label="Session" value={session} />
+        <label>
+          State
+          <select
+            name="state"
+            value={state ?? ''}
+            onChange={(event) => navigate(withQuery({ state: event.currentTarget.value, cursor: undefined }))}
+          >
+            <option value="">any</option>
+            {STATES.map((one) => (
+              <option key={one} value={one}>
+                {one}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="submit">Filter</button>
+        {hasFilter && <a href={pageUrl('requests')}>Clear</a>}
+      </form>
+      <Problem error={error} retry={reload} />
+      {isLoading && data === undefined && <p class="dim">Loading…</p>}
+      {data?.requests.length === 0 ? (
+        <Empty title={hasFilter ? 'No request matches' : 'No requests yet'}>
+          <p>
+            {hasFilter ? (
+              <a href={pageUrl('requests')}>Show all of them</a>
+            ) : (
+              <>
+                Answers are kept for a day. <a href={pageUrl('chat')}>Talk to an agent</a> to make one, or{' '}
+                <a href={pageUrl('connect')}>connect a client</a>.
+              </>
+            )}
+          </p>
+        </Empty>
+      ) : (
+        data !== undefined && (
+          <div class="scroll" tabIndex={0}>
+            <table>
+              <thead>
+                <tr>
+                  <th>State</th>
+                  <th>Request</th>
+                  <th>Sent by</th>
+                  <th>Answered by</th>
+                  <th>Session</th>
+                  <th>Accepted</th>
+                  <th class="number">Took</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.requests.map((one) => (
+                  <tr key={`${one.owner} ${one.request_id}`}>
+                    <td>
+                      <State state={one.state} />
+                    </td>
+                    <td class="mono cut">
+                      <a href={`${pageUrl('requests', one.request_id)}?owner=${encodeURIComponent(one.owner)}`}>
+                        <Text value={one.request_id} />
+                      </a>
+                    </td>
+                    <td>
+                      <Text value={one.owner} />
+                    </td>
+                    <td>
+                      <Text value={one.agent} />
+                    </td>
+                    <td class="cut">
+                      <Text value={one.session_id ?? ''} />
+                    </td>
+                    <td class="tight">
+                      <When at={one.accepted_at} />
+                    </td>
+                    <td class="number">{took(one.accepted_at, one.changed_at)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )
+      )}
+      <p class="bar">
+        {cursor !== undefined && <a href={withQuery({ cursor: undefined })}>Newest</a>}
+        {data?.next_cursor != null && <a href={withQuery({ cursor: data.next_cursor })}>Older</a>}
+      </p>
+    </Page>
+  );
+}
+
+function Filter({
+  name,
+  label,
+  value,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string | undefined;
+}) {
+  return (
+    <label>
+      {label}
+      <input name={name} size={14} defaultValue={value ?? ''} key={value} />
+    </label>
+  );
+}
+
+function filter(event: SubmitEvent): void {
+  event.preventDefault();
+  if (!(event.currentTarget instanceof HTMLFormElement)) return;
+  const fields = new FormData(event.currentTarget);
+  const values = Object.fromEntries([...fields].map(([name, value]) => [name, String(value)]));
+  navigate(withQuery({ ...values, cursor: undefined }));
+}
+
+function took(from: string, to: string): string {
+  const ms = Date.parse(to) - Date.parse(from);
+  return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
+}
+
+const STATES: readonly ListedState[] = ['waiting', 'running', 'completed', 'failed', 'cancelled', 'refused'];

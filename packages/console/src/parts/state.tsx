@@ -1,0 +1,28 @@
+/** How something stands, in one word and one colour. */
+export function State({ state }: { readonly state: string }) {
+  return <span class={`badge ${COLOURS[state] ?? ''}`}>{state.replaceAll('_', ' ')}</span>;
+}
+
+const COLOURS: Readonly<Record<string, string>> = {
+  succeeded: 'good',
+  completed: 'good',
+  success: 'good',
+  delivered: 'good',
+  ready: 'good',
+  active: 'good',
+  failed: 'bad',
+  error: 'bad',
+  dead: 'bad',
+  revoked: 'bad',
+  down: 'bad',
+  cancelled: 'warn',
+  refused: 'bad',
+  interrupted: 'warn',
+  held: 'warn',
+  due: 'warn',
+  waiting: 'warn',
+  accepted: 'warn',
+  running: 'live',
+  started: 'live',
+  in_progress: 'live',
+};

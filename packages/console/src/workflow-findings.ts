@@ -1,0 +1,38 @@
+import type { ValidationReport } from '@dragoman/protocols/a2e-workflow';
+import type { Finding } from './parts/editor.tsx';
+
+/** What a checker found, at the lines of the text. */
+export function findingsIn({ errors, warnings }: ValidationReport, text: string): Finding[] {
+  const lines = text.split('\n');
+  const at = (finding: ReportedFinding) => lineOf(finding, lines, text);
+  return [
+    ...errors.map((finding): Finding => ({ line: at(finding), severity: 'error', message: said(finding) })),
+    ...warnings.map((finding): Finding => ({ line: at(finding), severity: 'warning', message: said(finding) })),
+  ];
+}
+
+type ReportedFinding = ValidationReport['errors'][number];
+
+function said({ message, suggestion }: ReportedFinding): string {
+  return suggestion === undefined ? message : `${message} (${suggestion})`;
+}
+
+/** An operation's line defines it; else the pointer begins with the line's number, or an offset says where. */
+function lineOf({ operationId, pointer, offset }: ReportedFinding, lines: readonly string[], text: string): number {
+  if (operationId !== undefined) {
+    const found = lines.findIndex((line) => definedIn(line) === operationId);
+    if (found !== -1) return found + 1;
+  }
+  const [, number] = /^\/(\d+)(?:\/|$)/.exec(pointer ?? '') ?? [];
+  if (number !== undefined) return Number(number) + 1;
+  return offset === undefined ? lines.length : text.slice(0, offset).split('\n').length;
+}
+
+function definedIn(line: string): unknown {
+  try {
+    const { type, operationId } = JSON.parse(line);
+    return type === 'operationUpdate' ? operationId : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
+import type { OutboundHeader } from '../../gate/gate.ts';
+import { hostPortOf } from '../../gate/host-port.ts';
+import type { NetworkGate } from '../../gate/network-gate.ts';
+import type { Pins } from '../../pins/pins.ts';
+import type { Clock, Log } from '../../ports.ts';
+import type { SessionStore } from '../../store/store.ts';
+import { JsonReader } from '../../threads/json-reader.ts';
+import { A2aAgent } from './a2a-agent.ts';
+import type { PeerCard } from './peer-card.ts';
+import { cardUrls, PeerCardSource } from './peer-card-source.ts';
+import { PeerWays } from './peer-ways.ts';
+import { RemoteSessions } from './remote-sessions.ts';
+
+/** Where a foreign agent is and how it wants to be asked, as the operator wrote it. */
+export interface PeerPlace {
+  /** The URL of the agent, or exactly that of its card. */
+  readonly url: URL;
+  readonly isCard: boolean;
+  readonly version?: A2aVersion | undefined;
+  /** With what they refer to. */
+  readonly headers?: Readonly<Record<string, OutboundHeader>> | undefined;
+  readonly credential?: string | undefined;
+}
+
+export interface A2aContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly gate: NetworkGate;
+  readonly reader?: JsonReader | undefined;
+  readonly pins?: Pick<Pins, 'admit' | 'isHeld'> | undefined;
+  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
+}
+
+/** Opens a foreign agent. Its card is read at once, so that a changed one is reported early; a card that cannot be had is asked for again. */
+export function openA2aAgent(id: string, place: PeerPlace, context: A2aContext): A2aAgent {
+  const { clock, log, sessions } = context;
+  const { ways, card } = reach(id, place, context);
+  card
+    ?.get()
+    .catch((error: unknown) => log.warn({ agent: id, error: String(error) }, 'the card of an agent cannot be used'));
+  return new A2aAgent({ id, ways, clock, log, sessions: new RemoteSessions(id, sessions) });
+}
+
+/** The card of a foreign agent as it is now, for an operator to look at before it is added. Nothing is pinned. */
+export async function readPeerCard(id: string, place: PeerPlace, context: A2aContext): Promise<PeerCard> {
+  const { version: _, ...found } = place;
+  const { card } = reach(id, found, { ...context, pins: undefined });
+  if (card === undefined) throw new Error('a place without a version has a card');
+  return card.get();
+}
+
+function reach(
+  id: string,
+  place: PeerPlace,
+  context: A2aContext,
+): { ways: PeerWays; card: PeerCardSource | undefined } {
+  const { url, isCard, version, headers = {}, credential } = place;
+  const { clock, log, pins, reader = new JsonReader() } = context;
+  const gate = context.gate.allowing([hostPortOf(url)]);
+  const about = { agentId: id, url, version, headers, credential, gate, reader, clock };
+  // Of the operator's own host.
+  const cardHeaders = new PeerWays({ ...about, card: undefined }).headersFor({ url: url.href, schemes: [] });
+  const isSaid = !isCard && version !== undefined;
+  const card = isSaid
+    ? undefined
+    : new PeerCardSource({
+        ...{ agentId: id, version, gate, reader, clock, log, pins },
+        urls: isCard ? [url.href] : cardUrls(url),
+        headers: cardHeaders,
+        howToAccept: `npx dragoman agents accept ${id}`,
+      });
+  return { ways: new PeerWays({ ...about, card }), card };
+}

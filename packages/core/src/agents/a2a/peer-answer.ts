@@ -1,0 +1,267 @@
+import { failure, type Json, type JsonObject } from '@dragoman/protocols';
+import { isTerminal, type MessagePart, type TaskState } from '@dragoman/protocols/lf-a2a';
+import { type AgentPart, agentFailed } from '../agent.ts';
+import { inputRequired } from './input-required.ts';
+import type { PeerArtifact, PeerEvent, PeerIds, PeerMessage, PeerStatus } from './read-event.ts';
+import { ToldText } from './told-text.ts';
+
+/**
+ * The events of one foreign task as the parts of one answer.
+ *
+ *   open ──task, status, artifact or message──▶ open ──an end state──▶ over
+ *
+ * The text of artifacts is the answer. The text of status messages is news: some agents say everything there, so when a task ends
+ * without text in an artifact, its last message is the answer. An agent may also answer with messages and no task at all.
+ */
+export class PeerAnswer {
+  taskId: string | undefined;
+  contextId: string | undefined;
+  readonly #artifacts = new Map<string, HeldArtifact>();
+  /** The text that was given out, over all artifacts. */
+  #told = '';
+  #toldLast: string | undefined;
+  #state: TaskState | undefined;
+  #hasTask = false;
+  /** A whole task was shown, so that messages belong to it. */
+  #sawTask = false;
+  /** What the agent said last in a status, and last in the history. */
+  #said: PeerMessage | undefined;
+  #recalled: PeerMessage | undefined;
+  #lastNews = '';
+  #length = 0;
+
+  get state(): TaskState | undefined {
+    return this.#state;
+  }
+
+  /** Whether the agent has said anything: nothing of it may be asked a second time then. */
+  get hasBegun(): boolean {
+    return this.#hasTask || this.#artifacts.size > 0;
+  }
+
+  /** No event can change how the task ends; what it holds may still be shown once more. */
+  get isOver(): boolean {
+    return this.#state !== undefined && isTerminal(this.#state);
+  }
+
+  /** It goes on when the caller has answered or has signed in elsewhere. */
+  get isWaiting(): boolean {
+    return this.#state === 'TASK_STATE_INPUT_REQUIRED' || this.#state === 'TASK_STATE_AUTH_REQUIRED';
+  }
+
+  /** Messages alone are a whole answer. */
+  get isMessageOnly(): boolean {
+    return !this.#hasTask && this.#artifacts.has(MESSAGES);
+  }
+
+  /** What one more event adds for a reader. */
+  apply(event: PeerEvent): AgentPart[] {
+    this.#learn(event);
+    switch (event.kind) {
+      case 'message':
+        return this.#message(event);
+      case 'status':
+        this.#hasTask = true;
+        return this.#status(event.status);
+      case 'artifact':
+        this.#hasTask = true;
+        return this.#artifact(event.artifact, event.append ? 'append' : 'replace');
+      case 'task': {
+        this.#hasTask = true;
+        this.#sawTask = true;
+        this.#recalled = event.history.findLast(({ isFromAgent, parts }) => isFromAgent && textOfParts(parts) !== '');
+        const parts = event.artifacts.flatMap((artifact) => this.#artifact(artifact, 'remember'));
+        return [...parts, ...this.#status(event.status)];
+      }
+    }
+  }
+
+  /** The last parts: the rest of the text, and how the answer ended. */
+  end(): AgentPart[] {
+    const parts: AgentPart[] = [];
+    switch (this.#state) {
+      case 'TASK_STATE_FAILED':
+        return [this.#error('A2A.TASK_FAILED', 'The remote agent reported that the task failed.')];
+      case 'TASK_STATE_REJECTED':
+        return [this.#error('A2A.TASK_REJECTED', 'The remote agent rejected the task.')];
+      case 'TASK_STATE_CANCELED':
+        return [{ part: 'failure', failure: failure('cancelled', {}, 'The remote agent canceled the task.') }];
+      case 'TASK_STATE_INPUT_REQUIRED':
+      case 'TASK_STATE_AUTH_REQUIRED': {
+        const asked = this.#said?.parts ?? [];
+        const text = this.#chunk(QUESTION, textOfParts(asked), 'replace');
+        const question = { state: this.#state, parts: asked, text: textOfParts(asked) };
+        return [...text, inputRequired(question, this.#result({ withText: true }))];
+      }
+      default: {
+        const hasText = [...this.#artifacts.values()].some(({ text }) => text.text !== '');
+        const message = this.#said ?? this.#recalled;
+        if (!hasText && message !== undefined)
+          parts.push(...this.#artifact({ id: SAID, parts: message.parts }, 'replace'));
+        if (this.#hasTask || this.#artifacts.size > 0) return [...parts, { part: 'complete', result: this.#result() }];
+        return [agentFailed('The remote agent ended without an answer.')];
+      }
+    }
+  }
+
+  #learn({ taskId, contextId }: PeerIds): void {
+    this.taskId ??= taskId;
+    this.contextId = contextId ?? this.contextId;
+  }
+
+  /** Before any task, messages are the answer, or pieces of it; within one they are talk. */
+  #message(message: PeerMessage): AgentPart[] {
+    if (!message.isFromAgent) return [];
+    if (!this.#sawTask && !this.#hasArtifactText())
+      return this.#artifact({ id: MESSAGES, parts: message.parts }, 'append');
+    this.#said = message;
+    return this.#news(this.#state, message);
+  }
+
+  #status({ state, message }: PeerStatus): AgentPart[] {
+    if (message?.isFromAgent === true && message.parts.length > 0) this.#said = message;
+    // The first end counts: what was ended cannot work again.
+    if (state !== undefined && !this.isOver) this.#state = state;
+    return message?.isFromAgent === true ? this.#news(state, message) : [];
+  }
+
+  /** Said once: a task that is shown again repeats its last status. */
+  #news(state: TaskState | undefined, { parts }: PeerMessage): AgentPart[] {
+    const thoughts = parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
+    const text = textOfParts(parts);
+    const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
+    const delta: JsonObject = {
+      event_type: 'a2a.status',
+      ...(state !== undefined && { state }),
+      ...(text !== '' && { text }),
+      ...(data.length > 0 && { data }),
+    };
+    const news = JSON.stringify(delta);
+    const isNew = news !== this.#lastNews && (text !== '' || data.length > 0);
+    if (!isNew) return [];
+    this.#lastNews = news;
+    return [...thoughts, { part: 'chunk', body: { delta_kind: 'custom', delta } }];
+  }
+
+  #artifact({ id, parts }: PeerArtifact, how: Change): AgentPart[] {
+    const held = this.#held(id, parts);
+    const others = parts.filter(({ text }) => text === undefined);
+    if (how === 'append') held.others.push(...others);
+    else if (how === 'replace' || others.length >= held.others.length) held.others = others;
+    const thoughts = how === 'remember' ? [] : parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
+    const text = parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('');
+    return [...thoughts, ...this.#chunk(id, text, how)];
+  }
+
+  /** Text of an artifact as far as it is new. A line apart from that of another artifact. */
+  #chunk(id: string, text: string, how: Change): AgentPart[] {
+    const held = this.#held(id, []);
+    this.#length += text.length;
+    if (this.#length > MOST_TEXT) return [agentFailed(`The answer is longer than ${MOST_TEXT} characters.`)];
+    const fresh = held.text[how](text);
+    if (fresh === '') return [];
+    const separator = this.#toldLast === undefined || this.#toldLast === id ? '' : separatorAfter(this.#told);
+    this.#toldLast = id;
+    this.#told += separator + fresh;
+    return [{ part: 'chunk', body: { delta_kind: 'text', delta: separator + fresh } }];
+  }
+
+  /** Agents that send messages piece by piece may show all of them once more, as an artifact. */
+  #held(id: string, parts: readonly MessagePart[]): HeldArtifact {
+    const known = this.#artifacts.get(id);
+    if (known !== undefined) return known;
+    const messages = this.#artifacts.get(MESSAGES);
+    const text = parts.map((part) => part.text ?? '').join('');
+    const isRepeat = messages !== undefined && messages.text.text !== '' && text.startsWith(messages.text.text);
+    const held = isRepeat ? messages : { text: new ToldText(), others: [] };
+    if (isRepeat) {
+      this.#artifacts.delete(MESSAGES);
+      if (this.#toldLast === MESSAGES) this.#toldLast = id;
+    }
+    this.#artifacts.set(id, held);
+    return held;
+  }
+
+  /** `null` where the reader has everything: then what was streamed is the result. */
+  #result({ withText = false } = {}): Json {
+    let text = '';
+    for (const held of this.#artifacts.values()) {
+      if (held.text.text !== '') text += (text === '' ? '' : separatorAfter(text)) + held.text.text;
+    }
+    const others = [...this.#artifacts.values()].flatMap((held) => held.others);
+    const files = others.flatMap(fileOf);
+    const data = others.flatMap((part) => (part.data === undefined ? [] : [part.data]));
+    const hasMore = files.length > 0 || data.length > 0 || withText;
+    // An artifact that was replaced by another text cannot be taken back: the result has it as it is.
+    if (!hasMore && text === this.#told) return null;
+    return { ...(text !== '' && { text }), ...(files.length > 0 && { files }), ...(data.length > 0 && { data }) };
+  }
+
+  #error(code: string, message: string): AgentPart {
+    const said = textOfParts(this.#said?.parts ?? []);
+    const data = (this.#said?.parts ?? []).flatMap((part) => (part.data === undefined ? [] : [part.data]));
+    const external = { protocol: 'a2a', type: this.#state ?? '', payload: { taskId: this.taskId ?? null } };
+    return {
+      part: 'frame',
+      frame: {
+        response_kind: 'e2a.error',
+        is_final: true,
+        status: 'failed',
+        body: {
+          code,
+          message: said === '' ? message : said,
+          details: { retryable: false, ...(data.length > 0 && { data }) },
+          external,
+        },
+      },
+    };
+  }
+
+  #hasArtifactText(): boolean {
+    return [...this.#artifacts].some(([id, { text }]) => id !== MESSAGES && text.text !== '');
+  }
+}
+
+interface HeldArtifact {
+  readonly text: ToldText;
+  /** Parts that are not text. */
+  others: MessagePart[];
+}
+
+type Change = 'append' | 'replace' | 'remember';
+
+/** The text of a message, without what the agent only thought. */
+export function textOfParts(parts: readonly MessagePart[]): string {
+  return parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('\n');
+}
+
+function reasoning(text: string): AgentPart[] {
+  return text === '' ? [] : [{ part: 'chunk', body: { delta_kind: 'reasoning', delta: text } }];
+}
+
+function isThought({ text, metadata }: MessagePart): boolean {
+  return text !== undefined && (metadata?.['thought'] === true || metadata?.['adk_thought'] === true);
+}
+
+/** A file as E2A refers to one; its bytes, where it came with them, stand in a `data:` URL. */
+function fileOf({ url, raw, filename, mediaType }: MessagePart): JsonObject[] {
+  if (url === undefined && raw === undefined) return [];
+  const uri = url ?? `data:${mediaType ?? 'application/octet-stream'};base64,${raw}`;
+  return [
+    {
+      uri,
+      ...(filename !== undefined && { name: filename }),
+      ...(mediaType !== undefined && { mime_type: mediaType }),
+    },
+  ];
+}
+
+function separatorAfter(text: string): string {
+  return text.endsWith('\n') ? '' : '\n\n';
+}
+
+/** In the place of an artifact's id: what came as messages, what was said in a status, and what was asked. No id starts so. */
+const MESSAGES = '\0messages';
+const SAID = '\0said';
+const QUESTION = '\0question';
+const MOST_TEXT = 64 * 1024 * 1024;

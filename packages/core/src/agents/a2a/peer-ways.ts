@@ -1,0 +1,124 @@
+import type { E2AEnvelope, Failure } from '@dragoman/protocols';
+import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
+import { CredentialUse } from '../../credential-use.ts';
+import type { OutboundHeader } from '../../gate/gate.ts';
+import { hostPortOf, nameOfHostPort } from '../../gate/host-port.ts';
+import type { NetworkGate } from '../../gate/network-gate.ts';
+import type { Clock } from '../../ports.ts';
+import type { Principal } from '../../principal.ts';
+import type { JsonReader } from '../../threads/json-reader.ts';
+import { credentialRefs, purposeOf, refusedRef } from '../credential-refs.ts';
+import type { IdleTimer } from '../idle-timer.ts';
+import type { PeerInterface, PeerScheme } from './peer-card.ts';
+import type { PeerCardSource } from './peer-card-source.ts';
+import { PeerClient } from './peer-client.ts';
+
+/** One way to ask a foreign agent. */
+export interface PeerAttempt extends PeerInterface {
+  readonly streaming: boolean;
+  readonly outputModes: readonly string[];
+  readonly schemes: readonly PeerScheme[];
+}
+
+export interface PeerWaysOptions {
+  readonly agentId: string;
+  /** The operator's URL: of the agent, or of its card. */
+  readonly url: URL;
+  /** The agent's card; absent where the operator has said all that is needed. */
+  readonly card: PeerCardSource | undefined;
+  readonly version: A2aVersion | undefined;
+  readonly headers: Readonly<Record<string, OutboundHeader>>;
+  /** Of the vault: sent where the agent's card wants it. */
+  readonly credential: string | undefined;
+  readonly gate: NetworkGate;
+  readonly reader: JsonReader;
+  readonly clock: Clock;
+}
+
+/** How a foreign agent can be asked, and with which headers. */
+export class PeerWays {
+  readonly #options: PeerWaysOptions;
+  /** The one that worked last. */
+  #worked: PeerAttempt | undefined;
+
+  constructor(options: PeerWaysOptions) {
+    this.#options = options;
+  }
+
+  /** Every way, best first: what worked before, what the card lists, and the same in the other version, which some cards get wrong. */
+  async attempts(): Promise<readonly PeerAttempt[]> {
+    const { card: source, url, version } = this.#options;
+    const card = await source?.get();
+    const listed: readonly PeerInterface[] = card?.interfaces ?? [
+      { url: url.href, binding: 'JSONRPC', version: version ?? '1.0' },
+    ];
+    const isListed = (one: PeerInterface) => listed.some((other) => isSameWay(one, other));
+    const others = listed
+      .map((one): PeerInterface => ({ ...one, version: one.version === '1.0' ? '0.3' : '1.0' }))
+      .filter((one) => version === undefined && one.binding === 'JSONRPC' && !isListed(one));
+    const modes = card?.streaming === false ? [false, true] : [true, false];
+    const about = { outputModes: card?.outputModes ?? [], schemes: card?.schemes ?? [] };
+    const all = [...listed, ...others].flatMap((one) => modes.map((streaming) => ({ ...one, streaming, ...about })));
+    const worked = all.find(
+      (one) => this.#worked !== undefined && isSameWay(one, this.#worked) && one.streaming === this.#worked.streaming,
+    );
+    return worked === undefined ? all : [worked, ...all.filter((one) => one !== worked)];
+  }
+
+  remember(attempt: PeerAttempt): void {
+    this.#worked = attempt;
+  }
+
+  /** Why the caller may not use the credentials its envelope names. */
+  refusal(envelope: E2AEnvelope, principal: Principal): Failure | undefined {
+    const { gate, url } = this.#options;
+    return refusedRef(envelope, { principal, gate, url });
+  }
+
+  client(
+    attempt: PeerAttempt,
+    {
+      envelope,
+      principal,
+      signal,
+      idle,
+    }: { envelope: E2AEnvelope; principal: Principal; signal: AbortSignal; idle: IdleTimer },
+  ): PeerClient {
+    const { agentId, gate, reader, clock } = this.#options;
+    return new PeerClient(attempt, {
+      ...{ agentId, gate, reader, clock, signal, idle },
+      caller: principal.id,
+      purpose: purposeOf(envelope),
+      headers: this.headersFor(attempt, envelope),
+    });
+  }
+
+  /**
+   * The operator's headers, and the secrets, which the vault lets out to the hosts they are bound to. Headers that the operator wrote
+   * out go to the operator's host alone: a card may name any other.
+   */
+  headersFor(
+    { url, schemes }: Pick<PeerAttempt, 'url' | 'schemes'>,
+    envelope?: E2AEnvelope,
+  ): Record<string, OutboundHeader> {
+    const { headers, credential } = this.#options;
+    const isOwnHost = nameOfHostPort(hostPortOf(new URL(url))) === nameOfHostPort(hostPortOf(this.#options.url));
+    const refs = envelope === undefined ? undefined : credentialRefs(envelope);
+    const secret = refs?.credential ?? refs?.apiKey ?? credential;
+    const own = Object.entries(headers).filter(([, value]) => isOwnHost || value instanceof CredentialUse);
+    return {
+      ...Object.fromEntries(own),
+      ...(secret !== undefined && { [secretHeader(schemes)]: new CredentialUse(secret) }),
+    };
+  }
+}
+
+function isSameWay(one: PeerInterface, other: PeerInterface): boolean {
+  return one.url === other.url && one.binding === other.binding && one.version === other.version;
+}
+
+/** Where the card wants it: in the header of its API key where it takes nothing else. */
+function secretHeader(schemes: readonly PeerScheme[]): string {
+  const keys = schemes.flatMap(({ header }) => (header === undefined ? [] : [header.toLowerCase()]));
+  return keys.length === schemes.length && keys[0] !== undefined ? keys[0] : 'authorization';
+}

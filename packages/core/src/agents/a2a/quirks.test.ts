@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Json, JsonObject } from '@dragoman/protocols';
+import { expect, test } from 'vitest';
+import { cardAt, type ScriptedAnswer, ScriptedPeer } from '../../../test-support/scripted-peer.ts';
+import { systemClock } from '../../../test-support/system-clock.ts';
+import type { AgentPart } from '../agent.ts';
+import { TestContext } from '../call.contract.ts';
+import { openA2aAgent } from './open-a2a-agent.ts';
+
+/** What one foreign server really does, and what a reader of ours gets of it. */
+interface Quirk {
+  readonly peer: string;
+  readonly why: string;
+  readonly card?: JsonObject;
+  readonly answers: Readonly<Record<string, readonly ScriptedAnswer[]>>;
+  readonly expect: {
+    readonly text: string;
+    readonly result?: Json;
+    readonly error?: Json;
+    readonly news?: readonly string[];
+    readonly asked?: readonly string[];
+  };
+}
+
+const folder = fileURLToPath(new URL('fixtures/', import.meta.url));
+const quirks = readdirSync(folder).map((name): [string, Quirk] => [
+  name,
+  JSON.parse(readFileSync(`${folder}${name}`, 'utf8')),
+]);
+
+test.each(quirks)('%s is read as its own SDK means it', async (_, quirk) => {
+  await using peer = await ScriptedPeer.start(quirk.answers);
+  peer.card = { ...cardAt(peer.url), ...JSON.parse(JSON.stringify(quirk.card ?? {}).replaceAll('{url}', peer.url)) };
+  const context = new TestContext();
+  const url = new URL(peer.url);
+  await using agent = openA2aAgent(
+    'partner',
+    { url, isCard: false },
+    { ...context, gate: context.gate, clock: systemClock },
+  );
+  const parts = await context.ask(agent, 'hello');
+  const { text, result, error, news, asked } = quirk.expect;
+  expect(textIn(parts)).toBe(text);
+  const last = parts.at(-1);
+  if (error === undefined) expect(last).toEqual({ part: 'complete', result: result ?? null });
+  else expect(last?.part === 'frame' ? last.frame.body : last).toMatchObject(error as object);
+  if (news !== undefined) expect(newsIn(parts)).toEqual(news);
+  if (asked !== undefined) expect(peer.methods.filter((method) => method !== 'card')).toEqual(asked);
+});
+
+function textIn(parts: readonly AgentPart[]): string {
+  return bodies(parts, 'text').join('');
+}
+
+function newsIn(parts: readonly AgentPart[]): Json[] {
+  return bodies(parts, 'custom').map((delta) => (delta as JsonObject)['text'] ?? null);
+}
+
+function bodies(parts: readonly AgentPart[], kind: string): Json[] {
+  return parts.flatMap((part) =>
+    part.part === 'chunk' && part.body['delta_kind'] === kind ? [part.body['delta'] ?? null] : [],
+  );
+}

@@ -1,0 +1,45 @@
+import { REDACTED } from '@dragoman/protocols';
+
+/** What a program wrote to stderr last, kept to tell why it ended. */
+export class LastWords {
+  readonly #lines: string[] = [];
+  readonly #secrets: readonly string[];
+
+  /** What the variables of its environment hold is never told. */
+  constructor(env: Readonly<Record<string, string>>) {
+    this.#secrets = Object.values(env).filter((value) => value.length >= SHORTEST_SECRET);
+  }
+
+  add(line: string): void {
+    const text = line.replaceAll(CONTROLS, '').trim();
+    if (text === '') return;
+    this.#lines.push(text);
+    if (this.#lines.length > MOST_LINES) this.#lines.shift();
+  }
+
+  /**
+   * One line: the last that names an error, as what follows it is where it came from, and Node ends with its version; or else the
+   * last few as they are. Empty where it wrote nothing.
+   */
+  toString(): string {
+    const named = this.#lines.findLast((line) => NAMES_ERROR.test(line));
+    const text = named ?? this.#lines.slice(-FEW).join(' / ');
+    return this.withoutSecrets(text).slice(0, LONGEST);
+  }
+
+  /** For the log. */
+  withoutSecrets(text: string): string {
+    return this.#secrets.reduce((hidden, secret) => hidden.replaceAll(secret, REDACTED), text);
+  }
+}
+
+/** `Error: …`, `ValueError: …`, `java.lang.IllegalStateException: …`, `error[E1]: …`, `Uncaught Error [CODE]: …`. */
+const NAMES_ERROR = /^(?:uncaught |fatal |fatal: )?[\w.$]*(?:error|exception)(?:\s?\[\w+\])?: \S/i;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for
+const CONTROLS = /\u001b\[[\d;]*m|[\u0000-\u001f\u007f-\u009f]/g;
+/** Of a stack and what is told beside it. */
+const MOST_LINES = 40;
+const FEW = 3;
+const LONGEST = 500;
+/** A shorter value would take words apart that are none. */
+const SHORTEST_SECRET = 8;

@@ -1,0 +1,266 @@
+import { hash } from 'node:crypto';
+import { failure } from '@dragoman/protocols';
+import {
+  type A2aVersion,
+  isTerminal,
+  type NewTaskPushNotificationConfig,
+  type TaskPushNotificationConfig,
+  taskTo03,
+} from '@dragoman/protocols/lf-a2a';
+import type { Gate } from '../../gate/gate.ts';
+import { addressOf } from '../../mailbox/callback-address.ts';
+import type { Outbox } from '../../outbox/outbox.ts';
+import type { Clock, Log } from '../../ports.ts';
+import type { Principal } from '../../principal.ts';
+import { Refused, refuse } from '../../refused.ts';
+import { patiently } from '../../store/patiently.ts';
+import type { NewDelivery, PushConfigRow, RequestKey, Store } from '../../store/store.ts';
+import { unlessAborted } from '../../until-aborted.ts';
+import type { Vault } from '../../vault/vault.ts';
+import { eventIdIn, type LfA2aTasks, type NumberedEvent, type OpenTask } from './tasks.ts';
+
+export interface PushNotificationsOptions {
+  readonly tasks: LfA2aTasks;
+  readonly store: Pick<Store, 'pushConfigs' | 'outbox'>;
+  readonly outbox: Pick<Outbox, 'admit' | 'over' | 'queued'>;
+  readonly gate: Pick<Gate, 'check'>;
+  readonly vault: Pick<Vault, 'seal' | 'unseal'>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Callbacks of one caller that may wait. */
+  readonly mostQueued: number;
+}
+
+/**
+ * Sends the events of tasks to the URLs that their callers named.
+ *
+ *   event → delivery in the outbox and position of the config, in one commit → delivered or given up → next event
+ *
+ * Each config has one delivery under way, so events arrive in order, and text that comes meanwhile is sent as one piece. After a
+ * restart each goes on from its position.
+ */
+export class PushNotifications {
+  readonly #options: PushNotificationsOptions;
+  readonly #stopped = new AbortController();
+  readonly #following = new Map<string, Promise<void>>();
+
+  constructor(options: PushNotificationsOptions) {
+    this.#options = options;
+  }
+
+  /** Goes on with what an earlier process left. Call it when the outbox has started. */
+  async start(): Promise<void> {
+    for (const config of await this.#options.store.pushConfigs.unfinished()) this.#follow(config);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await Promise.allSettled(this.#following.values());
+  }
+
+  /** Whether this caller may have this config at all; asked before its task is made. */
+  async check(
+    { id: owner }: Pick<Principal, 'id'>,
+    { url }: Pick<NewTaskPushNotificationConfig, 'url'>,
+  ): Promise<void> {
+    const { gate, store, outbox, mostQueued } = this.#options;
+    if (outbox.queued(owner) >= mostQueued) {
+      refuse('rate_limited', { retry_after: 60 }, `Queue full: ${mostQueued} callbacks of this caller wait already.`);
+    }
+    if (!URL.canParse(url)) refuseUrl('url must be an absolute URL');
+    if (await store.outbox.isDisabled(owner, addressOf(url))) {
+      refuseUrl('url is disabled: it has answered 410 Gone to this caller before');
+    }
+    const refused = await gate.check(url, 'callbacks');
+    if (refused === undefined) return;
+    const { message, details } = refused;
+    refuseUrl(`url cannot be called: ${[message.replace(/\.$/, ''), ...(details.suggestions ?? [])].join('; ')}`);
+  }
+
+  /**
+   * Keeps a config. `from` is the first event that is sent: all of them for a config that came with its message, else those that
+   * follow. `undefined`: there is no such task.
+   */
+  async create(
+    principal: Pick<Principal, 'id'>,
+    agentId: string,
+    config: TaskPushNotificationConfig,
+    { version, from }: { readonly version: A2aVersion; readonly from: 'start' | 'now' },
+  ): Promise<TaskPushNotificationConfig | undefined> {
+    const { tasks, store, vault, clock } = this.#options;
+    const { taskId, id: configId = taskId, url, token, authentication } = config;
+    const key = { owner: principal.id, requestId: taskId };
+    const now = await tasks.progress(principal, agentId, taskId);
+    if (now === undefined) return undefined;
+    const name = nameOf(key, configId);
+    const secrets = token === undefined && authentication === undefined ? undefined : { token, authentication };
+    const kept = await store.pushConfigs.put(
+      {
+        ...key,
+        configId,
+        name,
+        url: addressOf(url),
+        version,
+        secrets: secrets === undefined ? null : vault.seal(JSON.stringify(secrets), name),
+        createdAt: clock.now().getTime(),
+        position: from === 'start' ? '' : now.lastEvent,
+        isOver: from === 'now' && isTerminal(now.task.status.state),
+      },
+      MOST_CONFIGS,
+    );
+    if (!kept) refuse('conflict', {}, `A task can have ${MOST_CONFIGS} push notification configs. Delete one first.`);
+    const row = await store.pushConfigs.named(name);
+    if (row !== undefined && !row.isOver) this.#follow(row);
+    return row && this.#shown(row);
+  }
+
+  async find(key: RequestKey, agentId: string, configId: string): Promise<TaskPushNotificationConfig | undefined> {
+    const row = await this.#options.store.pushConfigs.find(key, configId);
+    return row?.agentId === agentId ? this.#shown(row) : undefined;
+  }
+
+  async list(key: RequestKey): Promise<TaskPushNotificationConfig[]> {
+    return (await this.#options.store.pushConfigs.list(key)).map((row) => this.#shown(row));
+  }
+
+  remove(key: RequestKey, configId: string): Promise<boolean> {
+    return this.#options.store.pushConfigs.remove(key, configId);
+  }
+
+  /** What a delivery of ours is sent with; null when its config is gone, nothing for one of somebody else's. */
+  async headersFor(deliveryId: string): Promise<Readonly<Record<string, string>> | null> {
+    const [, name] = /^push-([0-9a-f]{32})-/.exec(deliveryId) ?? [];
+    if (name === undefined) return {};
+    const row = await this.#options.store.pushConfigs.named(name);
+    const secrets = row && this.#secretsOf(row);
+    if (row === undefined || secrets === undefined) return null;
+    const { token, authentication } = secrets;
+    const { scheme, credentials = '' } = authentication ?? {};
+    return {
+      'content-type': row.version === '0.3' ? 'application/json' : 'application/a2a+json',
+      // The first is the name in use by the official SDKs, the second the one of the specification.
+      ...(token !== undefined && { 'x-a2a-notification-token': token, 'a2a-notification-token': token }),
+      ...(scheme !== undefined && { authorization: credentials === '' ? scheme : `${scheme} ${credentials}` }),
+    };
+  }
+
+  /** Credentials are for the receiver alone: they are written, and never read again. */
+  #shown(row: PushConfigRow): TaskPushNotificationConfig {
+    const { requestId: taskId, configId: id, url } = row;
+    const { token, authentication } = this.#secretsOf(row) ?? {};
+    return {
+      taskId,
+      id,
+      url,
+      ...(token !== undefined && { token }),
+      ...(authentication !== undefined && { authentication: { scheme: authentication.scheme } }),
+    };
+  }
+
+  /** `undefined` when they cannot be opened. */
+  #secretsOf({ secrets, name }: PushConfigRow): Secrets | undefined {
+    if (secrets === null) return {};
+    const text = this.#options.vault.unseal(secrets, name);
+    return text === undefined ? undefined : (JSON.parse(text) as Secrets);
+  }
+
+  #follow(config: PushConfigRow): void {
+    const { name } = config;
+    if (this.#following.has(name) || this.#stopped.signal.aborted) return;
+    const following = this.#send(config)
+      .catch((error: unknown) => {
+        if (this.#stopped.signal.aborted) return;
+        this.#options.log.error({ request_id: config.requestId, error: String(error) }, 'push notifications stopped');
+      })
+      .finally(() => this.#following.delete(name));
+    this.#following.set(name, following);
+  }
+
+  async #send(config: PushConfigRow): Promise<void> {
+    const { tasks, store, outbox } = this.#options;
+    const { signal } = this.#stopped;
+    const { owner, requestId: taskId, agentId, position } = config;
+    await unlessAborted(outbox.over(deliveryIdOf(config, position)), signal);
+    const task = await tasks.follow({ id: owner }, agentId, { taskId, signal });
+    if (task === undefined) return;
+    for await (const { id, body, isOver } of notifications(task, config)) {
+      const delivery = this.#deliveryOf(config, id, body);
+      const { clock, log } = this.#options;
+      const advance = () => store.pushConfigs.advance(config.name, { position: id, isOver, delivery });
+      const advanced = await patiently(advance, {
+        clock,
+        log,
+        signal,
+        what: 'a push notification',
+        isRepeatable: true,
+      });
+      if (!advanced) return;
+      outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
+      await unlessAborted(outbox.over(delivery.id), signal);
+      if (isOver) return;
+      if (!(await store.outbox.isDisabled(owner, config.url))) continue;
+      await store.pushConfigs.advance(config.name, { position: id, isOver: true, delivery: null });
+      return;
+    }
+  }
+
+  #deliveryOf({ owner, requestId, url, ...config }: PushConfigRow, position: string, body: string): NewDelivery {
+    const id = deliveryIdOf(config, position);
+    const createdAt = this.#options.clock.now().getTime();
+    return { id, owner, requestId, messageId: id, url, body, priority: 1, expiresAt: null, createdAt };
+  }
+}
+
+/** One POST. */
+interface Notification {
+  /** Of the last event in it. */
+  readonly id: string;
+  readonly body: string;
+  /** Nothing follows. */
+  readonly isOver: boolean;
+}
+
+/**
+ * What is sent from a position on. 1.0 gets every event. 0.3 gets the task as it is when its status has changed, which is what
+ * receivers of 0.3 read.
+ */
+async function* notifications(task: OpenTask, { position, version }: PushConfigRow): AsyncGenerator<Notification> {
+  if (position === '') yield { id: 'task', body: bodyOf({ task: task.task }, version, task), isOver: false };
+  const events = task.events(eventIdIn(position) ?? eventIdIn('task'), { longest: LONGEST });
+  for await (const batch of events) {
+    const last = batch.at(-1);
+    if (last === undefined) continue;
+    if (version !== '0.3') {
+      for (const { id, event } of batch) yield { id, body: JSON.stringify(event), isOver: isLast(event) };
+    } else if (batch.some(({ event }) => 'statusUpdate' in event)) {
+      yield { id: last.id, body: bodyOf(last.event, version, task), isOver: isLast(last.event) };
+    }
+  }
+}
+
+function bodyOf(event: NumberedEvent['event'], version: string, task: OpenTask): string {
+  return JSON.stringify(version === '0.3' ? taskTo03(task.current()) : event);
+}
+
+function isLast(event: NumberedEvent['event']): boolean {
+  return 'statusUpdate' in event && isTerminal(event.statusUpdate.status.state);
+}
+
+type Secrets = Pick<NewTaskPushNotificationConfig, 'token' | 'authentication'>;
+
+function nameOf({ owner, requestId }: RequestKey, configId: string): string {
+  return hash('sha256', JSON.stringify([owner, requestId, configId]), 'hex').slice(0, 32);
+}
+
+/** The same for the same event, at every try and after a restart: the receiver knows a repeat by it. */
+function deliveryIdOf({ name }: Pick<PushConfigRow, 'name'>, position: string): string {
+  return `push-${name}-${position}`;
+}
+
+function refuseUrl(message: string): never {
+  throw new Refused(failure('invalid_message', { issues: [{ pointer: '/url', code: 'refused', message }] }, message));
+}
+
+const MOST_CONFIGS = 10;
+/** Characters of text in one notification. */
+const LONGEST = 65_536;

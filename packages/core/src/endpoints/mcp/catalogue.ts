@@ -1,0 +1,173 @@
+import type { JsonObject, JsonSchema } from '@dragoman/protocols';
+import { type McpTargetKind, uniqueToolNames } from '@dragoman/protocols/mcp';
+import type { Principal } from '../../principal.ts';
+import type { HubRequest, Tool } from '../../tools/tool.ts';
+import { mayUseTool, type ToolRegistry } from '../../tools/tool-registry.ts';
+import { AGENT_INPUT, OWN_TOOL_NAMES, WORKFLOW_INPUT } from './own-tools.ts';
+
+/** A tool under its MCP name, with what a call of it asks of the hub. */
+export interface ListedTool {
+  readonly name: string;
+  readonly kind: McpTargetKind;
+  /** As `tools/list` has it. */
+  readonly definition: JsonObject;
+  readonly hasOutputSchema: boolean;
+  /** It is left out of lists, and found by searching. */
+  readonly isDeferred: boolean;
+  /** What its arguments must be, where nobody else checks them. */
+  readonly input?: JsonSchema;
+  request(args: JsonObject): HubRequest;
+}
+
+/**
+ * Agents, tools and workflows as tools of MCP: an agent is `ask_AGENT`, everything else has its own name. Names are given out over all
+ * tools, so that each is called the same by every caller; which of them a caller has is decided when it lists and when it calls.
+ */
+export class McpCatalogue {
+  readonly #tools: ToolRegistry;
+  #signature = '';
+  #names: readonly string[] = [];
+
+  constructor(tools: ToolRegistry) {
+    this.#tools = tools;
+  }
+
+  /** Grows with changes that a list of names does not show. */
+  get version(): number {
+    return this.#tools.version;
+  }
+
+  /** Those a caller may use, by name; only the agent itself where one is given. */
+  async list(principal: Principal, agentId?: string): Promise<ListedTool[]> {
+    await this.#tools.ready();
+    return this.#named()
+      .filter(({ tool }) => mayUseTool(principal, tool) && isIn(agentId, tool))
+      .map(({ name, tool }) => listed(name, tool))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** `undefined` when there is none of this name for this caller. */
+  async find(principal: Principal, name: string, agentId?: string): Promise<ListedTool | undefined> {
+    const found = this.#find(name) ?? (await this.#tools.ready().then(() => this.#find(name)));
+    return found !== undefined && mayUseTool(principal, found) && isIn(agentId, found)
+      ? listed(name, found)
+      : undefined;
+  }
+
+  #find(name: string): Tool | undefined {
+    return this.#named().find((one) => one.name === name)?.tool;
+  }
+
+  #named(): { readonly name: string; readonly tool: Tool }[] {
+    const tools = distinct(this.#tools.all());
+    const wanted = tools.map(nameOf);
+    const signature = wanted.join('\n');
+    if (signature !== this.#signature) {
+      this.#names = namesFor(tools, wanted);
+      this.#signature = signature;
+    }
+    return tools.map((tool, index) => ({ name: this.#names[index] ?? '', tool }));
+  }
+}
+
+/** Of two of a kind with the same name, the one whose source came first; an agent and a tool may share one. */
+function distinct(tools: readonly Tool[]): Tool[] {
+  const seen = new Set<string>();
+  return tools.filter((tool) => {
+    const key = `${kindOf(tool)} ${tool.definition.name}`;
+    if (key === 'workflow workflow.plan' || seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function namesFor(tools: readonly Tool[], wanted: readonly string[]): string[] {
+  const order = wanted.map((name, index) => ({ name, index })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const unique = uniqueToolNames(
+    order.map(({ name }) => name),
+    OWN_TOOL_NAMES,
+  );
+  const names = tools.map((tool) => adHocName(tool) ?? '');
+  for (const [place, { index }] of order.entries()) names[index] ||= unique[place] ?? '';
+  return names;
+}
+
+/** Only agents and workflows say themselves what of the hub they ask. */
+function kindOf({ request, answeredBy }: Tool): McpTargetKind {
+  if (request === undefined) return 'tool';
+  return answeredBy === 'agent' ? 'agent' : 'workflow';
+}
+
+function nameOf(tool: Tool): string {
+  const { name } = tool.definition;
+  return kindOf(tool) === 'agent' ? `ask_${name}` : name;
+}
+
+function adHocName(tool: Tool): string | undefined {
+  const { name } = tool.definition;
+  return kindOf(tool) === 'workflow' && Object.hasOwn(AD_HOC, name) ? AD_HOC[name] : undefined;
+}
+
+function isIn(agentId: string | undefined, tool: Tool): boolean {
+  return agentId === undefined || (kindOf(tool) === 'agent' && tool.definition.name === agentId);
+}
+
+function listed(name: string, tool: Tool): ListedTool {
+  const kind = kindOf(tool);
+  const { definition } = tool;
+  const common = { name, kind, isDeferred: definition.defer_loading };
+  if (kind === 'agent') return { ...common, ...agentTool(name, tool) };
+  const isAdHoc = adHocName(tool) !== undefined;
+  const inputSchema = isAdHoc ? WORKFLOW_INPUT : objectSchema(definition.input_schema ?? {});
+  const outputSchema = objectOutput(definition.output_schema);
+  return {
+    ...common,
+    hasOutputSchema: outputSchema !== undefined,
+    definition: {
+      name,
+      description: definition.description,
+      inputSchema: inputSchema as JsonObject,
+      ...(outputSchema !== undefined && { outputSchema }),
+      ...(definition.idempotent && { annotations: { idempotentHint: true } }),
+      ...tool.mcp,
+    },
+    ...(isAdHoc && { input: WORKFLOW_INPUT }),
+    request: (args) => tool.request?.(args) ?? { agent: 'tools', method: definition.name, params: args },
+  };
+}
+
+function agentTool(name: string, { definition }: Tool): Omit<ListedTool, 'name' | 'kind' | 'isDeferred'> {
+  const { name: agent, description, tags } = definition;
+  const skills = tags.length === 0 ? '' : ` Skills: ${tags.join(', ')}.`;
+  return {
+    hasOutputSchema: false,
+    input: AGENT_INPUT,
+    definition: {
+      name,
+      description: `${description || `Asks the agent ${agent}.`}${skills}`,
+      inputSchema: AGENT_INPUT as JsonObject,
+      annotations: { openWorldHint: true },
+    },
+    request: ({ prompt = '', files }) => ({
+      agent,
+      method: 'chat.send',
+      params: { content: prompt, ...(files !== undefined && { files }) },
+    }),
+  };
+}
+
+/** Every revision wants the input of a tool to be an object. */
+function objectSchema(schema: JsonObject): JsonObject {
+  return schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
+}
+
+/** Sessions before 2026-07-28 know structured content as an object only. */
+function objectOutput(schema: JsonObject | null): JsonObject | undefined {
+  return schema?.['type'] === 'object' ? schema : undefined;
+}
+
+/** The methods for a workflow that is sent along, by the name of their tool. */
+const AD_HOC: Readonly<Record<string, string>> = {
+  'workflow.execute': 'run_workflow',
+  'workflow.validate': 'check_workflow',
+};

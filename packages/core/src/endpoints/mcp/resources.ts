@@ -1,0 +1,167 @@
+import { type Json, type JsonObject, newEnvelope, newProvenance } from '@dragoman/protocols';
+import { AnswerFold } from '@dragoman/protocols/mcp';
+import type { Engine } from '../../engine.ts';
+import type { Ids, Log } from '../../ports.ts';
+import type { Principal } from '../../principal.ts';
+import { refuse } from '../../refused.ts';
+import { frameFrom } from '../../runs/frame-text.ts';
+import type { Store } from '../../store/store.ts';
+import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
+import { targetKindOf } from './tool-calls.ts';
+
+export interface ResourcesOptions {
+  readonly engine: Engine;
+  readonly store: Pick<Store, 'sessions'>;
+  readonly stored: Pick<StoredWorkflows, 'list'>;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+/** Answers, conversations and stored workflows of a caller, for clients that read them without a call. */
+export class McpResources {
+  readonly #options: ResourcesOptions;
+
+  constructor(options: ResourcesOptions) {
+    this.#options = options;
+  }
+
+  /** The conversations used last, and the workflows this caller may run. */
+  async list(principal: Principal): Promise<JsonObject[]> {
+    const { store, stored } = this.#options;
+    const { rows } = await store.sessions.list(principal.id, { offset: 0, limit: MOST_SESSIONS });
+    return [
+      ...rows.map(({ agentId, sessionId }) => ({
+        uri: `e2a://sessions/${encodeURIComponent(agentId)}/${encodeURIComponent(sessionId)}`,
+        name: `${agentId}: ${sessionId}`,
+        description: `The conversation ${sessionId} with the agent ${agentId}.`,
+        mimeType: 'text/plain',
+      })),
+      ...stored.list(principal).map(({ name, description }) => ({
+        uri: `a2e://workflows/${encodeURIComponent(name)}`,
+        name,
+        description,
+        mimeType: 'application/jsonl',
+      })),
+    ];
+  }
+
+  templates(): JsonObject[] {
+    return TEMPLATES.map((template) => ({ ...template }));
+  }
+
+  async read(uri: string, principal: Principal): Promise<JsonObject> {
+    for (const [pattern, read] of READERS) {
+      const match = pattern.exec(uri);
+      if (match === null) continue;
+      const content = await read(this, match.slice(1).map(decoded), principal);
+      if (content !== undefined) return { contents: [{ uri, ...content }] };
+    }
+    const known = TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(', ');
+    refuse(
+      'invalid_message',
+      { suggestions: [`use ${known}`] },
+      `There is no resource ${JSON.stringify(uri.slice(0, 256))}.`,
+    );
+  }
+
+  async request(requestId: string, { id: owner }: Principal, asFrames: boolean): Promise<JsonObject | undefined> {
+    const known = await this.#options.engine.runs.find({ owner, requestId });
+    if (known === undefined) return undefined;
+    const { agent_ref: agent, session_id: sessionId } = known.envelope;
+    const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId, sessionId });
+    const lines: string[] = [];
+    for (let after = -1; ; ) {
+      const rows = await known.page({ after, limit: 1000, maxBytes: 1 << 20 });
+      for (const { text } of rows) {
+        fold.apply(frameFrom(text));
+        if (asFrames) lines.push(text);
+      }
+      const last = rows.at(-1);
+      if (last === undefined || last.isFinal) break;
+      after = last.sequence;
+    }
+    if (asFrames) return { mimeType: 'application/x-ndjson', text: `${lines.join('\n')}\n` };
+    const { content } = fold.result() as { content: { readonly text?: string }[] };
+    return { mimeType: 'text/plain', text: content.map(({ text = '' }) => text).join('\n') };
+  }
+
+  async session(agentId: string, sessionId: string, principal: Principal): Promise<JsonObject | undefined> {
+    const { engine, ids, log } = this.#options;
+    const envelope = newEnvelope({
+      request_id: `mcp_${ids.hex()}`,
+      method: 'history.get',
+      params: { session_id: sessionId },
+      agent_ref: { id: agentId },
+      channel: 'mcp',
+      provenance: newProvenance({ source_protocol: 'mcp', converter: 'dragoman' }),
+    });
+    const call = { principal, signal: new AbortController().signal, log, beside: { counted: true } };
+    const final = await engine.handle(envelope, call).final();
+    const { result } = final === undefined ? {} : (frameFrom(final.text).body as { result?: { messages?: Message[] } });
+    if (result?.messages === undefined || result.messages.length === 0) return undefined;
+    const said = result.messages
+      .toReversed()
+      .flatMap(({ params, answer }) => [
+        `caller: ${textOf(params['content'] ?? params)}`,
+        ...(answer === null ? [] : [`agent: ${textOf(answer)}`]),
+      ]);
+    return { mimeType: 'text/plain', text: said.join('\n\n') };
+  }
+
+  workflow(name: string, principal: Principal): JsonObject | undefined {
+    const found = this.#options.stored.list(principal).find((one) => one.name === name);
+    return found && { mimeType: 'application/jsonl', text: found.text };
+  }
+}
+
+/** A turn as `history.get` tells it, newest first. */
+interface Message {
+  readonly params: JsonObject;
+  readonly answer: Json;
+}
+
+function textOf(said: Json): string {
+  return typeof said === 'string' ? said : JSON.stringify(said);
+}
+
+type Read = (
+  resources: McpResources,
+  parts: readonly string[],
+  principal: Principal,
+) => JsonObject | undefined | Promise<JsonObject | undefined>;
+
+const READERS: readonly (readonly [RegExp, Read])[] = [
+  [
+    /^e2a:\/\/requests\/([^/?]+)(\?frames)?$/,
+    (resources, [id = '', frames], principal) => resources.request(id, principal, frames !== ''),
+  ],
+  [
+    /^e2a:\/\/sessions\/([^/?]+)\/([^/?]+)$/,
+    (resources, [agent = '', session = ''], principal) => resources.session(agent, session, principal),
+  ],
+  [/^a2e:\/\/workflows\/([^/?]+)$/, (resources, [name = ''], principal) => resources.workflow(name, principal)],
+];
+
+const TEMPLATES = [
+  {
+    uriTemplate: 'e2a://requests/{request_id}',
+    name: 'answer',
+    description: 'The answer of a request. With ?frames: its frames as JSON lines.',
+  },
+  {
+    uriTemplate: 'e2a://sessions/{agent}/{session}',
+    name: 'conversation',
+    description: 'What was said in a conversation with an agent.',
+  },
+  { uriTemplate: 'a2e://workflows/{name}', name: 'workflow', description: 'A stored workflow as JSON lines.' },
+] as const;
+
+function decoded(part: string | undefined): string {
+  try {
+    return decodeURIComponent(part ?? '');
+  } catch {
+    return part ?? '';
+  }
+}
+
+const MOST_SESSIONS = 50;

@@ -1,0 +1,79 @@
+import type { Json, JsonObject } from '@dragoman/protocols';
+import { isObject } from '@dragoman/protocols';
+import type { Ids } from '../../ports.ts';
+import type { Principal } from '../../principal.ts';
+
+/** A connection of a revision before 2026-07-28, from `initialize` until the client ends it or the server stops. */
+export interface McpSession {
+  readonly id: string;
+  /** The caller it belongs to: to every other it looks absent. */
+  readonly owner: string;
+  /** The endpoint it was opened at. */
+  readonly agentId: string | undefined;
+  readonly version: string;
+  readonly client: string;
+  readonly capabilities: JsonObject;
+  /** What ends each running call, by its JSON-RPC id. */
+  readonly calls: Map<Json, () => void>;
+  /** What takes the answer of each request that was sent to the client, by its JSON-RPC id. */
+  readonly asked: Map<Json, (response: JsonObject) => void>;
+  /** Ends the stream of notices, of which there is one. */
+  endNotices: (() => void) | undefined;
+}
+
+export type NewSession = Pick<McpSession, 'agentId' | 'version' | 'client' | 'capabilities'>;
+
+/** Sessions live in memory: after a restart a client is told that its session is gone, and opens another. */
+export class McpSessions {
+  readonly #ids: Ids;
+  /** The one that was used longest ago first. */
+  readonly #byId = new Map<string, McpSession>();
+
+  constructor(ids: Ids) {
+    this.#ids = ids;
+  }
+
+  /** The caller's session that was used longest ago gives way where there are too many. */
+  open({ id: owner }: Principal, given: NewSession): McpSession {
+    const own = [...this.#byId.values()].filter((session) => session.owner === owner);
+    const idle = own.filter(({ calls }) => calls.size === 0);
+    if (own.length >= MOST_PER_CALLER) this.end((idle[0] ?? own[0])?.id ?? '');
+    const session = { ...given, id: this.#ids.hex(), owner, calls: new Map(), asked: new Map(), endNotices: undefined };
+    this.#byId.set(session.id, session);
+    return session;
+  }
+
+  find({ id: owner }: Principal, id: string, agentId: string | undefined): McpSession | undefined {
+    const session = this.#byId.get(id);
+    if (session === undefined || session.owner !== owner || session.agentId !== agentId) return undefined;
+    this.#byId.delete(id);
+    this.#byId.set(id, session);
+    return session;
+  }
+
+  end(id: string): void {
+    this.#byId.get(id)?.endNotices?.();
+    this.#byId.delete(id);
+  }
+}
+
+/** As much of a client's capabilities as anybody asks for: a client may send any amount. */
+export function knownCapabilities({ elicitation, extensions }: JsonObject): JsonObject {
+  return {
+    ...(isObject(elicitation) && {
+      elicitation: {
+        form: isObject(elicitation['form']) || elicitation['url'] === undefined,
+        url: isObject(elicitation['url']),
+      },
+    }),
+    ...(isObject(extensions) && {
+      extensions: Object.fromEntries(
+        Object.keys(extensions)
+          .slice(0, 32)
+          .map((name) => [name, true]),
+      ),
+    }),
+  };
+}
+
+const MOST_PER_CALLER = 256;

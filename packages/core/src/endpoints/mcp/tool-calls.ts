@@ -1,0 +1,347 @@
+import { hash } from 'node:crypto';
+import {
+  answerFromAcpResponse,
+  failure,
+  type Issue,
+  isObject,
+  type Json,
+  type JsonObject,
+  type JsonSchema,
+  nearest,
+  newEnvelope,
+  newProvenance,
+} from '@dragoman/protocols';
+import {
+  AnswerFold,
+  type CallToolParams,
+  canElicit,
+  elicitation,
+  MCP_TASKS,
+  type McpTargetKind,
+  REQUEST_ID_META,
+  textBlock,
+} from '@dragoman/protocols/mcp';
+import { Countdown } from '../../countdown.ts';
+import { Ending } from '../../ending.ts';
+import type { Engine } from '../../engine.ts';
+import type { Clock, Ids, Log } from '../../ports.ts';
+import { failureOf, Refused, refuse } from '../../refused.ts';
+import { frameFrom } from '../../runs/frame-text.ts';
+import type { Reading } from '../../runs/reading.ts';
+import type { RequestKey, RequestRow } from '../../store/store.ts';
+import { ArgumentCheck } from '../../tools/argument-check.ts';
+import { unlessAborted } from '../../until-aborted.ts';
+import type { ListedTool, McpCatalogue } from './catalogue.ts';
+import type { McpCall } from './mcp-call.ts';
+import { ANSWER_TOOLS, SEARCH_TOOLS } from './own-tools.ts';
+import { ProgressNotes } from './progress-notes.ts';
+import { type AskedState, RequestStates } from './request-states.ts';
+import { taskOf } from './task-result.ts';
+import { searchTools } from './tool-search.ts';
+
+export interface ToolCallsOptions {
+  readonly engine: Engine;
+  readonly catalogue: McpCatalogue;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** How long a call waits for its answer where it does not say. */
+  readonly waitSeconds: number;
+  /** How long answers are kept. */
+  readonly keepMs: number;
+}
+
+type Calling = AsyncGenerator<JsonObject, JsonObject, undefined>;
+
+/** `tools/call`: every call of an agent, a tool or a workflow is a request of the hub, journaled and read like any other. */
+export class ToolCalls {
+  readonly #options: ToolCallsOptions;
+  readonly #states = new RequestStates();
+  readonly #checks = new Map<JsonSchema, ArgumentCheck>();
+
+  constructor(options: ToolCallsOptions) {
+    this.#options = options;
+  }
+
+  async *call(params: CallToolParams, given: McpCall): Calling {
+    const { name, arguments: args = {}, requestState, inputResponses } = params;
+    const call = given.tool === undefined ? { ...given, tool: name } : given;
+    if (requestState !== undefined) return yield* this.#retried(requestState, inputResponses, call);
+    const own = Object.hasOwn(OWN, name) ? OWN[name] : undefined;
+    if (own !== undefined) {
+      const wrong = this.#wrong(own.inputSchema, name, args);
+      return wrong ?? (yield* own.run(this, args, call));
+    }
+    const tool = await this.#options.catalogue.find(call.principal, name, call.agentId);
+    return yield* this.#run(tool ?? (await this.#absent(name, call)), args, call);
+  }
+
+  async *getAnswer({ request_id: requestId, after = -1, wait_seconds: wait }: JsonObject, call: McpCall): Calling {
+    const { runs } = this.#options.engine;
+    const key = { owner: call.principal.id, requestId: String(requestId) };
+    const known = (await runs.find(key)) ?? noSuchRequest(key);
+    const { agent_ref: agent, session_id: sessionId } = known.envelope;
+    const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId: key.requestId, sessionId });
+    fold.last = Number(after);
+    return yield* this.#read(known.read(Number(after)), { fold, key, wait, call, isOwn: false });
+  }
+
+  async *cancelRequest({ request_id: requestId }: JsonObject, { principal }: McpCall): Calling {
+    const key = { owner: principal.id, requestId: String(requestId) };
+    const known = (await this.#options.engine.runs.find(key)) ?? noSuchRequest(key);
+    const cancelled = await known.cancel();
+    const text = cancelled ? 'The request is cancelled.' : 'The request had ended already.';
+    return { content: [textBlock(text)], structuredContent: { request_id: key.requestId, cancelled } };
+  }
+
+  /** A model may answer what needs no consent; the questions themselves refuse the rest. */
+  async *answerQuestion(args: JsonObject, call: McpCall): Calling {
+    const { request_id: requestId, question_id: questionId, option, content } = args;
+    const given = {
+      ...(option !== undefined && { option_id: String(option) }),
+      ...(isObject(content ?? null) && { content: content as JsonObject }),
+    };
+    const { questions } = this.#options.engine;
+    const asked = { requestId: String(requestId), questionId: String(questionId) };
+    await questions.answer(asked, given, { principal: call.principal, channel: 'mcp', isToolCall: true });
+    return yield* this.getAnswer(args, call);
+  }
+
+  /** The call again, with what the person at the client answered. The request goes on from where it was. */
+  async *#retried(requestState: string, inputResponses: JsonObject = {}, call: McpCall): Calling {
+    const asked = this.#states.open(requestState, call.principal, call.tool ?? '');
+    if (asked === undefined) refuse('invalid_message', {}, 'requestState is not one that this call was given.');
+    const key = { owner: call.principal.id, requestId: asked.requestId };
+    const response = inputResponses[asked.questionId];
+    if (response !== undefined) await this.#answer(asked, response, call);
+    const known = (await this.#options.engine.runs.find(key)) ?? noSuchRequest(key);
+    const { agent_ref: agent, session_id: sessionId } = known.envelope;
+    const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId: key.requestId, sessionId });
+    return yield* this.#read(known.read(-1), { fold, key, wait: undefined, call, isOwn: true });
+  }
+
+  /** What a person answered. One that was answered elsewhere meanwhile is no fault of theirs. */
+  async #answer(asked: AskedState, response: Json, { principal }: McpCall): Promise<void> {
+    const given = answerFromAcpResponse(response);
+    try {
+      await this.#options.engine.questions.answer(asked, given, { principal, channel: 'mcp' });
+    } catch (error) {
+      const code = failureOf(error)?.code;
+      if (code !== 'conflict' && code !== 'not_found') throw error;
+    }
+  }
+
+  async *search({ query, limit = 10 }: JsonObject, { principal, agentId }: McpCall): Calling {
+    const tools = await this.#options.catalogue.list(principal, agentId);
+    const found = searchTools(tools, String(query), Number(limit)).map(({ definition }) => definition);
+    return { content: [textBlock(JSON.stringify({ tools: found }))], structuredContent: { tools: found } };
+  }
+
+  /** What is wrong with the arguments, as a result: a model that sees it can call again. */
+  #wrong(schema: JsonSchema, name: string, args: JsonObject): JsonObject | undefined {
+    const check = this.#checks.get(schema) ?? new ArgumentCheck(schema, name);
+    this.#checks.set(schema, check);
+    const issues = check.issuesOf(args);
+    return issues.length === 0
+      ? undefined
+      : { content: [textBlock(issues.map((issue) => worded(name, issue)).join('\n'))], isError: true };
+  }
+
+  async *#run(tool: ListedTool, args: JsonObject, call: McpCall): Calling {
+    const { kind, input, hasOutputSchema } = tool;
+    const wrong = input && this.#wrong(input, tool.name, args);
+    if (wrong !== undefined) return wrong;
+    const {
+      wait_seconds: wait,
+      session,
+      ...given
+    } = input === undefined ? { ...args, wait_seconds: undefined, session: undefined } : args;
+    const { agent, method = 'chat.send', params } = tool.request(input === undefined ? args : given);
+    const requestId = this.#requestId(call);
+    const sessionId = kind !== 'agent' ? null : typeof session === 'string' ? session : `mcp-${nameOf(requestId)}`;
+    const { principal, version, client } = call;
+    const envelope = newEnvelope({
+      request_id: requestId,
+      method,
+      params,
+      agent_ref: { id: agent },
+      session_id: sessionId,
+      source_agent_id: principal.role === 'agent' ? principal.id : null,
+      channel: 'mcp',
+      is_stream: true,
+      timestamp: this.#options.clock.now().toISOString(),
+      provenance: newProvenance({
+        source_protocol: 'mcp',
+        converter: 'dragoman',
+        details: { mcp_version: version, client, tool: tool.name, jsonrpc_id: call.id },
+      }),
+    });
+    const { row, reading } = await this.#open(envelope, call);
+    const fold = new AnswerFold({ kind, requestId: row.requestId, sessionId: row.sessionId, hasOutputSchema });
+    return yield* this.#read(reading, { fold, key: row, wait, call, isOwn: true });
+  }
+
+  /** Resolves when it is recorded, or when it is refused. */
+  #open(envelope: Parameters<Engine['handle']>[0], call: McpCall): Promise<{ row: RequestRow; reading: Reading }> {
+    const { engine, log } = this.#options;
+    const { principal, received, idempotencyKey } = call;
+    return new Promise((resolve, reject) => {
+      const onAccepted = (row: RequestRow) => resolve({ row, reading });
+      const beside = { received, idempotencyKey, onAccepted };
+      // Nobody's signal: the work goes on when its reader leaves, unless that is a cancellation.
+      const reading = engine.handle(envelope, { principal, signal: NEVER, log, beside });
+      reading.ready().catch(reject);
+    });
+  }
+
+  /** Reads until the end, until the time is over, or until the client cancels or leaves. */
+  async *#read(reading: Reading, { fold, key, wait, call, isOwn }: ReadOptions): Calling {
+    const { engine, clock, waitSeconds, keepMs } = this.#options;
+    const { session, signal, meta } = call;
+    const progress = meta['progressToken'] === undefined ? undefined : new ProgressNotes(meta['progressToken'], clock);
+    const over = new Ending();
+    const milliseconds = (typeof wait === 'number' ? wait : waitSeconds) * 1000;
+    const countdown = new Countdown(milliseconds, clock, () => over.end(TIME_IS_UP));
+    let isPaused = false;
+    const elicited = new Set<string>();
+    const cancel = () => {
+      if (isOwn) engine.runs.cancel(key, 'The call was cancelled by its client.');
+      over.end(CANCELLED);
+    };
+    // 2026-07-28, Cancellation: a closed stream cancels. Before, a lost connection did not.
+    const leave = session === undefined ? cancel : () => over.end(CANCELLED);
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    session?.calls.set(call.id, cancel);
+    try {
+      for (;;) {
+        const rows = await unlessAborted(reading.next(), over);
+        for (const { text } of rows) fold.apply(frameFrom(text));
+        if (rows.length === 0 || fold.isFinal) return fold.result();
+        const { question } = fold;
+        if (question !== undefined && !elicited.has(question.question_id)) {
+          const asked = { requestId: key.requestId, questionId: question.question_id };
+          if (!canElicit(call.capabilities, question)) return fold.result();
+          const request = elicitation(question, call.version);
+          // 2026-07-28: the call ends, and comes again with the answer. Before, the client is asked on the stream of the call.
+          if (session === undefined) return this.#inputRequired(asked, request, call);
+          elicited.add(question.question_id);
+          session.asked.set(question.question_id, (response) => {
+            session.asked.delete(question.question_id);
+            this.#answer(asked, response, call).catch((error) => {
+              this.#options.log.warn({ question_id: asked.questionId, error: String(error) }, 'an answer does not fit');
+            });
+          });
+          yield { jsonrpc: '2.0', id: question.question_id, ...request };
+        }
+        // A person takes the time it takes.
+        if ((question !== undefined) !== isPaused) {
+          isPaused = !isPaused;
+          if (isPaused) countdown.pause();
+          else countdown.resume();
+        }
+        const note = progress?.of(fold);
+        if (note !== undefined) yield note;
+      }
+    } catch (error) {
+      if (error === CANCELLED) throw CANCELLED;
+      if (error !== TIME_IS_UP) throw error;
+      const isTask = session === undefined && isOwn && declares(call, MCP_TASKS);
+      return isTask ? taskOf(key, fold, { now: clock.now(), keepMs }) : fold.result();
+    } finally {
+      countdown.cancel();
+      for (const id of elicited) session?.asked.delete(id);
+      signal.removeEventListener('abort', leave);
+      if (session?.calls.get(call.id) === cancel) session.calls.delete(call.id);
+    }
+  }
+
+  #inputRequired(asked: AskedState, request: JsonObject, { principal, tool = '' }: McpCall): JsonObject {
+    return {
+      resultType: 'input_required',
+      inputRequests: { [asked.questionId]: request },
+      requestState: this.#states.seal(asked, principal, tool),
+    };
+  }
+
+  /** The one the caller chose, or one that is the same for the same Idempotency-Key. */
+  #requestId({ meta, idempotencyKey }: McpCall): string {
+    const given = meta[REQUEST_ID_META];
+    if (typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given)) return given;
+    return `mcp_${idempotencyKey === undefined ? this.#options.ids.hex() : nameOf(idempotencyKey)}`;
+  }
+
+  async #absent(name: string, { principal, agentId }: McpCall): Promise<never> {
+    const tools = await this.#options.catalogue.list(principal, agentId);
+    const close = nearest(
+      name,
+      tools.map((tool) => tool.name),
+    );
+    const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
+    const shown = JSON.stringify(name.slice(0, 128));
+    throw new Refused(
+      failure(
+        'invalid_message',
+        { suggestions },
+        `Unknown tool ${shown}: it does not exist, or this key has no permission for it.`,
+      ),
+    );
+  }
+}
+
+interface ReadOptions {
+  readonly fold: AnswerFold;
+  readonly key: RequestKey & Partial<RequestRow>;
+  readonly wait: unknown;
+  readonly call: McpCall;
+  /** Whether the call made the request, so that its end is that of the request. */
+  readonly isOwn: boolean;
+}
+
+/** The same for the same text, so that a repeat asks the same. */
+function nameOf(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 32);
+}
+
+export function targetKindOf(target: unknown): McpTargetKind {
+  if (target === 'tools') return 'tool';
+  return target === 'workflows' ? 'workflow' : 'agent';
+}
+
+export function declares({ capabilities }: Pick<McpCall, 'capabilities'>, extension: string): boolean {
+  const { extensions } = capabilities;
+  return typeof extensions === 'object' && extensions !== null && Object.hasOwn(extensions, extension);
+}
+
+function noSuchRequest({ requestId }: RequestKey): never {
+  refuse(
+    'invalid_message',
+    {},
+    `There is no request ${JSON.stringify(requestId.slice(0, 128))} of this key, or its answer is no longer kept.`,
+  );
+}
+
+function worded(tool: string, { message, suggestion }: Issue): string {
+  return `${tool}: ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`;
+}
+
+type RunOwn = (calls: ToolCalls, args: JsonObject, call: McpCall) => Calling;
+const RUN: Readonly<Record<keyof typeof ANSWER_TOOLS | keyof typeof SEARCH_TOOLS, RunOwn>> = {
+  get_answer: (calls, args, call) => calls.getAnswer(args, call),
+  cancel_request: (calls, args, call) => calls.cancelRequest(args, call),
+  answer_question: (calls, args, call) => calls.answerQuestion(args, call),
+  search_tools: (calls, args, call) => calls.search(args, call),
+  call_tool: (calls, { name, arguments: args }, call) =>
+    calls.call({ name: String(name), ...(args !== undefined && { arguments: args as JsonObject }) }, call),
+};
+const OWN: Readonly<Record<string, { readonly inputSchema: JsonSchema; readonly run: RunOwn }>> = Object.fromEntries(
+  Object.entries({ ...ANSWER_TOOLS, ...SEARCH_TOOLS }).map(([name, { inputSchema }]) => [
+    name,
+    { inputSchema, run: RUN[name as keyof typeof RUN] },
+  ]),
+);
+
+const NEVER = new AbortController().signal;
+const TIME_IS_UP = new Error('the time to wait is over');
+/** Nothing more is sent for a call that its client cancelled. */
+export const CANCELLED = new Error('the call was cancelled');

@@ -1,0 +1,101 @@
+import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { type Call, ExtendedCall, type SaidBefore } from '../call.ts';
+import type { Layer } from '../handler.ts';
+import { lookBack } from '../runs/look-back.ts';
+import type { Runs } from '../runs/runs.ts';
+import type { SaidRange, SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
+
+export interface HistoryOptions {
+  readonly sessions: SessionStore;
+  readonly threads: ThreadStore;
+  readonly runs: Pick<Runs, 'read' | 'find'>;
+  readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
+}
+
+/** Gives the agent what was said before in the conversation, when it asks (`call.history()`). */
+export function history(options: HistoryOptions): Layer {
+  return (next) => (envelope, call) => {
+    const said = saidBefore(envelope, call, options);
+    return next(
+      envelope,
+      new ExtendedCall(call, {
+        history: ({ limit = 50, maxBytes = MOST_BYTES } = {}) =>
+          said({ limit, maxBytes: Math.min(maxBytes, MOST_BYTES) }),
+      }),
+    );
+  };
+}
+
+/**
+ * What was said in a conversation, whichever protocols it came by: the turns in the journal. A thread keeps its messages for longer
+ * than the journal its requests, so what was said before the oldest of those turns is read from there.
+ */
+function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: HistoryOptions) {
+  return async ({ limit, maxBytes }: Omit<SaidRange, 'before'>): Promise<readonly SaidBefore[]> => {
+    const { session_id: sessionId, request_id: requestId } = envelope;
+    // An agent reckons it, and may come to 2.5 or to no number.
+    const most = Math.floor(Math.min(limit, MOST));
+    // Anonymous conversations are kept where nobody can read them.
+    if (sessionId === null || requestId === null || principal.role === 'anonymous' || !(most >= 1)) return [];
+    const key = { owner: principal.id, agentId: context.agentOf(envelope, { principal }), sessionId };
+    const range = { before: requestId, limit: most, maxBytes };
+    const { said, left, from } = await inJournal(key, range, context);
+    if (said.length >= most || left <= 0) return said.slice(-most);
+    const until =
+      from ?? (await context.runs.find({ owner: key.owner, requestId }))?.acceptedAt ?? Number.POSITIVE_INFINITY;
+    const known = new Set(said.map((one) => one.request_id));
+    const older = await inThread(key, { ...range, maxBytes: left }, context);
+    const before = older.filter((one) => Date.parse(one.timestamp) < until && !known.has(one.request_id));
+    return [...before, ...said].slice(-most);
+  };
+}
+
+async function inThread(key: SessionKey, range: SaidRange, { threads }: HistoryOptions): Promise<SaidBefore[]> {
+  return (await threads.latest(key, range)).map(({ messageId, isAnswer, text, at }) => {
+    const { message, replyTo } = JSON.parse(text) as { message: { content: Json }; replyTo?: string };
+    return {
+      role: isAnswer ? ('agent' as const) : ('caller' as const),
+      request_id: isAnswer ? (replyTo ?? messageId) : messageId,
+      timestamp: new Date(at).toISOString(),
+      content: message.content,
+    };
+  });
+}
+
+/** Also how many bytes are left, and when the oldest turn was accepted. */
+async function inJournal(key: SessionKey, range: SaidRange, context: HistoryOptions) {
+  const { rows } = await context.sessions.turns(key, { offset: 0, ...range });
+  const turns: SaidBefore[][] = [];
+  let left = range.maxBytes;
+  let from: number | undefined;
+  for (const row of rows) {
+    const turn = await saidIn(row, key.owner, context);
+    // Once more, for what was streamed is not in the row, and one that is too large by itself is.
+    for (const { content } of turn) left -= Buffer.byteLength(JSON.stringify(content));
+    if (left < 0) break;
+    turns.push(turn);
+    from = row.acceptedAt;
+  }
+  return { said: turns.reverse().flat(), left, from };
+}
+
+async function saidIn(turn: Turn, owner: string, { runs }: HistoryOptions): Promise<SaidBefore[]> {
+  const { requestId, envelope, acceptedAt } = turn;
+  const { params = {} } = JSON.parse(envelope) as { params?: JsonObject };
+  const asked: SaidBefore = {
+    role: 'caller',
+    request_id: requestId,
+    timestamp: new Date(acceptedAt).toISOString(),
+    content: params['content'] ?? params['query'] ?? params,
+  };
+  const final = await lookBack(turn, { owner, runs });
+  if (final === undefined) return [asked];
+  const { body, timestamp } = final;
+  const result = body['result'] ?? body;
+  const content = isObject(result) ? (result['content'] ?? result) : result;
+  return [asked, { role: 'agent', request_id: requestId, timestamp: timestamp ?? asked.timestamp, content }];
+}
+
+const MOST = 1000;
+/** Of a thread, or of a session. */
+const MOST_BYTES = 8 * 1024 * 1024;

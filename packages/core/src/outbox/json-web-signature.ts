@@ -1,0 +1,19 @@
+import type { JsonObject } from '@dragoman/protocols';
+import type { SigningKeys } from './signing-keys.ts';
+
+/** A signature of a text that is known to whoever checks it (RFC 7515 appendix F), by Ed25519 (RFC 8037). */
+export async function jsonWebSignature(
+  text: string,
+  keys: Pick<SigningKeys, 'jwk' | 'sign'>,
+  header: JsonObject = {},
+): Promise<{ protected: string; signature: string }> {
+  const { alg, kid } = keys.jwk;
+  const protectedHeader = encoded(JSON.stringify({ alg, kid, typ: 'JOSE', ...header }));
+  // A callback's signature is over a text with two dots or more, which this has not: neither passes for the other.
+  const signature = await keys.sign(`${protectedHeader}.${encoded(text)}`);
+  return { protected: protectedHeader, signature: Buffer.from(signature, 'base64').toString('base64url') };
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64url');
+}

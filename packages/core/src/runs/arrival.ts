@@ -1,0 +1,68 @@
+import { type E2AEnvelope, isObject, type JsonObject } from '@dragoman/protocols';
+import type { Call, Received } from '../call.ts';
+import { claimedIdentities } from '../claimed-identities.ts';
+import { allows, entryFor, type Principal } from '../principal.ts';
+import { type Given, givenIn, givenOf } from './given.ts';
+
+/** How a request came in, for whoever asks later what happened to it. */
+export interface Arrival {
+  /** The key it came with; null for a signature, or for a sender without either. */
+  readonly keyId: string | null;
+  /** The entries of the caller's permissions that let it in, such as `agents:*`. */
+  readonly rules: readonly string[];
+  /** The dialect of the endpoint; null where none was recorded. */
+  readonly dialect: string | null;
+  /** Bytes or characters that came. */
+  readonly size: number;
+  /** What came, without the secrets of `auth`; null where it is not kept. */
+  readonly text: string | null;
+}
+
+/**
+ * The arrival as one text: its facts in the first line, and behind it what came. It is written with every request, so nothing
+ * is computed that can be computed when somebody asks, and of an envelope only that is kept which the record of the envelope
+ * does not say.
+ */
+export function arrivalText(envelope: E2AEnvelope, { principal, beside }: Call, agentId: string): string {
+  const received = beside?.received;
+  const size = received?.text.length ?? 0;
+  const kept = received === undefined || size > MOST_KEPT ? 'nothing' : keptOf(received, envelope);
+  const rules = rulesFor(principal, envelope, agentId);
+  const facts = JSON.stringify([principal.keyId ?? null, rules, received?.dialect ?? null, size, kept] satisfies Facts);
+  if (kept !== 'text' || received === undefined) return facts;
+  return `${facts}\n${typeof received.text === 'string' ? received.text : textIn(received.text)}`;
+}
+
+/** What was read as JSON is UTF-8, so nothing is checked again: a quarter of the cost of a decoder. */
+function textIn({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString();
+}
+
+/** `recorded` is the envelope as it was recorded with it. */
+export function readArrival(text: string, recorded: JsonObject): Arrival {
+  const end = text.indexOf('\n');
+  const [keyId, rules, dialect, size, kept] = JSON.parse(end === -1 ? text : text.slice(0, end)) as Facts;
+  return { keyId, rules, dialect, size, text: textOf(kept) };
+
+  function textOf(what: Kept): string | null {
+    if (what === 'nothing') return null;
+    return what === 'text' ? text.slice(end + 1) : JSON.stringify(givenIn(what, recorded));
+  }
+}
+
+type Kept = 'nothing' | 'text' | Given;
+type Facts = [keyId: string | null, rules: string[], dialect: string | null, size: number, kept: Kept];
+
+function keptOf({ json }: Received, envelope: E2AEnvelope): Kept {
+  return json !== undefined && isObject(json) ? givenOf(json, envelope) : 'text';
+}
+
+/** The entry of each list that names what was asked. */
+function rulesFor({ id, permissions }: Principal, envelope: E2AEnvelope, agentId: string): string[] {
+  const rules = allows(permissions.agents, agentId) ? [`agents:${entryFor(permissions.agents, agentId)}`] : [];
+  const claimed = claimedIdentities(envelope, id);
+  return [...rules, ...claimed.map((operation) => `operations:${entryFor(permissions.operations, operation)}`)];
+}
+
+/** As much as a person would read; a larger input is told by its size. */
+const MOST_KEPT = 64 * 1024;

@@ -1,0 +1,8 @@
+import type { Handler } from '../handler.ts';
+import type { Runs } from './runs.ts';
+
+/** The engine, for code that asks a target on behalf of a caller. */
+export interface Hub {
+  readonly handle: Handler;
+  readonly runs: Pick<Runs, 'cancel'>;
+}

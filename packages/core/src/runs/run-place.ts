@@ -1,0 +1,36 @@
+import type { Announced, Slot } from './slots.ts';
+
+/** A run's place until it is recorded: a slot, or the right to wait for one. Give it back exactly once. */
+export class RunPlace {
+  #slot: Slot | undefined;
+  readonly #announced: Announced | undefined;
+  readonly #onRelease: () => void;
+
+  constructor(slot: Slot | undefined, announced: Announced | undefined, onRelease: () => void) {
+    this.#slot = slot;
+    this.#announced = announced;
+    this.#onRelease = onRelease;
+  }
+
+  get hasSlot(): boolean {
+    return this.#slot !== undefined;
+  }
+
+  /** Too many wait already: only a repeat can be answered. */
+  get isRefused(): boolean {
+    return this.#slot === undefined && this.#announced === undefined;
+  }
+
+  /** Hands the slot over to a run, which then gives it back. */
+  takeSlot(): Slot | undefined {
+    const slot = this.#slot;
+    this.#slot = undefined;
+    return slot;
+  }
+
+  release(): void {
+    this.#slot?.release();
+    this.#announced?.release();
+    this.#onRelease();
+  }
+}

@@ -1,0 +1,220 @@
+import { InFlight } from '@dragoman/protocols';
+import { drained } from '../drained.ts';
+import { Ending } from '../ending.ts';
+import type { Clock } from '../ports.ts';
+import { refuse } from '../refused.ts';
+import { unlessAborted } from '../until-aborted.ts';
+import { type ActiveRun, RUN_KINDS, type RunKind } from './active-run.ts';
+import { RunCounts } from './run-counts.ts';
+import { RunPlace } from './run-place.ts';
+import { type SlotRequest, Slots } from './slots.ts';
+
+/**
+ * Everything that is being answered in this process: requests, executions of workflows and calls of tools. It has the slots they run
+ * in, finds them by name, counts them, stops them, and resumes those that an earlier process left.
+ *
+ *   admit ──▶ recorded ──▶ start ──▶ turn ──▶ works ──▶ removed
+ *     └── refused, or a repeat ──▶ released
+ */
+export class RunTable {
+  readonly counts = new RunCounts();
+  /** Ends when a stop has waited long enough. */
+  readonly interrupted = new Ending();
+  /** Ends when a stop is over. */
+  readonly stopped = new Ending();
+  readonly #clock: Clock;
+  readonly #limits = new Map<string, number>();
+  readonly #slots = new Slots({ limitOf: (lane) => this.#limits.get(lane) ?? DEFAULT_LIMIT });
+  readonly #live = new InFlight<ActiveRun, string | number>();
+  readonly #recoveries: (() => Promise<Resume[]>)[] = [];
+  /** Of each kind, those in the table and those that are being recorded. */
+  readonly #underWay: Record<RunKind, number> = { execution: 0, request: 0, tool: 0 };
+  readonly #closed = new Set<RunKind>();
+  #onEmpty: (() => void) | undefined;
+  #lastNumber = 0;
+
+  constructor({ clock }: { readonly clock: Clock }) {
+    this.#clock = clock;
+  }
+
+  /** How many runs of a lane work at once; others wait. Default: 8. */
+  setLimit(lane: string, most: number): void {
+    this.#limits.set(lane, most);
+  }
+
+  isClosed(kind: RunKind): boolean {
+    return this.#closed.has(kind);
+  }
+
+  /** Throws `Refused` when the server stops. */
+  requireOpen(kind: RunKind): void {
+    if (this.isClosed(kind)) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
+  }
+
+  /**
+   * A place for a run that is yet to be recorded. It is taken before that: a run that can start at once is recorded as started, and
+   * nothing that was recorded is refused. One that is held waits for something else first, so it takes no slot.
+   */
+  admit(kind: RunKind, lane: string, principal: SlotRequest['principal'], { isHeld = false } = {}): RunPlace {
+    this.requireOpen(kind);
+    const slot = isHeld ? undefined : this.#slots.tryTake(lane);
+    const announced = slot === undefined ? this.#slots.tryWait(lane, principal) : undefined;
+    this.#underWay[kind] += 1;
+    return new RunPlace(slot, announced, () => this.#leave(kind));
+  }
+
+  /** Works on a run until that is over. The work must not reject. */
+  start(run: ActiveRun, work: () => Promise<void>, { name, place }: StartOptions): Promise<void> {
+    run.slot = place?.takeSlot();
+    this.add(run, name);
+    const done = work().finally(() => this.remove(run));
+    if (this.interrupted.aborted) run.interrupt();
+    return done;
+  }
+
+  /** Puts a run in the table. One that is there under its name gives way, and stays in the table until it is over. */
+  add(run: ActiveRun, name?: string): void {
+    const before = name === undefined ? undefined : this.#live.remove(name);
+    if (before !== undefined) this.#put(before, this.#nextNumber());
+    this.#put(run, name ?? this.#nextNumber());
+    this.#underWay[run.kind] += 1;
+  }
+
+  /** The run is over. Doing it twice changes nothing. */
+  remove(run: ActiveRun): void {
+    run.slot?.release();
+    run.slot = undefined;
+    if (run.place === undefined) return;
+    this.#live.remove(run.place);
+    run.place = undefined;
+    this.#leave(run.kind);
+  }
+
+  /** Resolves when the run has a slot, for which it asks when it is no longer held; rejects with its reason when it ends first. */
+  async turn(run: ActiveRun, request: Omit<SlotRequest, 'signal'>, held?: Promise<void>): Promise<void> {
+    run.isWaiting = true;
+    try {
+      if (held !== undefined) await unlessAborted(held, run);
+      run.slot = await this.#slots.take({ ...request, signal: run });
+    } finally {
+      run.isWaiting = false;
+    }
+  }
+
+  get<Run extends ActiveRun>(type: RunType<Run>, name: string): Run | undefined {
+    const run = this.#live.get(name);
+    return run instanceof type ? run : undefined;
+  }
+
+  /** Those of one type, oldest first. */
+  values<Run extends ActiveRun>(type: RunType<Run>): Run[] {
+    return this.#live.values().filter((run): run is Run => run instanceof type);
+  }
+
+  /** How many runs of each kind work now, and how many wait for a slot. */
+  get load(): Readonly<Record<RunKind, RunLoad>> {
+    const load = { execution: newLoad(), request: newLoad(), tool: newLoad() };
+    for (const { kind, isWaiting } of this.#live.values()) load[kind][isWaiting ? 'waiting' : 'running'] += 1;
+    return load;
+  }
+
+  /** What an earlier process left of a kind is resumed by `recover`, after the kinds that were named before. */
+  recovers<Row>({ unfinished, nameOf, resume }: Recoverable<Row>): void {
+    this.#recoveries.push(async () => {
+      const rows = await unfinished();
+      return rows.map((row) => async () => (this.#live.has(nameOf(row)) ? undefined : resume(row)));
+    });
+  }
+
+  /**
+   * Deals with what an earlier process left. Doing it twice changes nothing. Where the disk is full, ends are written when there is
+   * room, and the start does not wait for that.
+   */
+  async recover(): Promise<void> {
+    // All before the first is resumed: what that brings about is not left by anybody.
+    const left = await Promise.all(this.#recoveries.map((found) => found()));
+    const ends: Promise<void>[] = [];
+    for (const resume of left.flat()) {
+      const resumed = await resume();
+      if (resumed !== undefined) ends.push(resumed.ended);
+    }
+    await Promise.race([Promise.all(ends), this.#clock.wait(LONGEST_RECOVERY_MS)]);
+  }
+
+  /** Takes nothing new and lets what runs finish for so long, then interrupts it. Resolves when nothing runs any more. */
+  async drain(drainMs: number): Promise<void> {
+    await drained({ clock: this.#clock, drainMs, over: () => this.#over(), end: () => this.#interrupt() });
+    this.stopped.end(STOPPED);
+  }
+
+  async #over(): Promise<void> {
+    for (const kind of RUN_KINDS) {
+      this.#closed.add(kind);
+      while (this.#underWay[kind] > 0) {
+        await new Promise<void>((resolve) => {
+          this.#onEmpty = resolve;
+        });
+      }
+    }
+  }
+
+  /** The newest first: what runs on behalf of another began after it. */
+  #interrupt(): void {
+    this.interrupted.end(STOPPED);
+    for (const run of this.#live.values().reverse()) run.interrupt();
+  }
+
+  #leave(kind: RunKind): void {
+    this.#underWay[kind] -= 1;
+    if (this.#underWay[kind] === 0) this.#onEmpty?.();
+  }
+
+  #put(run: ActiveRun, place: string | number): void {
+    run.place = place;
+    this.#live.add(place, run);
+  }
+
+  #nextNumber(): number {
+    this.#lastNumber += 1;
+    return this.#lastNumber;
+  }
+}
+
+/** A kind of run that outlives its process. */
+export interface Recoverable<Row> {
+  /** What was left, oldest first. */
+  unfinished(): Promise<readonly Row[]>;
+  /** Its name in the table. */
+  nameOf(row: Row): string;
+  /** Continues with it or ends it; `ended` is what the start of a server waits for. */
+  resume(row: Row): Promise<Resumed | undefined>;
+}
+
+interface Resumed {
+  readonly ended: Promise<void>;
+}
+type Resume = () => Promise<Resumed | undefined>;
+
+interface StartOptions {
+  /** By which it is found. */
+  readonly name: string;
+  /** Whose slot it runs in; without one it asks for its `turn`. */
+  readonly place?: RunPlace | undefined;
+}
+
+export interface RunLoad {
+  running: number;
+  waiting: number;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: whatever it is made with
+type RunType<Run extends ActiveRun> = abstract new (...args: any[]) => Run;
+
+function newLoad(): RunLoad {
+  return { running: 0, waiting: 0 };
+}
+
+const DEFAULT_LIMIT = 8;
+/** How long the start of a server waits for the ends of interrupted runs. */
+const LONGEST_RECOVERY_MS = 2_000;
+const STOPPED = new Error('the server stops');

@@ -1,0 +1,47 @@
+import type { NewDelivery } from './outbox.ts';
+import type { RequestKey } from './store.ts';
+
+/** Where a caller wants the events of one request sent. */
+export interface PushConfig extends RequestKey {
+  readonly configId: string;
+  /** Unique among all. Its deliveries are named after it. */
+  readonly name: string;
+  readonly url: string;
+  /** The form of what is sent. */
+  readonly version: string;
+  /** Sealed by the vault; null when there are none. */
+  readonly secrets: string | null;
+  readonly createdAt: number;
+  /** The last event that was put into the outbox or is not to be sent; empty when there is none. */
+  readonly position: string;
+  /** Nothing more will be sent. */
+  readonly isOver: boolean;
+}
+
+export interface PushConfigRow extends PushConfig {
+  /** Of the request. */
+  readonly agentId: string;
+}
+
+export interface PushConfigStore {
+  /**
+   * Keeps it, unless the request is gone or has as many already. Where there is one of this id, only where and how it is sent
+   * changes. False: not kept.
+   */
+  put(config: PushConfig, most: number): Promise<boolean>;
+  find(key: RequestKey, configId: string): Promise<PushConfigRow | undefined>;
+  /** Oldest first. */
+  list(key: RequestKey): Promise<PushConfigRow[]>;
+  named(name: string): Promise<PushConfigRow | undefined>;
+  /** Everything that is not over: what a restart has to go on with. */
+  unfinished(): Promise<PushConfigRow[]>;
+  /** Puts the next delivery into the outbox and notes the position, in one commit. False when the config is gone. */
+  advance(name: string, to: PushAdvance): Promise<boolean>;
+  remove(key: RequestKey, configId: string): Promise<boolean>;
+}
+
+export interface PushAdvance {
+  readonly position: string;
+  readonly isOver: boolean;
+  readonly delivery: NewDelivery | null;
+}

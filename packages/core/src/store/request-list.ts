@@ -1,0 +1,50 @@
+import type { AnswerEnd } from '@dragoman/protocols';
+import type { RequestKey } from './store.ts';
+
+/**
+ * How far a request has come: it waits (`accepted`), an agent works on it (`started`), its answer has begun (`answering`), or how it
+ * ended.
+ */
+export type RequestProgress = 'accepted' | 'started' | 'answering' | AnswerEnd;
+
+/** A frame with which the progress of its request changes: the first one, and the final one. */
+export interface ProgressChange {
+  /** Epoch milliseconds; null counts as when the request was accepted. */
+  readonly at: number | null;
+  /** Absent unless the frame is the final one. */
+  readonly end?: AnswerEnd | undefined;
+}
+
+/** Which requests to list. Every absent member leaves a condition out. */
+export interface RequestQuery {
+  readonly owner?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly sessionId?: string | undefined;
+  /** Any one of these. */
+  readonly progress?: readonly RequestProgress[] | undefined;
+  /** Those whose progress changed at this time or later. Epoch milliseconds. */
+  readonly changedSince?: number | undefined;
+  /** Those that come after this one in the list, which may be gone by now. */
+  readonly after?: RequestPlace | undefined;
+  readonly limit: number;
+}
+
+/** The place of a request in a list: newest change first, and of the same time what was recorded last. */
+export interface RequestPlace extends RequestKey {
+  readonly changedAt: number;
+}
+
+/** A request as far as it is listed: envelopes and answers can be long. */
+export interface ListedRequest extends RequestPlace {
+  readonly agentId: string;
+  readonly sessionId: string | null;
+  readonly acceptedAt: number;
+  /** Null for a request that ended under a version which did not record how. */
+  readonly progress: RequestProgress | null;
+}
+
+export interface RequestList {
+  readonly rows: readonly ListedRequest[];
+  /** How many the query matches, wherever `after` stands. */
+  readonly total: number;
+}

@@ -1,0 +1,121 @@
+import type { AnswerEnd } from '@dragoman/protocols';
+import type { ListedRequest, RequestList, RequestQuery } from '../request-list.ts';
+import type { Database } from '../sqlite-engine.ts';
+
+/**
+ * One row for each request that has ended, in the order in which lists show them. Open requests are few, and are looked through
+ * instead. Requests that ended before this table have the time at which they were accepted.
+ */
+export const ENDED_REQUEST_TABLES = `
+  CREATE TABLE ended_requests (
+    request INTEGER PRIMARY KEY REFERENCES requests (id) ON DELETE CASCADE,
+    owner TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    ending TEXT NOT NULL,
+    ended_at BIGINT NOT NULL
+  );
+  CREATE INDEX ended_requests_by_end ON ended_requests (owner, agent_id, ending, ended_at, request);
+  INSERT INTO ended_requests (request, owner, agent_id, ending, ended_at)
+    SELECT id, owner, agent_id, '', accepted_at FROM requests r
+    WHERE NOT EXISTS (SELECT 1 FROM open_requests o WHERE o.request = r.id);
+  ALTER TABLE open_requests ADD COLUMN answering_since BIGINT
+  `;
+
+export function requestListReads(database: Database) {
+  // With a time behind all, the search starts at the next group and passes over no row of this one.
+  const nextGroup = database.prepare(`
+    SELECT owner, agent_id AS "agentId", ending FROM ended_requests
+    WHERE (owner, agent_id, ending, ended_at) > (?, ?, ?, ?) ORDER BY owner, agent_id, ending, ended_at LIMIT 1`);
+  const ended = database.prepare(`${PLACE} ${OF_GROUP} ${PAGE}`);
+  const endedInSession = database.prepare(`${PLACE} ${OF_SESSION} ${PAGE}`);
+  const count = database.prepare(`SELECT count(*) AS total ${OF_GROUP}`);
+  const countInSession = database.prepare(`SELECT count(*) AS total ${OF_SESSION}`);
+  const open = database.prepare(`
+    SELECT o.request AS number, COALESCE(o.answering_since, r.accepted_at) AS "changedAt", ${OPEN_PROGRESS} AS progress
+    FROM open_requests o CROSS JOIN requests r ON r.id = o.request
+    WHERE r.owner = COALESCE(?, r.owner) AND r.agent_id = COALESCE(?, r.agent_id) AND r.session_id IS COALESCE(?, r.session_id)`);
+  const listed = database.prepare(`
+    SELECT owner, request_id AS "requestId", agent_id AS "agentId", session_id AS "sessionId", accepted_at AS "acceptedAt"
+    FROM requests WHERE id = ?`);
+  const numberOf = database.prepare('SELECT id FROM requests WHERE owner = ? AND request_id = ?');
+
+  function placeOf(after: RequestQuery['after']): Place {
+    if (after === undefined) return FIRST;
+    const row = numberOf.get(after.owner, after.requestId) as { id: number } | undefined;
+    return { changedAt: after.changedAt, number: row?.id ?? 0 };
+  }
+
+  /** The index has its rows in groups, each in the order of a list. One step into the index finds the next group. */
+  function* groups({ owner, agentId, progress }: RequestQuery): Generator<Group> {
+    const isWanted = (one: Group) =>
+      (agentId === undefined || one.agentId === agentId) &&
+      (progress === undefined || progress.some((name) => name === one.ending));
+    const first = owner === undefined ? ['', ''] : [owner, agentId ?? ''];
+    let next = nextGroup.get(...first, '', -1) as Group | undefined;
+    while (next !== undefined && (owner === undefined || next.owner === owner)) {
+      if (owner !== undefined && agentId !== undefined && next.agentId !== agentId) return;
+      if (isWanted(next)) yield next;
+      next = nextGroup.get(next.owner, next.agentId, next.ending, FIRST.changedAt) as Group | undefined;
+    }
+  }
+
+  return {
+    listRequests(query: RequestQuery): RequestList {
+      const { sessionId, progress, changedSince = 0, limit } = query;
+      const after = placeOf(query.after);
+      const openOnes = open.all(query.owner ?? null, query.agentId ?? null, sessionId ?? null) as Placed[];
+      const found = openOnes.filter(
+        (one) =>
+          one.changedAt >= changedSince && (progress === undefined || progress.some((name) => name === one.progress)),
+      );
+      let total = found.length;
+      const [counting, reading] = sessionId === undefined ? [count, ended] : [countInSession, endedInSession];
+      const session = sessionId === undefined ? [] : [sessionId];
+      for (const { owner, agentId, ending } of groups(query)) {
+        const conditions = [...session, owner, agentId, ending, changedSince];
+        total += (counting.get(...conditions) as { total: number }).total;
+        const rows = reading.all(...conditions, after.changedAt, after.number, limit) as Place[];
+        for (const row of rows) found.push({ ...row, progress: ending === '' ? null : (ending as AnswerEnd) });
+      }
+      const rows = found
+        .filter((one) => order(after, one) < 0)
+        .sort(order)
+        .slice(0, limit)
+        .map(({ number, ...one }) => ({ ...(listed.get(number) as Listed), ...one }));
+      return { rows, total };
+    },
+  };
+}
+
+interface Group {
+  readonly owner: string;
+  readonly agentId: string;
+  /** Empty where nobody recorded it. */
+  readonly ending: string;
+}
+
+/** Requests are numbered as they are recorded. */
+interface Place {
+  readonly changedAt: number;
+  readonly number: number;
+}
+
+type Placed = Place & Pick<ListedRequest, 'progress'>;
+type Listed = Omit<ListedRequest, keyof Placed>;
+
+/** Newest first. */
+function order(a: Place, b: Place): number {
+  return b.changedAt - a.changedAt || b.number - a.number;
+}
+
+const FIRST: Place = { changedAt: Number.MAX_SAFE_INTEGER, number: 0 };
+
+const PLACE = 'SELECT e.request AS number, e.ended_at AS "changedAt"';
+const OF_GROUP = 'FROM ended_requests e WHERE e.owner = ? AND e.agent_id = ? AND e.ending = ? AND e.ended_at >= ?';
+/** By way of the session's requests: they are fewer than all of the agent's. */
+const OF_SESSION = `
+  FROM requests r CROSS JOIN ended_requests e ON e.request = r.id
+  WHERE r.session_id = ? AND r.owner = ? AND r.agent_id = ? AND e.ending = ? AND e.ended_at >= ?`;
+const PAGE = 'AND (e.ended_at, e.request) < (?, ?) ORDER BY e.ended_at DESC, e.request DESC LIMIT ?';
+const OPEN_PROGRESS = `
+  CASE WHEN o.answering_since IS NOT NULL THEN 'answering' WHEN o.started = 1 THEN 'started' ELSE 'accepted' END`;

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '@dragoman/protocols';
+import type { Clock } from '../ports.ts';
+import type { MemoriesStore, MemoryQuota } from '../store/memories.ts';
+import { WireRefused } from './wire/wire-refused.ts';
+
+export interface KeptRowsOptions {
+  readonly store: MemoriesStore;
+  readonly clock: Clock;
+  /** What is kept here; rows of different kinds never meet. */
+  readonly kind: string;
+  readonly quota?: MemoryQuota;
+}
+
+/** Where rows belong: to one caller, and there to one session or whatever else it names. */
+export interface RowPlace {
+  readonly owner: string;
+  readonly name: string;
+}
+
+export interface KeptRow<Value> {
+  readonly key: string;
+  readonly value: Value;
+}
+
+/**
+ * What a plugin keeps for its callers, on disk before it is acknowledged. It lies beside the memories of the same caller: it counts
+ * against the same quota and is forgotten with them.
+ */
+export class KeptRows<Value extends Json> {
+  readonly #options: KeptRowsOptions;
+  readonly #quota: MemoryQuota;
+  /** The last of each place that changes something. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(options: KeptRowsOptions) {
+    this.#options = options;
+    this.#quota = options.quota ?? QUOTA;
+  }
+
+  /** The oldest first. */
+  async list(place: RowPlace): Promise<KeptRow<Value>[]> {
+    const rows = await this.#options.store.list(this.#space(place), this.#now());
+    return rows.map(({ entry }) => JSON.parse(entry) as KeptRow<Value>).reverse();
+  }
+
+  /** Adds a row, or puts it in place of the one with its key. False where there is no room. */
+  async put(place: RowPlace, key: string, value: Value): Promise<boolean> {
+    const now = this.#now();
+    const row = {
+      space: this.#space(place),
+      key: digest(['key', key]),
+      owner: place.owner,
+      entry: JSON.stringify({ key, value }),
+      createdAt: now,
+      updatedAt: now,
+      expiresAt: null,
+    };
+    return (await this.#options.store.put(row, this.#quota)) === 'stored';
+  }
+
+  /** The same; throws `memory_full` where there is no room. */
+  async keep(place: RowPlace, key: string, value: Value): Promise<void> {
+    if (await this.put(place, key, value)) return;
+    const { entries, size } = this.#quota;
+    throw new WireRefused(
+      'memory_full',
+      `There is no room for more: ${entries} entries or ${size} characters may be kept here, and what you keep in memory/* counts too.`,
+    );
+  }
+
+  remove(place: RowPlace, keys: readonly string[]): Promise<number> {
+    const digests = keys.map((key) => digest(['key', key]));
+    return this.#options.store.remove(this.#space(place), place.owner, digests);
+  }
+
+  /** One change of a place after the other, so that none is based on what another is about to change. */
+  async inTurn<Result>(place: RowPlace, change: () => Promise<Result>): Promise<Result> {
+    const space = this.#space(place);
+    const before = this.#turns.get(space);
+    const changed = before === undefined ? change() : before.then(change);
+    const over = changed.then(
+      () => {},
+      () => {},
+    );
+    this.#turns.set(space, over);
+    try {
+      return await changed;
+    } finally {
+      if (this.#turns.get(space) === over) this.#turns.delete(space);
+    }
+  }
+
+  #space({ owner, name }: RowPlace): string {
+    return digest(['plugin', this.#options.kind, owner, name]);
+  }
+
+  #now(): number {
+    return this.#options.clock.now().getTime();
+  }
+}
+
+function digest(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+const QUOTA: MemoryQuota = { entries: 1_000, size: 4 * 1024 * 1024, spaces: 16 };

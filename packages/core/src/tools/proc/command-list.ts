@@ -1,0 +1,80 @@
+import { nearest, show } from '@dragoman/protocols';
+import { linearPattern } from '../../linear-pattern.ts';
+import { allows, type Principal } from '../../principal.ts';
+import type { ProcConfig } from './proc-config.ts';
+
+/** What to start for a `cmd`, or why it is not started. */
+export type CommandFound =
+  | {
+      readonly ok: true;
+      readonly command: string;
+      readonly args: string[];
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly ok: false; readonly error: string };
+
+/** The commands of the operator. A pattern that cannot be read keeps the server from starting. */
+export class CommandList {
+  readonly #commands: ReadonlyMap<string, ListedCommand>;
+
+  constructor(commands: ProcConfig['commands']) {
+    this.#commands = new Map(
+      Object.entries(commands).map(([name, { command, args = [], more_args, env = {} }]) => {
+        const patternAt = (where: string, pattern: string) =>
+          compiledAt(`wire.proc.commands.${name}.${where}`, pattern);
+        const patterns = args.map((pattern, at) => patternAt(`args[${at}]`, pattern));
+        const more = more_args === undefined ? undefined : patternAt('more_args', more_args);
+        return [name, { command, patterns, more, env }];
+      }),
+    );
+  }
+
+  find({ permissions }: Principal, [name = '', ...args]: readonly string[]): CommandFound {
+    const allowed = [...this.#commands.keys()].filter((one) => allows(permissions.tools, `proc.${one}`));
+    const listed = allowed.includes(name) ? this.#commands.get(name) : undefined;
+    if (listed === undefined) {
+      const close = nearest(name, allowed);
+      const known = allowed.length === 0 ? 'you may start none' : `you may start ${allowed.join(', ')}`;
+      const meant = close === undefined ? '' : `; did you mean ${show(close)}?`;
+      return {
+        ok: false,
+        error: `cmd[0] must be a command that the operator lists; got ${show(name.slice(0, 80))}: ${known}${meant}`,
+      };
+    }
+    const { command, patterns, more, env } = listed;
+    if (args.length < patterns.length) {
+      return { ok: false, error: `cmd must have ${patterns.length} arguments after ${show(name)}; got ${args.length}` };
+    }
+    for (const [at, arg] of args.entries()) {
+      const pattern = patterns[at] ?? more;
+      if (pattern === undefined)
+        return { ok: false, error: `cmd[${at + 1}] is one argument too many for ${show(name)}` };
+      if (arg.includes('\0') || !pattern.matches(arg)) {
+        return { ok: false, error: `cmd[${at + 1}] must match ${pattern.text}; got ${show(arg.slice(0, 200))}` };
+      }
+    }
+    return { ok: true, command, args, env };
+  }
+}
+
+interface ListedCommand {
+  readonly command: string;
+  readonly patterns: readonly ArgumentPattern[];
+  readonly more: ArgumentPattern | undefined;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface ArgumentPattern {
+  readonly text: string;
+  matches(arg: string): boolean;
+}
+
+function compiledAt(where: string, text: string): ArgumentPattern {
+  try {
+    // The whole argument: `status` must not allow `status --force`.
+    const pattern = linearPattern(`^(?:${text})$`);
+    return { text, matches: (arg) => !arg.includes('\n') && pattern.matches(arg) };
+  } catch (error) {
+    throw new Error(`${where} must be a pattern: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,48 @@
+import type { Static } from '@dragoman/protocols';
+
+const text = { type: 'string', minLength: 1 } as const;
+const positive = { type: 'integer', minimum: 1 } as const;
+
+/** `wire.proc` in the configuration: the programs that agents may start. Without it none can be. */
+export const ProcShape = {
+  type: 'object',
+  description: 'Programs that agents may start over the A2E wire (`proc/*`). Default: none.',
+  required: ['commands'],
+  properties: {
+    commands: {
+      type: 'object',
+      description: 'By the name that an agent gives as the first word of `cmd`; `permissions.tools` needs `proc.NAME`.',
+      additionalProperties: {
+        type: 'object',
+        required: ['command'],
+        properties: {
+          command: { ...text, description: 'The program to run; no shell reads it.' },
+          args: {
+            type: 'array',
+            items: text,
+            default: [],
+            description: 'One pattern for each argument, in order. Each must match the whole argument.',
+          },
+          more_args: { ...text, description: 'The pattern of every further argument. Default: there may be none.' },
+          env: {
+            type: 'object',
+            additionalProperties: { type: 'string' },
+            default: {},
+            description: 'Variables beside PATH, and HOME, which is the working folder.',
+          },
+        },
+        additionalProperties: false,
+      },
+    },
+    max_seconds: { ...positive, default: 600, description: 'The longest that one process may run.' },
+    max_output_bytes: {
+      ...positive,
+      default: 1_048_576,
+      description: 'Output of one process that is passed on; the rest is left out, and an event reports it.',
+    },
+    max_per_connection: { ...positive, default: 4, description: 'Processes of one connection at a time.' },
+    max_processes: { ...positive, default: 32, description: 'Processes of all connections at a time.' },
+  },
+  additionalProperties: false,
+} as const;
+export type ProcConfig = Static<typeof ProcShape>;

@@ -1,0 +1,162 @@
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { LineSplitter } from '@dragoman/protocols';
+import type { PROC_STATES, ProcStatus } from '@dragoman/protocols/a2e-wire';
+import { type Child, startChild } from '../../agents/child-process.ts';
+import { killGroup } from '../../agents/orphans.ts';
+import type { Cancel, Clock } from '../../ports.ts';
+
+export interface ProcRunOptions {
+  readonly id: string;
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Made for this process, and removed when it has ended. */
+  readonly folder: string;
+  /** Where children are written down, so that the next server ends those of one that was killed. */
+  readonly children: string;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly maxOutputBytes: number;
+  readonly onOutput: (output: ProcOutput) => void;
+}
+
+export interface ProcOutput {
+  readonly stream: 'stdout' | 'stderr';
+  readonly data: { readonly text: string } | { readonly code: number | null };
+}
+
+type ProcState = (typeof PROC_STATES)[number];
+
+/** One program that an agent started: in a process group of its own, told line by line, and never longer than its time. */
+export class ProcRun {
+  readonly #options: ProcRunOptions;
+  readonly #child: Child;
+  readonly #startedAt: number;
+  #state: ProcState = 'running';
+  #exitCode: number | null = null;
+  #killedBy: ProcState | undefined;
+  #left: number;
+  #cancelTimeout: Cancel = () => {};
+  /** Resolves when it has ended and all it wrote is told. */
+  readonly over: Promise<void>;
+
+  private constructor(options: ProcRunOptions, child: Child) {
+    this.#options = options;
+    this.#child = child;
+    this.#startedAt = options.clock.now().getTime() / 1000;
+    this.#left = options.maxOutputBytes;
+    this.#cancelTimeout = options.clock.after(options.timeoutMs, () => this.#stop('timedout'));
+    this.over = this.#run();
+  }
+
+  /** Throws in plain words where the program cannot be started. */
+  static async start(options: ProcRunOptions): Promise<ProcRun> {
+    const { name, command, args, env, folder, children, clock } = options;
+    const own = { ...env, HOME: folder };
+    const child = await startChild({
+      agentId: `proc ${name}`,
+      command,
+      args,
+      env: own,
+      cwd: folder,
+      folder: children,
+      clock,
+    });
+    return new ProcRun(options, child);
+  }
+
+  get isRunning(): boolean {
+    return this.#state === 'running';
+  }
+
+  get pid(): number {
+    return this.#child.pid;
+  }
+
+  get status(): ProcStatus {
+    const { id: proc_id, name, args } = this.#options;
+    const cmd = [name, ...args].join(' ');
+    return { proc_id, cmd, state: this.#state, pid: this.pid, exit_code: this.#exitCode, started_at: this.#startedAt };
+  }
+
+  get state(): ProcState {
+    return this.#state;
+  }
+
+  write(data: string, eof: boolean): void {
+    if (data !== '') this.#child.stdin.write(data);
+    if (eof) this.#child.stdin.end();
+  }
+
+  /** Bytes that the program has not read of what was written to it. */
+  get unread(): number {
+    return this.#child.stdin.writableLength;
+  }
+
+  /** To the whole group. */
+  signal(name: NodeJS.Signals): boolean {
+    if (!this.isRunning) return false;
+    this.#killedBy = 'killed';
+    return killGroup(this.pid, name);
+  }
+
+  /** Ends it at once, with all it has started. */
+  async kill(): Promise<void> {
+    this.#stop('killed');
+    await this.over;
+  }
+
+  #stop(why: ProcState): void {
+    if (!this.isRunning) return;
+    this.#killedBy = why;
+    killGroup(this.pid);
+  }
+
+  async #run(): Promise<void> {
+    const { stdout, stderr, exited } = this.#child;
+    const told = [this.#tell(stdout, 'stdout'), this.#tell(stderr, 'stderr')];
+    const { code, signal } = await exited;
+    this.#cancelTimeout();
+    // A program that left the group may keep the pipes open for ever.
+    const cancel = this.#options.clock.after(LAST_WORDS_MS, () => {
+      for (const stream of [stdout, stderr]) stream.destroy();
+    });
+    await Promise.all(told);
+    cancel();
+    this.#exitCode = code;
+    const ended = code === 0 ? 'completed' : 'failed';
+    this.#state = signal === null ? (this.#killedBy === 'timedout' ? 'timedout' : ended) : (this.#killedBy ?? 'failed');
+    this.#options.onOutput({ stream: code === 0 ? 'stdout' : 'stderr', data: { code } });
+    await rm(this.#options.folder, { recursive: true, force: true });
+  }
+
+  /** A line at a time, and no more than it may write in all; the rest is read and left out, so that the program can end. */
+  async #tell(from: Readable, stream: ProcOutput['stream']): Promise<void> {
+    const splitter = new LineSplitter({ maxLineBytes: LONGEST_LINE });
+    const tell = (lines: ReturnType<LineSplitter['push']>) => {
+      for (const line of lines) this.#line(stream, line.ok ? Buffer.from(line.value).toString() : TOO_LONG);
+    };
+    from.on('data', (chunk: Uint8Array) => tell(splitter.push(chunk)));
+    await once(from, 'close').catch(() => {});
+    tell(splitter.push(LINE_BREAK));
+  }
+
+  #line(stream: ProcOutput['stream'], text: string): void {
+    if (this.#left < 0) return;
+    this.#left -= Buffer.byteLength(text) + 1;
+    if (this.#left >= 0) this.#options.onOutput({ stream, data: { text } });
+    else {
+      const { maxOutputBytes } = this.#options;
+      const words = `[dragoman] Output past ${maxOutputBytes} bytes is left out; wire.proc.max_output_bytes sets the limit.`;
+      this.#options.onOutput({ stream: 'stderr', data: { text: words } });
+    }
+  }
+}
+
+const LAST_WORDS_MS = 1_000;
+const LONGEST_LINE = 64 * 1024;
+const TOO_LONG = `[dragoman] A line of more than ${LONGEST_LINE} bytes is left out.`;
+const LINE_BREAK = Uint8Array.of(0x0a);

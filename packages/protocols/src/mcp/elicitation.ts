@@ -1,0 +1,45 @@
+import { CHOICE } from '../e2a/adapters/acp-question.ts';
+import type { Question } from '../e2a/question.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+
+/** A question as MCP puts it to the person at the client. */
+export function elicitation(question: Question, version: string): JsonObject {
+  const { title, description, subject, url } = question;
+  const about = [description, subject?.command, subject?.text].filter((text) => text !== undefined && text !== '');
+  const message = [title, ...about].join('\n\n');
+  const isUrl = url !== undefined;
+  // The id by which a server tells the end of a visit was in 2025-11-25 only.
+  const visit = {
+    mode: 'url',
+    message,
+    url: url ?? '',
+    ...(version === '2025-11-25' && { elicitationId: question.question_id }),
+  };
+  const mode = version >= '2025-11-25' ? { mode: 'form' } : {};
+  const params = isUrl ? visit : { ...mode, message, requestedSchema: formFor(question, version) };
+  return { method: 'elicitation/create', params };
+}
+
+/** Whether a client shows this question to a person. A client that names no mode has forms (client features, Elicitation). */
+export function canElicit({ elicitation: declared }: JsonObject, { url }: Pick<Question, 'url'>): boolean {
+  if (!isObject(declared)) return false;
+  const hasUrl = isOn(declared['url']);
+  return url === undefined ? isOn(declared['form']) || !hasUrl : hasUrl;
+}
+
+function isOn(mode: Json | undefined): boolean {
+  return mode === true || isObject(mode ?? null);
+}
+
+/** Consent and a choice have one field. Names beside the values of a choice were written differently before 2025-11-25. */
+function formFor({ schema, options = [] }: Question, version: string): JsonObject {
+  if (schema !== undefined) return schema as JsonObject;
+  if (options.length === 0) return { type: 'object', properties: {} };
+  const ids = options.map(({ id }) => id);
+  const names = options.map(({ name }) => name);
+  const field =
+    version >= '2025-11-25'
+      ? { type: 'string', oneOf: options.map(({ id, name }) => ({ const: id, title: name })) }
+      : { type: 'string', enum: ids, enumNames: names };
+  return { type: 'object', properties: { [CHOICE]: field }, required: [CHOICE] };
+}

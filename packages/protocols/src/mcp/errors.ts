@@ -1,0 +1,61 @@
+import { FAILURES, type Failure } from '../failure.ts';
+import type { Json, JsonObject } from '../json.ts';
+
+/** The error codes that MCP 2026-07-28 defines beside those of JSON-RPC (basic, Error Codes). */
+export const MCP_CODES = { header_mismatch: -32020, missing_capability: -32021, unsupported_version: -32022 } as const;
+
+/** An error of JSON-RPC with the HTTP status it is sent with. */
+export interface McpError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: Json;
+  /** Of the HTTP answer. */
+  readonly status: number;
+}
+
+/**
+ * A failure of ours in MCP's words. -32000 to -32099 belong to MCP, so a failure that JSON-RPC has no code for has its HTTP status as
+ * its code. An answer to a request that could be read is 200.
+ */
+export function mcpErrorOf({ code, message, retryable, details }: Failure): McpError {
+  const row = FAILURES[code];
+  const { issues = [], suggestions = [], retry_after: retryAfter } = details;
+  const data: JsonObject = {
+    code,
+    retryable,
+    ...(issues.length > 0 && { issues: issues.map((issue) => ({ ...issue })) as unknown as Json }),
+    ...(suggestions.length > 0 && { suggestions: [...suggestions] }),
+    ...(retryAfter !== undefined && { retry_after: retryAfter }),
+  };
+  return {
+    code: STANDARD.has(row.jsonrpc) ? row.jsonrpc : row.http,
+    message: withSuggestions(message, suggestions),
+    data,
+    status: 200,
+  };
+}
+
+/** One of JSON-RPC's own, or of MCP's. */
+export function mcpError(
+  code: number,
+  message: string,
+  more: { readonly data?: Json; readonly status?: number } = {},
+): McpError {
+  return { code, message, status: more.status ?? 200, ...(more.data !== undefined && { data: more.data }) };
+}
+
+/** The error as the member of a response. */
+export function errorMember({ code, message, data }: McpError): JsonObject {
+  return { code, message, ...(data !== undefined && { data }) };
+}
+
+/** A message with its suggestions, for readers that see nothing else. */
+export function withSuggestions(message: string, suggestions: readonly string[]): string {
+  if (suggestions.length === 0) return message;
+  const hints = suggestions.map(
+    (hint) => `${hint.charAt(0).toUpperCase()}${hint.slice(1)}${/[.?!]$/.test(hint) ? '' : '.'}`,
+  );
+  return `${message} ${hints.join(' ')}`;
+}
+
+const STANDARD: ReadonlySet<number> = new Set([-32700, -32600, -32601, -32602, -32603]);

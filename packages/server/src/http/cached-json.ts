@@ -1,0 +1,22 @@
+import { hash } from 'node:crypto';
+import type { JsonObject } from '@dragoman/protocols';
+import type { Answer, InboundRequest } from './route.ts';
+
+/** JSON that clients may keep for a minute and then ask again whether it has changed (RFC 9110 §13.1.2). */
+export function cachedJson({ headers, principal }: InboundRequest, json: JsonObject, vary: string): Answer {
+  const text = JSON.stringify(json);
+  const etag = `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
+  const fields = {
+    ETag: etag,
+    'Cache-Control': `${principal === undefined ? 'public' : 'private'}, max-age=60`,
+    Vary: `${vary}, Authorization, X-API-Key`,
+  };
+  if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: fields };
+  return { status: 200, headers: { 'Content-Type': 'application/json', ...fields }, text };
+}
+
+/** A weak tag is as good as a strong one here. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(',').some((one) => [etag, `W/${etag}`, '*'].includes(one.trim()));
+}

@@ -1,0 +1,50 @@
+import { Outbox, SigningKeys } from '@dragoman/core';
+import { outboxSettings } from '../config/mailbox-config.ts';
+import { adminOutboxRoutes } from '../routes/admin-outbox.ts';
+import type { ServerPart } from './part.ts';
+import type { Service } from './service.ts';
+
+export interface OutboxPart extends ServerPart {
+  readonly outbox: Outbox;
+  /** What callbacks and cards are signed with. */
+  readonly keys: SigningKeys;
+  /** Who knows which header fields the receivers of its deliveries asked for. */
+  useHeaders(headersFor: HeadersFor): void;
+}
+
+type HeadersFor = (deliveryId: string) => Promise<Readonly<Record<string, string>> | null>;
+
+/** The callbacks of every protocol. */
+export function openOutboxPart(service: Service): OutboxPart {
+  const { config, folder, engine, store, gate, signatures, clock, ids, log } = service;
+  let headersFor: HeadersFor = async () => ({});
+  const keys = new SigningKeys({
+    store: store.outbox,
+    signatures,
+    log,
+    ...(config.store !== 'memory' && { folder }),
+  });
+  const outbox = new Outbox({
+    store: store.outbox,
+    gate,
+    keys,
+    clock,
+    ids,
+    log,
+    headersFor: (id) => headersFor(id),
+    isRegistered: (owner) => engine.callers.find(owner) !== undefined,
+    settings: outboxSettings(config.mailbox),
+    purgeTime: engine.purgeTime,
+  });
+  return {
+    outbox,
+    keys,
+    useHeaders: (given) => {
+      headersFor = given;
+    },
+    routes: adminOutboxRoutes(outbox),
+    start: () => outbox.start(),
+    // After the engine has drained, and those who put callbacks in: their last ones are tried too.
+    stop: (drainMs) => outbox.stop({ drainMs }),
+  };
+}

@@ -1,0 +1,88 @@
+import {
+  AgentDefinition,
+  agentOfPin,
+  decodeAgentDefinition,
+  type PeerCard,
+  type Pins,
+  unreadable,
+} from '@dragoman/core';
+import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
+import { isFailure } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+
+export interface CardsContext {
+  readonly pins: Pick<Pins, 'held' | 'accept'>;
+  /** Reads the card that a definition leads to. */
+  readonly readCard: (definition: AgentDefinition) => Promise<PeerCard | Failure>;
+}
+
+/** Administration of the cards of foreign agents: what one says, and which have changed and wait to be accepted. */
+export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
+  const heldOf = (agentId: string) => pins.held().filter((name) => agentOfPin(name) === agentId);
+  return [
+    {
+      method: 'GET',
+      path: '/admin/v1/agent-cards',
+      access: 'admin',
+      counts: false,
+      summary: 'Foreign agents whose card has changed and is held until it is accepted.',
+      handle: () => {
+        const held = new Set(pins.held().flatMap((name) => agentOfPin(name) ?? []));
+        return { status: 200, json: { held: [...held] } };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/admin/v1/agent-cards/preview',
+      access: 'admin',
+      counts: false,
+      summary: 'What the card of a foreign A2A agent says, before the agent is added with the same body.',
+      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentDefinition },
+      handle: (request) => preview(request, readCard),
+    },
+    {
+      method: 'POST',
+      path: '/admin/v1/agents/:agent_id/accept',
+      access: 'admin',
+      counts: false,
+      summary: 'Accept the card of a foreign agent that has changed.',
+      handle: async ({ params: { agent_id = '' } }) => {
+        const held = heldOf(agent_id);
+        for (const name of held) await pins.accept(name);
+        if (held.length > 0) return { status: 200, json: { agent_id, accepted: true } };
+        return failure('not_found', {}, 'No card of this agent is held.');
+      },
+    },
+  ];
+}
+
+async function preview(request: InboundRequest, readCard: CardsContext['readCard']): Promise<Answer | Failure> {
+  const json = await request.readJson();
+  if (!json.ok) return unreadable(json.issues);
+  const outcome = decodeAgentDefinition(json.value);
+  if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
+  const card = await readCard(outcome.value);
+  return isFailure(card) ? card : { status: 200, json: cardJson(card) };
+}
+
+function cardJson({
+  name,
+  description,
+  version,
+  interfaces,
+  otherInterfaces,
+  streaming,
+  skills,
+  schemes,
+}: PeerCard): JsonObject {
+  return {
+    name,
+    description,
+    version,
+    interfaces: interfaces.map(({ url, binding, version: spoken }) => ({ url, binding, version: spoken })),
+    unusable_interfaces: [...otherInterfaces],
+    streaming,
+    skills: skills.map((skill) => ({ ...skill })),
+    auth: schemes.map(({ name: scheme, kind }) => ({ name: scheme, kind })),
+  };
+}

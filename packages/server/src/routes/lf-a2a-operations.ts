@@ -1,0 +1,248 @@
+import {
+  type EventId,
+  eventIdIn,
+  type LfA2aTasks,
+  type NumberedEvent,
+  type OpenTask,
+  type PushNotifications,
+} from '@dragoman/core';
+import { failure, type Json } from '@dragoman/protocols';
+import {
+  type A2aError,
+  type A2aOperation,
+  type A2aVersion,
+  a2aError,
+  a2aErrorOf,
+  decodeA2aRequest,
+  eventTo03,
+  isTerminal,
+  pushConfigTo03,
+  type Requests,
+  type Task,
+  type TaskPushNotificationConfig,
+  taskTo03,
+} from '@dragoman/protocols/lf-a2a';
+import type { A2aCards } from '../agents/a2a-cards.ts';
+import type { InboundRequest } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+
+/** What the operations of A2A work on. */
+export interface OperationContext {
+  readonly tasks: LfA2aTasks;
+  readonly pushes: PushNotifications;
+  /** The agent behind a base URL; `undefined` in the path means the default agent. */
+  readonly agentIn: (id: string | undefined) => string | undefined;
+  readonly cards: Pick<A2aCards, 'isVisible' | 'card' | 'catalog'>;
+}
+
+/** One call of an operation, by whichever binding. */
+export interface OperationCall {
+  readonly request: InboundRequest;
+  readonly version: A2aVersion;
+  readonly binding: 'JSONRPC' | 'HTTP+JSON';
+  readonly jsonrpcId: string | number | null;
+}
+
+/** An operation's answer before a binding words it. Errors of A2A itself are data; other failures are thrown. */
+export type Performed =
+  | { readonly json: Json }
+  | { readonly events: AsyncIterable<readonly WordedEvent[]> }
+  | { readonly error: A2aError };
+
+export interface WordedEvent {
+  readonly id: string;
+  readonly json: Json;
+}
+
+/** Performs an operation with the parameters of 1.0. */
+export async function perform(
+  operation: A2aOperation,
+  params: Json,
+  call: OperationCall,
+  context: OperationContext,
+): Promise<Performed> {
+  const { agentIn, cards } = context;
+  const agentId = agentIn(call.request.params['agent_id']);
+  if (agentId === undefined) return { error: a2aErrorOf(failure('no_route')) };
+  if (operation === 'GetExtendedAgentCard') {
+    const isVisible = cards.isVisible(agentId, call.request);
+    const json = isVisible ? await cards.card(agentId, call.request, call.version) : undefined;
+    return json === undefined ? { error: a2aErrorOf(failure('no_route')) } : { json };
+  }
+  const decoded = decodeA2aRequest(operation, params);
+  if (!decoded.ok) return { error: a2aErrorOf(failure('invalid_message', { issues: decoded.issues })) };
+  return OPERATE[operation](decoded.value as never, { ...call, agentId }, context);
+}
+
+type AgentCall = OperationCall & { readonly agentId: string };
+
+type Operate<Name extends keyof Requests> = (
+  params: Requests[Name],
+  call: AgentCall,
+  context: OperationContext,
+) => Promise<Performed>;
+
+const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
+  SendMessage: async (params, call, context) => {
+    const refused = await refusedMessage(params, call, context);
+    if (refused !== undefined) return { error: refused };
+    const opened = await sendMessage(params, call, context);
+    const { historyLength, returnImmediately = false } = params.configuration ?? {};
+    if (returnImmediately) return { json: sent(opened.task, call.version) };
+    const fold = await opened.ended();
+    return { json: sent(fold.task({ historyLength }), call.version) };
+  },
+
+  SendStreamingMessage: async (params, call, context) => {
+    const refused = await refusedMessage(params, call, context);
+    if (refused !== undefined) return { error: refused };
+    const opened = await sendMessage(params, call, context);
+    return streamOf(opened, call.version, { first: { id: 'task', event: { task: opened.task } } });
+  },
+
+  GetTask: async ({ id, historyLength }, { request, agentId, version }, { tasks }) => {
+    const fold = await tasks.find(callerOf(request), agentId, id);
+    return fold === undefined ? notFound() : { json: taskIn(fold.task({ historyLength }), version) };
+  },
+
+  ListTasks: async (params, { request, agentId, version }, { tasks }) => {
+    const page = await tasks.list(callerOf(request), agentId, params);
+    return { json: { ...page, tasks: page.tasks.map((task) => taskIn(task, version)) } };
+  },
+
+  CancelTask: async ({ id }, { request, agentId, version }, { tasks }) => {
+    const before = await tasks.find(callerOf(request), agentId, id);
+    if (before === undefined) return notFound();
+    if (isTerminal(before.state) && before.state !== 'TASK_STATE_CANCELED') {
+      return { error: a2aError('TaskNotCancelable', 'The task has ended already.') };
+    }
+    const fold = await tasks.cancel(callerOf(request), agentId, id);
+    return fold === undefined ? notFound() : { json: taskIn(fold.task(), version) };
+  },
+
+  SubscribeToTask: async ({ id }, { request, agentId, version }, { tasks }) => {
+    const principal = callerOf(request);
+    const after = lastEventOf(request);
+    const now = await tasks.progress(principal, agentId, id);
+    if (now === undefined) return notFound();
+    if (after === undefined && isTerminal(now.task.status.state)) {
+      return { error: a2aError('UnsupportedOperation', 'The task has ended. Read it with GetTask.') };
+    }
+    const opened = await tasks.follow(principal, agentId, { taskId: id, signal: request.signal });
+    if (opened === undefined) return notFound();
+    if (after !== undefined) return streamOf(opened, version, { after });
+    // The first event is the task as it is now (specification §3.1.6), and no event repeats what it has.
+    const first = { id: now.lastEvent, event: { task: now.task } };
+    return streamOf(opened, version, { first, after: eventIdIn(now.lastEvent) });
+  },
+
+  CreateTaskPushNotificationConfig: async (params, { request, agentId, version }, { pushes }) => {
+    const principal = callerOf(request);
+    await pushes.check(principal, params);
+    const config = await pushes.create(principal, agentId, params, { version, from: 'now' });
+    return config === undefined ? notFound() : { json: configIn(config, version) };
+  },
+
+  GetTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, version }, { pushes }) => {
+    const config = await pushes.find(keyOf(request, taskId), agentId, id);
+    return config === undefined ? notFound() : { json: configIn(config, version) };
+  },
+
+  ListTaskPushNotificationConfigs: async ({ taskId }, { request, agentId, version }, { tasks, pushes }) => {
+    if (!(await tasks.has(callerOf(request), agentId, taskId))) return notFound();
+    const configs = (await pushes.list(keyOf(request, taskId))).map((config) => configIn(config, version));
+    return { json: version === '0.3' ? configs : { configs, nextPageToken: '' } };
+  },
+
+  DeleteTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, version }, { tasks, pushes }) => {
+    if (!(await tasks.has(callerOf(request), agentId, taskId))) return notFound();
+    await pushes.remove(keyOf(request, taskId), id);
+    return { json: version === '0.3' ? null : {} };
+  },
+};
+
+/** A config that comes with a message is checked before its task is made, and kept before anybody hears of the task. */
+async function sendMessage(params: Requests['SendMessage'], call: AgentCall, { tasks, pushes }: OperationContext) {
+  const { principal, ...context } = sendContext(call);
+  const config = params.configuration?.taskPushNotificationConfig;
+  if (config !== undefined) await pushes.check(principal, config);
+  const opened = await tasks.send(params, { principal, ...context });
+  if (config !== undefined) {
+    const { id: taskId } = opened.task;
+    await pushes.create(principal, call.agentId, { ...config, taskId }, { version: call.version, from: 'start' });
+  }
+  return opened;
+}
+
+function keyOf(request: InboundRequest, requestId: string) {
+  return { owner: callerOf(request).id, requestId };
+}
+
+function configIn(config: TaskPushNotificationConfig, version: A2aVersion): Json {
+  return version === '0.3' ? pushConfigTo03(config) : (config as unknown as Json);
+}
+
+/**
+ * Why a message for a task is refused; `undefined` for one that starts a task. Only a task that waits for an answer takes one
+ * (specification §3.4.3), and agents cannot ask questions yet: their answers belong here.
+ */
+async function refusedMessage(
+  { message: { taskId, contextId } }: Requests['SendMessage'],
+  { request, agentId }: AgentCall,
+  { tasks }: OperationContext,
+): Promise<A2aError | undefined> {
+  if (taskId === undefined) return undefined;
+  const known = await tasks.find(callerOf(request), agentId, taskId);
+  if (known === undefined) return a2aError('TaskNotFound', NO_TASK);
+  const { contextId: own } = known.task();
+  if (contextId !== undefined && contextId !== own) {
+    const message = `contextId must be ${JSON.stringify(own)}, the one of the task, or absent`;
+    return a2aErrorOf(
+      failure('invalid_message', { issues: [{ pointer: '/message/contextId', code: 'context', message }] }, message),
+    );
+  }
+  const why = isTerminal(known.state) ? 'has ended' : 'does not wait for an answer';
+  return a2aError('UnsupportedOperation', `The task ${why}. Send a message without taskId to start another.`);
+}
+
+function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall) {
+  const received = { dialect: 'lf-a2a', text: request.body };
+  return { principal: callerOf(request), agentId, binding, version, jsonrpcId, received, signal: request.signal };
+}
+
+/** The first event, then those after an id. */
+function streamOf(opened: OpenTask, version: A2aVersion, { first, after }: StreamStart): Performed {
+  const word = ({ id, event }: NumberedEvent): WordedEvent => ({
+    id,
+    json: version === '0.3' ? eventTo03(event) : (event as unknown as Json),
+  });
+  async function* events() {
+    if (first !== undefined) yield [word(first)];
+    for await (const batch of opened.events(after)) yield batch.map(word);
+  }
+  return { events: events() };
+}
+
+interface StreamStart {
+  readonly first?: NumberedEvent;
+  readonly after?: EventId | undefined;
+}
+
+function lastEventOf({ headers, query }: InboundRequest): EventId | undefined {
+  const text = headers['last-event-id'] ?? query.get('after') ?? undefined;
+  return eventIdIn(typeof text === 'string' ? text : undefined);
+}
+
+function sent(task: Task, version: A2aVersion): Json {
+  return version === '0.3' ? taskTo03(task) : ({ task } as unknown as Json);
+}
+
+function taskIn(task: Task, version: A2aVersion): Json {
+  return version === '0.3' ? taskTo03(task) : (task as unknown as Json);
+}
+
+function notFound(): Performed {
+  return { error: a2aError('TaskNotFound', NO_TASK) };
+}
+
+const NO_TASK = 'Task not found.';

@@ -1,0 +1,167 @@
+import type { ListedRequest, RequestPlace, RequestProgress, RequestQuery, Store } from '@dragoman/core';
+import { type Failure, failure, type JsonObject, nearest } from '@dragoman/protocols';
+import { isFailure } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { integerIn } from './integer-in.ts';
+import { integerParameter, textParameter } from './route-parameters.ts';
+
+/** Requests of any protocol, newest change first: one's own, and for administrators everybody's. */
+export function requestListRoutes(store: Store): Route[] {
+  const parameters = [
+    textParameter('agent', 'Those that this agent answers.'),
+    textParameter('session', 'Those of this session.'),
+    textParameter('state', 'Those in this state.', Object.keys(STATES)),
+    textParameter('since', 'Those that changed at this time or later (RFC 3339).'),
+    textParameter('cursor', 'The next_cursor of the page before.'),
+    integerParameter('limit', 'At most so many, up to 200. Default: 50.'),
+  ];
+  return [
+    {
+      method: 'GET',
+      path: '/e2a/requests',
+      access: 'agent',
+      counts: false,
+      summary: 'Your requests of any protocol, newest change first, by pages.',
+      parameters,
+      answers: { 'application/json': REQUEST_PAGE },
+      handle: (request) => list(request, store, callerOf(request).id),
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/requests',
+      access: 'admin',
+      counts: false,
+      summary: "Everybody's requests, newest change first, by pages.",
+      parameters: [textParameter('owner', 'Those that this agent sent.'), ...parameters],
+      answers: { 'application/json': REQUEST_PAGE },
+      handle: (request) => list(request, store, request.query.get('owner') ?? undefined),
+    },
+  ];
+}
+
+async function list({ query }: InboundRequest, store: Store, owner: string | undefined): Promise<Answer | Failure> {
+  const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
+  if (isFailure(limit)) return limit;
+  const conditions = conditionsIn(query);
+  if (isFailure(conditions)) return conditions;
+  // One more than the page holds tells whether there is another.
+  const { rows, total } = await store.requests.list({ ...conditions, owner, limit: limit.value + 1 });
+  const page = rows.slice(0, limit.value);
+  const last = page.at(-1);
+  return {
+    status: 200,
+    headers: { 'Cache-Control': 'no-store' },
+    json: {
+      requests: page.map(requestJson),
+      total,
+      next_cursor: rows.length > page.length && last !== undefined ? cursorOf(last) : null,
+    },
+  };
+}
+
+function conditionsIn(query: URLSearchParams): Omit<RequestQuery, 'owner' | 'limit'> | Failure {
+  const state = query.get('state');
+  const progress = state === null ? undefined : STATES[state];
+  if (state !== null && progress === undefined) {
+    const close = nearest(state, Object.keys(STATES));
+    const expected = `one of ${Object.keys(STATES).join(', ')}`;
+    return invalid('state', expected, state, close === undefined ? undefined : `state=${close}`);
+  }
+  const since = query.get('since');
+  const changedSince = since === null ? undefined : Date.parse(since);
+  if (since !== null && Number.isNaN(changedSince))
+    return invalid('since', 'a time such as 2026-03-28T12:00:00Z', since);
+  const cursor = query.get('cursor');
+  const after = cursor === null ? undefined : placeOf(cursor);
+  if (cursor !== null && after === undefined) return invalid('cursor', 'the next_cursor of a page', cursor);
+  return {
+    agentId: query.get('agent') ?? undefined,
+    sessionId: query.get('session') ?? undefined,
+    progress,
+    changedSince,
+    after,
+  };
+}
+
+function requestJson({
+  requestId,
+  owner,
+  agentId,
+  sessionId,
+  acceptedAt,
+  changedAt,
+  progress,
+}: ListedRequest): JsonObject {
+  return {
+    request_id: requestId,
+    owner,
+    agent: agentId,
+    session_id: sessionId,
+    state: stateOf(progress),
+    accepted_at: new Date(acceptedAt).toISOString(),
+    changed_at: new Date(changedAt).toISOString(),
+  };
+}
+
+function stateOf(progress: RequestProgress | null): string {
+  const found = Object.entries(STATES).find(([, all]) => progress !== null && all.includes(progress));
+  return found?.[0] ?? 'completed';
+}
+
+function cursorOf({ changedAt, owner, requestId }: RequestPlace): string {
+  return Buffer.from(JSON.stringify([changedAt, owner, requestId])).toString('base64url');
+}
+
+function placeOf(cursor: string): RequestPlace | undefined {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const [changedAt, owner, requestId] = Array.isArray(place) ? place : [];
+    if (!Number.isSafeInteger(changedAt) || typeof owner !== 'string' || typeof requestId !== 'string')
+      return undefined;
+    return { changedAt, owner, requestId };
+  } catch {
+    return undefined;
+  }
+}
+
+function invalid(name: string, expected: string, got: string, suggestion?: string): Failure {
+  const message = `${name} must be ${expected}; got ${JSON.stringify(got.slice(0, 40))}`;
+  const issue = { pointer: `/${name}`, code: 'type', message, ...(suggestion !== undefined && { suggestion }) };
+  return failure('invalid_message', { issues: [issue] }, message);
+}
+
+/** What callers read, and what the store records for it. */
+const STATES: Readonly<Record<string, readonly RequestProgress[]>> = {
+  waiting: ['accepted'],
+  running: ['started', 'answering'],
+  completed: ['completed'],
+  failed: ['failed'],
+  cancelled: ['cancelled'],
+  refused: ['refused'],
+};
+
+const text = { type: 'string' } as const;
+const REQUEST_PAGE = {
+  type: 'object',
+  required: ['requests', 'total', 'next_cursor'],
+  properties: {
+    requests: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          request_id: text,
+          owner: { type: 'string', description: 'Who sent it.' },
+          agent: { type: 'string', description: 'Who answers it.' },
+          session_id: { type: ['string', 'null'] },
+          state: { enum: Object.keys(STATES) },
+          accepted_at: text,
+          changed_at: text,
+        },
+      },
+    },
+    total: { type: 'integer', description: 'How many there are on all pages.' },
+    next_cursor: { type: ['string', 'null'] },
+  },
+} as const;

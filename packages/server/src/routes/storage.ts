@@ -1,0 +1,61 @@
+import type { Workflows } from '@dragoman/core';
+import { failure } from '@dragoman/protocols';
+import type { Route } from '../http/route.ts';
+import { callerOf } from './inbound-fields.ts';
+import { workflowFailure } from './workflow-failure.ts';
+
+/** What StoreData keeps for the calling agent: to list, read and delete. */
+export function storageRoutes(stored: Workflows['storedData']): Route[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/storage',
+      access: 'agent',
+      counts: true,
+      summary: 'The keys that your workflows have stored, with their sizes.',
+      wordFailure: workflowFailure,
+      handle: async (request) => {
+        const rows = await stored.list(callerOf(request).id);
+        const keys = rows.map(({ name, bytes, updatedAt }) => {
+          return { key: name, bytes, updated_at: new Date(updatedAt).toISOString() };
+        });
+        return { status: 200, json: { keys } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/storage/:key',
+      access: 'agent',
+      owned: true,
+      counts: true,
+      summary: 'The value that is stored under a key.',
+      wordFailure: workflowFailure,
+      handle: async (request) => {
+        const { key = '' } = request.params;
+        const value = await stored.read(callerOf(request).id, key);
+        if (value === undefined) return noKey(key);
+        const text = `{"key":${JSON.stringify(key)},"value":${new TextDecoder().decode(value.bytes)}}`;
+        return { status: 200, headers: { 'Content-Type': 'application/json' }, text };
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/api/v1/storage/:key',
+      access: 'agent',
+      owned: true,
+      counts: true,
+      summary: 'Deletes a key and its value.',
+      wordFailure: workflowFailure,
+      handle: async (request) => {
+        const { key = '' } = request.params;
+        const removed = await stored.remove(callerOf(request).id, key);
+        return removed ? { status: 200, json: { key, deleted: true } } : noKey(key);
+      },
+    },
+  ];
+}
+
+function noKey(key: string) {
+  const suggestions = ['GET /api/v1/storage lists your keys'];
+  return failure('not_found', { suggestions }, `Nothing is stored under ${JSON.stringify(key.slice(0, 256))}.`);
+}

@@ -1,0 +1,53 @@
+import { createClient } from '@dragoman/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { moduleAgent, System } from '../system/system.ts';
+import { ConsolePage, findBrowser } from './browser.ts';
+import { PAGES } from './pages.ts';
+
+const { browser } = await findBrowser();
+afterAll(() => browser?.close());
+
+describe.skipIf(browser === undefined)('every page of the console', () => {
+  if (browser === undefined) return;
+  let system: System;
+  let agent = '';
+  beforeAll(async () => {
+    const agents = { echo: moduleAgent('echo') };
+    system = await System.start({ config: { default_agent: 'echo', agents, tools: [moduleAgent('tools').module] } });
+    const everything = { agents: ['*'], tools: ['*'], operations: ['*'], workflows: ['*'], apis: ['*'] };
+    agent = (await system.caller('ada', { permissions: everything })).api_key;
+    const client = createClient({ url: system.url, key: agent });
+    await client.send('hello there', { agent: 'echo', session: 'first', requestId: 'said-hello' }).final();
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  const all = [...PAGES, ['/console/requests/said-hello?owner=ada', 'Request said-hello']] as const;
+
+  test.each(all)('%s has no serious finding of axe-core, in both themes', async (path, heading) => {
+    for (const scheme of ['light', 'dark'] as const) {
+      await using visit = await ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey, scheme });
+      await visit.go(path);
+      await visit.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+      await visit.page.waitForLoadState('networkidle');
+      expect(await visit.violations(), scheme).toEqual([]);
+      visit.expectHarmless();
+    }
+  });
+
+  test.each(all)('%s fits a window of 360 pixels', async (path, heading) => {
+    await using visit = await ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey, width: 360 });
+    await visit.go(path);
+    await visit.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await visit.page.waitForLoadState('networkidle');
+    expect(await visit.overflows()).toBe(false);
+  });
+
+  test.each(all)('%s opens for an agent without an admin key', async (path, heading) => {
+    await using visit = await ConsolePage.open(browser, { url: system.url, agent });
+    await visit.go(path);
+    await visit.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+    await visit.page.waitForLoadState('networkidle');
+    expect(await visit.page.getByRole('alert').count()).toBe(0);
+    visit.expectHarmless();
+  });
+});

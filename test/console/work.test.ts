@@ -1,0 +1,222 @@
+import { createServer } from 'node:net';
+import { createClient } from '@dragoman/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { moduleAgent, System } from '../system/system.ts';
+import { ConsolePage, findBrowser } from './browser.ts';
+
+const { browser } = await findBrowser();
+afterAll(() => browser?.close());
+
+describe.skipIf(browser === undefined)('work in the console', () => {
+  if (browser === undefined) return;
+  let system: System;
+  let agent = '';
+  const open = (width = 1280) => ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey, width });
+  beforeAll(async () => {
+    const agents = {
+      echo: moduleAgent('echo'),
+      held: moduleAgent('held'),
+      words: moduleAgent('words'),
+      asker: moduleAgent('asker'),
+    };
+    system = await System.start({
+      config: {
+        port: await freePort(),
+        default_agent: 'echo',
+        agents,
+        tools: [moduleAgent('tools').module],
+        // Nobody listens there: callbacks to it are dead after the first try.
+        mailbox: { requests_per_minute: 1000, callbacks: { retries: 0 } },
+        gate: { callbacks: ['127.0.0.1:9'] },
+      },
+    });
+    const everything = { agents: ['*'], tools: ['*'], operations: ['*'], workflows: ['*'], apis: ['*'] };
+    agent = (await system.caller('ada', { permissions: everything })).api_key;
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  test('a message is answered in the chat, and the conversation is there after a reload', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/chat?agent=echo');
+    await page.getByRole('textbox').fill('good **morning** to you');
+    await page.keyboard.press('Enter');
+    await page.locator('.turn strong', { hasText: 'morning' }).waitFor();
+    await page.getByRole('link', { name: /good \*\*morning/ }).waitFor();
+    expect(page.url()).toMatch(/\/console\/chat\/[\w-]+\?agent=echo$/);
+    await page.reload();
+    await page.locator('.turn.mine', { hasText: 'good **morning** to you' }).waitFor();
+    visit.expectHarmless();
+  });
+
+  test('an answer under way is read on after a reload, and can be stopped', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    const client = createClient({ url: system.url, key: agent });
+    const answer = client.send({ params: {} }, { agent: 'held', session: 'long', requestId: 'long-one' });
+    for await (const _ of answer) break;
+    await visit.go('/console/chat/long?agent=held');
+    await page.getByText('begun').waitFor();
+    await page.reload();
+    await page.getByText('begun').waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('E2A.CANCELLED').waitFor();
+    visit.expectHarmless();
+  });
+
+  test('a question of an agent is answered in the chat, and another on the questions page', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/chat?agent=asker');
+    await page.getByRole('textbox').fill('ask me');
+    await page.keyboard.press('Enter');
+    await page.getByText('May I?').waitFor();
+    await page.locator('.notice').getByRole('button').first().click();
+    await page.getByText(/answered: /).waitFor();
+    const client = createClient({ url: system.url, key: agent });
+    const answer = client.send('again', { agent: 'asker' });
+    await visit.go('/console/questions');
+    await page.getByText('May I?').waitFor();
+    await page.locator('.notice').getByRole('button').first().click();
+    expect(await answer.text()).toContain('answered: ');
+    await page.getByRole('heading', { name: 'No open questions' }).waitFor();
+    visit.expectHarmless();
+  });
+
+  test('a request appears in the list by itself, shows its frames as they arrive, and is cancelled', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/requests?agent=held');
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    const client = createClient({ url: system.url, key: agent });
+    const answer = client.send({ params: {} }, { agent: 'held', requestId: 'watched' });
+    await page.getByRole('link', { name: 'watched' }).click();
+    await page.getByText('begun').waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.locator('.frames .failed').waitFor();
+    expect((await answer.final()).body).toMatchObject({ code: 'E2A.CANCELLED' });
+    await page.getByRole('heading', { name: 'The envelope' }).waitFor();
+    await page.getByRole('heading', { name: 'What allowed it' }).waitFor();
+    visit.expectHarmless();
+  });
+
+  test('an answer continues on the page across a restart of the server', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/requests?state=completed');
+    await page.getByRole('heading', { name: 'Requests' }).waitFor();
+    await system.stop();
+    await page.getByText('The connection to the server is lost.').waitFor();
+    await system.start();
+    await page.getByText('The connection to the server is lost.').waitFor({ state: 'detached' });
+    await createClient({ url: system.url, key: agent })
+      .send('after it', { agent: 'echo', requestId: 'after-it' })
+      .final();
+    await page.getByRole('link', { name: 'after-it' }).waitFor();
+  });
+
+  test('a workflow is checked at its line, planned, and run with its steps lighting up', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/workflows');
+    await page.getByText('Valid').waitFor();
+    await page.locator('svg.graph [data-step=pause]').waitFor();
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.locator('svg.graph .success[data-step=keep]').waitFor();
+    const editor = page.getByRole('textbox', { name: 'Workflow, JSON lines' });
+    await editor.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('{"type":"operationUpdate","operationId":"x","operation":{"Wait":{"duration":"long"}}}');
+    await page
+      .getByText(/^line 1: /)
+      .first()
+      .waitFor();
+    expect(await page.getByRole('button', { name: 'Run' }).isDisabled()).toBe(true);
+    await visit.go('/console/workflows/executions');
+    await page.getByRole('link', { name: /first-look/ }).waitFor();
+    visit.expectHarmless();
+  });
+
+  test('a tool is called from a form made of its schema', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/tools');
+    await page.getByLabel('Search').fill('say');
+    await page.getByRole('link', { name: /^say/ }).click();
+    await page.getByLabel(/content/).fill('by a form');
+    await page.getByRole('button', { name: 'Call' }).click();
+    await page.getByText('succeeded').waitFor();
+    await page.getByText('Result', { exact: true }).last().click();
+    await page.getByText('by a form').last().waitFor();
+    visit.expectHarmless();
+  });
+
+  test('a callback that was given up is shown, and tried again', async () => {
+    const client = createClient({ url: system.url, key: agent });
+    const from = { name: 'Ada', callbackUrl: 'https://127.0.0.1:9/answer' };
+    await client.mailbox.send({ from, to: { name: 'echo' }, message: 'call me' });
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/');
+    await page.getByRole('link', { name: /callbacks were given up/ }).click();
+    expect(page.url()).toContain('/console/outbox?state=dead');
+    await page.getByRole('button', { name: 'Try again now' }).click();
+    await page.locator('section.panel ol li').nth(1).waitFor({ state: 'attached' });
+    visit.expectHarmless();
+  });
+
+  test('a key is created, shown once, and revoked after a question', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/keys');
+    await page.getByLabel('Agent id').fill('ada');
+    await page.getByLabel('What it is for').fill('made in the console');
+    await page.keyboard.press('Enter');
+    const key = await page.locator('.notice code').innerText();
+    const client = createClient({ url: system.url, key });
+    expect((await client.workflows.limits()).agent_id).toBe('ada');
+    const row = page.getByRole('row', { name: /made in the console/ });
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await row.getByText('revoked').waitFor();
+    await expect(client.workflows.limits()).rejects.toMatchObject({ status: 401 });
+    visit.expectHarmless();
+  });
+
+  test('everything on the way to an answer can be done with the keyboard alone', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const focused = () => page.evaluate('document.activeElement.textContent') as Promise<string>;
+    const tabTo = async (text: string) => {
+      for (let step = 0; step < 40; step++) {
+        await page.keyboard.press('Tab');
+        if ((await focused()).trim() === text) return;
+      }
+      throw new Error(`the keyboard does not reach ${text}`);
+    };
+    await tabTo('Chat');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Chat' }).waitFor();
+    await page.getByRole('textbox').waitFor();
+    for (let step = 0; step < 40; step++) {
+      await page.keyboard.press('Tab');
+      if ((await page.evaluate('document.activeElement.tagName')) === 'TEXTAREA') break;
+    }
+    await page.keyboard.type('typed');
+    await page.keyboard.press('Enter');
+    await page.locator('.turn:not(.mine)', { hasText: 'typed' }).waitFor();
+    visit.expectHarmless();
+  });
+});
+
+/** A server that is started again listens at the same port. */
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
