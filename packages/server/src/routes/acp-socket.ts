@@ -18,12 +18,14 @@ export function acpSocketRoutes(context: AcpContext): SocketRoute[] {
     {
       path: '/acp',
       access: 'agent',
+      subprotocols: ['dragoman'],
       summary: 'The Agent Client Protocol: the client chooses an agent for each session.',
       open: (connection) => serve(connection, context),
     },
     {
       path: '/acp/agents/:agent_id',
       access: 'agent',
+      subprotocols: ['dragoman'],
       summary: 'The Agent Client Protocol, with this agent.',
       open: (connection) => serve(connection, context),
     },

@@ -19,7 +19,7 @@ import { AcpUpdates, acpError, acpPromptParams } from '@dragoman/protocols/acp';
 import type { Ids, Log } from '../../ports.ts';
 import { failureOf, Refused, refuse } from '../../refused.ts';
 import type { AcpHub } from './acp-hub.ts';
-import { type AcpAgent, type AcpSession, AGENT_OPTION, agentOption } from './acp-session.ts';
+import { type AcpSession, AGENT_OPTION, agentOption, type OfferedAgent } from './acp-session.ts';
 import { replayOf } from './replay.ts';
 
 export interface AcpConnectionOptions {
@@ -325,10 +325,10 @@ export class AcpConnection {
     refuse('not_found', { suggestions }, `The session ${show(id)} is not open on this connection.`);
   }
 
-  async #agents(): Promise<readonly AcpAgent[]> {
+  async #agents(): Promise<readonly OfferedAgent[]> {
     if (this.#options.agent !== undefined) return [];
     const { agents } = (await this.#options.hub.request('agents.list', {}, 'agents')) as unknown as {
-      agents: readonly AcpAgent[];
+      agents: readonly OfferedAgent[];
     };
     return agents;
   }

@@ -13,7 +13,7 @@ export interface AcpSession {
 }
 
 /** The one option of a session: who answers. */
-export function agentOption(agent: string, agents: readonly AcpAgent[]): JsonObject[] {
+export function agentOption(agent: string, agents: readonly OfferedAgent[]): JsonObject[] {
   if (agents.length === 0) return [];
   const known = agents.some(({ id }) => id === agent) ? agents : [{ id: agent, name: agent }, ...agents];
   return [
@@ -32,7 +32,7 @@ export function agentOption(agent: string, agents: readonly AcpAgent[]): JsonObj
   ];
 }
 
-export interface AcpAgent {
+export interface OfferedAgent {
   readonly id: string;
   readonly name: string;
   readonly description?: string;
