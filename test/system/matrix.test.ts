@@ -5,6 +5,7 @@ import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { type Actor, authorisationMatrix } from '../../packages/server/src/edges/authorisation-matrix.contract.ts';
 import type { Access, Route } from '../../packages/server/src/http/route.ts';
+import { acpSocketRoutes } from '../../packages/server/src/routes/acp-socket.ts';
 import { e2aSocketRoute } from '../../packages/server/src/routes/e2a-socket.ts';
 import { wireSocketRoute } from '../../packages/server/src/routes/wire.ts';
 import { allFrames, call, type HttpAnswer } from './call.ts';
@@ -376,6 +377,7 @@ describe('every route of the running server', () => {
 
 describe('every WebSocket route', () => {
   const socketRoutes = [
+    ...acpSocketRoutes({} as Parameters<typeof acpSocketRoutes>[0]),
     e2aSocketRoute({} as Parameters<typeof e2aSocketRoute>[0]),
     wireSocketRoute({} as Parameters<typeof wireSocketRoute>[0]),
   ];

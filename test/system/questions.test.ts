@@ -3,7 +3,7 @@ import type { E2AResponse } from '../../packages/protocols/src/e2a/response.ts';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { call } from './call.ts';
 import { Caller, expectOrdered, fresh, read } from './caller.ts';
-import { moduleAgent, System } from './system.ts';
+import { agentModule, moduleAgent, System } from './system.ts';
 
 let system: System;
 let ada: Caller;
@@ -11,8 +11,16 @@ let bob: Caller;
 let eve: Caller;
 
 beforeAll(async () => {
-  system = await System.start({ config: { default_agent: 'asker', agents: { asker: moduleAgent('asker') } } });
-  ada = new Caller(system, (await system.caller('ada-agent')).api_key);
+  system = await System.start({
+    config: {
+      default_agent: 'asker',
+      agents: { asker: moduleAgent('asker') },
+      tools: [agentModule('removing-tool')],
+      tool_approvals: [{ tools: 'rem*', approval: 'always' }],
+    },
+  });
+  const mine = { permissions: { agents: ['*'], tools: ['*'] } };
+  ada = new Caller(system, (await system.caller('ada-agent', mine)).api_key);
   bob = new Caller(system, (await system.caller('bob-agent')).api_key);
   const permissions = { operations: ['questions.answer'] };
   eve = new Caller(system, (await system.caller('eve-approver', { permissions })).api_key);
@@ -101,6 +109,20 @@ describe('a question over HTTP', () => {
     expect(frames.at(-1)?.body).toMatchObject({ code: 'E2A.CANCELLED' });
     expect((await answerBy(ada, id, questionId, { option_id: 'allow' })).status).toBe(409);
   });
+});
+
+test.each([
+  ['allow', { result: { removed: '/a' } }],
+  ['reject', { code: 'E2A.FORBIDDEN', message: 'The call of the tool "remove" was rejected by a person.' }],
+])('a tool that needs approval waits for it: %s', async (option, body) => {
+  const envelope = { request_id: fresh(), method: 'remove', params: { path: '/a' }, agent_ref: { id: 'tools' } };
+  const answer = ada.post(envelope);
+  await expect
+    .poll(() => open(ada))
+    .toMatchObject([{ title: 'Call the tool remove?', subject: { input: { path: '/a' } } }]);
+  const [{ question_id: id } = {}] = await open(ada);
+  await answerBy(ada, envelope.request_id, String(id), { option_id: option });
+  expect(await (await answer).json()).toMatchObject({ body });
 });
 
 test('a question is answered over the WebSocket that asked', async () => {

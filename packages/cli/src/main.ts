@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { newCommand, PROGRAM } from './command.ts';
+import { acpCommand } from './commands/acp.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { apisCommand } from './commands/apis.ts';
 import { checkCommand } from './commands/check.ts';
@@ -71,6 +72,7 @@ const COMMANDS = [
   questionsCommand,
   watchCommand,
   explainCommand,
+  acpCommand,
   wireCommand,
   mcpCommand,
   toolsCommand,

@@ -14,7 +14,7 @@ export interface AgentDefinition {
   readonly limits?: Limits;
   /** SPKI PEM. */
   readonly public_key?: string;
-  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'a2a';
+  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'a2a' | 'acp';
   readonly module?: string;
   readonly url?: string;
   /** `a2a`: the URL of the agent card. */
@@ -26,6 +26,11 @@ export interface AgentDefinition {
   readonly command?: string;
   readonly args?: string[];
   readonly env?: { [name: string]: string };
+  /** The folder an `acp` program works in. */
+  readonly cwd?: string;
+  readonly workspaces?: string[];
+  readonly auth_method?: string;
+  readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
   /** `http`, `e2a-ws`, `a2a`: headers of every request. A secret is a reference, or the name of a credential. */
   readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;

@@ -38,6 +38,8 @@ export interface EngineOptions {
   readonly log: Log;
   /** Who may call. Default: the agents of the store. */
   readonly callers?: Callers;
+  /** Of the server, for clients that ask. Default: 0. */
+  readonly version?: string;
   readonly defaultAgent?: string;
   readonly limits?: Partial<RateLimits>;
   /** How long one answer may take. */
@@ -82,6 +84,7 @@ export class Engine {
     ids,
     log,
     callers = new Callers({ store: store.agents, clock }),
+    version = '0',
     defaultAgent,
     limits = {},
     timeoutMs = TEN_MINUTES,
@@ -116,6 +119,7 @@ export class Engine {
       gateway({
         runs: this.runs,
         questions: this.questions,
+        version,
         sessions: store.sessions,
         clock,
         ids,

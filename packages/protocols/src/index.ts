@@ -34,6 +34,7 @@ export {
 } from './e2a/adapters/acp-question.ts';
 export { projectionsFor } from './e2a/adapters/projections.ts';
 export { textOfResult } from './e2a/adapters/result-text.ts';
+export { respellAcp } from './e2a/adapters/spelling.ts';
 export { type AnswerEnd, answerEnd } from './e2a/answer-end.ts';
 export { e2aDialect, isResponse } from './e2a/dialect.ts';
 export {

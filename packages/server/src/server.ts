@@ -3,6 +3,7 @@ import { completeConfig } from './config/complete-config.ts';
 import type { Config } from './config/config-schema.ts';
 import { unreadBytes } from './config/door-limits.ts';
 import type { SignInKeys } from './console/sign-in-tokens.ts';
+import { openAcpPart } from './parts/acp.ts';
 import { openAdminPart } from './parts/admin.ts';
 import { openAgentsPart } from './parts/agents.ts';
 import { type ConsolePart, openConsolePart } from './parts/console.ts';
@@ -124,6 +125,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     // One more part is a line here: a part may use those above it.
     const drivers = await parts.add(openAgentsPart({ ...service, hub }));
     await parts.add(openE2APart(service));
+    await parts.add(openAcpPart(service));
     const messages = await parts.add(openMessagesPart(service));
     const callbacks = await parts.add(openOutboxPart(service));
     const { rootCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));

@@ -66,7 +66,7 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The folder it runs in. Default: that of the server. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Where children are written down. */
   readonly folder: string;
   readonly clock: Clock;

@@ -8,6 +8,7 @@ import type { SessionStore } from '../store/store.ts';
 import type { JsonReader } from '../threads/json-reader.ts';
 import { References } from '../vault/references.ts';
 import { openA2aAgent, type PeerPlace } from './a2a/open-a2a-agent.ts';
+import { AcpAgent } from './acp/acp-agent.ts';
 import type { Agent } from './agent.ts';
 import type { AgentSocketHub } from './agent-socket-hub.ts';
 import { E2aWsAgent } from './e2a-ws-agent.ts';
@@ -33,6 +34,8 @@ export interface DriverContext {
   readonly gate: NetworkGate;
   /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
   readonly references?: References;
+  /** Of this server, for agents that ask. */
+  readonly version?: string;
   /** Reads what agents send. */
   readonly reader?: JsonReader;
   /** What the cards of foreign agents were when they were first seen. */
@@ -74,8 +77,30 @@ const DRIVERS = {
     const env = variablesOf(id, definition, context);
     return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
   },
+  // As `stdio`, for a program that speaks the Agent Client Protocol.
+  acp: async (id, definition, context) => {
+    endOrphans({ folder: childrenFolder(context.folder), log: context.log });
+    const { args = [], cwd, auth_method: authMethod, tool_permissions: permissions = {}, workspaces = [] } = definition;
+    return new AcpAgent({
+      ...context,
+      id,
+      command: needed(id, definition, 'command'),
+      args,
+      env: variablesOf(id, definition, context),
+      cwd,
+      authMethod,
+      permissions,
+      workspaces,
+      childrenFolder: childrenFolder(context.folder),
+      startTimeoutMs: LONGEST_START_MS,
+      version: context.version ?? '0',
+    });
+  },
   a2a: async (id, definition, context) => openA2aAgent(id, peerPlace(id, definition, context), context),
 } satisfies Record<DriverName, Driver>;
+
+/** Some programs need a quarter of a minute before they answer. */
+const LONGEST_START_MS = 60_000;
 
 export async function openAgent(id: string, definition: DriverDefinition, context: DriverContext): Promise<Agent> {
   const driver: Driver = DRIVERS[definition.driver];

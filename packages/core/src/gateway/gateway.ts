@@ -24,6 +24,8 @@ export interface GatewayContext {
   readonly runs: Runs;
   readonly questions: OpenQuestions;
   readonly sessions: SessionStore;
+  /** Of this server, for clients that ask. */
+  readonly version: string;
   readonly clock: Clock;
   readonly ids: Ids;
   /** The agent an envelope goes to: sessions belong to one. */

@@ -1,14 +1,14 @@
 import type { GatewayMethod } from './gateway.ts';
 
 /** What this server can do, as an ACP client asks first. */
-export const initialize: GatewayMethod = async function* () {
+export const initialize: GatewayMethod = async function* (_envelope, _call, { version }) {
   return {
     protocolVersion: 1,
-    agentInfo: { name: 'dragoman', title: 'Dragoman' },
+    agentInfo: { name: 'dragoman', title: 'Dragoman', version },
     agentCapabilities: {
       loadSession: false,
       promptCapabilities: { image: false, audio: false, embeddedContext: false },
-      sessionCapabilities: { list: true },
+      sessionCapabilities: { list: {} },
     },
     authMethods: [],
   };

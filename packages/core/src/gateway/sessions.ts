@@ -1,16 +1,18 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import type { E2AEnvelope, Json, JsonObject } from '@dragoman/protocols';
 import { refuse } from '../refused.ts';
+import type { SessionStore } from '../store/store.ts';
 import type { GatewayMethod } from './gateway.ts';
 import { integerParam, sessionParam, textParam } from './params.ts';
 
 export const sessionList: GatewayMethod = async function* (envelope, call, { sessions }) {
   const page = integerParam(envelope, 'page_idx', { from: 1, otherwise: 1 });
-  const { rows, total } = await sessions.list(call.principal.id, { offset: (page - 1) * PAGE, limit: PAGE });
+  const { rows, total } = await listed(envelope, call.principal.id, page, sessions);
   return {
     sessions: rows.map((row) => ({
       session_id: row.sessionId,
       agent_id: row.agentId,
       title: row.title,
+      cwd: row.cwd,
       created_at: new Date(row.createdAt).toISOString(),
       updated_at: new Date(row.updatedAt).toISOString(),
     })),
@@ -20,18 +22,24 @@ export const sessionList: GatewayMethod = async function* (envelope, call, { ses
   };
 };
 
-/** ACP's name and spelling for the same. */
+/** Of one id, or of one folder, or all; a page of them. */
+function listed(envelope: E2AEnvelope, owner: string, page: number, sessions: SessionStore) {
+  const sessionId = textParam(envelope, 'session_id');
+  if (sessionId !== undefined) return sessions.named(owner, sessionId).then((rows) => ({ rows, total: rows.length }));
+  return sessions.list(owner, { offset: (page - 1) * PAGE, limit: PAGE, cwd: textParam(envelope, 'cwd') });
+}
+
+/** ACP's name and spelling for the same. A session has a folder there, so that one without is in the root. */
 export const sessionListAcp: GatewayMethod = async function* (envelope, call, context) {
-  const listed = sessionList(envelope, call, context);
-  const { value } = (await listed.next()) as { value: { sessions: Record<string, Json>[]; total: number } };
-  const sessions = value.sessions.map(({ session_id, agent_id, title, created_at, updated_at }) => ({
-    sessionId: session_id,
-    agentId: agent_id,
+  const answered = sessionList(envelope, call, context);
+  const { value } = (await answered.next()) as { value: JsonObject & { sessions: Record<string, Json>[] } };
+  const sessions = value.sessions.map(({ session_id, title = null, cwd, updated_at = null }) => ({
+    sessionId: session_id ?? '',
+    cwd: cwd ?? '/',
     title,
-    createdAt: created_at,
     updatedAt: updated_at,
   }));
-  return { ...value, sessions } as JsonObject;
+  return { sessions };
 };
 
 export const sessionCreate: GatewayMethod = async function* (envelope, call, context) {
@@ -41,6 +49,7 @@ export const sessionCreate: GatewayMethod = async function* (envelope, call, con
     agentId: context.agentOf(envelope, call),
     sessionId,
     title: textParam(envelope, 'title') ?? null,
+    cwd: textParam(envelope, 'cwd') ?? null,
     createdAt: context.clock.now().getTime(),
     updatedAt: context.clock.now().getTime(),
   });

@@ -15,7 +15,7 @@ const HeaderValue = {
 const A2A_VERSIONS = ['1.0', '0.3'] as const;
 
 /** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
-export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a'] as const;
+export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp'] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
 /** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
@@ -42,17 +42,35 @@ export const DriverShape = {
       description:
         'a2a: the credential of the vault that proves who we are. It is sent in the header that the card names. Default header: `Authorization`.',
     },
-    command: { type: 'string', minLength: 1, description: 'stdio: the program to run.' },
+    command: { type: 'string', minLength: 1, description: 'stdio, acp: the program to run.' },
     args: { type: 'array', items: { type: 'string' } },
     env: {
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: `stdio: variables beside PATH and HOME. ${REFERENCES}`,
+      description: `stdio, acp: variables beside PATH and HOME. ${REFERENCES}`,
     },
     headers: {
       type: 'object',
       additionalProperties: HeaderValue,
       description: `http, e2a-ws, a2a: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} a2a: headers written as text are sent to the host of \`url\` or \`card\` only.`,
+    },
+    cwd: {
+      type: 'string',
+      minLength: 1,
+      description: 'acp: the folder the program works in. Default: one for each session, in the data folder.',
+    },
+    workspaces: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      maxItems: 100,
+      description: 'acp: folders that a client may choose to work in, with everything below them. Default: none.',
+    },
+    auth_method: { type: 'string', minLength: 1, description: 'acp: how the program signs in, by the id it gives.' },
+    tool_permissions: {
+      type: 'object',
+      additionalProperties: { enum: ['allow', 'ask', 'deny'] },
+      description:
+        'acp: what is done when the program asks for permission, by kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },

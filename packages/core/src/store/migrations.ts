@@ -206,4 +206,6 @@ export const MIGRATIONS: readonly string[] = [
   'ALTER TABLE sessions ADD COLUMN remote TEXT',
   ENDED_REQUEST_TABLES,
   PUSH_CONFIG_TABLES,
+  // The folder that a client works in.
+  'ALTER TABLE sessions ADD COLUMN cwd TEXT',
 ];

@@ -19,7 +19,7 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
 
     test('what a foreign agent calls a session is kept with it, for its owner and agent alone, and goes with it', async () => {
       const key = { owner, agentId: 'partner', sessionId: 's1' };
-      await store.sessions.create({ ...key, title: null, createdAt: 1, updatedAt: 1 });
+      await store.sessions.create({ ...key, title: null, cwd: null, createdAt: 1, updatedAt: 1 });
       expect(await store.sessions.remote(key)).toBeNull();
       await store.sessions.setRemote(key, '{"context_id":"c1"}');
       expect(await store.sessions.remote(key)).toBe('{"context_id":"c1"}');
@@ -37,6 +37,16 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
       const { rows, total } = await store.sessions.list(owner, { offset: 0, limit: 10 });
       expect(rows).toEqual([session({ title: 'first' })]);
       expect(total).toBe(1);
+    });
+
+    test('are found by the folder of their client, and by their id with every agent', async () => {
+      await store.sessions.create(session({ sessionId: 'a', cwd: '/work' }));
+      await store.sessions.create(session({ sessionId: 'a', agentId: 'other', updatedAt: 900 }));
+      await store.sessions.create(session({ sessionId: 'b' }));
+      const page = await store.sessions.list(owner, { offset: 0, limit: 10, cwd: '/work' });
+      expect(page).toEqual({ rows: [session({ sessionId: 'a', cwd: '/work' })], total: 1 });
+      expect((await store.sessions.named(owner, 'a')).map(({ agentId }) => agentId)).toEqual(['other', 'echo']);
+      expect(await store.sessions.named('nobody', 'a')).toEqual([]);
     });
 
     test('a request with a session id makes its session', async () => {
@@ -245,7 +255,16 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
 }
 
 function sessionRow(fields: Partial<SessionRow> = {}): SessionRow {
-  return { owner: 'ann', agentId: 'echo', sessionId: 's1', title: null, createdAt: 100, updatedAt: 100, ...fields };
+  return {
+    owner: 'ann',
+    agentId: 'echo',
+    sessionId: 's1',
+    title: null,
+    cwd: null,
+    createdAt: 100,
+    updatedAt: 100,
+    ...fields,
+  };
 }
 
 const PLENTY = 1 << 20;

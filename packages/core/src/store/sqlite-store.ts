@@ -88,6 +88,7 @@ export class SqliteStore implements Store {
   readonly sessions: SessionStore = {
     create: (row) => this.#ask('createSession', row),
     list: (owner, page) => this.#ask('listSessions', owner, page),
+    named: (owner, sessionId) => this.#ask('sessionsNamed', owner, sessionId),
     delete: async (key) => {
       const messages = await untilNone(() => this.#ask('deleteThread', key));
       await untilNone(() => this.#ask('deleteTurns', key));

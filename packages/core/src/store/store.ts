@@ -173,6 +173,8 @@ export interface SessionKey {
 
 export interface SessionRow extends SessionKey {
   readonly title: string | null;
+  /** The folder its client works in, where it has said so. */
+  readonly cwd: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -192,8 +194,10 @@ export interface SessionStore {
   /** Newest first. */
   list(
     owner: string,
-    page: { offset: number; limit: number; agentId?: string },
+    page: { offset: number; limit: number; agentId?: string; cwd?: string | undefined },
   ): Promise<{ rows: SessionRow[]; total: number }>;
+  /** Those of an owner with this id, one for each agent that has it; the last used first. */
+  named(owner: string, sessionId: string): Promise<SessionRow[]>;
   /**
    * Forgets it with its finished requests and, where it is a thread, what was said in it; false when there is none of that. A
    * thread may be there when the session is gone, as its messages are kept for longer. Requests still running in it keep running,

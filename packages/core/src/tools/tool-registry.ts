@@ -14,6 +14,7 @@ import { Deadlines } from './deadlines.ts';
 import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
 import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
+import { ToolApprovals } from './tool-approvals.ts';
 import { LONGEST_MESSAGE, toolFailure, traceOf } from './tool-failure.ts';
 import { WireRefused } from './wire/wire-refused.ts';
 
@@ -65,6 +66,8 @@ export class ToolRegistry {
   readonly #runs: RunTable;
   readonly #log: LimitedLog | undefined;
   readonly #deadlines: Deadlines;
+  /** Which calls a person has to approve. */
+  readonly approvals = new ToolApprovals();
   readonly #maxTimeoutMs: number;
   readonly #maxResult: number;
 
@@ -162,8 +165,13 @@ export class ToolRegistry {
   }
 
   #run(tool: Tool, request: ToolRequest, issues: readonly Issue[]): ToolResult | Promise<ToolResult> {
+    if (issues.length > 0) refuse('invalid_message', { issues }, `${request.name}: ${issues[0]?.message}`);
+    const approved = this.approvals.before(request);
+    return approved === undefined ? this.#start(tool, request) : approved.then(() => this.#start(tool, request));
+  }
+
+  #start(tool: Tool, request: ToolRequest): ToolResult | Promise<ToolResult> {
     const { name, args, principal, ending, onEvent, hops, ask } = request;
-    if (issues.length > 0) refuse('invalid_message', { issues }, `${name}: ${issues[0]?.message}`);
     if (ending.aborted) throw ending.reason;
     this.#runs.requireOpen('tool');
     this.#runs.counts.accepted.tool += 1;

@@ -2,9 +2,15 @@ import type { Static } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 import { REFERENCES } from '../vault/definition.ts';
 import { ProcShape } from './proc/proc-config.ts';
+import { APPROVALS } from './tool-approvals.ts';
 
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text } as const;
+const approval = {
+  enum: APPROVALS,
+  description:
+    'Whether a person is asked before each call, before the first one of each caller, or not at all. Default: never.',
+} as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
 /** `wire:` in the configuration: where agents connect with plain NDJSON, and what each may take. */
@@ -50,6 +56,7 @@ export const ToolEntryShape = {
     input: { type: 'object', description: 'JSON Schema of the arguments.' },
     tags: texts,
     idempotent: { type: 'boolean' },
+    approval,
     deferred: { type: 'boolean', description: 'Left out of plain lists; found by searching.' },
     record: {
       enum: ['audit', 'journal'],
@@ -95,7 +102,24 @@ export const McpServerShape = {
     tools: { ...texts, description: 'The tools to take; all of them unless told.' },
     resources: { ...texts, description: 'The URIs to take; all of them unless told.' },
     timeout_ms: { ...positive, description: 'How long one call may take; 5 minutes unless told.' },
+    approval,
   },
   additionalProperties: false,
 } as const;
+/** `tool_approvals:` in the configuration. */
+export const ToolApprovalsShape = {
+  type: 'array',
+  maxItems: 1000,
+  description: 'Which tools need the approval of a person. The first entry that names a tool decides.',
+  items: {
+    type: 'object',
+    required: ['tools', 'approval'],
+    properties: {
+      tools: { ...text, maxLength: 256, description: 'The name of a tool; * stands for any characters.' },
+      approval,
+    },
+    additionalProperties: false,
+  },
+} as const;
+
 export type McpServerConfig = Static<typeof McpServerShape>;

@@ -39,6 +39,7 @@ export const ACP_CLIENT_TO_AGENT_METHODS = [
   'session/fork',
   'session/resume',
   'session/close',
+  'session/delete',
   'logout',
 ] as const;
 
@@ -53,9 +54,16 @@ export const ACP_AGENT_TO_CLIENT_METHODS = [
   'terminal/wait_for_exit',
   'terminal/kill',
   'session/elicitation',
+  'elicitation/create',
 ] as const;
 
-export const ACP_NOTIFICATION_NAMES = ['session/cancel', 'session/update', 'session/elicitation/complete'] as const;
+export const ACP_NOTIFICATION_NAMES = [
+  'session/cancel',
+  'session/update',
+  'session/elicitation/complete',
+  'elicitation/complete',
+  '$/cancel_request',
+] as const;
 
 /** Values of `session_update_kind`. `todo_update` is an addition of the E2A project, not a kind of ACP's. */
 export const ACP_SESSION_UPDATE_KINDS = [
@@ -71,6 +79,9 @@ export const ACP_SESSION_UPDATE_KINDS = [
   'config_option_update',
   'session_info_update',
   'usage_update',
+  'notice',
+  'compaction_update',
+  'compaction_summary_chunk',
 ] as const;
 
 /** The RPC names of the reference Gateway. Families it extends freely are in `GATEWAY_FAMILIES`. */

@@ -4,6 +4,7 @@ import {
   GATE_LIMITS,
   LimitsShape,
   McpServerShape,
+  ToolApprovalsShape,
   ToolEntryShape,
   WireShape,
   WorkflowsShape,
@@ -109,6 +110,7 @@ export const ConfigShape = {
     },
     wire: { ...WireShape, default: {} },
     tools: { type: 'array', items: ToolEntryShape, default: [] },
+    tool_approvals: { ...ToolApprovalsShape, default: [] },
     mcp_servers: { type: 'object', additionalProperties: McpServerShape, default: {} },
     limits: {
       ...LimitsShape,

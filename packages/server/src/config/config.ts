@@ -126,6 +126,8 @@ function withPathsFrom(folder: string, config: Config): Config {
         ...agent,
         ...secretsFrom(agent, from),
         ...(agent.module !== undefined && { module: from(agent.module) }),
+        ...(agent.cwd !== undefined && { cwd: from(agent.cwd) }),
+        ...(agent.workspaces !== undefined && { workspaces: agent.workspaces.map(from) }),
       })),
     }),
     ...(mcp_servers !== undefined && {

@@ -18,6 +18,7 @@ import { reloadableAgents } from '../reload/reloadable-agents.ts';
 import { reloadableDefault } from '../reload/reloadable-parts.ts';
 import type { Opened } from '../routes/admin-agents.ts';
 import { adminCardRoutes } from '../routes/admin-cards.ts';
+import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
@@ -34,7 +35,20 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
   const pins = new Pins({ store: store.pins, clock });
   endOrphans({ folder: childrenFolder(folder), log });
   const onPush = (push: AgentPush) => engine.pushes.deliver(push);
-  const context = { clock, ids, log, folder, hub, gate, references, onPush, reader, pins, sessions: store.sessions };
+  const context = {
+    clock,
+    ids,
+    log,
+    folder,
+    hub,
+    gate,
+    references,
+    onPush,
+    reader,
+    pins,
+    sessions: store.sessions,
+    version: VERSION,
+  };
   const open = (id: string, definition: DriverDefinition) => openAgent(id, definition, context);
   const place = (agent: Agent, { max_parallel = 8, idempotent = false }: DriverDefinition) =>
     engine.addAgent(agent, { maxParallel: max_parallel, isIdempotent: idempotent });

@@ -15,6 +15,7 @@ import { keptAnswersMs } from '../config/kept-answers.ts';
 import { anonymousSender } from '../config/mailbox-config.ts';
 import { reloadableLimits } from '../reload/reloadable-parts.ts';
 import { agentSocketRoute } from '../routes/agent-socket.ts';
+import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
 import type { OpeningOptions } from './server-options.ts';
 
@@ -38,6 +39,7 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     clock,
     ids,
     log,
+    version: VERSION,
     ...(config.default_agent !== undefined && { defaultAgent: config.default_agent }),
     limits: config.limits,
     timeoutMs: config.request_timeout_ms,

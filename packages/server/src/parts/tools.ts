@@ -14,7 +14,8 @@ import {
   WorkflowTools,
 } from '@dragoman/core';
 import type { AnsweringAgents } from '../agents/answering-agents.ts';
-import { reloadableServers, reloadableTools } from '../reload/reloadable-parts.ts';
+import { approvalRules } from '../config/approval-rules.ts';
+import { reloadableApprovals, reloadableServers, reloadableTools } from '../reload/reloadable-parts.ts';
 import { adminToolRoutes } from '../routes/admin-tools.ts';
 import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
@@ -39,6 +40,7 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
   const { config, engine, agents, tools, store, registry, folder, clock, ids, log, gate } = options;
   const fixed = new FixedTools(await openTools(config.tools, options));
   tools.add(fixed);
+  tools.approvals.set(approvalRules(config));
   const everyAgent = () => skilledAgents(agents, registry);
   tools.add(new AgentTools({ engine, ids, agents: everyAgent }));
   tools.add(new WorkflowTools({ engine, ids, stored: options.stored }));
@@ -62,7 +64,11 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
     everyAgent,
     skills: new Skills({ engine, ids, agents: (skill) => skilledAgents(agents, registry, skill) }),
     routes: adminToolRoutes({ tools, servers }),
-    reloadables: [reloadableTools(fixed, config.tools, options), reloadableServers(servers)],
+    reloadables: [
+      reloadableApprovals(tools.approvals),
+      reloadableTools(fixed, config.tools, options),
+      reloadableServers(servers),
+    ],
   };
 }
 

@@ -65,9 +65,10 @@ export class Reloading {
       throw error;
     }
     for (const { put } of prepared) await put();
-    const changed = parts.flatMap((part) =>
+    const taken = parts.flatMap((part) =>
       isDifferent(part) ? part.names.filter((name) => different.includes(name)) : part.names,
     );
+    const changed = [...new Set(taken)];
     for (const name of changed) this.#running = withValueAt(this.#running, name, valueAt(config, name));
     return { changed, waiting: different.filter((name) => !changed.includes(name)) };
   }

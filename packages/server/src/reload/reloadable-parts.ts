@@ -9,9 +9,11 @@ import {
   type NetworkGate,
   openTools,
   type StoredWorkflows,
+  type ToolApprovals,
   type ToolBackends,
 } from '@dragoman/core';
 import { allowedLists } from '../config/allowed-lists.ts';
+import { approvalRules } from '../config/approval-rules.ts';
 import type { Config } from '../config/config-schema.ts';
 import { configuredWorkflows } from '../config/configured-workflows.ts';
 import { ModuleFiles } from './module-files.ts';
@@ -34,6 +36,17 @@ export function reloadableLimits(limiter: Limiter): Reloadable {
   return {
     names: Object.keys(DEFAULT_RATE_LIMITS).map((name) => `limits.${name}`),
     prepare: ({ limits }) => ({ put: () => limiter.change(limits) }),
+  };
+}
+
+/** Also those of single tools and of MCP servers. */
+export function reloadableApprovals(approvals: ToolApprovals): Reloadable {
+  return {
+    names: ['tool_approvals', 'tools', 'mcp_servers'],
+    prepare: (config) => {
+      const rules = approvalRules(config);
+      return { put: () => approvals.set(rules) };
+    },
   };
 }
 

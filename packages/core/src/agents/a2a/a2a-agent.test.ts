@@ -54,7 +54,7 @@ describe('a conversation', () => {
     const peer = await peerWith(script);
     const { sessions } = memoryStore();
     for (const owner of ['ada', 'bob']) {
-      const row = { owner, agentId: 'partner', sessionId: 's1', title: null, createdAt: 1, updatedAt: 1 };
+      const row = { owner, agentId: 'partner', sessionId: 's1', title: null, cwd: null, createdAt: 1, updatedAt: 1 };
       await sessions.create(row);
     }
     return { peer, agent: agentAt(peer, {}, { sessions }) };

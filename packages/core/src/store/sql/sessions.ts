@@ -7,12 +7,13 @@ import { checkedRequest, SELECT_ANSWER, SELECT_REQUEST, type StoredRequest } fro
 export function sessionReads(database: Database) {
   // One statement with and without an agent: a null `agentId` leaves the condition out.
   const count = database.prepare(
-    'SELECT count(*) AS total FROM sessions WHERE owner = ? AND agent_id = COALESCE(?, agent_id)',
+    'SELECT count(*) AS total FROM sessions WHERE owner = ? AND agent_id = COALESCE(?, agent_id) AND (? IS NULL OR cwd = ?)',
   );
   const page = database.prepare(`
-    SELECT owner, agent_id AS "agentId", session_id AS "sessionId", title, created_at AS "createdAt", updated_at AS "updatedAt"
-    FROM sessions WHERE owner = ? AND agent_id = COALESCE(?, agent_id)
+    ${SELECT_SESSION} WHERE owner = ? AND agent_id = COALESCE(?, agent_id) AND (? IS NULL OR cwd = ?)
     ORDER BY updated_at DESC, id DESC LIMIT ? OFFSET ?`);
+  const named = database.prepare(`
+    ${SELECT_SESSION} WHERE owner = ? AND session_id = ? ORDER BY updated_at DESC, id DESC LIMIT 100`);
   const owners = database.prepare('SELECT owner FROM sessions WHERE agent_id = ? AND session_id = ? LIMIT 2');
   const remote = database.prepare(`SELECT remote FROM sessions WHERE ${IN_SESSION}`);
   const countTurns = database.prepare(`SELECT count(*) AS total FROM requests WHERE ${IN_SESSION}`);
@@ -40,10 +41,15 @@ export function sessionReads(database: Database) {
   };
 
   return {
-    listSessions(owner: string, { offset, limit, agentId = null }: SessionPage): { rows: SessionRow[]; total: number } {
-      const rows = page.all(owner, agentId, limit, offset) as SessionRow[];
-      return { rows, total: totalOf(count.get(owner, agentId)) };
+    listSessions(
+      owner: string,
+      { offset, limit, agentId = null, cwd = null }: SessionPage,
+    ): { rows: SessionRow[]; total: number } {
+      const rows = page.all(owner, agentId, cwd, cwd, limit, offset) as SessionRow[];
+      return { rows, total: totalOf(count.get(owner, agentId, cwd, cwd)) };
     },
+
+    sessionsNamed: (owner: string, sessionId: string): SessionRow[] => named.all(owner, sessionId) as SessionRow[],
 
     sessionOwners({ agentId, sessionId }: Omit<SessionKey, 'owner'>): string[] {
       return (owners.all(agentId, sessionId) as { owner: string }[]).map(({ owner }) => owner);
@@ -72,14 +78,14 @@ export function sessionReads(database: Database) {
 
 export function sessionWrites(database: Database) {
   const insert = database.prepare(`
-    INSERT INTO sessions (owner, agent_id, session_id, title, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO sessions (owner, agent_id, session_id, title, cwd, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (owner, agent_id, session_id) DO NOTHING`);
   const setRemote = database.prepare(`UPDATE sessions SET remote = ? WHERE ${IN_SESSION}`);
 
   return {
     createSession(row: SessionRow): void {
-      requireStorable(row.owner, row.agentId, row.sessionId, row.title);
-      insert.run(row.owner, row.agentId, row.sessionId, row.title, row.createdAt, row.updatedAt);
+      requireStorable(row.owner, row.agentId, row.sessionId, row.title, row.cwd);
+      insert.run(row.owner, row.agentId, row.sessionId, row.title, row.cwd, row.createdAt, row.updatedAt);
     },
 
     setRemoteSession({ owner, agentId, sessionId }: SessionKey, remote: string | null): void {
@@ -139,6 +145,7 @@ export interface TurnsPage extends RowPage {
 
 export interface SessionPage extends RowPage {
   readonly agentId?: string | null;
+  readonly cwd?: string | null | undefined;
 }
 
 function bytesOf({ envelope, final }: Turn): number {
@@ -149,6 +156,9 @@ function totalOf(row: unknown): number {
   return (row as { total: number }).total;
 }
 
+const SELECT_SESSION = `
+  SELECT owner, agent_id AS "agentId", session_id AS "sessionId", title, cwd,
+    created_at AS "createdAt", updated_at AS "updatedAt" FROM sessions`;
 const BEHIND_ALL = { acceptedAt: Number.MAX_SAFE_INTEGER, id: 0 };
 const IN_SESSION = 'owner = ? AND agent_id = ? AND session_id = ?';
 const WINDOW = 200;

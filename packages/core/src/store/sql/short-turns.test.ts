@@ -27,7 +27,9 @@ describe('removes some at a time, and none when none is left', () => {
     fill(`
       INSERT INTO requests (owner, request_id, agent_id, session_id, envelope, accepted_at, priority, checksum)
       SELECT 'ann', 'r' || n, 'echo', 's1', '{}', n, 5, 0 FROM numbers`);
-    database.exec("INSERT INTO sessions VALUES (1, 'ann', 'echo', 's1', NULL, 1, 1)");
+    database.exec(
+      "INSERT INTO sessions (id, owner, agent_id, session_id, title, created_at, updated_at) VALUES (1, 'ann', 'echo', 's1', NULL, 1, 1)",
+    );
     database.exec('INSERT INTO open_requests (request, started) VALUES (7, 1)');
     expect(parts(() => removals.deleteTurns(key))).toEqual([200, 200, 99, 0]);
     expect(removals.deleteSession(key)).toBe(true);
@@ -35,7 +37,9 @@ describe('removes some at a time, and none when none is left', () => {
   });
 
   test('sessions in which nothing is left', () => {
-    fill("INSERT INTO sessions SELECT n, 'ann', 'echo', 's' || n, NULL, n, n FROM numbers");
+    fill(
+      "INSERT INTO sessions (id, owner, agent_id, session_id, title, created_at, updated_at) SELECT n, 'ann', 'echo', 's' || n, NULL, n, n FROM numbers",
+    );
     let from = 0;
     const next = () => {
       const window = removals.purgeSessions(500, from);

@@ -3,6 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../json.ts';
 import type { E2AEnvelope } from '../envelope.ts';
 import type { E2AResponse } from '../response.ts';
 import { acpMethodOf, e2aResponseToAcpJsonrpcResponse, jsonrpcErrorOf } from './acp.ts';
+import { acpToolCallOf } from './acp-tool-call.ts';
 import { textOfResult } from './result-text.ts';
 import { respellAcp } from './spelling.ts';
 
@@ -46,31 +47,14 @@ function updateOfChunk(body: JsonObject, response: E2AResponse): JsonObject[] {
   return [messageChunk(kind === 'reasoning' ? 'agent_thought_chunk' : 'agent_message_chunk', text)];
 }
 
-/** A tool's delta has no fixed shape: the names in use are tried in turn. */
+/** Without a memory of what was announced: a call that has neither a status nor a result yet is taken for a new one. */
 function toolUpdate(delta: Json | undefined, response: E2AResponse): JsonObject {
-  const tool = isObject(delta) ? delta : { title: delta ?? '' };
-  const name = firstOf(tool, 'title', 'name', 'tool_name', 'tool');
-  const title = typeof name === 'string' && name !== '' ? name : 'tool';
-  const output = firstOf(tool, 'raw_output', 'rawOutput', 'result', 'output');
-  const status = firstOf(tool, 'status');
-  const input = firstOf(tool, 'raw_input', 'rawInput', 'arguments', 'input', 'args');
-  const given = firstOf(tool, 'tool_call_id', 'toolCallId', 'call_id', 'id');
-  const id = isObject(given) || Array.isArray(given) ? undefined : given;
+  const { status, ...call } = acpToolCallOf(delta, response.response_id ?? '');
   return {
-    sessionUpdate: output === undefined && status === undefined ? 'tool_call' : 'tool_call_update',
-    toolCallId: String(id ?? response.response_id ?? title),
-    title,
-    kind: toolKindOf(title),
-    status: typeof status === 'string' ? status : output === undefined ? 'pending' : 'completed',
-    ...(input !== undefined && { rawInput: input }),
-    ...(output !== undefined && { rawOutput: output }),
+    sessionUpdate: status === undefined ? 'tool_call' : 'tool_call_update',
+    ...call,
+    status: status ?? 'pending',
   };
-}
-
-/** ACP's kinds of tool, told from the tool's name. */
-function toolKindOf(name: string): string {
-  const folded = name.toLowerCase();
-  return TOOL_KINDS.find(([, words]) => words.some((word) => folded.includes(word)))?.[0] ?? 'other';
 }
 
 /** The response to the client's call: there is one for a final frame, and none for a call without an id. */
@@ -134,13 +118,3 @@ const JSON_RPC_OF: ReadonlyMap<string, number> = new Map(
     .reverse()
     .map(({ e2a, jsonrpc }) => [e2a, jsonrpc]),
 );
-
-const TOOL_KINDS: readonly (readonly [string, readonly string[]])[] = [
-  ['delete', ['delete', 'remove']],
-  ['move', ['move', 'rename']],
-  ['edit', ['edit', 'write', 'patch', 'replace']],
-  ['execute', ['exec', 'run', 'shell', 'bash', 'command', 'terminal']],
-  ['fetch', ['fetch', 'http', 'download', 'browse']],
-  ['search', ['search', 'grep', 'find', 'glob']],
-  ['read', ['read', 'list', 'get', 'view', 'cat']],
-];

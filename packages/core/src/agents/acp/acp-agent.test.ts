@@ -1,0 +1,278 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type E2AEnvelope, type E2AResponse, newEnvelope } from '@dragoman/protocols';
+import { expect, onTestFinished, test } from 'vitest';
+import { isAlive } from '../../../test-support/is-alive.ts';
+import { memoryStore } from '../../../test-support/memory-store.ts';
+import { SilentLog } from '../../../test-support/silent-log.ts';
+import { systemClock } from '../../../test-support/system-clock.ts';
+import { TestIds } from '../../../test-support/test-ids.ts';
+import { Engine } from '../../engine.ts';
+import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
+import type { Store } from '../../store/store.ts';
+import { eventually } from '../call.contract.ts';
+import { AcpAgent, type AcpAgentOptions } from './acp-agent.ts';
+
+const program = fileURLToPath(new URL('../fixtures/acp-program.mjs', import.meta.url));
+const log = new SilentLog();
+const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+
+/** A server whose one agent is the fake program. */
+class Coder {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'dragoman-acp-')));
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly #ids = new TestIds();
+  #requests = 0;
+
+  constructor(mode = '', { store = memoryStore(), ...options }: Partial<AcpAgentOptions> & { store?: Store } = {}) {
+    this.store = store;
+    this.engine = new Engine({ store, clock: systemClock, ids: this.#ids, log, defaultAgent: 'coder' });
+    this.engine.addAgent(
+      new AcpAgent({
+        id: 'coder',
+        command: process.execPath,
+        args: [program, mode],
+        env: async () => ({}),
+        permissions: {},
+        workspaces: [],
+        startTimeoutMs: 10_000,
+        version: '1',
+        sessions: store.sessions,
+        folder: this.folder,
+        childrenFolder: join(this.folder, 'children'),
+        clock: systemClock,
+        log,
+        ...options,
+      }),
+      { maxParallel: 8 },
+    );
+    onTestFinished(() => this.stop());
+  }
+
+  async stop(): Promise<void> {
+    await this.engine.stop({ drainMs: 0 });
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** The frames of one prompt. */
+  ask(content: string, envelope: Partial<E2AEnvelope> = {}, principal = ADA) {
+    this.#requests += 1;
+    const requestId = envelope.request_id ?? `r${this.#requests}`;
+    const given = newEnvelope({
+      request_id: requestId,
+      method: 'chat.send',
+      is_stream: true,
+      params: { content },
+      ...envelope,
+    });
+    const frames: E2AResponse[] = [];
+    const over = (async () => {
+      const reading = this.engine.handle(given, { principal, signal: new AbortController().signal, log });
+      for await (const frame of reading) frames.push(frame);
+      return frames;
+    })();
+    return { requestId, frames, over };
+  }
+
+  async text(content: string, envelope: Partial<E2AEnvelope> = {}): Promise<string> {
+    return textOf(await this.ask(content, envelope).over);
+  }
+
+  async answer(given: object): Promise<void> {
+    await eventually(() => this.engine.questions.openFor(ADA).length).toBe(1);
+    const [open] = this.engine.questions.openFor(ADA);
+    const questionId = open?.question.question_id ?? '';
+    await this.engine.questions.answer({ questionId }, given, { principal: ADA, channel: 'test' });
+  }
+}
+
+function textOf(frames: readonly E2AResponse[]): string {
+  return frames.flatMap(({ body }) => (body['delta_kind'] === 'text' ? [String(body['delta'])] : [])).join('');
+}
+
+test('a prompt is answered by chunks, and ends with the whole text', async () => {
+  const frames = await new Coder().ask('echo hello there').over;
+  expect(frames.map(({ body, response_kind: kind }) => body['delta_kind'] ?? kind)).toEqual([
+    'acp.session_update',
+    'reasoning',
+    'text',
+    'text',
+    'text',
+    'e2a.complete',
+  ]);
+  expect(frames.at(-1)?.body['result']).toEqual({ text: 'echo hello there ' });
+  expect(frames[2]).toMatchObject({
+    provenance: { source_protocol: 'acp' },
+    projections: { acp: { params: { update: { sessionUpdate: 'agent_message_chunk' } } } },
+  });
+});
+
+test('tools are chunks with a status that everybody knows; plans are updates', async () => {
+  const frames = await new Coder().ask('tool').over;
+  expect(frames.flatMap(({ body }) => (body['delta_kind'] === 'tool' ? [body['delta']] : []))).toMatchObject([
+    { tool_call_id: 't1', status: 'completed' },
+    { tool_call_id: 't2', title: 'Edit a.txt', status: 'pending' },
+    { tool_call_id: 't2', title: 'Edit a.txt', kind: 'edit', status: 'completed' },
+  ]);
+  expect(frames.at(-2)).toMatchObject({
+    response_kind: 'acp.session_update',
+    body: { update: { sessionUpdate: 'plan' } },
+  });
+});
+
+test.each([
+  ['yes-too', 'yes-too'],
+  ['no', 'no'],
+])('a permission is asked of a person, who chooses %s', async (optionId, sent) => {
+  const coder = new Coder();
+  const { over } = coder.ask('permission');
+  await coder.answer({ option_id: optionId });
+  expect(textOf(await over)).toBe(`permission {"outcome":{"outcome":"selected","optionId":"${sent}"}}`);
+});
+
+test('the policy decides by the kind of tool, with an option that was offered', async () => {
+  expect(await new Coder().text('read')).toContain('"optionId":"yes"');
+  expect(await new Coder('', { permissions: { execute: 'allow' } }).text('permission')).toContain('"optionId":"yes"');
+  expect(await new Coder('', { permissions: { execute: 'deny' } }).text('permission')).toContain('"optionId":"no"');
+});
+
+test('a form is asked of a person', async () => {
+  const coder = new Coder();
+  const { over } = coder.ask('form');
+  await coder.answer({ content: { name: 'Ada' } });
+  expect(textOf(await over)).toBe('{"action":"accept","content":{"name":"Ada"}}');
+});
+
+test('files and terminals are not offered, and refused', async () => {
+  expect(await new Coder().text('file')).toBe('-32601 -32601');
+});
+
+test('the prompts of a session run one after the other, those of others at once', async () => {
+  const coder = new Coder();
+  const first = coder.ask('hold', { session_id: 's' });
+  await eventually(() => textOf(first.frames)).toBe('begun');
+  const second = coder.ask('echo second', { session_id: 's' });
+  expect(await coder.text('echo other', { session_id: 't' })).toBe('echo other ');
+  expect(second.frames).toEqual([]);
+  coder.engine.runs.cancel({ owner: 'ada', requestId: first.requestId });
+  expect((await first.over).at(-1)?.body).toMatchObject({ code: 'E2A.CANCELLED' });
+  expect(textOf(await second.over)).toBe('echo second ');
+});
+
+test('cancelling withdraws an open permission, and the session goes on', async () => {
+  const coder = new Coder();
+  const { requestId, over } = coder.ask('permission', { session_id: 's' });
+  await eventually(() => coder.engine.questions.openFor(ADA).length).toBe(1);
+  coder.engine.runs.cancel({ owner: 'ada', requestId });
+  await over;
+  expect(coder.engine.questions.openFor(ADA)).toEqual([]);
+  expect(await coder.text('echo on', { session_id: 's' })).toBe('echo on ');
+});
+
+test('a session is the same one for every prompt, and another for another caller', async () => {
+  const coder = new Coder();
+  const bob = { ...ADA, id: 'bob' };
+  const own = await coder.text('where', { session_id: 's' });
+  expect(await coder.text('where', { session_id: 's' })).toBe(own);
+  expect(textOf(await coder.ask('where', { session_id: 's' }, bob).over)).not.toBe(own);
+});
+
+test.each(['resume', 'load'])(
+  'after a restart the session is taken up by session/%s, without what it replays',
+  async (mode) => {
+    const store = memoryStore();
+    const first = new Coder(mode, { store });
+    await first.text('echo one', { session_id: 's' });
+    const key = { owner: 'ada', agentId: 'coder', sessionId: 's' };
+    const theirs = await store.sessions.remote(key);
+    expect(theirs).toMatch(/^s-/);
+    await first.stop();
+    const frames = await new Coder(mode, { store }).ask('echo two', { session_id: 's', request_id: 'second' }).over;
+    expect(textOf(frames)).toBe('echo two ');
+    expect(await store.sessions.remote(key)).toBe(theirs);
+  },
+);
+
+test('a program that cannot take a session up gets a new one, and the caller is told', async () => {
+  const store = memoryStore();
+  const first = new Coder('', { store });
+  await first.text('echo one', { session_id: 's' });
+  await first.stop();
+  const frames = await new Coder('', { store }).ask('echo two', { session_id: 's', request_id: 'second' }).over;
+  expect(frames[0]?.body['delta']).toContain('does not remember');
+  expect(textOf(frames)).toBe('echo two ');
+});
+
+test('it works in a folder of the session, in the configured one, or in one of the workspaces', async () => {
+  const own = await new Coder().text('where', { session_id: 's' });
+  expect(own).toMatch(/"[^"]+\/acp\/coder\/[0-9a-f]{32}"/);
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'dragoman-work-')));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  mkdirSync(join(folder, 'open'));
+  mkdirSync(join(folder, 'opening'));
+  symlinkSync('/etc', join(folder, 'open', 'link'));
+  const options = { cwd: folder, workspaces: [join(folder, 'open')] };
+  const at = (cwd: string) => new Coder('', options).text('where', { session_id: 's', channel_context: { cwd } });
+  expect(await at(join(folder, 'open'))).toContain(`${folder} "${folder}/open"`);
+  for (const outside of ['/etc', join(folder, 'open', 'link'), join(folder, 'opening'), join(folder, 'open', '..')]) {
+    expect(await at(outside)).toContain(`${folder} "${folder}"`);
+  }
+});
+
+test('updates of other sessions, late ones and garbage reach nobody', async () => {
+  const coder = new Coder();
+  expect(await coder.text('foreign')).toBe('for you');
+  expect(await coder.text('garbage')).toBe('still here');
+  expect(await coder.text('late', { session_id: 's' })).toBe('in time');
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(await coder.text('echo next', { session_id: 's' })).toBe('echo next ');
+});
+
+test('a flood of updates arrives whole and in order', async () => {
+  expect((await new Coder().text('flood')).length).toBe(500_000);
+});
+
+test('an error of the program is an error of the agent, with its own words', async () => {
+  const frames = await new Coder().ask('fail').over;
+  expect(frames.at(-1)?.body).toMatchObject({
+    code: 'E2A.AGENT_ERROR',
+    message: 'model is away',
+    external: { protocol: 'acp', payload: { code: -32603, data: { reason: 'quota' } } },
+  });
+});
+
+test('a refusal is an answer with its stop reason', async () => {
+  expect((await new Coder().ask('refuse').over).at(-1)?.body['result']).toEqual({ text: 'no', stop_reason: 'refusal' });
+});
+
+test('a program that dies fails its prompts, and is started again', async () => {
+  const coder = new Coder();
+  const pid = async () => Number((await coder.text('where')).split(' ').at(-1));
+  const first = await pid();
+  const frames = await coder.ask('die').over;
+  expect(frames.at(-1)?.body).toMatchObject({ code: 'E2A.AGENT_ERROR', message: expect.stringMatching(/program/) });
+  const second = await pid();
+  expect(second).not.toBe(first);
+  await coder.stop();
+  expect(isAlive(second)).toBe(false);
+});
+
+test('a line without end ends the program', async () => {
+  const frames = await new Coder().ask('long').over;
+  expect(frames.at(-1)?.body).toMatchObject({ code: 'E2A.AGENT_ERROR' });
+});
+
+test('a program that does not answer initialize, or cannot be started, is a clear error', async () => {
+  const mute = await new Coder('mute', { startTimeoutMs: 300 }).ask('echo').over;
+  expect(mute.at(-1)?.body['message']).toBe("The agent's program did not answer initialize within 0.3 s.");
+  const none = await new Coder('', { command: '/no/such/program' }).ask('echo').over;
+  expect(none.at(-1)?.body['message']).toBe("The agent's program could not be started.");
+});
+
+test('a program that needs a sign-in says which there are', async () => {
+  const frames = await new Coder('locked').ask('echo').over;
+  expect(frames.at(-1)?.body['message']).toContain('Set auth_method of the agent to one of: api-key.');
+});

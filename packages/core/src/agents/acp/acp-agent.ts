@@ -1,0 +1,334 @@
+import { hash } from 'node:crypto';
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Readable } from 'node:stream';
+import { type E2AEnvelope, failure, type JsonObject, LineSplitter } from '@dragoman/protocols';
+import { Backoff } from '../../backoff.ts';
+import type { Call } from '../../call.ts';
+import { LimitedLog } from '../../limited-log.ts';
+import type { Clock, Log } from '../../ports.ts';
+import { Refused } from '../../refused.ts';
+import type { SessionStore } from '../../store/store.ts';
+import { unlessAborted } from '../../until-aborted.ts';
+import type { ReadVariables } from '../../vault/references.ts';
+import { type Agent, type AgentPart, agentFailed } from '../agent.ts';
+import { startChild } from '../child-process.ts';
+import { AcpLineLost, AcpProgramError } from './acp-line.ts';
+import { AcpProgram } from './acp-program.ts';
+import { acpPromptOf } from './acp-prompt.ts';
+import { AcpTurn, type PermissionPolicy } from './acp-turn.ts';
+
+/**
+ * An agent that is an ACP program, such as those that editors use. One process serves all callers; it is started by the first request
+ * and kept. A session of a caller is a session of the program, and its prompts run one after the other: what programs make of two
+ * at once differs.
+ */
+export class AcpAgent implements Agent {
+  readonly id: string;
+  readonly #options: AcpAgentOptions;
+  readonly #log: LimitedLog;
+  readonly #backoff = new Backoff();
+  readonly #stopped = new AbortController();
+  /** The program's session ids, by caller and session; of the program that runs. */
+  readonly #sessions = new Map<string, string>();
+  /** The last prompt of each session that is under way or waits. */
+  readonly #queues = new Map<string, Promise<void>>();
+  #current: Promise<AcpProgram> | undefined;
+  #startsAt = 0;
+
+  constructor(options: AcpAgentOptions) {
+    this.id = options.id;
+    this.#options = options;
+    this.#log = new LimitedLog({
+      log: options.log,
+      clock: options.clock,
+      fields: { agent: options.id },
+      perSecond: 50,
+    });
+  }
+
+  async *answer(envelope: E2AEnvelope, call: Call): AsyncGenerator<AgentPart, void, undefined> {
+    const name = `${call.principal.id}\n${envelope.session_id ?? envelope.request_id}`;
+    const release = await this.#turnOf(name, call.signal);
+    try {
+      const program = await unlessAborted(this.#program(), call.signal);
+      yield* this.#prompt(program, name, envelope, call);
+    } catch (error) {
+      if (call.signal.aborted) throw error;
+      yield failedPart(error);
+    } finally {
+      release();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopped.abort();
+    const program = await this.#current?.catch(() => undefined);
+    await program?.child.end();
+  }
+
+  /** Waits until the prompts before it have ended. */
+  async #turnOf(name: string, signal: AbortSignal): Promise<() => void> {
+    const before = this.#queues.get(name);
+    let release = () => {};
+    const mine = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const last = (before ?? Promise.resolve()).then(() => mine);
+    this.#queues.set(name, last);
+    void last.then(() => {
+      if (this.#queues.get(name) === last) this.#queues.delete(name);
+    });
+    try {
+      if (before !== undefined) await unlessAborted(before, signal);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return release;
+  }
+
+  #program(): Promise<AcpProgram> {
+    if (this.#stopped.signal.aborted) return Promise.reject(new AcpLineLost('The agent was stopped.'));
+    const wait = this.#startsAt - this.#options.clock.elapsed();
+    if (this.#current === undefined && wait > 0) {
+      const seconds = Math.ceil(wait / 1000);
+      const message = `The agent's program could not be started; the next try is in ${seconds} s.`;
+      return Promise.reject(new Refused(failure('agent_failed', { retry_after: seconds }, message)));
+    }
+    this.#current ??= this.#start();
+    return this.#current;
+  }
+
+  async #start(): Promise<AcpProgram> {
+    const { id, command, args, env, cwd, clock, childrenFolder: folder, version, authMethod } = this.#options;
+    try {
+      const child = await startChild({ agentId: id, command, args, env: await env(), clock, folder, cwd });
+      void this.#readErrors(child.stderr);
+      const opened = AcpProgram.open({
+        child,
+        log: this.#log,
+        clock,
+        version,
+        authMethod,
+        patienceMs: this.#options.startTimeoutMs,
+      });
+      void child.exited.then(({ code, signal }) => {
+        this.#current = undefined;
+        this.#sessions.clear();
+        const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
+        void opened.then(
+          ({ line }) => line.lose(`The agent's program ${how} before it had answered.`),
+          () => {},
+        );
+      });
+      const program = await opened.catch(async (error: unknown) => {
+        await child.end({ patienceMs: 0 });
+        throw error;
+      });
+      this.#backoff.reset();
+      return program;
+    } catch (error) {
+      this.#current = undefined;
+      const delay = this.#backoff.next();
+      this.#startsAt = this.#options.clock.elapsed() + delay;
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#options.log.warn({ agent: id, error: reason, delay_ms: delay }, "the agent's program could not be started");
+      if (error instanceof AcpLineLost || error instanceof AcpProgramError) throw error;
+      throw new AcpLineLost("The agent's program could not be started.");
+    }
+  }
+
+  async *#prompt(
+    program: AcpProgram,
+    name: string,
+    envelope: E2AEnvelope,
+    call: Call,
+  ): AsyncGenerator<AgentPart, void, undefined> {
+    const { line } = program;
+    const turn = new AcpTurn(call, this.#options.permissions);
+    const { id: sessionId, isForgotten } = await unlessAborted(
+      this.#session(program, name, envelope, call),
+      call.signal,
+    );
+    if (isForgotten) yield FORGOTTEN;
+    await program.begin(sessionId, turn);
+    const answered = line.request('session/prompt', {
+      sessionId,
+      prompt: acpPromptOf(envelope, program.promptCapabilities),
+    });
+    let isAnswered = false;
+    const over = answered.then(
+      () => {},
+      () => {},
+    );
+    void over.then(() => {
+      isAnswered = true;
+      turn.end();
+    });
+    try {
+      yield* turn.parts();
+      yield endPart(await answered, turn.text);
+    } finally {
+      turn.end();
+      if (!isAnswered) await this.#cancel(program, sessionId, over);
+      program.turns.delete(sessionId);
+      if (envelope.session_id === null) {
+        this.#sessions.delete(name);
+        if (program.can('close') && !line.isLost) line.request('session/close', { sessionId }).catch(() => {});
+      }
+    }
+  }
+
+  /** Stops a prompt. A program that goes on with it regardless is ended, if it does nothing else. */
+  async #cancel({ line, turns, child }: AcpProgram, sessionId: string, over: Promise<void>): Promise<void> {
+    if (line.isLost) return;
+    line.notify('session/cancel', { sessionId });
+    const late = new AbortController();
+    const isLate = await Promise.race([
+      over.then(() => false),
+      this.#options.clock.wait(CANCEL_PATIENCE_MS, late.signal).then(
+        () => true,
+        () => false,
+      ),
+    ]);
+    late.abort();
+    if (isLate && turns.size <= 1) await child.end({ patienceMs: 0 });
+  }
+
+  /** The program's session for a caller's: as it runs, as it was before a restart, or a new one. */
+  async #session(
+    program: AcpProgram,
+    name: string,
+    envelope: E2AEnvelope,
+    { principal }: Call,
+  ): Promise<{ readonly id: string; readonly isForgotten: boolean }> {
+    const known = this.#sessions.get(name);
+    if (known !== undefined) return { id: known, isForgotten: false };
+    const { session_id: sessionId } = envelope;
+    const cwd = this.#cwdFor(envelope, name);
+    const earlier = sessionId === null ? undefined : await this.#recorded(principal.id, sessionId);
+    if (earlier !== undefined && (await this.#reopened(program, earlier, cwd))) {
+      this.#sessions.set(name, earlier);
+      return { id: earlier, isForgotten: false };
+    }
+    const { sessionId: made } = await program.line
+      .request('session/new', { cwd, mcpServers: [] })
+      .catch((error: unknown) => {
+        throw error instanceof AcpProgramError && error.code === -32000 ? this.#needsSignIn(program) : error;
+      });
+    if (typeof made !== 'string' || made === '')
+      throw new AcpProgramError(-32603, 'session/new gave no sessionId', null);
+    this.#sessions.set(name, made);
+    if (sessionId !== null) {
+      await this.#options.sessions?.setRemote({ owner: principal.id, agentId: this.id, sessionId }, made);
+    }
+    return { id: made, isForgotten: earlier !== undefined };
+  }
+
+  async #recorded(owner: string, sessionId: string): Promise<string | undefined> {
+    return (await this.#options.sessions?.remote({ owner, agentId: this.id, sessionId })) ?? undefined;
+  }
+
+  async #reopened(program: AcpProgram, sessionId: string, cwd: string): Promise<boolean> {
+    const method = program.can('resume') ? 'session/resume' : program.can('load') ? 'session/load' : undefined;
+    if (method === undefined) return false;
+    try {
+      // What it replays reaches nobody: no turn of the session has begun.
+      await program.line.request(method, { sessionId, cwd, mcpServers: [] });
+      return true;
+    } catch (error) {
+      if (error instanceof AcpLineLost) throw error;
+      return false;
+    }
+  }
+
+  #needsSignIn({ authMethods }: AcpProgram): AcpProgramError {
+    const how = authMethods.length === 0 ? '' : ` Set auth_method of the agent to one of: ${authMethods.join(', ')}.`;
+    return new AcpProgramError(-32000, `The agent's program needs a sign-in.${how}`, null);
+  }
+
+  /** The folder of the caller's client where that is allowed, the configured one, or one for the session alone. */
+  #cwdFor({ channel_context: { cwd: wanted } }: E2AEnvelope, name: string): string {
+    const { workspaces, cwd, folder } = this.#options;
+    const allowed = typeof wanted === 'string' ? insideOf(wanted, workspaces) : undefined;
+    if (allowed !== undefined) return allowed;
+    if (cwd !== undefined) return cwd;
+    const own = join(folder, 'acp', this.id, hash('sha256', name, 'hex').slice(0, 32));
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    return own;
+  }
+
+  async #readErrors(stderr: Readable): Promise<void> {
+    const splitter = new LineSplitter({ maxLineBytes: 64 * 1024 });
+    try {
+      for await (const chunk of stderr) {
+        for (const text of splitter.push(chunk as Uint8Array)) {
+          const line = text.ok ? Buffer.from(text.value.subarray(0, 2000)).toString() : '(a very long line)';
+          this.#log.write('info', { stderr: line }, 'the agent says');
+        }
+      }
+    } catch {
+      // The program has ended.
+    }
+    this.#log.flush();
+  }
+}
+
+export interface AcpAgentOptions {
+  readonly id: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: ReadVariables;
+  readonly cwd?: string | undefined;
+  readonly authMethod?: string | undefined;
+  readonly permissions: Readonly<Record<string, PermissionPolicy>>;
+  /** Folders that a caller may choose to work in. */
+  readonly workspaces: readonly string[];
+  readonly startTimeoutMs: number;
+  readonly version: string;
+  readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
+  readonly folder: string;
+  readonly childrenFolder: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The real path of a folder, if it is one of these or below one. */
+function insideOf(path: string, workspaces: readonly string[]): string | undefined {
+  try {
+    const real = realpathSync(path);
+    const isInside = workspaces.some((workspace) => {
+      const way = relative(realpathSync(workspace), real);
+      return way === '' || (!way.startsWith('..') && !way.startsWith('/'));
+    });
+    return isInside ? real : undefined;
+  } catch {
+    // There is no such folder.
+    return undefined;
+  }
+}
+
+/** How a prompt ended. */
+function endPart({ stopReason, usage }: JsonObject, text: string): AgentPart {
+  if (stopReason === 'cancelled') throw new Refused(failure('cancelled', {}, 'The agent cancelled the request.'));
+  const more = usage === undefined ? {} : { usage };
+  if (stopReason === 'end_turn') return { part: 'complete', result: { ...(text !== '' && { text }), ...more } };
+  const reason = typeof stopReason === 'string' ? stopReason : 'end_turn';
+  return { part: 'complete', result: { ...(text !== '' && { text }), stop_reason: reason, ...more } };
+}
+
+function failedPart(error: unknown): AgentPart {
+  if (error instanceof AcpLineLost) return agentFailed(error.message);
+  if (!(error instanceof AcpProgramError)) throw error;
+  const { code, message, data } = error;
+  const external = { protocol: 'acp', type: 'jsonrpc_error', payload: { code, message, data } };
+  const body = { code: 'E2A.AGENT_ERROR', message, details: {}, external };
+  return { part: 'frame', frame: { response_kind: 'e2a.error', is_final: true, status: 'failed', body } };
+}
+
+const FORGOTTEN: AgentPart = {
+  part: 'chunk',
+  body: { delta_kind: 'reasoning', delta: 'The agent was restarted and does not remember the earlier conversation.' },
+};
+const CANCEL_PATIENCE_MS = 10_000;

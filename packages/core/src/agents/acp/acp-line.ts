@@ -1,0 +1,147 @@
+import {
+  decodeJsonRpc,
+  isObject,
+  type Json,
+  type JsonObject,
+  LineSplitter,
+  ndjsonLine,
+  parseJsonBytes,
+} from '@dragoman/protocols';
+import type { LimitedLog } from '../../limited-log.ts';
+import { MAX_FRAME_BYTES, READ_PAST_LIMIT } from '../agent-frame.ts';
+import type { Child } from '../child-process.ts';
+import { killGroup } from '../orphans.ts';
+
+/** An error that the program answered a request with. */
+export class AcpProgramError extends Error {
+  readonly code: number;
+  readonly data: Json;
+
+  constructor(code: number, message: string, data: Json) {
+    super(message);
+    this.name = 'AcpProgramError';
+    this.code = code;
+    this.data = data;
+  }
+}
+
+/** The program has ended, or can answer nothing more. */
+export class AcpLineLost extends Error {
+  override readonly name = 'AcpLineLost';
+}
+
+export interface AcpLineOptions {
+  readonly child: Child;
+  readonly log: LimitedLog;
+  /** Answers a request of the program; what it throws is an error to it. */
+  readonly onRequest: (method: string, params: JsonObject) => Promise<JsonObject>;
+  /** Takes a notification; the next message is read when it resolves. */
+  readonly onNotification: (method: string, params: JsonObject) => Promise<void> | void;
+}
+
+/** JSON-RPC with an ACP program, one message a line. */
+export class AcpLine {
+  readonly #options: AcpLineOptions;
+  readonly #waiting = new Map<number, { resolve(result: JsonObject): void; reject(error: Error): void }>();
+  #nextId = 1;
+  #lost: AcpLineLost | undefined;
+
+  constructor(options: AcpLineOptions) {
+    this.#options = options;
+    void this.#read();
+  }
+
+  get isLost(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  request(method: string, params: JsonObject): Promise<JsonObject> {
+    if (this.#lost !== undefined) return Promise.reject(this.#lost);
+    const id = this.#nextId++;
+    const answer = new Promise<JsonObject>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    this.#write({ jsonrpc: '2.0', id, method, params });
+    return answer;
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.#write({ jsonrpc: '2.0', method, params });
+  }
+
+  /** Everything that waits for the program ends with this. */
+  lose(reason: string): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = new AcpLineLost(reason);
+    for (const { reject } of this.#waiting.values()) reject(this.#lost);
+    this.#waiting.clear();
+  }
+
+  #write(message: JsonObject): void {
+    const { stdin, pid } = this.#options.child;
+    if (stdin.writableLength > MOST_UNSENT) {
+      killGroup(pid);
+      this.lose("The agent's program does not read what it is sent.");
+      return;
+    }
+    stdin.write(ndjsonLine(message));
+  }
+
+  async #read(): Promise<void> {
+    const { child, log } = this.#options;
+    const splitter = new LineSplitter({ maxLineBytes: MAX_FRAME_BYTES });
+    try {
+      for await (const chunk of child.stdout) {
+        for (const line of splitter.push(chunk as Uint8Array)) {
+          const json = line.ok ? parseJsonBytes(line.value) : line;
+          if (json.ok) await this.#receive(json.value);
+          else log.write('warn', { error: json.issues[0]?.message }, 'the agent wrote a line that is not a message');
+        }
+        // A line without end is no message, and what sends it is past helping.
+        if (splitter.bytesSinceNewline > MAX_FRAME_BYTES * READ_PAST_LIMIT) killGroup(child.pid);
+      }
+    } catch {
+      // The pipe broke, which means that the program has ended or is about to.
+    }
+    this.lose("The agent's program closed its output before it had answered.");
+  }
+
+  async #receive(json: Json): Promise<void> {
+    const decoded = decodeJsonRpc(json);
+    if (!decoded.ok) {
+      this.#options.log.write('warn', { error: decoded.issues[0]?.message }, 'the agent sent an invalid message');
+      return;
+    }
+    const { kind, message } = decoded.value;
+    if (kind === 'notification') await this.#options.onNotification(message.method, paramsOf(message));
+    else if (kind === 'request') void this.#answer(message.id, message.method, paramsOf(message));
+    else this.#settle(message as unknown as JsonObject);
+  }
+
+  async #answer(id: Json, method: string, params: JsonObject): Promise<void> {
+    try {
+      // An object, never null: programs fail to read a null result.
+      this.#write({ jsonrpc: '2.0', id, result: await this.#options.onRequest(method, params) });
+    } catch (error) {
+      const { code, message } = error instanceof AcpProgramError ? error : { code: -32603, message: 'Internal error' };
+      this.#write({ jsonrpc: '2.0', id, error: { code, message } });
+    }
+  }
+
+  /** A second answer to the same request is nobody's. */
+  #settle({ id, result, error }: JsonObject): void {
+    const waiting = this.#waiting.get(Number(id));
+    this.#waiting.delete(Number(id));
+    if (waiting === undefined) this.#options.log.write('debug', { id }, 'the agent answered what nobody asked');
+    else if (!isObject(error)) waiting.resolve(isObject(result) ? result : {});
+    else {
+      const { code, message, data = null } = error;
+      const words = typeof message === 'string' && message !== '' ? message : 'The agent failed.';
+      waiting.reject(new AcpProgramError(typeof code === 'number' ? code : -32603, words, data));
+    }
+  }
+}
+
+function paramsOf({ params }: { readonly params?: unknown }): JsonObject {
+  return isObject(params) ? params : {};
+}
+
+const MOST_UNSENT = 16 * 1024 * 1024;

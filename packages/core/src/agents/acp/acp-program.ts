@@ -1,0 +1,108 @@
+import { isObject, type JsonObject } from '@dragoman/protocols';
+import type { LimitedLog } from '../../limited-log.ts';
+import type { Clock } from '../../ports.ts';
+import type { Child } from '../child-process.ts';
+import { AcpLine, AcpProgramError } from './acp-line.ts';
+import type { PromptCapabilities } from './acp-prompt.ts';
+import type { AcpTurn } from './acp-turn.ts';
+
+/** An ACP program that runs and has been introduced to. */
+export class AcpProgram {
+  readonly line: AcpLine;
+  readonly child: Child;
+  /** The turns under way, by the program's own session id. */
+  readonly turns = new Map<string, AcpTurn>();
+  /** What was said of a session before the program had answered that it exists. */
+  readonly #early = new Map<string, JsonObject[]>();
+  #capabilities: JsonObject = {};
+  #authMethods: readonly string[] = [];
+
+  private constructor(child: Child, log: LimitedLog) {
+    this.child = child;
+    this.line = new AcpLine({
+      child,
+      log,
+      onNotification: (method, params) => (method === 'session/update' ? this.#updated(params) : undefined),
+      onRequest: async (method, params) => {
+        const turn = this.turns.get(String(params['sessionId']));
+        if (turn !== undefined) return turn.answer(method, params);
+        if (method === 'session/request_permission') return { outcome: { outcome: 'cancelled' } };
+        throw new AcpProgramError(-32601, `Method not found: ${method}`, null);
+      },
+    });
+  }
+
+  /** Introduces itself to a program that was started. Rejects when it does not answer in time. */
+  static async open({ child, log, clock, version, authMethod, patienceMs }: OpenProgram): Promise<AcpProgram> {
+    const program = new AcpProgram(child, log);
+    const late = clock.after(patienceMs, () =>
+      program.line.lose(`The agent's program did not answer initialize within ${patienceMs / 1000} s.`),
+    );
+    try {
+      const answer = await program.line.request('initialize', {
+        protocolVersion: 1,
+        clientInfo: { name: 'dragoman', title: 'Dragoman', version },
+        clientCapabilities: {
+          fs: { readTextFile: false, writeTextFile: false },
+          terminal: false,
+          elicitation: { form: {}, url: {} },
+        },
+      });
+      const { agentCapabilities, authMethods } = answer;
+      program.#capabilities = isObject(agentCapabilities) ? agentCapabilities : {};
+      const methods = Array.isArray(authMethods) ? authMethods : [];
+      program.#authMethods = methods.flatMap((method) => (isObject(method) ? [String(method['id'])] : []));
+      if (authMethod !== undefined) await program.line.request('authenticate', { methodId: authMethod });
+      return program;
+    } finally {
+      late();
+    }
+  }
+
+  get promptCapabilities(): PromptCapabilities {
+    const { promptCapabilities: can } = this.#capabilities;
+    return isObject(can) ? (can as PromptCapabilities) : {};
+  }
+
+  get authMethods(): readonly string[] {
+    return this.#authMethods;
+  }
+
+  can(what: 'load' | 'resume' | 'close'): boolean {
+    const { loadSession, sessionCapabilities: sessions } = this.#capabilities;
+    return what === 'load' ? loadSession === true : isObject(sessions) && isObject(sessions[what]);
+  }
+
+  /** Makes a turn the one that hears of its session. */
+  async begin(sessionId: string, turn: AcpTurn): Promise<void> {
+    this.turns.set(sessionId, turn);
+    const early = this.#early.get(sessionId) ?? [];
+    this.#early.delete(sessionId);
+    for (const update of early) await turn.update(update);
+  }
+
+  /** Nothing is kept of what nobody waits for, but for a session that may be about to begin. */
+  #updated({ sessionId, update }: JsonObject): Promise<void> | undefined {
+    if (typeof sessionId !== 'string' || !isObject(update)) return undefined;
+    const turn = this.turns.get(sessionId);
+    if (turn !== undefined) return turn.update(update);
+    if (!EARLY.has(String(update['sessionUpdate']))) return undefined;
+    const early = this.#early.get(sessionId) ?? [];
+    if (this.#early.size >= MOST_EARLY && early.length === 0) this.#early.clear();
+    if (early.length < MOST_EARLY) this.#early.set(sessionId, [...early, update]);
+    return undefined;
+  }
+}
+
+interface OpenProgram {
+  readonly child: Child;
+  readonly log: LimitedLog;
+  readonly clock: Clock;
+  readonly version: string;
+  readonly authMethod: string | undefined;
+  readonly patienceMs: number;
+}
+
+/** What a program tells of a session beside its answers. */
+const EARLY: ReadonlySet<string> = new Set(['available_commands_update', 'current_mode_update', 'session_info_update']);
+const MOST_EARLY = 16;

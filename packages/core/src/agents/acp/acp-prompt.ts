@@ -1,0 +1,48 @@
+import { type E2AEnvelope, isObject, type Json, type JsonObject, respellAcp } from '@dragoman/protocols';
+import { validAcpBlock } from '@dragoman/protocols/acp';
+
+/** What an agent takes in a prompt beside text and links, as it said when it was opened. */
+export interface PromptCapabilities {
+  readonly image?: boolean;
+  readonly audio?: boolean;
+  readonly embeddedContext?: boolean;
+}
+
+/** The content blocks of a prompt, in the forms that the agent takes. */
+export function acpPromptOf({ params }: E2AEnvelope, can: PromptCapabilities): JsonObject[] {
+  const given = [params['prompt'], params['content_blocks']].find(Array.isArray) ?? [];
+  const blocks = given.flatMap((block) => (isObject(block) ? blockOf(respellAcp(block, 'camelCase'), can) : []));
+  const said = blocks.length > 0 ? blocks : [{ type: 'text', text: textOf(params) }];
+  const links = blocks.length > 0 ? [] : filesOf(params['files'] ?? params['attachments']);
+  return [...said, ...links];
+}
+
+function blockOf(given: JsonObject, can: PromptCapabilities): JsonObject[] {
+  const block = validAcpBlock(given);
+  if (block === undefined) return [];
+  const { type, mimeType, resource } = block;
+  if ((type === 'image' && can.image !== true) || (type === 'audio' && can.audio !== true)) {
+    return [{ type: 'text', text: `[${type} ${String(mimeType)} left out: this agent does not take it]` }];
+  }
+  if (type !== 'resource' || can.embeddedContext === true || !isObject(resource)) return [block];
+  const { uri, text } = resource;
+  return typeof text === 'string'
+    ? [{ type: 'text', text: `${String(uri)}\n${text}` }]
+    : [{ type: 'resource_link', uri: String(uri), name: String(uri) }];
+}
+
+/** What a request without blocks says: its text, or all of its params. */
+function textOf(params: JsonObject): string {
+  const text = ['text', 'content', 'query'].map((name) => params[name]).find((value) => typeof value === 'string');
+  return typeof text === 'string' ? text : JSON.stringify(params);
+}
+
+function filesOf(files: Json | undefined): JsonObject[] {
+  if (!Array.isArray(files)) return [];
+  return files.flatMap((file) => {
+    if (!isObject(file) || typeof file['uri'] !== 'string') return [];
+    const { uri, name, mime_type: mimeType } = file;
+    const link = { type: 'resource_link', uri, name: typeof name === 'string' ? name : uri };
+    return [typeof mimeType === 'string' ? { ...link, mimeType } : link];
+  });
+}

@@ -1,0 +1,127 @@
+import {
+  acpResultFor,
+  isObject,
+  type JsonObject,
+  type QuestionOption,
+  questionFromAcpRequest,
+  rejectingOption,
+} from '@dragoman/protocols';
+import type { Call } from '../../call.ts';
+import type { AgentPart } from '../agent.ts';
+import { AcpProgramError } from './acp-line.ts';
+import { AcpParts } from './acp-parts.ts';
+
+/** What is done when the agent asks for permission for a tool of a kind. */
+export type PermissionPolicy = 'allow' | 'ask' | 'deny';
+
+/** One prompt while the program answers it: its updates in order, for one reader, and its questions. */
+export class AcpTurn {
+  readonly #call: Call;
+  readonly #policies: Readonly<Record<string, PermissionPolicy>>;
+  readonly #parts = new AcpParts();
+  /** Parts, and in between whoever waits until those before it have been read. */
+  #queue: (AgentPart | (() => void))[] = [];
+  #wake: (() => void) | undefined;
+  #drained: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(call: Call, policies: Readonly<Record<string, PermissionPolicy>>) {
+    this.#call = call;
+    this.#policies = policies;
+  }
+
+  get text(): string {
+    return this.#parts.text;
+  }
+
+  /** Takes an update; a promise where the program has to wait until others are read. */
+  update(update: JsonObject): Promise<void> | undefined {
+    const part = this.#isOver ? undefined : this.#parts.partOf(update);
+    if (part === undefined) return undefined;
+    this.#queue.push(part);
+    this.#wake?.();
+    if (this.#queue.length < MOST_UNREAD) return undefined;
+    return new Promise((resolve) => {
+      this.#drained = resolve;
+    });
+  }
+
+  /** No more is to come. */
+  end(): void {
+    this.#isOver = true;
+    this.#wake?.();
+    this.#drained?.();
+    for (const item of this.#queue) if (typeof item === 'function') item();
+  }
+
+  async *parts(): AsyncGenerator<AgentPart, void, undefined> {
+    const { signal } = this.#call;
+    for (;;) {
+      const parts = this.#queue;
+      this.#queue = [];
+      this.#drained?.();
+      for (const part of parts) {
+        if (typeof part === 'function') part();
+        else yield part;
+      }
+      if (this.#queue.length > 0) continue;
+      if (this.#isOver) return;
+      signal.throwIfAborted();
+      await new Promise<void>((resolve, reject) => {
+        const stop = () => reject(signal.reason);
+        signal.addEventListener('abort', stop, { once: true });
+        this.#wake = () => {
+          signal.removeEventListener('abort', stop);
+          resolve();
+        };
+      });
+    }
+  }
+
+  /** Answers a request of the program for permission or for input. */
+  async answer(method: string, params: JsonObject): Promise<JsonObject> {
+    const question = questionFromAcpRequest(method, params);
+    if (question === undefined) throw new AcpProgramError(-32601, `Method not found: ${method}`, null);
+    const { toolCall } = params;
+    if (question.kind === 'permission' && isObject(toolCall)) {
+      // A permission request may be the first that is heard of a tool call.
+      void this.update({ sessionUpdate: 'tool_call_update', ...toolCall });
+      const decided = this.#decided(String(toolCall['toolCallId']), question.options ?? []);
+      if (decided !== undefined) return decided;
+    }
+    const { ask } = this.#call;
+    if (ask === undefined || (question.kind === 'permission' && (question.options ?? []).length === 0))
+      return CANCELLED;
+    await this.#read();
+    try {
+      return acpResultFor(question, await ask(question));
+    } catch {
+      return question.kind === 'permission' ? CANCELLED : { action: 'cancel' };
+    }
+  }
+
+  /** What was said before a question is read before it. */
+  #read(): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#queue.push(resolve);
+      this.#wake?.();
+    });
+  }
+
+  /** The answer that the policy gives without a person. Never an option that the program did not offer. */
+  #decided(toolCallId: string, options: readonly QuestionOption[]): JsonObject | undefined {
+    const kind = this.#parts.kindOf(toolCallId) ?? 'other';
+    const policy = this.#policies[kind] ?? (HARMLESS.has(kind) ? 'allow' : 'ask');
+    if (policy === 'ask') return undefined;
+    const allowing =
+      options.find((one) => one.kind === 'allow_once') ?? options.find((one) => one.kind === 'allow_always');
+    const chosen = policy === 'allow' ? allowing : rejectingOption({ options: [...options] });
+    return chosen === undefined ? undefined : { outcome: { outcome: 'selected', optionId: chosen.id } };
+  }
+}
+
+const CANCELLED = { outcome: { outcome: 'cancelled' } };
+/** Kinds of tool that change nothing. */
+const HARMLESS: ReadonlySet<string> = new Set(['read', 'search', 'think', 'fetch']);
+const MOST_UNREAD = 1000;

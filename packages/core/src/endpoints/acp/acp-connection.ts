@@ -1,0 +1,428 @@
+import {
+  answerFromAcpResponse,
+  decodeJsonRpc,
+  type E2AResponse,
+  type Failure,
+  failure,
+  isConsent,
+  isObject,
+  type Json,
+  type JsonObject,
+  newEnvelope,
+  newProvenance,
+  type Question,
+  questionBody,
+  respellAcp,
+  show,
+} from '@dragoman/protocols';
+import { AcpUpdates, acpError, acpPromptParams } from '@dragoman/protocols/acp';
+import type { Ids, Log } from '../../ports.ts';
+import { failureOf, Refused, refuse } from '../../refused.ts';
+import type { AcpHub } from './acp-hub.ts';
+import { type AcpSession, AGENT_OPTION, agentOption, type OfferedAgent } from './acp-session.ts';
+import { replayOf } from './replay.ts';
+
+export interface AcpConnectionOptions {
+  readonly hub: AcpHub;
+  /** Writes one message; resolves when there is room for the next. */
+  readonly send: (message: JsonObject) => Promise<void>;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly version: string;
+  readonly transport: 'stdio' | 'websocket' | 'http';
+  /** The one agent of this connection. Default: the client chooses. */
+  readonly agent?: string | undefined;
+}
+
+/**
+ * One ACP client, as its agent: prompts become requests of the hub, frames become updates. A request belongs to the hub and not to the
+ * connection: when the client leaves, the work goes on, and `session/load` finds it.
+ */
+export class AcpConnection {
+  readonly #options: AcpConnectionOptions;
+  readonly #sessions = new Map<string, AcpSession>();
+  /** Requests of the client that are being answered, with how they are cancelled. */
+  readonly #asked = new Map<JsonRpcId, () => void>();
+  /** Requests to the client that wait for its answer. */
+  readonly #waiting = new Map<string, (response: JsonObject) => void>();
+  #client: JsonObject = {};
+  #isClosed = false;
+
+  constructor(options: AcpConnectionOptions) {
+    this.#options = options;
+  }
+
+  /** Takes one message of the client. Resolves when it has been answered. */
+  async receive(json: Json): Promise<void> {
+    const decoded = decodeJsonRpc(json);
+    if (!decoded.ok) {
+      const problem = decoded.issues[0]?.message ?? 'the message is not JSON-RPC';
+      return this.#send({ jsonrpc: '2.0', id: null, error: { code: -32600, message: `Invalid request: ${problem}.` } });
+    }
+    const { kind, message } = decoded.value;
+    if (kind === 'notification') return this.#notified(message.method, paramsOf(message));
+    if (kind === 'request') return this.#answer(message.id as JsonRpcId, message.method, paramsOf(message));
+    const answered = this.#waiting.get(String(message.id));
+    this.#waiting.delete(String(message.id));
+    answered?.(message as unknown as JsonObject);
+  }
+
+  /** What could not be read as JSON. */
+  unreadable(message: string): Promise<void> {
+    return this.#send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: `Parse error: ${message}.` } });
+  }
+
+  /** The client has left. Its work goes on; its questions stay open for others. */
+  close(): void {
+    this.#isClosed = true;
+    this.#waiting.clear();
+  }
+
+  async #answer(id: JsonRpcId, method: string, params: JsonObject): Promise<void> {
+    if (this.#asked.has(id)) {
+      return this.#send(errorFor(id, failure('conflict', {}, `The id ${show(id)} is being answered already.`)));
+    }
+    if (this.#asked.size >= MOST_ASKED) {
+      return this.#send(errorFor(id, failure('busy', { retry_after: 1 }, 'Too many requests at once.')));
+    }
+    this.#asked.set(id, () => {});
+    try {
+      const handle = Object.hasOwn(METHODS, method) ? METHODS[method as keyof typeof METHODS] : undefined;
+      if (handle === undefined) refuse('unknown_method', {}, `This agent does not have the method ${show(method)}.`);
+      const { result = {}, error, afterwards } = await handle.call(this, params, id);
+      await this.#send({ jsonrpc: '2.0', id, ...(error === undefined ? { result } : { error }) });
+      this.#asked.delete(id);
+      await afterwards?.();
+    } catch (error) {
+      const known = failureOf(error);
+      if (known === undefined) this.#options.log.error({ method, error: String(error) }, 'an ACP request failed');
+      await this.#send(errorFor(id, known ?? failure('internal')));
+    } finally {
+      this.#asked.delete(id);
+    }
+  }
+
+  #notified(method: string, params: JsonObject): void {
+    if (method === 'session/cancel') this.#cancelSession(textIn(params, 'sessionId'));
+    else if (method === '$/cancel_request') this.#asked.get(params['requestId'] as JsonRpcId)?.();
+  }
+
+  #cancelSession(sessionId: string): void {
+    const running = this.#sessions.get(sessionId)?.running;
+    if (running !== undefined) void this.#options.hub.cancel(running).catch(() => {});
+  }
+
+  async initialize({ clientCapabilities }: JsonObject): Promise<Answered> {
+    this.#client = isObject(clientCapabilities) ? clientCapabilities : {};
+    return {
+      result: {
+        protocolVersion: 1,
+        agentInfo: { name: 'dragoman', title: 'Dragoman', version: this.#options.version },
+        agentCapabilities: {
+          loadSession: true,
+          promptCapabilities: { image: true, audio: true, embeddedContext: true },
+          mcpCapabilities: { http: false, sse: false },
+          sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+        },
+        authMethods: [],
+      },
+    };
+  }
+
+  async newSession(params: JsonObject): Promise<Answered> {
+    const cwd = folderIn(params);
+    const id = `acp-${this.#options.ids.uuid()}`;
+    const { agent } = this.#options;
+    await this.#options.hub.request('session.create', { session_id: id, cwd }, agent);
+    const session = await this.#open(id, cwd, params);
+    return { result: { sessionId: id, configOptions: await this.#configOptions(session) } };
+  }
+
+  async loadSession(params: JsonObject): Promise<Answered> {
+    const { session, configOptions } = await this.#reopen(params);
+    const { live } = await replayOf(session, this.#options.hub, (update) => this.#update(session, update));
+    const afterwards = live === undefined ? undefined : () => this.#follow(session, live);
+    return { result: { configOptions }, ...(afterwards && { afterwards }) };
+  }
+
+  async resumeSession(params: JsonObject): Promise<Answered> {
+    const { configOptions } = await this.#reopen(params);
+    return { result: { configOptions } };
+  }
+
+  async #reopen(params: JsonObject): Promise<{ session: AcpSession; configOptions: JsonObject[] }> {
+    const session = await this.#open(textIn(params, 'sessionId'), folderIn(params), params);
+    return { session, configOptions: await this.#configOptions(session) };
+  }
+
+  /** A session of the caller's, whichever protocol it came by. */
+  async #open(id: string, cwd: string, { mcpServers }: JsonObject): Promise<AcpSession> {
+    const { hub, agent } = this.#options;
+    const { sessions } = (await hub.request('session.list', { session_id: id })) as unknown as SessionList;
+    const found = sessions.find(({ agent_id }) => agent === undefined || agent_id === agent);
+    if (found === undefined) refuse('not_found', {}, `There is no session ${show(id)}.`);
+    const open = this.#sessions.get(id);
+    if (open !== undefined) return open;
+    if (this.#sessions.size >= MOST_SESSIONS) refuse('busy', {}, `A connection has at most ${MOST_SESSIONS} sessions.`);
+    const session = { id, cwd, agent: found.agent_id, running: undefined, notice: noticeOf(mcpServers) };
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  async listSessions({ cwd, cursor }: JsonObject): Promise<Answered> {
+    const page = typeof cursor === 'string' && /^\d{1,9}$/.test(cursor) ? Number(cursor) : 1;
+    if (cursor !== undefined && cursor !== null && String(page) !== cursor)
+      wrongParam('cursor', 'a nextCursor', cursor);
+    const params = { page_idx: page, ...(typeof cwd === 'string' && { cwd }) };
+    const listed = (await this.#options.hub.request('session.list', params)) as unknown as SessionList;
+    return {
+      result: {
+        sessions: listed.sessions.map((session) => ({
+          sessionId: session.session_id,
+          cwd: session.cwd ?? '/',
+          title: session.title,
+          updatedAt: session.updated_at,
+        })),
+        ...(page < listed.total_pages && { nextCursor: String(page + 1) }),
+      },
+    };
+  }
+
+  async closeSession(params: JsonObject): Promise<Answered> {
+    const { id } = this.#sessionIn(params);
+    this.#cancelSession(id);
+    this.#sessions.delete(id);
+    return {};
+  }
+
+  async deleteSession(params: JsonObject): Promise<Answered> {
+    const id = textIn(params, 'sessionId');
+    const { hub } = this.#options;
+    const { sessions } = (await hub.request('session.list', { session_id: id })) as unknown as SessionList;
+    this.#cancelSession(id);
+    this.#sessions.delete(id);
+    for (const { agent_id } of sessions) await hub.request('session.delete', { session_id: id }, agent_id);
+    return {};
+  }
+
+  async setConfigOption(params: JsonObject): Promise<Answered> {
+    const session = this.#sessionIn(params);
+    const { configId, value } = params;
+    if (configId !== AGENT_OPTION) wrongParam('configId', show(AGENT_OPTION), configId);
+    const agents = await this.#agents();
+    const chosen = agents.find(({ id }) => id === value);
+    if (chosen === undefined) wrongParam('value', `one of ${agents.map(({ id }) => id).join(', ')}`, value);
+    const { id, cwd } = session;
+    await this.#options.hub.request('session.create', { session_id: id, cwd }, chosen.id);
+    session.agent = chosen.id;
+    return { result: { configOptions: agentOption(chosen.id, agents) } };
+  }
+
+  async prompt(params: JsonObject, id: JsonRpcId): Promise<Answered> {
+    const session = this.#sessionIn(params);
+    const { prompt, _meta: meta } = params;
+    if (!Array.isArray(prompt) || prompt.length === 0) wrongParam('prompt', 'a list of content blocks', prompt);
+    if (session.running !== undefined) refuse('conflict', {}, 'A prompt of this session is being answered already.');
+    const { ids, transport } = this.#options;
+    const requestId = ids.uuid();
+    session.running = requestId;
+    this.#asked.set(id, () => this.#cancelSession(session.id));
+    const envelope = newEnvelope({
+      request_id: requestId,
+      jsonrpc_id: id,
+      session_id: session.id,
+      method: 'session/prompt',
+      is_stream: true,
+      params: acpPromptParams(prompt),
+      agent_ref: { id: session.agent },
+      channel: 'acp',
+      identity_origin: 'user',
+      acp_meta: isObject(meta) ? meta : {},
+      channel_context: { cwd: session.cwd },
+      provenance: newProvenance({
+        source_protocol: 'acp',
+        converter: 'dragoman',
+        details: { endpoint: 'acp', jsonrpc_method: 'session/prompt', transport },
+      }),
+    });
+    try {
+      if (session.notice !== undefined) await this.#update(session, thought(session.notice));
+      session.notice = undefined;
+      return await this.#read(session, requestId, this.#options.hub.send(envelope));
+    } finally {
+      session.running = undefined;
+    }
+  }
+
+  /** Goes on with a request that was running when its session was loaded. */
+  async #follow(session: AcpSession, requestId: string): Promise<void> {
+    if (session.running !== undefined) return;
+    session.running = requestId;
+    try {
+      await this.#read(session, requestId, this.#options.hub.read(requestId));
+    } finally {
+      session.running = undefined;
+    }
+  }
+
+  async #read(session: AcpSession, requestId: string, frames: AsyncIterable<E2AResponse>): Promise<PromptEnd> {
+    const converter = new AcpUpdates({ requestId });
+    /** The questions that are open at the client, with the ids of their requests. */
+    const open = new Map<string, string>();
+    for await (const frame of frames) {
+      const { updates, question, questionEnd, end } = converter.convert(frame);
+      for (const update of updates) await this.#update(session, update);
+      if (question !== undefined) void this.#ask(session, requestId, question, open);
+      const asked = questionEnd && open.get(questionEnd.question_id);
+      if (asked !== undefined && this.#waiting.delete(asked)) {
+        await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: asked } });
+      }
+      if (end !== undefined) return end;
+    }
+    return { error: acpError(failure('agent_failed', {}, 'The agent ended without an answer.')) };
+  }
+
+  /** Puts a question to the person at the client, in the way that the client can show. */
+  async #ask(session: AcpSession, requestId: string, question: Question, open: Map<string, string>): Promise<void> {
+    const call = this.#requestFor(question, session.id);
+    const id = `question-${question.question_id}`;
+    open.set(question.question_id, id);
+    const response =
+      call === undefined
+        ? ({ result: { action: 'decline' } } as JsonObject)
+        : await new Promise<JsonObject>((resolve) => {
+            this.#waiting.set(id, resolve);
+            void this.#send({ jsonrpc: '2.0', id, ...call });
+          });
+    open.delete(question.question_id);
+    const params = { request_id: requestId, question_id: question.question_id, ...answerFromAcpResponse(response) };
+    try {
+      await this.#options.hub.request('chat.user_answer', params as JsonObject);
+    } catch (error) {
+      // Somebody else was faster, or the request has ended.
+      const code = failureOf(error)?.code;
+      if (code === 'conflict' || code === 'not_found') return;
+      this.#options.log.warn({ request_id: requestId, error: String(error) }, 'an answer to a question was not taken');
+    }
+  }
+
+  #requestFor(question: Question, sessionId: string): JsonObject | undefined {
+    const { elicitation } = this.#client;
+    const mode = question.url === undefined ? 'form' : 'url';
+    const canElicit = isObject(elicitation) && isObject(elicitation[mode]);
+    const hasOptions = (question.options ?? []).length > 0;
+    if (!isConsent(question) && !canElicit && !hasOptions) return undefined;
+    const asked = isConsent(question) || canElicit ? question : { ...question, kind: 'permission' as const };
+    const { method, params } = questionBody(asked, sessionId) as { method: string; params: JsonObject };
+    return { method, params: respellAcp(params, 'camelCase') };
+  }
+
+  #sessionIn(params: JsonObject): AcpSession {
+    const id = textIn(params, 'sessionId');
+    const session = this.#sessions.get(id);
+    if (session !== undefined) return session;
+    const suggestions = ['open it with session/load or session/resume, or make one with session/new'];
+    refuse('not_found', { suggestions }, `The session ${show(id)} is not open on this connection.`);
+  }
+
+  async #agents(): Promise<readonly OfferedAgent[]> {
+    if (this.#options.agent !== undefined) return [];
+    const { agents } = (await this.#options.hub.request('agents.list', {}, 'agents')) as unknown as {
+      agents: readonly OfferedAgent[];
+    };
+    return agents;
+  }
+
+  async #configOptions({ agent }: AcpSession): Promise<JsonObject[]> {
+    return agentOption(agent, await this.#agents());
+  }
+
+  #update({ id }: AcpSession, update: JsonObject): Promise<void> {
+    return this.#send({ jsonrpc: '2.0', method: 'session/update', params: { sessionId: id, update } });
+  }
+
+  async #send(message: JsonObject): Promise<void> {
+    if (!this.#isClosed) await this.#options.send(message);
+  }
+}
+
+type JsonRpcId = string | number;
+
+/** The result of a request, and what to do once it has been sent. */
+interface Answered {
+  readonly result?: JsonObject;
+  /** Instead of a result. */
+  readonly error?: JsonObject;
+  readonly afterwards?: () => Promise<void>;
+}
+
+type PromptEnd = { readonly result: JsonObject } | { readonly error: JsonObject };
+
+interface SessionList {
+  readonly sessions: readonly {
+    readonly session_id: string;
+    readonly agent_id: string;
+    readonly title: string | null;
+    readonly cwd: string | null;
+    readonly updated_at: string;
+  }[];
+  readonly total_pages: number;
+}
+
+const nothing = async (): Promise<Answered> => ({});
+
+/** What a client may ask. */
+const METHODS = {
+  initialize: AcpConnection.prototype.initialize,
+  // Who is calling was proven by the transport.
+  authenticate: nothing,
+  logout: nothing,
+  'session/new': AcpConnection.prototype.newSession,
+  'session/load': AcpConnection.prototype.loadSession,
+  'session/resume': AcpConnection.prototype.resumeSession,
+  'session/list': AcpConnection.prototype.listSessions,
+  'session/close': AcpConnection.prototype.closeSession,
+  'session/delete': AcpConnection.prototype.deleteSession,
+  'session/set_config_option': AcpConnection.prototype.setConfigOption,
+  'session/prompt': AcpConnection.prototype.prompt,
+} satisfies Record<string, (this: AcpConnection, params: JsonObject, id: JsonRpcId) => Promise<Answered>>;
+
+function errorFor(id: JsonRpcId, reason: Failure): JsonObject {
+  return { jsonrpc: '2.0', id, error: acpError(reason) };
+}
+
+function paramsOf({ params }: { readonly params?: unknown }): JsonObject {
+  return isObject(params) ? params : {};
+}
+
+function textIn(params: JsonObject, name: string): string {
+  const value = params[name];
+  if (typeof value === 'string' && value !== '') return value;
+  return wrongParam(name, 'a non-empty string', value);
+}
+
+/** ACP: the working folder is an absolute path. */
+function folderIn(params: JsonObject): string {
+  const cwd = textIn(params, 'cwd');
+  if (cwd.length <= LONGEST_PATH && /^(?:\/|[A-Za-z]:[\\/]|\\\\)/.test(cwd)) return cwd;
+  return wrongParam('cwd', 'an absolute path', cwd);
+}
+
+function wrongParam(name: string, expected: string, value: unknown): never {
+  const message = `${name} must be ${expected}; got ${show(value)}`;
+  throw new Refused(failure('invalid_message', { issues: [{ pointer: `/${name}`, code: 'type', message }] }, message));
+}
+
+function noticeOf(servers: Json | undefined): string | undefined {
+  if (!Array.isArray(servers) || servers.length === 0) return undefined;
+  const names = servers.map((server) => (isObject(server) ? String(server['name']) : '?')).join(', ');
+  return `The MCP servers of the editor (${names}) are not available here: this server runs its own tools.`;
+}
+
+function thought(text: string): JsonObject {
+  return { sessionUpdate: 'agent_thought_chunk', content: { type: 'text', text } };
+}
+
+const MOST_SESSIONS = 1000;
+const MOST_ASKED = 100;
+const LONGEST_PATH = 4096;

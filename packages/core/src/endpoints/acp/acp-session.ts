@@ -1,0 +1,41 @@
+import type { JsonObject } from '@dragoman/protocols';
+
+/** A conversation that is open on a connection. */
+export interface AcpSession {
+  readonly id: string;
+  readonly cwd: string;
+  /** Who answers the next prompt. */
+  agent: string;
+  /** The request that is being answered now. */
+  running: string | undefined;
+  /** What the client asked for and does not get, until it has been told. */
+  notice: string | undefined;
+}
+
+/** The one option of a session: who answers. */
+export function agentOption(agent: string, agents: readonly OfferedAgent[]): JsonObject[] {
+  if (agents.length === 0) return [];
+  const known = agents.some(({ id }) => id === agent) ? agents : [{ id: agent, name: agent }, ...agents];
+  return [
+    {
+      id: AGENT_OPTION,
+      name: 'Agent',
+      category: 'model',
+      type: 'select',
+      currentValue: agent,
+      options: known.map(({ id, name, description }) => ({
+        value: id,
+        name,
+        ...(description !== undefined && description !== '' && { description }),
+      })),
+    },
+  ];
+}
+
+export interface OfferedAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+}
+
+export const AGENT_OPTION = 'agent';

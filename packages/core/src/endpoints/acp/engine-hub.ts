@@ -1,0 +1,42 @@
+import { type E2AEnvelope, type E2AResponse, isFailed, type Json, newEnvelope } from '@dragoman/protocols';
+import type { Call } from '../../call.ts';
+import type { Engine } from '../../engine.ts';
+import type { Ids, Log } from '../../ports.ts';
+import type { Principal } from '../../principal.ts';
+import { refuse } from '../../refused.ts';
+import { resultOf } from '../../targets/ask-target.ts';
+import type { AcpHub } from './acp-hub.ts';
+
+export interface EngineHubOptions {
+  readonly engine: Engine;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** With what it may do now: a connection outlives changes of that. */
+  readonly principal: () => Principal;
+  /** Aborts when the client has left. */
+  readonly signal: AbortSignal;
+}
+
+/** The hub in this process. */
+export function engineHub({ engine, ids, log, principal, signal }: EngineHubOptions): AcpHub {
+  const call = (counted: boolean): Call => ({ principal: principal(), signal, log, beside: { counted } });
+  return {
+    async request(method, params, agent): Promise<Json> {
+      const envelope = newEnvelope({
+        request_id: `acp-${ids.uuid()}`,
+        method,
+        params,
+        agent_ref: agent === undefined ? null : { id: agent },
+        channel: 'acp',
+      });
+      // What an editor asks of the server beside its prompts is not counted, as reading over HTTP is not.
+      for await (const frame of engine.handle(envelope, call(true))) {
+        if (frame.is_final) return isFailed(frame) ? resultOf(frame, method) : (frame.body['result'] ?? null);
+      }
+      return refuse('agent_failed');
+    },
+    send: (envelope: E2AEnvelope): AsyncIterable<E2AResponse> => engine.handle(envelope, call(false)),
+    read: (requestId) => engine.runs.read({ owner: principal().id, requestId }, -1, signal),
+    cancel: async (requestId) => engine.runs.cancel({ owner: principal().id, requestId }),
+  };
+}

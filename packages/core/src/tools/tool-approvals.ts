@@ -1,0 +1,92 @@
+import { type JsonObject, show } from '@dragoman/protocols';
+import type { Ask } from '../ask.ts';
+import type { Principal } from '../principal.ts';
+import { refuse } from '../refused.ts';
+
+/** When a person is asked before a tool is called. `once`: before the first call of a caller, until the server stops. */
+export const APPROVALS = ['always', 'once', 'never'] as const;
+export type Approval = (typeof APPROVALS)[number];
+
+/** Which tools need the approval of a person. A pattern is a tool's name, in which `*` stands for any characters. */
+export interface ApprovalRule {
+  readonly tools: string;
+  readonly approval: Approval;
+}
+
+/** A call that may need approval. */
+export interface ApprovedCall {
+  readonly name: string;
+  readonly args: JsonObject;
+  readonly principal: Principal;
+  readonly ask?: Ask | undefined;
+}
+
+/** Asks a person before the tools that need it. The first rule that names a tool decides. */
+export class ToolApprovals {
+  #rules: readonly { readonly matches: (name: string) => boolean; readonly approval: Approval }[] = [];
+  /** Who has been given which tool. */
+  readonly #given = new Set<string>();
+
+  /** Takes other rules from now on. */
+  set(rules: readonly ApprovalRule[]): void {
+    this.#rules = rules.map(({ tools, approval }) => ({ matches: matcher(tools), approval }));
+    this.#given.clear();
+  }
+
+  /** Resolves when the call may go on; `undefined` when nobody has to be asked. Rejects with `Refused` when it may not. */
+  before(call: ApprovedCall): Promise<void> | undefined {
+    if (this.#rules.length === 0) return undefined;
+    const approval = this.#rules.find(({ matches }) => matches(call.name))?.approval ?? 'never';
+    if (approval === 'never') return undefined;
+    if (approval === 'once' && this.#given.has(nameOf(call))) return undefined;
+    return this.#asked(call, approval);
+  }
+
+  async #asked(call: ApprovedCall, approval: Exclude<Approval, 'never'>): Promise<void> {
+    const { name, args, ask } = call;
+    if (ask === undefined) {
+      const suggestions = ['send it as a request to the target "tools", whose caller can be asked'];
+      refuse(
+        'forbidden',
+        { suggestions },
+        `The tool ${name} needs the approval of a person, and nobody can be asked here.`,
+      );
+    }
+    const { option_id: chosen } = await ask({
+      kind: 'permission',
+      title: `Call the tool ${name}?`,
+      subject: { type: 'tool_call', name, input: args },
+      options: [
+        approval === 'once'
+          ? { id: ALLOW, name: 'Allow', kind: 'allow_always' }
+          : { id: ALLOW, name: 'Allow', kind: 'allow_once' },
+        { id: 'reject', name: 'Reject', kind: 'reject_once' },
+      ],
+    });
+    if (chosen !== ALLOW) refuse('forbidden', {}, `The call of the tool ${show(name)} was rejected by a person.`);
+    if (approval === 'once') this.#given.add(nameOf(call));
+  }
+}
+
+function nameOf({ name, principal }: ApprovedCall): string {
+  return `${principal.id}\n${name}`;
+}
+
+/** By pieces, from left to right: no pattern can take long. */
+function matcher(pattern: string): (name: string) => boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return (name) => name === pattern;
+  return (name) => {
+    if (!name.startsWith(first) || !name.endsWith(last) || name.length < first.length + last.length) return false;
+    let at = first.length;
+    for (const piece of rest) {
+      const found = name.indexOf(piece, at);
+      if (found === -1) return false;
+      at = found + piece.length;
+    }
+    return at <= name.length - last.length;
+  };
+}
+
+const ALLOW = 'allow';

@@ -1,0 +1,74 @@
+import { AcpConnection, type Engine, engineHub, failureOf, type Ids, type JsonReader, type Log } from '@dragoman/core';
+import type { Json, Outcome } from '@dragoman/protocols';
+import { type DoorLimits, jsonLimits } from '../config/door-limits.ts';
+import type { Connection, SocketRoute } from '../http/route.ts';
+import { VERSION } from '../version.ts';
+
+export interface AcpContext {
+  readonly engine: Engine;
+  readonly reader: JsonReader;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly limits: DoorLimits;
+}
+
+/** ACP over a WebSocket: one JSON-RPC message a frame. */
+export function acpSocketRoutes(context: AcpContext): SocketRoute[] {
+  return [
+    {
+      path: '/acp',
+      access: 'agent',
+      subprotocols: ['dragoman'],
+      summary: 'The Agent Client Protocol: the client chooses an agent for each session.',
+      open: (connection) => serve(connection, context),
+    },
+    {
+      path: '/acp/agents/:agent_id',
+      access: 'agent',
+      subprotocols: ['dragoman'],
+      summary: 'The Agent Client Protocol, with this agent.',
+      open: (connection) => serve(connection, context),
+    },
+  ];
+}
+
+async function serve(connection: Connection, { engine, reader, ids, log, limits }: AcpContext): Promise<void> {
+  const { principal: proven, signal } = connection;
+  if (proven === undefined) throw new Error('an agent socket was opened without a caller');
+  const principal = () => engine.callers.renewed(proven);
+  const acp = new AcpConnection({
+    hub: engineHub({ engine, ids, log, principal, signal }),
+    send: (message) => connection.send(JSON.stringify(message)),
+    ids,
+    log,
+    version: VERSION,
+    transport: 'websocket',
+    agent: connection.params['agent_id'],
+  });
+  const read = async (text: string): Promise<Outcome<Json> | undefined> => {
+    try {
+      return await reader.read(text, { limits: jsonLimits(limits), caller: proven.id });
+    } catch (error) {
+      await acp.unreadable(failureOf(error)?.message ?? 'the message could not be read');
+      return undefined;
+    }
+  };
+  const answers = new Set<Promise<void>>();
+  try {
+    for await (const text of connection.messages) {
+      const json = await read(text);
+      if (json === undefined) continue;
+      const answer = (json.ok ? acp.receive(json.value) : acp.unreadable(json.issues[0]?.message ?? 'not JSON')).catch(
+        (error: unknown) => {
+          // The peer is gone: the work goes on, and nobody is there to be told.
+          if (!signal.aborted) log.error({ error: String(error) }, 'an ACP message could not be answered');
+        },
+      );
+      answers.add(answer);
+      void answer.finally(() => answers.delete(answer));
+    }
+    await Promise.all(answers);
+  } finally {
+    acp.close();
+  }
+}

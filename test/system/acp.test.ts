@@ -1,0 +1,304 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Readable, Writable } from 'node:stream';
+import * as acp from '@agentclientprotocol/sdk';
+import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { call } from './call.ts';
+import { Caller } from './caller.ts';
+import { moduleAgent, System } from './system.ts';
+
+const system = await System.start({
+  config: {
+    default_agent: 'worker',
+    agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker') },
+  },
+});
+afterAll(() => system[Symbol.asyncDispose]());
+const { api_key: key } = await system.caller('editor-agent');
+const { api_key: strangersKey } = await system.caller('other-agent');
+const caller = new Caller(system, key);
+
+// What goes over the line is checked against the official schema of version 1, whatever the SDK makes of it.
+const require = createRequire(import.meta.url);
+const schemaFile = require.resolve('@agentclientprotocol/sdk').replace(/\/dist\/.*/, '/schema/v1/schema.json');
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+ajv.addSchema(JSON.parse(readFileSync(schemaFile, 'utf8')), 'acp');
+const faults: unknown[] = [];
+
+function check(name: string, value: unknown): void {
+  const validate = ajv.getSchema(`acp#/$defs/${name}`);
+  if (validate?.(value) !== true) faults.push({ name, value, errors: validate?.errors });
+}
+
+/** A stream whose messages from the server are checked as they pass. */
+function checked(stream: acp.Stream): acp.Stream {
+  const asked = new Map<unknown, string>();
+  const look = new TransformStream({
+    transform(message: Record<string, unknown>, controller) {
+      const { method, id, params, result, error } = message;
+      if (method === 'session/update') check('SessionNotification', params);
+      else if (method === 'session/request_permission') check('RequestPermissionRequest', params);
+      else if (method === 'elicitation/create') check('CreateElicitationRequest', params);
+      else if (error !== undefined) check('Error', error);
+      else if (result !== undefined) check(RESULTS[asked.get(id) ?? ''] ?? 'ExtResponse', result);
+      controller.enqueue(message);
+    },
+  });
+  const note = new TransformStream({
+    transform(message: Record<string, unknown>, controller) {
+      if (message['id'] !== undefined && message['method'] !== undefined)
+        asked.set(message['id'], String(message['method']));
+      controller.enqueue(message);
+    },
+  });
+  void note.readable.pipeTo(stream.writable as WritableStream).catch(() => {});
+  return {
+    readable: stream.readable.pipeThrough(look as never) as acp.Stream['readable'],
+    writable: note.writable as acp.Stream['writable'],
+  };
+}
+
+const RESULTS: Readonly<Record<string, string>> = {
+  initialize: 'InitializeResponse',
+  'session/new': 'NewSessionResponse',
+  'session/load': 'LoadSessionResponse',
+  'session/list': 'ListSessionsResponse',
+  'session/prompt': 'PromptResponse',
+  'session/set_config_option': 'SetSessionConfigOptionResponse',
+};
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  expect(faults.splice(0)).toEqual([]);
+});
+
+const transports = {
+  WebSocket: (path = '/acp', apiKey = key) =>
+    createWebSocketStream(`${system.url.replace('http', 'ws')}${path}`, {
+      WebSocket: WebSocket as never,
+      headers: { authorization: `Bearer ${apiKey}` },
+    }),
+  stdio: (path = '/acp', apiKey = key) => {
+    const agent = path.startsWith('/acp/agents/') ? ['--agent', path.slice('/acp/agents/'.length)] : [];
+    const child = spawn(process.execPath, [system.command, 'acp', '--url', system.url, ...agent], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_KEY: apiKey },
+    });
+    children.push(child);
+    return acp.ndJsonStream(
+      Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
+      Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
+    );
+  },
+};
+
+/** What the client has seen, and how it answers permission requests. */
+class Editor {
+  readonly updates: acp.SessionNotification[] = [];
+  readonly permissions: acp.RequestPermissionRequest[] = [];
+  permit: (request: acp.RequestPermissionRequest) => Promise<string | undefined> = async () => undefined;
+
+  get text(): string {
+    return this.updates
+      .flatMap(({ update }) =>
+        update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? [update.content.text] : [],
+      )
+      .join('');
+  }
+
+  get kinds(): string[] {
+    return this.updates.map(({ update }) => update.sessionUpdate);
+  }
+
+  run<T>(stream: acp.Stream, work: (context: acp.ClientContext) => Promise<T>): Promise<T> {
+    return acp
+      .client({ name: 'editor' })
+      .onNotification(acp.methods.client.session.update, ({ params }) => {
+        this.updates.push(params);
+      })
+      .onRequest(acp.methods.client.session.requestPermission, async ({ params }) => {
+        this.permissions.push(params);
+        const optionId = await this.permit(params);
+        return { outcome: optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId } };
+      })
+      .connectWith(checked(stream), async (context) => {
+        const info = await context.request(acp.methods.agent.initialize, {
+          protocolVersion: acp.PROTOCOL_VERSION,
+          clientCapabilities: {},
+        });
+        expect(info).toMatchObject({
+          protocolVersion: 1,
+          agentInfo: { name: 'dragoman' },
+          agentCapabilities: { loadSession: true },
+        });
+        return work(context);
+      });
+  }
+}
+
+const open = (context: acp.ClientContext) =>
+  context.request(acp.methods.agent.session.new, { cwd: '/work', mcpServers: [] });
+const prompt = (context: acp.ClientContext, sessionId: string, text = 'work') =>
+  context.request(acp.methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
+const openQuestions = async () => {
+  const listed = await call(system.url, { path: '/e2a/questions', key });
+  return ((await listed.json()) as { questions: { request_id: string; question_id: string }[] }).questions;
+};
+
+describe.each(Object.entries(transports))('the official TypeScript SDK over %s', (_, connect) => {
+  test('prompts the default agent and sees its answer stream', async () => {
+    const editor = new Editor();
+    await editor.run(connect(), async (context) => {
+      const { sessionId, configOptions } = await open(context);
+      expect(configOptions).toMatchObject([{ id: 'agent', type: 'select', currentValue: 'worker' }]);
+      expect(await prompt(context, sessionId)).toEqual({ stopReason: 'end_turn' });
+      expect(editor.text).toContain('Hello world');
+      expect(editor.updates.every((update) => update.sessionId === sessionId)).toBe(true);
+    });
+  });
+
+  test('chooses another agent for a session, or has one from the start', async () => {
+    const editor = new Editor();
+    editor.permit = async () => 'allow';
+    await editor.run(connect(), async (context) => {
+      const { sessionId } = await open(context);
+      const chosen = await context.request(acp.methods.agent.session.setConfigOption, {
+        sessionId,
+        configId: 'agent',
+        value: 'asker',
+      });
+      expect(chosen.configOptions).toMatchObject([{ currentValue: 'asker' }]);
+      await prompt(context, sessionId);
+      expect(editor.permissions).toHaveLength(1);
+    });
+    await new Editor().run(connect('/acp/agents/asker'), async (context) => {
+      expect((await open(context)).configOptions).toEqual([]);
+    });
+  });
+
+  test.each(['allow', 'reject', undefined])('is asked for permission and answers %s', async (optionId) => {
+    const editor = new Editor();
+    editor.permit = async () => optionId;
+    await editor.run(connect('/acp/agents/asker'), async (context) => {
+      const { sessionId } = await open(context);
+      await prompt(context, sessionId);
+      expect(editor.kinds.indexOf('tool_call')).toBeGreaterThanOrEqual(0);
+      expect(editor.permissions).toMatchObject([
+        { sessionId, toolCall: { title: 'May I?' }, options: [{ optionId: 'allow' }, { optionId: 'reject' }] },
+      ]);
+      expect(editor.text).toContain(`answered: ${optionId ?? 'cancel'}`);
+    });
+  });
+
+  test('sees the answer go on when somebody else answers its question', async () => {
+    const editor = new Editor();
+    editor.permit = () => new Promise(() => {});
+    await editor.run(connect('/acp/agents/asker'), async (context) => {
+      const { sessionId } = await open(context);
+      const answered = prompt(context, sessionId);
+      await expect.poll(() => editor.permissions.length).toBe(1);
+      const [question] = await openQuestions();
+      const path = `/e2a/requests/${question?.request_id}/questions/${question?.question_id}`;
+      await call(system.url, { method: 'POST', path, key, json: { option_id: 'allow' } });
+      expect(await answered).toEqual({ stopReason: 'end_turn' });
+      expect(editor.text).toContain('answered: allow');
+    });
+  });
+
+  test('cancels a prompt, with its question, and goes on with the session', async () => {
+    const editor = new Editor();
+    editor.permit = () => new Promise(() => {});
+    await editor.run(connect('/acp/agents/asker'), async (context) => {
+      const { sessionId } = await open(context);
+      const answered = prompt(context, sessionId);
+      await expect.poll(() => editor.permissions.length).toBe(1);
+      await context.notify(acp.methods.agent.session.cancel, { sessionId });
+      expect(await answered).toEqual({ stopReason: 'cancelled' });
+      expect(await openQuestions()).toEqual([]);
+      editor.permit = async () => 'allow';
+      expect(await prompt(context, sessionId)).toEqual({ stopReason: 'end_turn' });
+    });
+  });
+
+  test('refuses a second prompt of a session, and one of a session that is not open', async () => {
+    const editor = new Editor();
+    await editor.run(connect('/acp/agents/worker'), async (context) => {
+      const { sessionId } = await open(context);
+      const answered = prompt(context, sessionId, 'hold');
+      await expect.poll(() => editor.updates.length).toBeGreaterThan(0);
+      await expect(prompt(context, sessionId)).rejects.toMatchObject({ code: -32600 });
+      await expect(prompt(context, 'never-was')).rejects.toMatchObject({ code: -32002 });
+      await context.notify(acp.methods.agent.session.cancel, { sessionId });
+      expect(await answered).toEqual({ stopReason: 'cancelled' });
+    });
+  });
+
+  test('lists sessions, loads one with what was said, and deletes it', async () => {
+    let sessionId = '';
+    await new Editor().run(connect(), async (context) => {
+      ({ sessionId } = await open(context));
+      await prompt(context, sessionId, 'the first thing');
+    });
+    const editor = new Editor();
+    await editor.run(connect(), async (context) => {
+      const { sessions } = await context.request(acp.methods.agent.session.list, { cwd: '/work' });
+      expect(sessions.find((session) => session.sessionId === sessionId)).toMatchObject({ cwd: '/work' });
+      await context.request(acp.methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] });
+      expect(editor.kinds[0]).toBe('user_message_chunk');
+      expect(editor.updates[0]).toMatchObject({ update: { content: { text: 'the first thing' } } });
+      expect(editor.text).toBe('Hello world');
+      expect(await prompt(context, sessionId)).toEqual({ stopReason: 'end_turn' });
+      await context.request(acp.methods.agent.session.delete, { sessionId });
+      await expect(
+        context.request(acp.methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] }),
+      ).rejects.toMatchObject({ code: -32002 });
+    });
+  });
+
+  test('loads a session whose answer is still being given, and sees the rest', async () => {
+    let sessionId = '';
+    const [first, editor] = [new Editor(), new Editor()];
+    await first.run(connect('/acp/agents/worker'), async (context) => {
+      ({ sessionId } = await open(context));
+      void prompt(context, sessionId, 'hold').catch(() => {});
+      await expect.poll(() => first.text).toBe('begun');
+    });
+    await editor.run(connect('/acp/agents/worker'), async (context) => {
+      await context.request(acp.methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] });
+      await expect.poll(() => editor.kinds).toContain('agent_message_chunk');
+      await expect(prompt(context, sessionId)).rejects.toMatchObject({ code: -32600 });
+      await context.notify(acp.methods.agent.session.cancel, { sessionId });
+      await expect
+        .poll(() => caller.rpc('history.get', { session_id: sessionId }))
+        .toMatchObject({ messages: [{ status: 'failed' }] });
+    });
+  });
+
+  test('does not find the session of another caller', async () => {
+    let sessionId = '';
+    await new Editor().run(connect(), async (context) => {
+      ({ sessionId } = await open(context));
+    });
+    await new Editor().run(connect('/acp', strangersKey), async (context) => {
+      await expect(
+        context.request(acp.methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] }),
+      ).rejects.toMatchObject({ code: -32002 });
+      const { sessions } = await context.request(acp.methods.agent.session.list, {});
+      expect(sessions.some((session) => session.sessionId === sessionId)).toBe(false);
+    });
+  });
+
+  test('a relative cwd and an unknown method are refused with a reason', async () => {
+    await new Editor().run(connect(), async (context) => {
+      await expect(
+        context.request(acp.methods.agent.session.new, { cwd: 'here', mcpServers: [] }),
+      ).rejects.toMatchObject({ code: -32602, message: expect.stringContaining('absolute path') });
+      await expect(context.request('session/fly' as never, {} as never)).rejects.toMatchObject({ code: -32601 });
+    });
+  });
+});
