@@ -19,7 +19,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { THREADS } from '../../packages/core/src/threads/threads.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const names = readdirSync(join(root, 'packages'));
+const names = readdirSync(join(root, 'packages')).filter((name) => !manifestOf(name).private);
+
+function manifestOf(name: string): { readonly private?: boolean } {
+  return JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
+}
 
 /** A project of somebody else's, with the packages as npm would give them. */
 let consumer = '';

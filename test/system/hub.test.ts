@@ -364,9 +364,10 @@ function outcomeOf(texts: readonly string[]): Outcome {
 
 /** The messages that answer `tools/call`. */
 async function callByMcp(key: string, { id, target, mode }: Question, session?: Readonly<Record<string, string>>) {
-  const args = target.agent === 'worker' ? { prompt: mode } : target.args(mode);
-  const adHocTool = target.tool(mode) === 'workflow.execute' ? 'run_workflow' : target.tool(mode);
-  const name = target.agent === 'worker' ? 'ask_worker' : adHocTool.replaceAll('-', '_');
+  const isAgent = target.agent !== 'tools' && target.agent !== 'workflows';
+  const args = isAgent ? { prompt: target.content(mode) } : target.args(mode);
+  const own = target.tool(mode) === 'workflow.execute' ? 'run_workflow' : target.tool(mode);
+  const name = (isAgent ? `ask_${target.agent}` : own).replaceAll(/[^A-Za-z0-9_]/g, '_');
   const params = { name, arguments: args, _meta: { progressToken: id, 'dragoman/request_id': id } };
   const request = modern('tools/call', params);
   const message = session && { json: { jsonrpc: '2.0', id: 1, method: 'tools/call', params }, headers: session };

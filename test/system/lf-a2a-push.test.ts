@@ -147,15 +147,16 @@ describe('a config that comes with its message', () => {
 });
 
 describe('a config for a task that runs', () => {
-  test('gets what follows; a deleted one gets nothing more', async () => {
+  test('gets what follows, where it was last named; a deleted one gets nothing more', async () => {
     const taskId = await send('hold');
     await expect.poll(async () => (await ask('GET', `/tasks/${taskId}`)).json.artifacts?.length).toBe(1);
+    await ask('POST', `/tasks/${taskId}/pushNotificationConfigs`, { id: 'kept', url: good.url('/before') });
     await ask('POST', `/tasks/${taskId}/pushNotificationConfigs`, { id: 'kept', url: good.url('/kept') });
     await ask('POST', `/tasks/${taskId}/pushNotificationConfigs`, { id: 'deleted', url: good.url('/deleted') });
     expect((await ask('DELETE', `/tasks/${taskId}/pushNotificationConfigs/deleted`)).status).toBe(200);
     await cancel(taskId);
     expect((await until(good, '/kept', 1)).map(kindOf)).toEqual(['statusUpdate TASK_STATE_CANCELED']);
-    expect(good.received.filter(({ path }) => path === '/deleted')).toEqual([]);
+    expect(good.received.filter(({ path }) => path === '/deleted' || path === '/before')).toEqual([]);
   });
 
   test('a receiver that fails is tried again, and the order stays', async () => {

@@ -58,6 +58,7 @@ describe('the official SDK of the revisions with sessions', () => {
 
     const bob = await legacyClient(system.url, otherKey);
     expect((await bob.listTools()).tools.map(({ name }) => name)).toEqual([
+      'answer_question',
       'ask_worker',
       'cancel_request',
       'get_answer',
@@ -233,6 +234,7 @@ describe('the official SDK of the revisions with sessions', () => {
   test('the endpoint of one agent has that agent alone', async () => {
     const client = await legacyClient(system.url, key, '/mcp/agents/worker');
     expect((await client.listTools()).tools.map(({ name }) => name)).toEqual([
+      'answer_question',
       'ask_worker',
       'cancel_request',
       'get_answer',
@@ -411,5 +413,33 @@ describe('2026-07-28', () => {
       status: 'completed',
       result: { structuredContent: { text: 'Hello world' } },
     });
+  });
+});
+
+describe('tool search', () => {
+  test('a long list is short, with agents first, and search_tools and call_tool reach the rest', async () => {
+    await using small = await System.start({
+      config: {
+        agents: { worker: moduleAgent('worker') },
+        tools: [agentModule('work-tool')],
+        mcp_servers: { every: { command: process.execPath, args: [EVERYTHING, 'stdio'] } },
+        mcp: { max_listed_tools: 2 },
+      },
+    });
+    const { api_key } = await small.caller('ada-agent', { permissions: { agents: all, tools: all } });
+    const client = await legacyClient(small.url, api_key);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toHaveLength(3 + 2 + 2);
+    expect(names).toEqual(expect.arrayContaining(['ask_worker', 'search_tools', 'call_tool']));
+    expect(names).not.toContain('every__get_sum');
+    const found = await client.callTool({ name: 'search_tools', arguments: { query: 'sum of numbers' } });
+    const { tools } = found.structuredContent as { tools: { name: string; inputSchema: object }[] };
+    expect(tools[0]).toMatchObject({ name: 'every__get_sum', inputSchema: { type: 'object' } });
+    const call = { name: 'call_tool', arguments: { name: 'every__get_sum', arguments: { a: 2, b: 3 } } };
+    expect(await client.callTool(call)).toMatchObject({ content: [{ text: 'The sum of 2 and 3 is 5.' }] });
+    expect(await client.callTool({ name: 'every__get_sum', arguments: { a: 2, b: 3 } })).toMatchObject({
+      content: [{ text: 'The sum of 2 and 3 is 5.' }],
+    });
+    await client.close();
   });
 });

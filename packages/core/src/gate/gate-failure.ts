@@ -4,7 +4,7 @@ import { connectFault } from './connect-fault.ts';
 /** Nothing was sent. Who may not know what stands behind a host hears no reason: it would tell open ports from closed ones. */
 export function unreachableHost(reason: string | undefined): Failure {
   if (reason === undefined) return failure('unreachable', { sent: false });
-  return failure('unreachable', { sent: false, reason }, `The host cannot be reached: ${reason}.`);
+  return failure('unreachable', { sent: false, reason }, `The host is unreachable: ${reason}.`);
 }
 
 /** Nobody was asked where the host is, so that it is not to blame: `looked_up` tells it from a host that cannot be reached. */

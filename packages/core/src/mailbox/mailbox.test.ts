@@ -443,7 +443,7 @@ describe('a callback to a name', () => {
   test('that nobody has is refused with the message', async () => {
     const { mailbox, engine } = mailboxOn(memoryStore(), echo, { resolve: failing('ENOTFOUND') });
     await expect(mailbox.receive(message('hello', {}, CALLED_BACK), { principal: ANN })).rejects.toThrow(
-      'callbackUrl cannot be called: The host cannot be reached',
+      'callbackUrl cannot be called: The host is unreachable',
     );
     await mailbox.stop();
     await engine.stop({ drainMs: 0 });

@@ -10,7 +10,7 @@ import {
   show,
 } from '@dragoman/protocols';
 import { refuse } from '../refused.ts';
-import { compileSchema } from '../tools/compile-schema.ts';
+import { compileSchema } from '../schema/compile-schema.ts';
 
 type Checked = Pick<QuestionAnswer, 'action' | 'option_id' | 'content'>;
 

@@ -30,7 +30,7 @@ async function operationsIn(file: string): Promise<Readonly<Record<string, Opera
     const names = Object.keys(module).join(', ') || 'nothing';
     throw fault(file, `it exports no operations (got ${names}). Write: export const operations = { CountItems }`);
   }
-  const { compileSchema } = await import('../tools/compile-schema.ts');
+  const { compileSchema } = await import('../schema/compile-schema.ts');
   const checked = Object.entries(operations).map(([name, operation]): [string, Operation] => {
     const problem = problemOf(name, operation);
     if (problem !== undefined) throw fault(file, problem);

@@ -28,6 +28,12 @@ describe('the era is decided for each message', () => {
     ['the modern version in its header', call('a', {}), { ...none, version: '2026-07-28' }, true],
     ['neither', call('a', {}), none, false],
     ['an older version in its header', call('a', {}), { ...none, version: '2025-11-25' }, false],
+    [
+      'Mcp-Method beside an older version',
+      call('a', {}),
+      { ...none, method: 'tools/call', version: '2025-11-25' },
+      false,
+    ],
     ['initialize', { method: 'initialize', params: {} }, none, false],
   ])('%s', (_, message, given, expected) => {
     expect(isModern(message, given)).toBe(expected);

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { MCP_CODES, type McpError, mcpError } from './errors.ts';
-import { MCP_META, MCP_MODERN_VERSION, MCP_VERSIONS } from './versions.ts';
+import { isLegacyVersion, MCP_META, MCP_MODERN_VERSION, MCP_VERSIONS } from './versions.ts';
 
 /** The headers by which HTTP repeats what is in the body. */
 export interface McpHeaders {
@@ -24,7 +24,9 @@ export interface ModernClient {
  */
 export function isModern(message: JsonObject, headers?: McpHeaders): boolean {
   if (metaOf(message)[MCP_META.version] !== undefined) return true;
-  return headers?.method !== undefined || headers?.version === MCP_MODERN_VERSION;
+  if (headers?.version === MCP_MODERN_VERSION) return true;
+  // Whoever names an older version means it, whatever else is in the headers.
+  return headers?.method !== undefined && !isLegacyVersion(headers.version);
 }
 
 /** The client of a modern request, or what is wrong with its version, its `_meta` or its headers. */

@@ -11,6 +11,10 @@ export function legacyVersionFor(asked: string): string {
   return MCP_LEGACY_VERSIONS.find((version) => version === asked) ?? MCP_LEGACY_VERSIONS[0];
 }
 
+export function isLegacyVersion(version: string | undefined): boolean {
+  return MCP_LEGACY_VERSIONS.some((one) => one === version);
+}
+
 /** The reserved keys of `_meta`. */
 export const MCP_META = {
   version: 'io.modelcontextprotocol/protocolVersion',

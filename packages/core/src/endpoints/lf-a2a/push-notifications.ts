@@ -184,7 +184,9 @@ export class PushNotifications {
     const task = await tasks.follow({ id: owner }, agentId, { taskId, signal });
     if (task === undefined) return;
     for await (const { id, body, isOver } of notifications(task, config)) {
-      const delivery = this.#deliveryOf(config, id, body);
+      // It may have another URL by now.
+      const { url } = (await store.pushConfigs.named(config.name)) ?? config;
+      const delivery = this.#deliveryOf({ ...config, url }, id, body);
       const { clock, log } = this.#options;
       const advance = () => store.pushConfigs.advance(config.name, { position: id, isOver, delivery });
       const advanced = await patiently(advance, {
@@ -198,7 +200,7 @@ export class PushNotifications {
       outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
       await unlessAborted(outbox.over(delivery.id), signal);
       if (isOver) return;
-      if (!(await store.outbox.isDisabled(owner, config.url))) continue;
+      if (!(await store.outbox.isDisabled(owner, url))) continue;
       await store.pushConfigs.advance(config.name, { position: id, isOver: true, delivery: null });
       return;
     }

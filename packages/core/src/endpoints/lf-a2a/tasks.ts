@@ -11,6 +11,7 @@ import {
   type Task,
   TaskFold,
 } from '@dragoman/protocols/lf-a2a';
+import { LRUCache } from 'lru-cache';
 import type { Received } from '../../call.ts';
 import type { Engine } from '../../engine.ts';
 import type { Clock, Log } from '../../ports.ts';
@@ -80,6 +81,8 @@ export function eventIdIn(text: string | undefined): EventId | undefined {
 /** Requests of the hub as tasks of Linux Foundation A2A: a task is one request, and its context is the session. */
 export class LfA2aTasks {
   readonly #options: TasksOptions;
+  /** Tasks that have ended do not change. Whether there is one is asked of the store each time. */
+  readonly #ended = new LRUCache<string, TaskFold>({ maxSize: ENDED_LENGTH, maxEntrySize: ENDED_LENGTH / 8 });
 
   constructor(options: TasksOptions) {
     this.#options = options;
@@ -116,8 +119,12 @@ export class LfA2aTasks {
   async find(principal: Caller, agentId: string, taskId: string): Promise<TaskFold | undefined> {
     const row = await this.#row(principal, agentId, taskId);
     if (row === undefined) return undefined;
+    const name = JSON.stringify([row.owner, row.requestId, row.acceptedAt]);
+    const known = this.#ended.get(name);
+    if (known !== undefined) return known;
     const fold = foldOf(row);
-    await this.#foldAll(row, fold);
+    const { length } = await this.#foldAll(row, fold);
+    if (isTerminal(fold.state)) this.#ended.set(name, fold, { size: length + row.envelope.length });
     return fold;
   }
 
@@ -266,6 +273,8 @@ function keyOf({ owner, requestId }: RequestRow): RequestKey {
 
 /** Characters of envelopes and frames that are read for one page; a page that needs more is shorter. */
 const LIST_BYTES = 8 << 20;
+/** Characters of the frames of tasks that are kept in memory, together. */
+const ENDED_LENGTH = 16 << 20;
 /** A frame has fewer events. */
 const LAST_INDEX = 999;
 const BEFORE_ALL: EventId = { sequence: -1, index: 0 };

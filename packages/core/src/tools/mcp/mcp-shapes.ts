@@ -1,5 +1,5 @@
 import { type Json, type JsonObject, type JsonSchema, type Static, segmentsOf } from '@dragoman/protocols';
-import { compileSchema } from '../compile-schema.ts';
+import { compileSchema } from '../../schema/compile-schema.ts';
 import { MisshapenAnswer } from './mcp-error.ts';
 
 /** Reads an answer; throws `MisshapenAnswer` with the first field that is not as MCP has it. */

@@ -1,5 +1,5 @@
 import { type Json, pointerTo, type Validator } from '@dragoman/protocols';
-import type { Effort } from '../effort.ts';
+import type { Effort } from './effort.ts';
 import type { SchemaKind, SchemaNode } from './schema-node.ts';
 
 type ValidatorError = NonNullable<Validator['errors']>[number];

@@ -1,8 +1,8 @@
 import type { Json, JsonObject, JsonSchema, Validator } from '@dragoman/protocols';
 import { Effort, TooMuchEffort } from './effort.ts';
-import { SchemaDocument } from './schema/schema-document.ts';
-import type { SchemaNode } from './schema/schema-node.ts';
-import { SchemaRun } from './schema/schema-run.ts';
+import { SchemaDocument } from './schema-document.ts';
+import type { SchemaNode } from './schema-node.ts';
+import { SchemaRun } from './schema-run.ts';
 
 /** A schema that is known only at run time, as two validators. */
 export interface CompiledSchema {

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, pointerTo, segmentsOf, show, valueAt } from '@dragoman/protocols';
-import { linearPattern, writtenOut } from '../../linear-pattern.ts';
+import { linearPattern, writtenOut } from '../linear-pattern.ts';
 import { KEYWORDS, never, type PatternTest, type SchemaPart } from './keywords.ts';
 import type { SchemaKind, SchemaNode, SchemaRule } from './schema-node.ts';
 
