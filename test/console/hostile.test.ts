@@ -37,6 +37,7 @@ const ATTACKS: readonly string[] = [
   '<javascript:alert(1)>',
   '"><script>alert(1)</script>',
   "' onmouseover='alert(1)",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what somebody would write
   '`${alert(1)}`',
   '{{constructor.constructor("alert(1)")()}}',
   '<!--><script>alert(1)</script>-->',

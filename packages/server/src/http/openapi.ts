@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type JsonSchema, SCHEMA_BASE } from '@dragoman/protocols';
+import { isObject, type Json, type JsonObject, type JsonSchema, SCHEMA_BASE } from '@dragoman/protocols';
 import { PROBLEM_TYPE } from './problem.ts';
 import { publishedSchema } from './published-schema.ts';
 import type { Access, Route, RouteBody, RouteParameter } from './route.ts';
@@ -61,7 +61,7 @@ function placeSchema(given: JsonSchema, schemas: Record<string, Json>): Json {
   const { $ref } = given;
   const schema = typeof $ref === 'string' ? published($ref) : given;
   const { $id } = schema;
-  if (typeof $id !== 'string') return schema as JsonObject;
+  if (typeof $id !== 'string') return withPlaced(schema as JsonObject, schemas);
   const name = $id
     .replace(/\.json$/, '')
     .split('/')
@@ -69,6 +69,15 @@ function placeSchema(given: JsonSchema, schemas: Record<string, Json>): Json {
     .join('.');
   schemas[name] = schema as JsonObject;
   return { $ref: `#/components/schemas/${name}` };
+}
+
+/** The same schema, with what it refers to placed as well. */
+function withPlaced(json: Json, schemas: Record<string, Json>): Json {
+  if (Array.isArray(json)) return json.map((item) => withPlaced(item, schemas));
+  if (!isObject(json)) return json;
+  const { $ref } = json;
+  if (typeof $ref === 'string' && $ref.startsWith(`${SCHEMA_BASE}/`)) return placeSchema({ $ref }, schemas);
+  return Object.fromEntries(Object.entries(json).map(([name, value]) => [name, withPlaced(value, schemas)]));
 }
 
 function published(address: string): JsonSchema {

@@ -1,0 +1,140 @@
+import type { WorkflowPlan } from '@dragoman/client';
+import type { ExecutionResult } from '@dragoman/protocols/a2e-workflow';
+import { useEffect, useState } from 'preact/hooks';
+import { useLive } from '../live.ts';
+import { pageUrl, route } from '../router.ts';
+import { asAgent } from '../session.ts';
+import { Json } from './json.tsx';
+import { PlanGraph, type StepStates } from './plan-graph.tsx';
+import { Problem } from './problem.tsx';
+import { State } from './state.tsx';
+import { Text } from './text.tsx';
+import { When } from './when.tsx';
+
+/** An execution as it runs: its events light up the graph, its end brings the results. */
+export function Run({ id, plan }: { readonly id: string; readonly plan: WorkflowPlan | undefined }) {
+  const client = asAgent.value;
+  const [states, setStates] = useState<StepStates>({});
+  const [times, setTimes] = useState<Readonly<Record<string, number>>>({});
+  const [result, setResult] = useState<ExecutionResult>();
+  const [trouble, setTrouble] = useState<unknown>();
+  useEffect(() => {
+    const over = new AbortController();
+    const read = async () => {
+      for await (const event of client?.workflows.events(id, { signal: over.signal }) ?? []) {
+        if (event.event === 'execution-finished') setResult(event.result);
+        else if (event.event === 'operation-started') setStates((all) => ({ ...all, [event.operationId]: 'running' }));
+        else {
+          setStates((all) => ({ ...all, [event.operationId]: event.status === 'success' ? 'success' : 'failed' }));
+          setTimes((all) => ({ ...all, [event.operationId]: event.duration_ms }));
+        }
+      }
+    };
+    read().catch((error) => {
+      if (!over.signal.aborted) setTrouble(error);
+    });
+    return () => over.abort();
+  }, [client, id]);
+  return (
+    <>
+      <div class="bar">
+        <State state={result?.status ?? 'running'} />
+        <a class="mono cut" href={pageUrl('workflows', 'executions', id)}>
+          <Text value={id} />
+        </a>
+        {result === undefined && (
+          <button
+            type="button"
+            class="danger small"
+            onClick={() => void client?.workflows.cancel(id).catch(setTrouble)}
+          >
+            Cancel
+          </button>
+        )}
+      </div>
+      {plan !== undefined && <PlanGraph plan={plan} states={states} />}
+      <Problem error={trouble} />
+      <ol>
+        {Object.entries(states).map(([step, state]) => (
+          <li key={step}>
+            <State state={state} /> <Text value={step} />{' '}
+            {times[step] !== undefined && <span class="dim">{Math.round(times[step])} ms</span>}
+            {result?.results[step] !== undefined && (
+              <details>
+                <summary class="dim">Output</summary>
+                <Json value={result.results[step]} label={`Output of ${step}`} />
+              </details>
+            )}
+          </li>
+        ))}
+      </ol>
+      {result?.error !== undefined && <Json value={result.error} label="Error" />}
+    </>
+  );
+}
+
+export function Executions() {
+  const client = asAgent.value;
+  const cursor = route.value.query.get('cursor') ?? undefined;
+  const { data, error, reload } = useLive(
+    async () => client?.workflows.list({ limit: 50, ...(cursor !== undefined && { cursor }) }),
+    [client, cursor],
+    cursor === undefined ? 3000 : undefined,
+  );
+  return (
+    <>
+      <Problem error={error} retry={reload} />
+      {data?.executions.length === 0 && (
+        <p class="dim">
+          Nothing has run yet. <a href={pageUrl('workflows')}>Run one in the editor.</a>
+        </p>
+      )}
+      <div class="scroll" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th>Status</th>
+              <th>Execution</th>
+              <th>Started</th>
+              <th class="number">Took</th>
+            </tr>
+          </thead>
+          <tbody>
+            {data?.executions.map(({ execution_id: id, status, started_at: started, duration_ms: took }) => (
+              <tr key={id}>
+                <td>
+                  <State state={status} />
+                </td>
+                <td class="mono cut">
+                  <a href={pageUrl('workflows', 'executions', id)}>
+                    <Text value={id} />
+                  </a>
+                </td>
+                <td class="tight">
+                  <When at={started} />
+                </td>
+                <td class="number">{took === undefined ? '' : `${Math.round(took)} ms`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {data?.next_cursor != null && (
+        <p>
+          <a href={`${pageUrl('workflows', 'executions')}?cursor=${encodeURIComponent(data.next_cursor)}`}>Older</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+export function OneExecution({ id }: { readonly id: string }) {
+  return (
+    <section class="panel">
+      <div class="bar">
+        <a href={pageUrl('requests', id)}>Its frames and X-ray</a>
+      </div>
+      <Run id={id} plan={undefined} />
+    </section>
+  );
+}
