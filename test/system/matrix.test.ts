@@ -12,6 +12,7 @@ import { allFrames, call, type HttpAnswer } from './call.ts';
 import { modern } from './mcp-caller.ts';
 import { SocketClient } from './socket-client.ts';
 import { agentModule, System } from './system.ts';
+import { workflowOf } from './workflow-caller.ts';
 
 const system = await System.start({
   config: {
@@ -22,6 +23,8 @@ const system = await System.start({
     },
     // Nobody listens there: callbacks to it are dead after the first try.
     mailbox: { anonymous: ['echo'], requests_per_minute: 1000, callbacks: { retries: 0 } },
+    // Every route is called with a revoked key.
+    messages: { unproven_per_minute: 1000 },
     gate: { callbacks: ['127.0.0.1:9'] },
   },
 });
@@ -57,6 +60,7 @@ await call(system.url, {
 let number = 0;
 const fresh = () => `fresh-${++number}`;
 
+const PUSH = { url: 'http://127.0.0.1:9/hook' };
 const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['api.example.com'] };
 
 /**
@@ -100,6 +104,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   ...lfA2aRules('/lf-a2a', '/lf-a2a'),
   ...lfA2aRules('/lf-a2a/agents/{agent_id}', '/lf-a2a/agents/echo'),
   'GET /lf-a2a/agents': { call: () => ({ path: '/lf-a2a/agents' }) },
+  'GET /.well-known/jwks.json': { call: () => ({ path: '/.well-known/jwks.json' }) },
   'GET /.well-known/ai-catalog.json': { call: () => ({ path: '/.well-known/ai-catalog.json' }) },
   ...mcpRules('/mcp', '/mcp'),
   ...mcpRules('/mcp/agents/{agent_id}', '/mcp/agents/echo'),
@@ -120,6 +125,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     }),
     owned: true,
   },
+  'GET /a2e/types': { call: () => ({ path: '/a2e/types' }) },
+  'GET /a2e/learning': { call: () => ({ path: '/a2e/learning' }) },
   'GET /e2a/requests': { call: () => ({ path: '/e2a/requests' }) },
   'GET /admin/v1/requests': { call: () => ({ path: '/admin/v1/requests' }) },
   'GET /admin/v1/overview': { call: () => ({ path: '/admin/v1/overview' }) },
@@ -240,6 +247,17 @@ const RULES: Readonly<Record<string, Rule>> = {
     owned: true,
     words: 'application/json',
   },
+  'GET /api/v1/storage': { call: () => ({ path: '/api/v1/storage' }), words: 'application/json' },
+  'GET /api/v1/storage/{key}': {
+    call: async (key) => ({ path: `/api/v1/storage/${key ?? (await storedKey())}` }),
+    owned: true,
+    words: 'application/json',
+  },
+  'DELETE /api/v1/storage/{key}': {
+    call: async (key) => ({ path: `/api/v1/storage/${key ?? (await storedKey())}` }),
+    owned: true,
+    words: 'application/json',
+  },
   'GET /api/v1/rate-limit/status': { call: () => ({ path: '/api/v1/rate-limit/status' }), words: 'application/json' },
   'DELETE /api/v1/cache': { call: () => ({ path: '/api/v1/cache' }), words: 'application/json' },
   'DELETE /admin/v1/cache': { call: () => ({ path: '/admin/v1/cache' }) },
@@ -301,7 +319,7 @@ function lfA2aRules(base: string, at: string): Record<string, Rule> {
       words,
     },
     [`GET ${base}${prefix}/${card}`]: { call: () => ({ path: `${at}${prefix}/${card}` }), words },
-    [`GET ${base}${prefix}/tasks`]: { call: () => ({ path: `${at}${prefix}/tasks` }), words, status: 400 },
+    [`GET ${base}${prefix}/tasks`]: { call: () => ({ path: `${at}${prefix}/tasks` }), words },
     [`GET ${base}${prefix}/tasks/{task}`]: {
       call: (id = 'of-owner') => ({ path: `${at}${prefix}/tasks/${id}` }),
       owned: true,
@@ -314,6 +332,11 @@ function lfA2aRules(base: string, at: string): Record<string, Rule> {
       words,
       status: 400,
     },
+    ...pushRules(
+      `${base}${prefix}/tasks/{task}/pushNotificationConfigs`,
+      (task) => `${at}${prefix}/tasks/${task}/pushNotificationConfigs`,
+      prefix === '' ? PUSH : { pushNotificationConfig: PUSH },
+    ),
   });
   return {
     [`GET ${base}/.well-known/agent-card.json`]: { call: () => ({ path: `${at}/.well-known/agent-card.json` }) },
@@ -325,6 +348,17 @@ function lfA2aRules(base: string, at: string): Record<string, Rule> {
     },
     ...rest('', 'extendedAgentCard'),
     ...rest('/v1', 'card'),
+  };
+}
+
+/** Of a task that has ended, so that nothing is sent. */
+function pushRules(route: string, at: (task: string) => string, config: JsonObject): Record<string, Rule> {
+  const rule = { owned: true, words: 'application/a2a+json' };
+  return {
+    [`POST ${route}`]: { ...rule, call: (id = 'of-owner') => ({ path: at(id), json: config }) },
+    [`GET ${route}`]: { ...rule, call: (id = 'of-owner') => ({ path: at(id) }) },
+    [`GET ${route}/{config}`]: { ...rule, call: (id = 'of-owner') => ({ path: `${at(id)}/none` }), status: 404 },
+    [`DELETE ${route}/{config}`]: { ...rule, call: (id = 'of-owner') => ({ path: `${at(id)}/none` }) },
   };
 }
 
@@ -656,6 +690,18 @@ async function executed(): Promise<string> {
   const json = { workflow: workflow(id) };
   await call(system.url, { method: 'POST', path: '/api/v1/workflows/execute', key: owner.api_key, json });
   return id;
+}
+
+/** A key under which a workflow of the owner has stored something. */
+async function storedKey(): Promise<string> {
+  const key = fresh();
+  const operations = {
+    time: { GetCurrentDateTime: { format: 'timestamp', outputPath: '/workflow/now' } },
+    store: { StoreData: { inputPath: '/workflow/now', storage: 'localStorage', key } },
+  };
+  const json = { workflow: workflowOf(operations, { id: key }) };
+  await call(system.url, { method: 'POST', path: '/api/v1/workflows/execute', key: owner.api_key, json });
+  return key;
 }
 
 function chat(requestId: string): JsonObject & { request_id: string } {

@@ -33,7 +33,7 @@ export function storageRoutes(stored: Workflows['storedData']): Route[] {
       handle: async (request) => {
         const { key = '' } = request.params;
         const value = await stored.read(callerOf(request).id, key);
-        if (value === undefined) return noKey(key);
+        if (value === undefined) return NO_KEY;
         const text = `{"key":${JSON.stringify(key)},"value":${new TextDecoder().decode(value.bytes)}}`;
         return { status: 200, headers: { 'Content-Type': 'application/json' }, text };
       },
@@ -49,13 +49,14 @@ export function storageRoutes(stored: Workflows['storedData']): Route[] {
       handle: async (request) => {
         const { key = '' } = request.params;
         const removed = await stored.remove(callerOf(request).id, key);
-        return removed ? { status: 200, json: { key, deleted: true } } : noKey(key);
+        return removed ? { status: 200, json: { key, deleted: true } } : NO_KEY;
       },
     },
   ];
 }
 
-function noKey(key: string) {
-  const suggestions = ['GET /api/v1/storage lists your keys'];
-  return failure('not_found', { suggestions }, `Nothing is stored under ${JSON.stringify(key.slice(0, 256))}.`);
-}
+const NO_KEY = failure(
+  'not_found',
+  { suggestions: ['GET /api/v1/storage lists your keys'] },
+  'Nothing is stored under this key.',
+);
