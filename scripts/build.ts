@@ -1,6 +1,7 @@
 // Builds every package into its dist folder: its modules bundled for Node, where to load hundreds of small files takes longer
 // than all else that a start does, and the declarations of its types. What is not the package's own stays outside of the
-// bundle, and what is loaded late stays apart. A package for browsers also has its modules one by one: who bundles those can
+// bundle, and what is loaded late stays apart. The exception is a package of ours that is only a devDependency: it is carried
+// inside, with its types, so that the other one can be installed alone. A package for browsers also has its modules one by one: who bundles those can
 // leave out what is not used. The console is a page, bundled for browsers, and goes into the server's package. A package whose
 // sources, and those it uses, are as they were is left as it is.
 //
@@ -13,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { build as bundle, type Plugin } from 'esbuild';
 import { THREADS } from '../packages/core/src/threads/threads.ts';
 import { buildConsole } from './build-console.ts';
+import { carryTypes } from './carried-types.ts';
 import { PACKAGES, packagesInOrderOfUse } from './packages.ts';
 
 /** What is reached by the path of its file, besides what a package exports. */
@@ -33,7 +35,7 @@ const STAMPS = fileURLToPath(new URL('../node_modules/.cache/dragoman-build/', i
 mkdirSync(STAMPS, { recursive: true });
 // Over all packages so far: a change in one builds those after it, too.
 const digest = createHash('sha256');
-for (const file of ['../tsconfig.base.json', 'build.ts', 'build-console.ts'])
+for (const file of ['../tsconfig.base.json', 'build.ts', 'build-console.ts', 'carried-types.ts'])
   digest.update(readFileSync(new URL(file, import.meta.url)));
 for (const name of packagesInOrderOfUse()) {
   const folder = PACKAGES + name;
@@ -55,7 +57,10 @@ for (const name of packagesInOrderOfUse()) {
 async function build(name: string, sources: readonly string[]): Promise<void> {
   const folder = PACKAGES + name;
   if (name === 'console') return buildConsole(`${folder}/dist`);
-  const { exports }: Manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const { exports, devDependencies = {} }: Manifest = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
+  const carried = Object.keys(devDependencies)
+    .filter((used) => used.startsWith('@dragoman/') && used !== '@dragoman/console')
+    .map((used) => used.replace('@dragoman/', ''));
   const modules = Object.values(exports).filter((target) => typeof target !== 'string');
   const isForBrowsers = modules.some((target) => target.node !== undefined);
   rmSync(`${folder}/dist`, { recursive: true, force: true });
@@ -72,14 +77,15 @@ async function build(name: string, sources: readonly string[]): Promise<void> {
     chunkNames: '[name]-[hash]',
     bundle: true,
     splitting: true,
-    packages: 'external',
+    ...(carried.length > 0 ? { conditions: ['dragoman:source'] } : { packages: 'external' }),
     format: 'esm',
     platform: 'node',
     target: 'node20',
     charset: 'utf8',
     logLevel: 'warning',
-    plugins: [validatorsAt(isForBrowsers ? '../generated' : './generated')],
+    plugins: carried.length > 0 ? [] : [validatorsAt(isForBrowsers ? '../generated' : './generated')],
   });
+  for (const other of carried) carryTypes(`${folder}/dist`, PACKAGES, other);
   for (const file of sources) {
     if (file.startsWith('src/generated/')) cpSync(`${folder}/${file}`, `${folder}/dist/${file.slice('src/'.length)}`);
   }
@@ -124,6 +130,7 @@ function sourcesOf(folder: string): string[] {
 
 interface Manifest {
   readonly exports: Readonly<Record<string, string | Module>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 interface Module {

@@ -18,3 +18,11 @@ export function packagesInOrderOfUse(): string[] {
   for (const name of names) add(name);
   return ordered;
 }
+
+/** The packages that a release publishes: all that are not private, each after those it uses. */
+export function publishedPackages(): string[] {
+  return packagesInOrderOfUse().filter((name) => {
+    const manifest = JSON.parse(readFileSync(`${PACKAGES}${name}/package.json`, 'utf8'));
+    return manifest.private !== true;
+  });
+}

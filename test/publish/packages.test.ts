@@ -1,77 +1,87 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { publint } from 'publint';
-import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { THREADS } from '../../packages/core/src/threads/threads.ts';
+import { Publication } from '../../scripts/publication.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const names = readdirSync(join(root, 'packages')).filter((name) => !manifestOf(name).private);
 
-function manifestOf(name: string): { readonly private?: boolean } {
-  return JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'));
-}
-
-/** A project of somebody else's, with the packages as npm would give them. */
+/** A project of somebody else's, with the packages as npm would install them. */
 let consumer = '';
-const installed = (name: string) => join(consumer, 'node_modules/@dragoman', name);
+let publication: Publication;
+const installed = (name: string) => publication.installed(name);
 
 beforeAll(() => {
   consumer = mkdtempSync(join(tmpdir(), 'dragoman-consumer-'));
-  mkdirSync(join(consumer, 'node_modules/@dragoman'), { recursive: true });
-  for (const entry of readdirSync(join(root, 'node_modules'))) {
-    if (entry.startsWith('.') || entry === '@dragoman') continue;
-    symlinkSync(join(root, 'node_modules', entry), join(consumer, 'node_modules', entry));
-  }
-  execFileSync('npm', ['pack', '--workspaces', '--silent', '--pack-destination', consumer], { cwd: root });
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  for (const name of names) {
-    mkdirSync(installed(name));
-    const tarball = join(consumer, `dragoman-${name}-${version}.tgz`);
-    execFileSync('tar', ['-xzf', tarball, '-C', installed(name), '--strip-components=1']);
-  }
+  publication = new Publication(consumer);
 }, 120_000);
 
 afterAll(() => rmSync(consumer, { recursive: true, force: true }));
 
-describe.each(names)('@dragoman/%s', (name) => {
-  test('has what it should, and nothing of ours', () => {
-    const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
-    for (const needed of ['package.json', 'README.md', 'LICENSE', 'dist']) expect(files).toContain(needed);
-    expect(
-      files.filter((file) => /(?:\.test\.|\.contract\.|fixtures|^src\/|\.tsbuildinfo|__pycache__)/.test(file)),
-    ).toEqual([]);
-    expect(existsSync(join(installed(name), 'schemas'))).toBe(existsSync(join(root, 'packages', name, 'schemas')));
-  });
+test('the packed packages have everything that a publication needs', async () => {
+  expect(publication.names).toContain('a2a-messages-schemas');
+  expect(publication.names).not.toContain('console');
+  expect(await publication.problems()).toEqual([]);
+});
 
-  test('finds no fault with publint', async () => {
-    const { messages, pkg } = await publint({ pkgDir: installed(name), pack: false, strict: true });
-    // The condition is for this repository alone, whose sources are not published.
-    const faults = messages.filter(({ path }) => !path.includes('dragoman:source'));
-    expect(faults.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
-  });
+test('a package that could not be published is reported with every problem', async () => {
+  const path = join(installed('client'), 'package.json');
+  const text = readFileSync(path, 'utf8');
+  const { homepage: _, ...manifest } = JSON.parse(text);
+  writeFileSync(
+    path,
+    JSON.stringify({ ...manifest, version: '0.0.9', dependencies: { '@dragoman/console': '^0.1.0' } }),
+  );
+  rmSync(join(installed('client'), 'LICENSE'));
+  try {
+    const problems = (await publication.problems()).filter((problem) => problem.startsWith('client: '));
+    expect(problems).toEqual(
+      expect.arrayContaining([
+        'client: package.json has no "homepage"',
+        'client: "version" is "0.0.9"; the root package.json has "0.1.0"',
+        'client: @dragoman/console is not pinned: ^0.1.0',
+        'client: it depends on @dragoman/console, which is private',
+        'client: LICENSE is not packed',
+      ]),
+    );
+  } finally {
+    writeFileSync(path, text);
+    copyFileSync(join(root, 'packages/client/LICENSE'), join(installed('client'), 'LICENSE'));
+  }
+});
 
-  test('says what the others say of version, licence and engine', () => {
-    const own = JSON.parse(readFileSync(join(installed(name), 'package.json'), 'utf8'));
-    const whole = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    for (const field of ['version', 'license', 'engines']) expect(own[field], field).toEqual(whole[field]);
-    for (const [used, version] of Object.entries(own.dependencies ?? {})) {
-      expect(version, used).toMatch(/^\d+\.\d+\.\d+$/);
-      if (used.startsWith('@dragoman/')) expect(version).toBe(whole.version);
-    }
+describe('the schema package, installed alone', () => {
+  test('has its types, and its validator refuses an invalid message', () => {
+    const project = join(consumer, 'only-schemas');
+    mkdirSync(project);
+    writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+    execFileSync(
+      'npm',
+      ['install', '--offline', '--no-audit', '--no-fund', '--silent', publication.tarball('a2a-messages-schemas')],
+      {
+        cwd: project,
+      },
+    );
+    expect(readdirSync(join(project, 'node_modules/@dragoman'))).toEqual(['a2a-messages-schemas']);
+    writeFileSync(join(project, 'use.ts'), SCHEMA_USES);
+    const options = {
+      module: 'nodenext',
+      target: 'es2023',
+      strict: true,
+      noEmit: true,
+      types: [],
+      skipLibCheck: false,
+    };
+    writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files: ['use.ts'] }));
+    const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), { cwd: project, encoding: 'utf8' });
+    expect(stdout).toBe('');
+    writeFileSync(join(project, 'use.mjs'), SCHEMA_LOADS);
+    const output = execFileSync(process.execPath, ['use.mjs'], { cwd: project, encoding: 'utf8' });
+    expect(output).toMatch(/^false \/\S* ?: .+\n$/);
   });
 });
 
@@ -179,4 +189,24 @@ console.log(await createClient({ url: server.url, key: api_key }).send('hello', 
 await server.stop({ drainMs: 0 });
 rmSync(folder, { recursive: true, force: true });
 process.exit(0);
+`;
+
+const SCHEMA_USES = `
+import { type BaseMessage, type ErrorCode, type ErrorPayload, SchemaValidator, type SuccessPayload } from '@dragoman/a2a-messages-schemas';
+
+type IsAny<T> = 0 extends 1 & T ? true : false;
+const never: readonly false[] = [
+  false as IsAny<BaseMessage>, false as IsAny<ErrorCode>, false as IsAny<ErrorPayload>, false as IsAny<SuccessPayload>,
+];
+const payload: SuccessPayload = { status: 'success', data: {} };
+// @ts-expect-error an error payload has an error
+const wrong: ErrorPayload = { status: 'error' };
+const sender: string = ({} as BaseMessage).sender_id;
+export { never, payload, sender, SchemaValidator, wrong };
+`;
+
+const SCHEMA_LOADS = `
+import { SchemaValidator } from '@dragoman/a2a-messages-schemas';
+const { valid, errors } = new SchemaValidator().validate({ message_type: 'request' });
+console.log(valid, errors[0]);
 `;

@@ -49,7 +49,10 @@ describe('what administration puts in place', () => {
     // Before the first search the encoder is not there. What Node takes by itself differs from one version to the next.
     expect(unsearchedBytes - (await residentWithNothingToFind())).toBeLessThan(ENCODER_WEIGHTS);
     const found = await search(ada.api_key, { query: 'cancel an order', top_k: 1 });
-    expect(found).toMatchObject({ ranking: 'words', results: [{ id: 'shop DELETE /orders/{id}', type: 'endpoint' }] });
+    expect(found).toMatchObject({
+      ranking: 'words+meaning',
+      results: [{ id: 'shop DELETE /orders/{id}', type: 'endpoint' }],
+    });
     expect(await search(ada.api_key, { query: 'goods back', kb_id: 'rules' })).toMatchObject({ count: 1 });
     expect(await search(eve.api_key, { query: 'cancel an order, goods, rain' })).toMatchObject({ results: [] });
     expect(await get('/api/v1/knowledge/bases', ada.api_key)).toEqual({

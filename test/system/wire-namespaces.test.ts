@@ -309,6 +309,18 @@ describe('proc', () => {
     await expect.poll(() => pids.some(isAlive)).toBe(false);
   });
 
+  test('the limit of a connection counts processes that are still starting', async () => {
+    await using agent = await connected();
+    const ids = Array.from({ length: 8 }, () => agent.send('proc/spawn/req', { cmd: ['sleep', '300'] }));
+    const answers: JsonObject[] = [];
+    while (answers.length < ids.length) {
+      const next = (await agent.peer.next()) ?? {};
+      if (ids.includes(String(next['req_id'])) && next['type'] !== 'proc/read/event') answers.push(next);
+    }
+    expect(answers.filter(({ ok }) => ok === true)).toHaveLength(4);
+    expect(answers.filter(({ code }) => code === 'proc_limit')).toHaveLength(4);
+  });
+
   test('a server that is killed leaves a process that its next start ends', async () => {
     const agent = await connected();
     const { pid } = await spawn(agent, ['sleep', '300']);

@@ -61,9 +61,11 @@ describe('a result that is long', () => {
     expect(kept).toEqual({ status: 200, json: result });
   });
 
-  test('is the last thing told to who watches', async () => {
+  test('is the last thing told to who watches, and its operations are reported as successful', async () => {
     const answer = await ann.post('execute', { workflow: long() }, { headers: { accept: 'text/event-stream' } });
-    const last = (await answer.text()).split('\n').findLast((line) => line.startsWith('data: ')) ?? '';
+    const text = await answer.text();
+    expect(text.match(/"status":"\w+"/g)?.slice(0, 2)).toEqual(['"status":"success"', '"status":"success"']);
+    const last = text.split('\n').findLast((line) => line.startsWith('data: ')) ?? '';
     expect(JSON.parse(last.slice('data: '.length))).toMatchObject({
       event: 'execution-finished',
       result: { status: 'success', results: { 'filter-active': rows } },
@@ -629,6 +631,23 @@ describe('progress', () => {
     expect(lines(await again.text())).toEqual(told.slice(3));
     expect(lines(await (await ann.call({ path: `${path}?after=4` })).text())).toEqual([]);
     expect((await bob.call({ path })).status).toBe(404);
+  });
+
+  test('a running execution shows the results so far, and names those that are too long to show', async () => {
+    const id = fresh();
+    const many = { ApiCall: { method: 'GET', url: `${api.url}/many`, outputPath: '/workflow/many' } };
+    const wait = { Wait: { duration: 20_000 } };
+    const workflow = workflowOf({ users: fetchUsers, filter: filterActive, many, wait }, { id });
+    const answer = await ann.post('execute', { workflow }, { headers: { prefer: 'respond-async' } });
+    expect(answer.status).toBe(202);
+    await expect
+      .poll(async () => (await ann.get(`executions/${id}`)).json)
+      .toMatchObject({ execution_id: id, status: 'running', results: { filter: ACTIVE }, results_omitted: ['many'] });
+    const { results } = (await ann.get(`executions/${id}`)).json as { results: object };
+    expect(Object.keys(results)).toEqual(['users', 'filter']);
+    expect((await bob.call({ path: `/api/v1/executions/${id}` })).status).toBe(404);
+    await ann.call({ method: 'POST', path: `/api/v1/executions/${id}/cancel` });
+    expect((await ann.get(`executions/${id}`)).json).toMatchObject({ status: 'cancelled', results });
   });
 
   test('respond-async answers at once; the events follow to the end; cancel ends it for good', async () => {

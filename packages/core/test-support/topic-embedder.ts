@@ -17,6 +17,11 @@ export class TopicEmbedder implements Embedder {
     return this.ready;
   }
 
+  async whenReady(): Promise<boolean> {
+    if (!this.ready) await new Promise<void>((resolve) => this.onReady(resolve));
+    return true;
+  }
+
   onReady(listener: () => void): void {
     this.#listeners.push(listener);
   }

@@ -17,8 +17,8 @@ def canonical_json(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return json.dumps(value)
     if isinstance(value, int):
-        if int(float(value)) != value:
-            raise ValueError(f"{value} has no exact double: send it as a string")
+        if abs(value) >= 2**1024 or int(float(value)) != value:
+            raise ValueError("an integer that has no exact double: send it as a string")
         return _number(float(value))
     if isinstance(value, float):
         return _number(value)

@@ -8,6 +8,8 @@ import unittest
 from datetime import datetime, timezone
 from uuid import uuid4
 
+from pydantic import ValidationError
+
 from a2a_messages_schemas import RequestMessage, canonical_json, sign_message, verify_message, verify_webhook
 
 REQUEST = {
@@ -24,8 +26,9 @@ class Signing(unittest.TestCase):
     def test_numbers_are_written_as_ecmascript_writes_them(self):
         self.assertEqual(canonical_json([1.0, -0.0, 1e21, 1e-7, 0.1, 100]), "[1,0,1e+21,1e-7,0.1,100]")
         self.assertEqual(canonical_json({"b": 1, "a": "\u20ac"}), '{"a":"\u20ac","b":1}')
-        with self.assertRaises(ValueError):
-            canonical_json(9007199254740993)
+        for value in (9007199254740993, 10**400, float("nan")):
+            with self.assertRaises(ValueError):
+                canonical_json(value)
 
     @unittest.skipUnless(importlib.util.find_spec("cryptography"), "cryptography is not installed")
     def test_a_signed_message_verifies_until_it_is_changed(self):
@@ -36,6 +39,39 @@ class Signing(unittest.TestCase):
         self.assertTrue(verify_message(signed, key.public_key()))
         self.assertTrue(verify_message({**signed, "correlation_id": None}, key.public_key()))
         self.assertFalse(verify_message({**signed, "recipient_id": "other"}, key.public_key()))
+        self.assertFalse(verify_message(signed, Ed25519PrivateKey.generate().public_key()))
+
+    @unittest.skipUnless(importlib.util.find_spec("cryptography"), "cryptography is not installed")
+    def test_a_malformed_message_does_not_verify_and_does_not_raise(self):
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        key = Ed25519PrivateKey.generate()
+        signed = sign_message(REQUEST, key)
+        auth = signed["auth"]
+        for broken in (
+            REQUEST,
+            {**signed, "auth": None},
+            {**signed, "auth": {**auth, "signature": "not base64!"}},
+            {**signed, "auth": {**auth, "signature": 7}},
+            {**signed, "payload": {"huge": 10**400}},
+            {**signed, "payload": {"lone": "\ud800"}},
+        ):
+            self.assertFalse(verify_message(broken, key.public_key()))
+
+    @unittest.skipUnless(importlib.util.find_spec("cryptography"), "cryptography is not installed")
+    def test_a_webhook_verifies_by_its_public_key(self):
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+        key = Ed25519PrivateKey.generate()
+        public = "whpk_" + base64.b64encode(key.public_key().public_bytes_raw()).decode()
+        signature = base64.b64encode(key.sign(b"msg_1.1000.{}")).decode()
+        headers = {"webhook-id": "msg_1", "webhook-timestamp": "1000", "webhook-signature": f"v1,AA== v1a,{signature}"}
+        self.assertTrue(verify_webhook(headers, b"{}", public, now=1010))
+        self.assertFalse(verify_webhook(headers, b"[]", public, now=1010))
+        # A signature of the other kind is not taken for this one.
+        self.assertFalse(
+            verify_webhook({**headers, "webhook-signature": f"v1,{signature}"}, b"{}", public, now=1010)
+        )
 
     def test_a_webhook_verifies_by_its_shared_secret_while_it_is_fresh(self):
         secret = base64.b64encode(b"0" * 32).decode()
@@ -51,6 +87,8 @@ class Signing(unittest.TestCase):
         message = RequestMessage.model_validate({**REQUEST, "message_id": message_id, "timestamp": time})
         self.assertEqual(message.message_id, str(message_id))
         self.assertEqual(message.timestamp, "2026-03-28T12:00:30.000Z")
+        with self.assertRaisesRegex(ValidationError, "needs a time zone"):
+            RequestMessage.model_validate({**REQUEST, "timestamp": datetime(2026, 3, 28)})
 
 
 if __name__ == "__main__":

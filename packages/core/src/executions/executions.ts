@@ -35,7 +35,7 @@ import type { WorkflowLimits } from './limits.ts';
 import { executionName, LiveExecution, SUSPENDED } from './live-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
-import { type EndedRun, failedRun, resultText, runningResult } from './result.ts';
+import { type EndedRun, failedRun, NO_RESULTS, resultText, runningResult } from './result.ts';
 import type { StoredData } from './stored-data.ts';
 import type { AskTarget } from './target-asks.ts';
 import { UsedSecrets } from './used-secrets.ts';
@@ -161,8 +161,10 @@ export class Executions {
   /** An execution of the owner as it is now, as JSON text. */
   async find(key: ExecutionKey): Promise<string | LongText | undefined> {
     await this.#ensure(key);
+    const soFar = await this.#live(key)?.soFar();
     const row = await this.#options.store.find(key);
-    return row === undefined ? undefined : (row.end?.result ?? JSON.stringify(runningResult(row)));
+    if (row === undefined) return undefined;
+    return row.end?.result ?? soFar ?? JSON.stringify(runningResult(row, NO_RESULTS));
   }
 
   /** An execution of the owner, to read what it tells from any number on. */
@@ -310,10 +312,10 @@ export class Executions {
       recorded: isFirst ? [] : await store.effects(row),
       before: () => this.#late.now(live),
     });
-    live.begin(journal);
+    const secrets = new UsedSecrets(redactorFor);
+    live.begin(journal, secrets);
     const timeoutMs = planner.timeoutOf(asked);
     const context = { principal, signal: live, deadline: clock.elapsed() + timeoutMs, hops };
-    const secrets = new UsedSecrets(redactorFor);
     const effects = new JournaledEffects({ journal, calls, storedData, askTarget, context, secrets, clock });
     const ended = await run(plan, {
       effects,

@@ -4,6 +4,8 @@ import { ActiveRun } from '../runs/active-run.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
+import { NO_RESULTS, type ResultsSoFar, runningResult } from './result.ts';
+import type { UsedSecrets } from './used-secrets.ts';
 
 /** One thing told about an execution, with its number, by which a reader resumes. JSON text of one line. */
 export interface ExecutionEvent {
@@ -26,6 +28,8 @@ export class LiveExecution extends ActiveRun {
   /** When it was first asked for, where it turned out to be a repeat. */
   replayedFrom: number | undefined;
   #journal: EffectJournal | undefined;
+  #secrets: UsedSecrets | undefined;
+  #results: ResultsSoFar = NO_RESULTS;
   /** Written out only when somebody reads them: most executions nobody watches. */
   #events: Progress[] = [];
   #end: { readonly status: string; readonly result: string | LongText } | undefined;
@@ -50,15 +54,36 @@ export class LiveExecution extends ActiveRun {
   }
 
   /** It runs, from the beginning: what an earlier run told is told again, with the same numbers. */
-  begin(journal: EffectJournal): void {
+  begin(journal: EffectJournal, secrets: UsedSecrets): void {
     this.#journal = journal;
+    this.#secrets = secrets;
+    this.#results = { values: new Map(), omitted: new Set() };
     this.#events = [];
     this.#closing = false;
   }
 
   tell(progress: Progress): void {
-    this.#events.push(progress);
+    this.#events.push(this.#withoutValue(progress));
     if (this.#wake.length > 0) this.#wakeReaders();
+  }
+
+  /** Keeps the last result of each operation, as an execution that has ended shows them. Events have none. */
+  #withoutValue(progress: Progress): Progress {
+    if (progress.event !== 'operation-finished' || progress.status !== 'success') return progress;
+    const { value, ...event } = progress;
+    const { values, omitted } = this.#results;
+    if (value === undefined) omitted.add(event.operationId);
+    else omitted.delete(event.operationId);
+    if (value === undefined) values.delete(event.operationId);
+    else values.set(event.operationId, value);
+    return event;
+  }
+
+  /** How it stands, as JSON text. What an effect led to is shown when that effect is on the disk, and without secrets. */
+  async soFar(): Promise<string> {
+    const text = JSON.stringify(runningResult(this.row, this.#results));
+    await this.#recorded();
+    return this.#secrets?.isAny === true ? this.#secrets.redacted(text) : text;
   }
 
   /** How many events there are by now, the end included. */

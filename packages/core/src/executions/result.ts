@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dragoman/protocols';
+import type { Json, JsonObject } from '@dragoman/protocols';
 import type { Finding, WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { type LongText, longBetween } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
@@ -40,7 +40,25 @@ export function failedRun(error: WorkflowError): EndedRun {
   return { status: 'error', results: '{}', skipped: [], errors: [error] };
 }
 
-/** What is told of one that is under way. */
-export function runningResult({ executionId, acceptedAt }: ExecutionRow): JsonObject {
-  return { execution_id: executionId, status: 'running', results: {}, started_at: new Date(acceptedAt).toISOString() };
+/** The results of the operations that have finished in an execution that runs. */
+export interface ResultsSoFar {
+  readonly values: Map<string, Json>;
+  /** Operations whose result is too long to be shown before the end. */
+  readonly omitted: Set<string>;
+}
+
+export const NO_RESULTS: ResultsSoFar = { values: new Map(), omitted: new Set() };
+
+/** An execution that runs, or waits for its turn. */
+export function runningResult(
+  { executionId, acceptedAt }: ExecutionRow,
+  { values, omitted }: ResultsSoFar,
+): JsonObject {
+  return {
+    execution_id: executionId,
+    status: 'running',
+    results: Object.fromEntries(values),
+    ...(omitted.size > 0 && { results_omitted: [...omitted] }),
+    started_at: new Date(acceptedAt).toISOString(),
+  };
 }

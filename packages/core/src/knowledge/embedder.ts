@@ -5,6 +5,8 @@ export interface Embedder extends AsyncDisposable {
    * cannot get ready stays unready.
    */
   isReady(): boolean;
+  /** Resolves with `true` once it is ready, at once with `false` if it cannot get ready. Asking makes it get ready. */
+  whenReady(): Promise<boolean>;
   /** One vector of length 1 for each text, in order. Rejects when it cannot: the search then goes by words. */
   embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
   /** Called whenever it becomes ready. */

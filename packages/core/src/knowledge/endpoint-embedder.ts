@@ -35,6 +35,10 @@ export class EndpointEmbedder implements Embedder {
     return !this.#stopped.signal.aborted && this.#options.clock.elapsed() >= this.#restUntil;
   }
 
+  async whenReady(): Promise<boolean> {
+    return this.isReady();
+  }
+
   onReady(listener: () => void): void {
     this.#listeners.push(listener);
   }

@@ -44,7 +44,7 @@ async function world(embedder?: Embedder) {
   const search = (query: string, principal = agent('ada'), options: Partial<SearchRequest> = {}) =>
     knowledge.search(principal, { query, ...options });
   const ids = async (...args: Parameters<typeof search>) => (await search(...args)).results.map(({ id }) => id);
-  return { apis, bases, knowledge, search, ids };
+  return { apis, bases, clock, knowledge, search, ids };
 }
 
 async function putApi(apis: Apis, id: string, ...endpoints: string[]): Promise<void> {
@@ -163,6 +163,27 @@ describe('who may use nothing', () => {
   });
 });
 
+describe.each([
+  ['by words alone', undefined],
+  // It takes everything for the same topic as the query.
+  ['with an encoder that favours others', new TopicEmbedder(/rain|umbrella|hours|orders|weigh|sky/i)],
+])('a name, %s,', (_, embedder) => {
+  test.each([
+    ['Weigh', 'Weigh'],
+    ['transform data', 'TransformData'],
+    ['hours', 'hours'],
+    ['sky', 'sky'],
+    ['forecast', 'sky GET /forecast'],
+    ['TransformD', 'TransformData'],
+    ['retu', 'returns'],
+  ])('%s finds %s first', async (query, id) => {
+    const { apis, search, ids } = await world(embedder);
+    await putApi(apis, 'noise', `GET /sound ${`${query} `.repeat(20)}.`);
+    if (embedder !== undefined) await settled(() => search(query));
+    expect((await ids(query))[0]).toBe(id);
+  });
+});
+
 describe('by meaning', () => {
   test('what shares no word is found, and says which sentence was closest', async () => {
     const { search } = await world(new TopicEmbedder(/rain|umbrella/i));
@@ -175,16 +196,28 @@ describe('by meaning', () => {
     });
   });
 
-  test('until the encoder is ready the answer is by words and says so; then everything is compared', async () => {
+  test('a search waits for an encoder that is starting: the ranking is the same from the first search on', async () => {
     const embedder = new TopicEmbedder(/rain|umbrella/i);
     embedder.ready = false;
     const { search } = await world(embedder);
-    expect(await search('umbrella')).toMatchObject({ ranking: 'words', results: [] });
+    const first = search('umbrella');
+    await new Promise(setImmediate);
     expect(embedder.embedded).toEqual([]);
     embedder.becomeReady();
+    expect(await first).toMatchObject({ ranking: 'words+meaning' });
     const found = await settled(() => search('umbrella'));
     expect(found).toMatchObject({ ranking: 'words+meaning', results: [{ id: 'sky GET /forecast' }] });
     expect(found.pending).toBeUndefined();
+  });
+
+  test('an encoder that does not start in five seconds leaves the words', async () => {
+    const embedder = new TopicEmbedder(/./);
+    embedder.ready = false;
+    const { search, clock } = await world(embedder);
+    const found = search('customer');
+    await new Promise(setImmediate);
+    clock.pass(5000);
+    expect(await found).toMatchObject({ ranking: 'words', count: 1 });
   });
 
   test('an encoder that fails leaves the words', async () => {
@@ -270,12 +303,3 @@ async function settled(search: () => ReturnType<Knowledge['search']>): ReturnTyp
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
-
-test.each([
-  ['without the encoder', undefined],
-  ['with the encoder', new TopicEmbedder()],
-])('a query equal to a name finds that thing first, %s', async (_, embedder) => {
-  const { ids } = await world(embedder);
-  for (const name of ['FilterData', 'sky', 'shop', 'Weigh']) expect((await ids(name))[0]).toBe(name);
-  expect((await ids('timezone'))[0]).toBe('ConvertTimezone');
-});

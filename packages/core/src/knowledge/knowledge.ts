@@ -29,7 +29,7 @@ export interface Found {
   readonly query: string;
   readonly results: JsonObject[];
   readonly count: number;
-  /** How the hits were found: `words` while, or where, there is no encoder. */
+  /** How the hits were found: `words` where there is no encoder, or it fails. */
   readonly ranking: 'words' | 'words+meaning';
   /** Things that have no vectors yet and were compared by words alone. */
   readonly pending?: number;
@@ -98,16 +98,21 @@ export class Knowledge implements AsyncDisposable {
     await this.#embedder?.[Symbol.asyncDispose]();
   }
 
-  /** `undefined` when there is no encoder, it is not ready, or takes longer than a search may wait. */
+  /**
+   * `undefined` when there is no encoder, it fails, or takes longer than a search may wait. A search waits for an encoder that is
+   * still starting: the same question is answered in the same way, whether or not others searched a moment ago.
+   */
   async #vectorOf(query: string): Promise<Float32Array | undefined> {
-    if (this.#embedder?.isReady() !== true) return undefined;
+    const embedder = this.#embedder;
+    if (embedder === undefined) return undefined;
     const late = new AbortController();
     const tooLong = this.#clock.wait(PATIENCE_MS, late.signal).then(
       () => undefined,
       () => undefined,
     );
     try {
-      const vectors = await Promise.race([this.#embedder.embed([query]), tooLong]);
+      const embedding = embedder.whenReady().then((isReady) => (isReady ? embedder.embed([query]) : undefined));
+      const vectors = await Promise.race([embedding, tooLong]);
       return vectors?.[0];
     } catch (error) {
       this.#log.debug({ error: String(error) }, 'a query was answered by words alone');
@@ -233,7 +238,7 @@ function rounded(value: number): number {
 
 /** Nearer than this, two sentences have something to do with each other. */
 const TOO_FAR = 0.2;
-/** A search waits this long for its meaning, then goes by words. */
-const PATIENCE_MS = 400;
+/** A search waits this long for its meaning, then goes by words. Longer than the installed encoder needs to start. */
+const PATIENCE_MS = 5000;
 /** Things compared before others get their turn. */
 const AT_ONCE = 500;

@@ -14,7 +14,8 @@ test('the installed encoder starts when first asked for, knows what is alike, an
     readied += 1;
   });
   expect(embedder.isReady()).toBe(false);
-  await expect.poll(() => readied).toBe(1);
+  expect(await embedder.whenReady()).toBe(true);
+  expect(readied).toBe(1);
 
   const [rain, umbrella, invoice] = await embedder.embed([
     'Will it rain?',
@@ -44,8 +45,9 @@ test.each([
     return new Worker(`const { parentPort } = require('node:worker_threads'); ${code}`, { eval: true, stderr: true });
   };
   await using embedder = new ThreadEmbedder({ clock: new TestClock(), log, start });
-  expect(embedder.isReady()).toBe(false);
+  expect(await embedder.whenReady()).toBe(false);
   await expect.poll(() => log.lines).toHaveLength(1);
+  expect(await embedder.whenReady()).toBe(false);
   expect(embedder.isReady()).toBe(false);
   expect({ starts, lines: log.lines.length }).toEqual({ starts: 1, lines: 1 });
 });

@@ -26,6 +26,7 @@ export class ThreadEmbedder implements Embedder {
   readonly #start: () => Worker;
   readonly #pending = new Map<number, Pending>();
   readonly #listeners: (() => void)[] = [];
+  readonly #waiting: ((isReady: boolean) => void)[] = [];
   #state: 'absent' | 'starting' | 'ready' | 'missing' = 'absent';
   #worker: Worker | undefined;
   #cancelIdle: Cancel = () => {};
@@ -41,6 +42,11 @@ export class ThreadEmbedder implements Embedder {
   isReady(): boolean {
     if (this.#state === 'absent') this.#begin();
     return this.#state === 'ready';
+  }
+
+  whenReady(): Promise<boolean> {
+    if (this.isReady() || this.#state === 'missing') return Promise.resolve(this.#state === 'ready');
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   onReady(listener: () => void): void {
@@ -85,6 +91,7 @@ export class ThreadEmbedder implements Embedder {
     if (message.kind === 'ready') {
       this.#state = 'ready';
       this.#waitIdle();
+      this.#answerWaiting(true);
       for (const listener of this.#listeners) listener();
       return;
     }
@@ -93,6 +100,10 @@ export class ThreadEmbedder implements Embedder {
     if (message.kind === 'vectors') pending?.resolve(message.vectors);
     else pending?.reject(new Error(message.message));
     if (this.#pending.size === 0) this.#waitIdle();
+  }
+
+  #answerWaiting(isReady: boolean): void {
+    for (const answer of this.#waiting.splice(0)) answer(isReady);
   }
 
   #waitIdle(): void {
@@ -112,6 +123,7 @@ export class ThreadEmbedder implements Embedder {
     const worker = this.#worker;
     this.#worker = undefined;
     this.#state = 'absent';
+    this.#answerWaiting(false);
     for (const { reject } of this.#pending.values()) reject(new Error('the encoder has ended'));
     this.#pending.clear();
     await worker?.terminate();

@@ -51,8 +51,21 @@ test.each([
   ['${MODEL_KEY:-x}', '"${MODEL_KEY:-x}" does not name an environment variable'],
   ['${MODEL_KEY', '"${MODEL_KEY" does not name an environment variable'],
   ['file:/nowhere/at/all', 'there is no file /nowhere/at/all'],
+  ['file://secrets/token', 'there is no file //secrets/token'],
+  ['file:///a%zz', 'there is no file ///a%zz'],
 ])('the reference %s is an error that names the key', (text, what) => {
   expect(fault({ API_KEY: text })).toBe(`agents.coder.env.API_KEY: ${what}`);
+});
+
+test.each(['constructor', '__proto__', 'toString'])('${%s} is not set: nothing is read from a prototype', (name) => {
+  const own = new References();
+  expect(() => own.variables({ A: `\${${name}}` }, 'agents.coder.env')).toThrow(`variable ${name} is not set`);
+});
+
+test('a null byte in a value is refused without showing the value', () => {
+  const path = join(folder, 'binary');
+  writeFileSync(path, 'secret-1\0secret-2');
+  expect(fault({ KEY: `file:${path}` })).toBe('agents.coder.env.KEY: the value has a null byte');
 });
 
 test('a header from a variable shows itself to nobody but the gate, and one of the vault stays a reference', () => {

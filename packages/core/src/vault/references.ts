@@ -60,15 +60,24 @@ export class References {
   variables(values: Readonly<Record<string, string>>, at: string): ReadVariables {
     const entries = Object.entries(values);
     const place = (name: string) => `${at}.${name}`;
-    for (const [name, value] of entries) this.#read(value, place(name));
+    for (const [name, value] of entries) this.#readVariable(value, place(name));
     return async () => {
       const filled: Record<string, string> = {};
       for (const [name, value] of entries) {
-        const read = this.#read(value, place(name));
+        const read = this.#readVariable(value, place(name));
         filled[name] = 'text' in read ? read.text : await this.#released(read.credential, place(name));
       }
       return filled;
     };
+  }
+
+  /** The system ends a variable at a null byte, and Node's error about one shows the whole value. */
+  #readVariable(text: string, at: string): ReadText | { readonly credential: string } {
+    const read = this.#read(text, at);
+    if ('text' in read && read.text.includes('\0')) {
+      throw new BadReference(at, 'the value has a null byte', 'remove it: a variable is text');
+    }
+    return read;
   }
 
   #read(text: string, at: string): ReadText | { readonly credential: string } {
@@ -83,7 +92,8 @@ export class References {
         const fix = 'write ${NAME} with letters, digits and "_"';
         throw new BadReference(at, `${JSON.stringify(whole)} does not name an environment variable`, fix);
       }
-      const value = this.#environment[name];
+      // `process.env` inherits: `constructor` is not a variable.
+      const value = Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined;
       if (value === undefined || value === '') {
         const state = value === undefined ? 'not set' : 'empty';
         throw new BadReference(
@@ -158,8 +168,15 @@ function redactorOf(secrets: readonly string[]): SecretRedactor | undefined {
   return findable.length === 0 ? undefined : new SecretRedactor(findable);
 }
 
+/** Of `file:PATH`, and of a file URL. A URL that names a host, or cannot be decoded, is taken for a path: no file is there. */
 function pathIn(text: string): string {
-  return text.startsWith('file://') ? fileURLToPath(text) : text.slice(FILE.length);
+  const path = text.slice(FILE.length);
+  if (!path.startsWith('//')) return path;
+  try {
+    return fileURLToPath(text);
+  } catch {
+    return path;
+  }
 }
 
 function contentOf(text: string, at: string): string {

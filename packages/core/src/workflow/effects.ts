@@ -1,3 +1,4 @@
+import type { Json } from '@dragoman/protocols';
 import type { CredentialUse } from '../credential-use.ts';
 import type { Label } from './label.ts';
 
@@ -104,4 +105,6 @@ export type Progress =
       readonly cached?: true;
       /** The URL of the call that failed, without secrets. */
       readonly url?: string;
+      /** What it gave, where that is short. */
+      readonly value?: Json;
     };

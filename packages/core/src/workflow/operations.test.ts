@@ -78,6 +78,28 @@ describe('TransformData', () => {
   const transformed = (transform: string, config: object, input: unknown = ROWS) =>
     resultOf('TransformData', input as never, { transform, config });
 
+  test('map computes expressions over the fields of each item', async () => {
+    const mapped = (rows: readonly object[], fields: object) => transformed('map', { fields }, rows);
+    const rows = [
+      { name: 'nut', price: 2.5, box: { count: 4 } },
+      { name: 'nail', price: 1, box: { count: 10 } },
+    ];
+    const fields = { name: 'article', total: '{price} * {box.count}', net: '({price} + 1) / 2 - -{price}' };
+    expect(await mapped(rows, fields)).toEqual([
+      { article: 'nut', total: 10, net: 4.25 },
+      { article: 'nail', total: 10, net: 2 },
+    ]);
+    expect(await mapped([rows[0] ?? {}, { price: '3' }], { total: '{price} * 2' })).toMatchObject({
+      type: 'DataError',
+      message: '{price} of item 1 must be a number; got "3"',
+    });
+    expect(await mapped([{}], { total: '{price} * 2' })).toMatchObject({
+      message: '{price} of item 0 must be a number; got no such field',
+    });
+    expect(await mapped([{ a: 1 }], { total: '{a} / ({a} - 1)' })).toMatchObject({ message: 'divide by zero' });
+    expect(await mapped([{ a: 1e308 }], { total: '{a} * 10' })).toMatchObject({ type: 'DataError' });
+  });
+
   test('map renames, and what is missing is null', async () => {
     expect(await transformed('map', { fields: { id: 'key', 'address.zip': 'zip' } })).toEqual([
       { key: 1, zip: 'N1' },

@@ -155,6 +155,7 @@ export class Run {
         milliseconds: clock.elapsed() - from,
         ...(stepRun.isCached && { cached: true }),
         ...(url !== undefined && { url }),
+        ...(stepRun.result !== undefined && stepRun.result.bytes <= LONGEST_TOLD && { value: stepRun.result.value }),
       });
     onProgress?.({ event: 'operation-started', operationId: step.id, key });
     const succeed = (produced: Produced): Produced => {
@@ -162,7 +163,8 @@ export class Run {
       return produced;
     };
     const fail = (error: unknown): Produced => {
-      finished('error', failedUrl(error));
+      // Elsewhere it will finish.
+      if (!(error instanceof TooLargeHere)) finished('error', failedUrl(error));
       return this.#failed(error, step, frame, stepRun.isOpen);
     };
     try {
@@ -226,3 +228,5 @@ export class Run {
 /** Thrown to leave every level at once; what went wrong is recorded. */
 const STOP = new Error('the execution stops here');
 const MOST_ERRORS = 100;
+/** Bytes of a result that are told while an execution runs: each is copied between threads. */
+const LONGEST_TOLD = 65_536;

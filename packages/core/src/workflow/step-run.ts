@@ -58,6 +58,7 @@ export class StepRun implements StepContext {
   /** Of what it read, was answered and ran, beside its declared inputs. */
   #labels: readonly Label[] = UNLABELLED;
   #written: string | undefined;
+  #result: { readonly value: Json; readonly bytes: number } | undefined;
   #isCached = false;
   #isOpen = false;
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
@@ -79,6 +80,11 @@ export class StepRun implements StepContext {
   /** Whether what it gave was kept from before. */
   get isCached(): boolean {
     return this.#isCached;
+  }
+
+  /** What it gave, once it has. */
+  get result(): { readonly value: Json; readonly bytes: number } | undefined {
+    return this.#result;
   }
 
   /** Whether it called to change something, and heard nothing of it. */
@@ -327,6 +333,7 @@ export class StepRun implements StepContext {
       }
     }
     this.#keep(id, value, this.#written);
+    this.#result = { value, bytes: sized.bytes };
     digest.add(this.#key, value);
     return this.#inner ?? { value, bytes: sized.bytes, labels };
   }

@@ -21,6 +21,7 @@ export {
   type WorkflowOperation,
 } from './document.ts';
 export { withCategory } from './error-category.ts';
+export { type Expression, isExpression, parseExpression } from './expression.ts';
 export { lineFindings } from './line-finding.ts';
 export { type Uses, usesOf } from './member.ts';
 export {

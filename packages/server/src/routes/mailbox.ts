@@ -22,6 +22,7 @@ import {
   type ContentLimits,
   errorBody,
   isMailboxMessage,
+  isMailboxResponse,
   MAILBOX_LIMITS,
   MailboxInput,
   type MailboxMessage,
@@ -158,8 +159,10 @@ function messageIn(json: Outcome<Json>, dialect: Dialect<MailboxWire>, now: Date
     return inTime.ok && isMailboxMessage(inTime.value) ? { message: inTime.value, late: refusal } : refusal;
   }
   if (isMailboxMessage(outcome.value)) return { message: outcome.value };
-  const text = 'This door takes messages; a response or an error came.';
-  return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text }] }, text);
+  const kind = isMailboxResponse(outcome.value) ? 'a response' : 'an error';
+  const text = `POST /a2a accepts messages; got ${kind}. This server answers messages and sends none of its own, so nothing here can be answered.`;
+  const suggestion = 'post it to the callbackUrl of the sender of the message';
+  return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text, suggestion }] }, text);
 }
 
 async function thread(request: InboundRequest, { mailbox }: MailboxContext): Promise<Answer | Failure> {

@@ -34,7 +34,7 @@ export function procPlugin(options: ProcPluginOptions): WirePlugin {
     async setup() {
       const { children, folder, log } = options;
       endOrphans({ folder: children, log });
-      rmSync(folder, { recursive: true, force: true });
+      processes.removeFolder(folder);
     },
     handle(message, call) {
       if (isMessage(message, 'proc/spawn/req')) return processes.spawn(message, call);
@@ -51,6 +51,8 @@ class Processes {
   readonly #commands: CommandList;
   /** Those of a connection that run, and the last that have ended. */
   readonly #sessions = new Map<WireSession, Map<string, ProcRun>>();
+  /** How many each connection is starting. */
+  readonly #starting = new WeakMap<WireSession, number>();
   /** Starting counts too. */
   #running = 0;
 
@@ -77,6 +79,8 @@ class Processes {
     const folder = join(root, id);
     const longest = (config.max_seconds ?? 600) * 1000;
     this.#running += 1;
+    // Several lines of one frame are handled before the first of them has started anything.
+    this.#starting.set(session, (this.#starting.get(session) ?? 0) + 1);
     let seq = 0;
     const onOutput = ({ stream, data }: ProcOutput) => {
       const kind = 'text' in data ? 'log' : 'status';
@@ -102,20 +106,35 @@ class Processes {
         timeoutMs: timeout > 0 ? Math.min(timeout * 1000, longest) : longest,
         maxOutputBytes: config.max_output_bytes ?? 1_048_576,
         onOutput,
+        onNotRemoved: (error) => this.#noteNotRemoved(folder, error),
       });
       if (stdin_mode === 'null') run.write('', true);
-      this.#of(session).set(id, run);
       void run.over.finally(() => {
         this.#running -= 1;
       });
       // The connection may have gone meanwhile.
       if (session.closed.aborted) void run.kill();
+      else this.#of(session).set(id, run);
       return { proc_id: id, ok: true, pid: run.pid };
     } catch (error) {
       this.#running -= 1;
-      rmSync(folder, { recursive: true, force: true });
+      this.removeFolder(folder);
       return refused(error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#starting.set(session, (this.#starting.get(session) ?? 1) - 1);
     }
+  }
+
+  removeFolder(folder: string): void {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+    } catch (error) {
+      this.#noteNotRemoved(folder, error);
+    }
+  }
+
+  #noteNotRemoved(folder: string, error: unknown): void {
+    this.#options.log.warn({ folder, error: String(error) }, 'the folder of a process could not be removed');
   }
 
   write({ proc_id, data, eof }: MessageOf<'proc/write/req'>, { session }: WireCall): Answered {
@@ -153,12 +172,13 @@ class Processes {
 
   async killAll(): Promise<void> {
     await Promise.all([...this.#sessions.keys()].map((session) => this.#killOf(session)));
-    rmSync(this.#options.folder, { recursive: true, force: true });
+    this.removeFolder(this.#options.folder);
   }
 
   #requireRoom(session: WireSession): void {
     const { max_per_connection: own = 4, max_processes: all = 32 } = this.#options.config;
-    const running = [...this.#of(session).values()].filter((run) => run.isRunning).length;
+    const running =
+      [...this.#of(session).values()].filter((run) => run.isRunning).length + (this.#starting.get(session) ?? 0);
     if (running >= own) throw new WireRefused('proc_limit', `${own} processes of this connection run; end one first.`);
     if (this.#running >= all) throw new WireRefused('proc_limit', `${all} processes run on this server; try later.`);
   }

@@ -21,6 +21,8 @@ export interface ProcRunOptions {
   readonly timeoutMs: number;
   readonly maxOutputBytes: number;
   readonly onOutput: (output: ProcOutput) => void;
+  /** Called when its folder cannot be removed. */
+  readonly onNotRemoved: (error: unknown) => void;
 }
 
 export interface ProcOutput {
@@ -130,7 +132,8 @@ export class ProcRun {
     const ended = code === 0 ? 'completed' : 'failed';
     this.#state = signal === null ? (this.#killedBy === 'timedout' ? 'timedout' : ended) : (this.#killedBy ?? 'failed');
     this.#options.onOutput({ stream: code === 0 ? 'stdout' : 'stderr', data: { code } });
-    await rm(this.#options.folder, { recursive: true, force: true });
+    // A program can make folders that cannot be removed. The next start tries again.
+    await rm(this.#options.folder, { recursive: true, force: true }).catch(this.#options.onNotRemoved);
   }
 
   /** A line at a time, and no more than it may write in all; the rest is read and left out, so that the program can end. */

@@ -1,9 +1,9 @@
 import { type Json, show } from '@dragoman/protocols';
 import { type CalculateConfig, isPathReference, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
+import { calculated, WITH_OPERAND } from '../calculated.ts';
 import { finite } from '../finite.ts';
 import { wrongShape } from '../input.ts';
 import type { Operation, StepContext } from '../operation.ts';
-import { dataError } from '../step-error.ts';
 
 /** Calculates with a number, or over an array of numbers. A result that is no number is a DataError, never null. */
 export const calculate: Operation<CalculateConfig> = {
@@ -15,7 +15,7 @@ export const calculate: Operation<CalculateConfig> = {
       : operand;
     const overList = Object.hasOwn(OVER_LISTS, operation) ? OVER_LISTS[operation] : undefined;
     const onOne = Object.hasOwn(ON_ONE, operation) ? ON_ONE[operation] : undefined;
-    const withOperand = Object.hasOwn(WITH_OPERAND, operation) ? WITH_OPERAND[operation] : undefined;
+    const withOperand = Object.hasOwn(WITH_OPERAND, operation) ? (operation as keyof typeof WITH_OPERAND) : undefined;
     const operandAt = (step: StepContext) => (typeof right === 'number' ? right : numberAt(step, right as Path));
     if (overList !== undefined) {
       // To `max` and `min` an operand is one number more to compare with.
@@ -26,29 +26,15 @@ export const calculate: Operation<CalculateConfig> = {
       };
     }
     if (onOne !== undefined) return (step) => finite(onOne(numberAt(step, input), precision), operation);
-    if (withOperand === undefined)
+    if (withOperand === undefined) {
       compiling.problem('/operation', `operation ${show(operation)} is none that is known`);
-    return (step) => {
-      const left = numberAt(step, input);
-      const other = operandAt(step);
-      if (other === 0 && (operation === 'divide' || operation === 'modulo')) {
-        throw dataError(`${operation} by zero`, { suggestions: ['ask with a Conditional whether the operand is 0'] });
-      }
-      return finite(withOperand?.(left, other) ?? Number.NaN, operation);
-    };
+      return () => null;
+    }
+    return (step) => calculated(withOperand, numberAt(step, input), operandAt(step));
   },
 };
 
 type Binary = (left: number, right: number) => number;
-
-const WITH_OPERAND: Readonly<Record<string, Binary>> = {
-  add: (left, right) => left + right,
-  subtract: (left, right) => left - right,
-  multiply: (left, right) => left * right,
-  divide: (left, right) => left / right,
-  power: (left, right) => left ** right,
-  modulo: (left, right) => left % right,
-};
 
 const ON_ONE: Readonly<Record<string, Binary>> = {
   round: rounded,

@@ -1,27 +1,68 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import { type Json, type JsonObject, show } from '@dragoman/protocols';
+import { type Expression, isExpression, parseExpression } from '@dragoman/protocols/a2e-workflow';
+import { calculated } from '../calculated.ts';
 import { fieldReader } from '../field.ts';
 import { arrayAt } from '../input.ts';
+import { dataError } from '../step-error.ts';
 import type { Transform } from './transform.ts';
 
-/** Each item becomes an object of its renamed fields: `{ "full_name": "name" }`. What an item lacks is null. */
+/**
+ * Each item becomes an object of its renamed fields: `{ "full_name": "name" }`, and of results computed from them:
+ * `{ "total": "{price} * {quantity}" }`. A field that an item lacks is null, but cannot be computed with.
+ */
 export const map: Transform = {
   compile({ fields = {} }, input) {
-    const members = Object.entries(fields).map(([source, target]) => ({
-      read: fieldReader(source),
-      target: String(target),
-    }));
+    const members = Object.entries(fields).map(([key, value]) => memberOf(key, String(value)));
     const blank: JsonObject = Object.fromEntries(members.map(({ target }) => [target, null]));
-    const names = members.reduce((total, { target }) => total + target.length + 8, 2);
+    const names = members.reduce((total, { target }) => total + target.length + LONGEST_NUMBER, 2);
     return (step) => {
       const items = arrayAt(step, input);
       const bytes = step.bytesAt(input) * Math.max(1, members.length) + items.length * names;
       step.boundedBy(bytes);
-      return items.map((item): Json => {
+      return items.map((item, index): Json => {
         // Every target is a member of the copy already: to set it never reaches a prototype.
         const mapped = { ...blank };
-        for (const { read, target } of members) mapped[target] = read(item) ?? null;
+        for (const { read, target } of members) mapped[target] = read(item, index);
         return mapped;
       });
     };
   },
 };
+
+interface Member {
+  readonly target: string;
+  readonly read: (item: Json, index: number) => Json;
+}
+
+function memberOf(key: string, value: string): Member {
+  if (!isExpression(value)) {
+    const read = fieldReader(key);
+    return { target: value, read: (item) => read(item) ?? null };
+  }
+  const expression = parseExpression(value);
+  if (typeof expression === 'string') throw new Error(`${value} was not checked: ${expression}`);
+  return { target: key, read: computation(expression) };
+}
+
+function computation(expression: Expression): (item: Json, index: number) => number {
+  if (expression.kind === 'number') return () => expression.value;
+  if (expression.kind === 'field') {
+    const { name } = expression;
+    const read = fieldReader(name);
+    return (item, index) => {
+      const value = read(item);
+      if (typeof value === 'number') return value;
+      const received = value === undefined ? 'no such field' : show(value);
+      throw dataError(`{${name}} of item ${index} must be a number; got ${received}`, {
+        details: { index, field: name },
+        suggestions: ['leave out such items with FilterData before'],
+      });
+    };
+  }
+  const { operation } = expression;
+  const [left, right] = [computation(expression.left), computation(expression.right)];
+  return (item, index) => calculated(operation, left(item, index), right(item, index));
+}
+
+/** About as many characters as a number has at most, with what stands around it. */
+const LONGEST_NUMBER = 32;

@@ -3,6 +3,7 @@ import type { Issue } from '../../outcome.ts';
 import { pointerTo } from '../../pointer.ts';
 import type { Static } from '../../static.ts';
 import { clip, show } from '../../validation.ts';
+import { isExpression, parseExpression } from '../expression.ts';
 import { fieldFault } from '../path.ts';
 import { FieldText, OutputPathText, PathText } from '../value.ts';
 import { type OperationDescription, renamed, type Shape } from './description.ts';
@@ -21,7 +22,8 @@ export const TransformDataConfig = {
       properties: {
         field: FieldText,
         order: { enum: ['asc', 'desc'] },
-        // `select` lists fields, `map` renames them: { "full_name": "name" }, `sort` orders by several, listed or as
+        // `select` lists fields, `map` renames them: { "full_name": "name" }, or computes:
+        // { "total": "{price} * {quantity}" }, `sort` orders by several, listed or as
         // { "points": "desc", "name": "asc" }.
         fields: { type: ['array', 'object'], items: FieldText, additionalProperties: FieldText },
         // `limit` takes so many items, after `offset` of them; `offset` leaves so many out.
@@ -115,8 +117,13 @@ const GIVES: ReadonlyMap<unknown, readonly Shape[]> = new Map<unknown, readonly 
 const NEEDS_BY_NAME: Readonly<Record<string, (settings: JsonObject) => readonly Issue[]>> = {
   map: ({ fields }) => {
     if (isObject(fields))
-      return [...noFields(fields, 'map'), ...forbiddenNames(Object.keys(fields)), ...sameTargets(fields)];
-    const suggestion = 'write {"source": "target"}';
+      return [
+        ...noFields(fields, 'map'),
+        ...forbiddenNames(Object.keys(fields)),
+        ...sameTargets(fields),
+        ...wrongExpressions(fields),
+      ];
+    const suggestion = 'write {"source": "target"} or {"target": "{price} * {quantity}"}';
     if (fields === undefined) return [missing('fields', 'map', suggestion)];
     return [{ ...shape('an object of source and target names for map', fields), suggestion }];
   },
@@ -156,10 +163,18 @@ function noFields(fields: Json, transform: string): readonly Issue[] {
 /** Of two sources under one name only the later would be left. */
 function sameTargets(fields: JsonObject): readonly Issue[] {
   const targets = Object.entries(fields).map(([source, target]) => ({
-    name: target,
+    name: typeof target === 'string' && isExpression(target) ? source : target,
     at: pointerTo('/config/fields', source),
   }));
   return repeated(targets, 'give one of them another name');
+}
+
+function wrongExpressions(fields: JsonObject): readonly Issue[] {
+  return Object.entries(fields).flatMap(([name, text]) => {
+    const parsed = typeof text === 'string' && isExpression(text) ? parseExpression(text) : undefined;
+    if (typeof parsed !== 'string') return [];
+    return [{ pointer: pointerTo('/config/fields', name), code: 'expression', message: `${name} ${parsed}` }];
+  });
 }
 
 /** The same for two aggregations. */
