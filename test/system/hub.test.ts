@@ -145,7 +145,7 @@ interface Protocol {
   requestId?(id: string): string;
 }
 
-/** The tasks of Linux Foundation A2A, by the id of the message. */
+/** What the server chose as the id of a request, by ours. */
 const tasks = new Map<string, string>();
 
 const wires = new Map<string, WireCaller>();
@@ -232,6 +232,16 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
   'MCP 2026-07-28': {
     cancel: cancelRequest,
     ask: async (key, question) => mcpOutcome(await callByMcp(key, question)),
+  },
+  'OpenAI chat completions': {
+    requestId: (id) => tasks.get(id) ?? '',
+    cancel: (key, id) => cancelRequest(key, tasks.get(id) ?? id),
+    ask: (key, question) => askByOpenAi(key, question, '/v1/chat/completions'),
+  },
+  'OpenAI responses': {
+    requestId: (id) => tasks.get(id) ?? '',
+    cancel: (key, id) => call(system.url, { method: 'POST', path: `/v1/responses/${tasks.get(id) ?? id}/cancel`, key }),
+    ask: (key, question) => askByOpenAi(key, question, '/v1/responses'),
   },
   'A2E wire': {
     cancel: async (_, id) => {
@@ -376,6 +386,31 @@ async function callByMcp(key: string, { id, target, mode }: Question, session?: 
   const messages: JsonObject[] = [];
   for await (const { data } of answer.events()) messages.push(JSON.parse(data) as JsonObject);
   return messages;
+}
+
+/** Streamed: text, JSON where the target has no text to say, or an error. */
+async function askByOpenAi(key: string, { id, target, mode }: Question, path: string): Promise<Outcome> {
+  const content = target.content(mode);
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  const asked = path.endsWith('completions') ? { messages: [{ role: 'user', content: text }] } : { input: text };
+  const json = { model: target.agent, stream: true, ...asked };
+  const answer = await call(system.url, { method: 'POST', path, key, json });
+  tasks.set(id, String(answer.headers['x-request-id']));
+  if (answer.status !== 200) return { ok: false, told: (await answer.json()) as Json };
+  const events: JsonObject[] = [];
+  for await (const { data } of answer.events()) if (data !== '[DONE]') events.push(JSON.parse(data) as JsonObject);
+  const last = events.at(-1);
+  if (memberOf(last, 'error') !== undefined || memberOf(last, 'type') === 'response.failed') {
+    return { ok: false, told: last ?? null };
+  }
+  const said = events.map((event) => String(openAiDelta(event) ?? '')).join('');
+  return { ok: true, told: said.startsWith('{') || said.startsWith('[') ? (JSON.parse(said) as Json) : { text: said } };
+}
+
+function openAiDelta(event: JsonObject): Json | undefined {
+  if (event['type'] === 'response.output_text.delta') return event['delta'];
+  const [choice] = (event['choices'] ?? []) as JsonObject[];
+  return memberOf(memberOf(choice, 'delta'), 'content');
 }
 
 function mcpOutcome(messages: readonly JsonObject[]): Outcome {

@@ -108,6 +108,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /.well-known/ai-catalog.json': { call: () => ({ path: '/.well-known/ai-catalog.json' }) },
   ...mcpRules('/mcp', '/mcp'),
   ...mcpRules('/mcp/agents/{agent_id}', '/mcp/agents/echo'),
+  ...openAiRules(),
   'POST /a2e/session': { call: () => ({ path: '/a2e/session' }) },
   'POST /a2e/send': {
     call: async (id) => ({
@@ -368,6 +369,27 @@ function a2aMessage(prefix: string): JsonObject {
 }
 
 /** Whose a session is, is tested with the sessions of MCP. */
+function openAiRules(): Record<string, Rule> {
+  const asked = { model: 'echo', messages: [{ role: 'user', content: 'hi' }] };
+  const words = 'application/json';
+  return {
+    'GET /v1/models': { call: () => ({ path: '/v1/models' }), words },
+    'GET /v1/models/{model}': { call: () => ({ path: '/v1/models/echo' }), words },
+    'POST /v1/chat/completions': { call: () => ({ path: '/v1/chat/completions', json: asked }), words },
+    'POST /v1/responses': { call: () => ({ path: '/v1/responses', json: { model: 'echo', input: 'hi' } }), words },
+    'GET /v1/responses/{response_id}': {
+      call: (id = 'of-owner') => ({ path: `/v1/responses/${id}` }),
+      owned: true,
+      words,
+    },
+    'POST /v1/responses/{response_id}/cancel': {
+      call: (id = 'of-owner') => ({ path: `/v1/responses/${id}/cancel` }),
+      owned: true,
+      words,
+    },
+  };
+}
+
 function mcpRules(route: string, path: string): Record<string, Rule> {
   return {
     [`POST ${route}`]: { call: () => ({ path, ...modern('server/discover') }) },

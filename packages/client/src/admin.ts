@@ -1,3 +1,4 @@
+import type { JsonObject } from '@dragoman/protocols';
 import { ApiAdmin } from './api-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
@@ -14,7 +15,7 @@ export interface AgentDefinition {
   readonly limits?: Limits;
   /** SPKI PEM. */
   readonly public_key?: string;
-  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'a2a' | 'acp';
+  readonly driver?: 'module' | 'http' | 'e2a-ws' | 'stdio' | 'a2a' | 'acp' | 'openai';
   readonly module?: string;
   readonly url?: string;
   /** `a2a`: the URL of the agent card. */
@@ -31,7 +32,21 @@ export interface AgentDefinition {
   readonly workspaces?: string[];
   readonly auth_method?: string;
   readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
-  /** `http`, `e2a-ws`, `a2a`: headers of every request. A secret is a reference, or the name of a credential. */
+  /** `openai`: the base URL of the model server, such as `http://127.0.0.1:11434/v1`. */
+  readonly base_url?: string;
+  /** `openai`: the model to ask. */
+  readonly model?: string;
+  /** `openai`: the API key, or a reference to it. */
+  readonly key?: string;
+  /** `openai`: what the model reads before every conversation. */
+  readonly instructions?: string;
+  /** `openai`: the tools that the model may call; `*` stands for any text. */
+  readonly tools?: string[];
+  /** `openai`: how often the model is asked for one answer. */
+  readonly max_turns?: number;
+  /** `openai`: further members of every request to the model. */
+  readonly parameters?: JsonObject;
+  /** `http`, `e2a-ws`, `a2a`, `openai`: headers of every request. A secret is a reference, or the name of a credential. */
   readonly headers?: { [name: string]: string | { credential: string } };
   readonly name?: string;
   readonly description?: string;

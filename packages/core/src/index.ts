@@ -37,6 +37,12 @@ export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf
 export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
 export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
 export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
+export {
+  type AnswerFacts,
+  type OpenAiContext,
+  OpenAiEndpoint,
+  type OpenedAnswer,
+} from './endpoints/openai/openai-endpoint.ts';
 export { Engine, type EngineOptions } from './engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';

@@ -16,6 +16,7 @@ import { openLfA2aPart } from './parts/lf-a2a.ts';
 import { openMailboxPart } from './parts/mailbox.ts';
 import { type McpPart, openMcpPart } from './parts/mcp.ts';
 import { type MessagesPart, openMessagesPart } from './parts/messages.ts';
+import { openOpenAiPart } from './parts/openai.ts';
 import { openOutboundPart } from './parts/outbound.ts';
 import { openOutboxPart } from './parts/outbox.ts';
 import { Parts } from './parts/parts.ts';
@@ -136,6 +137,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { registry } = messages;
     const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
     const mcp = await parts.add(openMcpPart({ ...service, stored }));
+    await parts.add(openOpenAiPart({ ...service, stored, everyAgent }));
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));
     const console = await parts.add(openConsolePart(service));

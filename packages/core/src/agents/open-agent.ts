@@ -5,7 +5,7 @@ import type { Pins } from '../pins/pins.ts';
 import type { Clock, Ids, Log } from '../ports.ts';
 import type { DriverDefinition, DriverName } from '../registry/definition.ts';
 import type { SessionStore } from '../store/store.ts';
-import type { JsonReader } from '../threads/json-reader.ts';
+import { JsonReader } from '../threads/json-reader.ts';
 import { References } from '../vault/references.ts';
 import { openA2aAgent, type PeerPlace } from './a2a/open-a2a-agent.ts';
 import { AcpAgent } from './acp/acp-agent.ts';
@@ -14,6 +14,8 @@ import type { AgentSocketHub } from './agent-socket-hub.ts';
 import { E2aWsAgent } from './e2a-ws-agent.ts';
 import { httpAgent } from './http-agent.ts';
 import { loadModuleAgent } from './module-agent.ts';
+import { ModelClient } from './openai/model-client.ts';
+import { OpenAiAgent } from './openai/openai-agent.ts';
 import { endOrphans } from './orphans.ts';
 import type { OnPush } from './shared-line.ts';
 import { childrenFolder, StdioAgent } from './stdio-agent.ts';
@@ -97,6 +99,19 @@ const DRIVERS = {
     });
   },
   a2a: async (id, definition, context) => openA2aAgent(id, peerPlace(id, definition, context), context),
+  openai: async (id, definition, context) => {
+    const { clock, gate, reader = new JsonReader() } = context;
+    const { instructions, tools, max_turns: maxTurns, parameters } = definition;
+    const base = urlOf(id, definition, 'http', 'base_url');
+    const client = new ModelClient({
+      ...{ agentId: id, clock, reader },
+      url: `${base.href.replace(/\/+$/, '')}/chat/completions`,
+      headers: { ...headersOf(id, definition, context), ...keyHeader(id, definition, context) },
+      gate: gate.allowing([hostPortOf(base)]),
+    });
+    const model = needed(id, definition, 'model');
+    return new OpenAiAgent({ id, client, model, instructions, tools, maxTurns, parameters, clock });
+  },
 } satisfies Record<DriverName, Driver>;
 
 /** Some programs need a quarter of a minute before they answer. */
@@ -127,17 +142,31 @@ export function variablesOf(
   return references.variables(env, `agents.${id}.env`);
 }
 
+/** `key`, as the header that carries it. */
+function keyHeader(
+  id: string,
+  { key }: DriverDefinition,
+  { references = new References() }: Pick<DriverContext, 'references'>,
+) {
+  return key === undefined ? {} : { authorization: references.bearer(key, `agents.${id}.key`) };
+}
+
 /** A member the driver cannot do without. */
 export function needed(
   id: string,
   definition: DriverDefinition,
-  member: 'module' | 'url' | 'card' | 'command',
+  member: 'module' | 'url' | 'card' | 'command' | 'base_url' | 'model',
 ): string {
   return definition[member] ?? fail(id, `the ${definition.driver} driver needs ${member}; got ${show(undefined)}`);
 }
 
 /** An absolute URL of the scheme or its secure twin. A password in it would end up in logs. */
-function urlOf(id: string, definition: DriverDefinition, scheme: 'http' | 'ws', member: 'url' | 'card' = 'url'): URL {
+function urlOf(
+  id: string,
+  definition: DriverDefinition,
+  scheme: 'http' | 'ws',
+  member: 'url' | 'card' | 'base_url' = 'url',
+): URL {
   const text = needed(id, definition, member);
   const url = URL.canParse(text) ? new URL(text) : fail(id, `${member} must be absolute; got ${show(text)}`);
   if (url.username !== '' || url.password !== '') fail(id, `${member} must not hold a user name or password`);

@@ -35,6 +35,7 @@ function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: History
     const { session_id: sessionId, request_id: requestId } = envelope;
     // An agent reckons it, and may come to 2.5 or to no number.
     const most = Math.floor(Math.min(limit, MOST));
+    if (sessionId === null && most >= 1) return broughtAlong(envelope, most);
     // Anonymous conversations are kept where nobody can read them.
     if (sessionId === null || requestId === null || principal.role === 'anonymous' || !(most >= 1)) return [];
     const key = { owner: principal.id, agentId: context.agentOf(envelope, { principal }), sessionId };
@@ -48,6 +49,26 @@ function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: History
     const before = older.filter((one) => Date.parse(one.timestamp) < until && !known.has(one.request_id));
     return [...before, ...said].slice(-most);
   };
+}
+
+/** OpenAI clients keep the conversation themselves and send all of it each time. */
+function broughtAlong({ params, provenance, timestamp }: E2AEnvelope, most: number): SaidBefore[] {
+  const { messages } = params;
+  if (provenance.source_protocol !== 'openai' || !Array.isArray(messages)) return [];
+  const said = messages.filter(isObject);
+  const before = said.slice(
+    0,
+    Math.max(
+      0,
+      said.findLastIndex(({ role }) => role === 'user'),
+    ),
+  );
+  return before
+    .flatMap(({ role, content = null }): SaidBefore[] => {
+      if (content === null || (role !== 'user' && role !== 'assistant')) return [];
+      return [{ role: role === 'user' ? 'caller' : 'agent', request_id: '', timestamp: timestamp ?? '', content }];
+    })
+    .slice(-most);
 }
 
 async function inThread(key: SessionKey, range: SaidRange, { threads }: HistoryOptions): Promise<SaidBefore[]> {

@@ -15,7 +15,7 @@ const HeaderValue = {
 const A2A_VERSIONS = ['1.0', '0.3'] as const;
 
 /** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
-export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp'] as const;
+export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp', 'openai'] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
 /** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
@@ -52,7 +52,39 @@ export const DriverShape = {
     headers: {
       type: 'object',
       additionalProperties: HeaderValue,
-      description: `http, e2a-ws, a2a: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} a2a: headers written as text are sent to the host of \`url\` or \`card\` only.`,
+      description: `http, e2a-ws, a2a, openai: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} a2a: headers written as text are sent to the host of \`url\` or \`card\` only.`,
+    },
+    base_url: {
+      type: 'string',
+      minLength: 1,
+      description:
+        "openai: the base URL of a server that speaks OpenAI's API, such as http://127.0.0.1:11434/v1. `/chat/completions` is added to it.",
+    },
+    model: { type: 'string', minLength: 1, maxLength: 256, description: 'openai: the model to ask.' },
+    key: {
+      type: 'string',
+      minLength: 1,
+      description: `openai: the API key, sent as \`Authorization: Bearer\`. ${REFERENCES} A credential of the vault is sent as it is bound there.`,
+    },
+    instructions: {
+      type: 'string',
+      maxLength: 65_536,
+      description: 'openai: what the model reads before every conversation.',
+    },
+    tools: {
+      ...names,
+      description:
+        'openai: the tools that the model may call, as far as its caller may use them. `*` stands for any text; `files/*` is every tool of the MCP server `files`. Default: none.',
+    },
+    max_turns: {
+      ...positive,
+      maximum: 100,
+      description:
+        'openai: how often the model is asked for one answer, each time with the results of its tools. Default: 8.',
+    },
+    parameters: {
+      type: 'object',
+      description: 'openai: further members of every request to the model, such as `temperature`.',
     },
     cwd: {
       type: 'string',

@@ -205,12 +205,11 @@ export class Runs {
   /** A request that waits is answered when it expires, and not when its turn would have come. */
   #endExpired(live: LiveRequest): void {
     const { expiresAt } = live.row;
-    const left = expiresAt === null ? Number.POSITIVE_INFINITY : expiresAt - this.#clock.now().getTime();
-    if (left > LONGEST_TIMER_MS) return;
+    if (expiresAt === null) return;
     const expire = () => {
       if (live.isWaiting) live.end(new Refused(failure('expired')));
     };
-    live.onOver(this.#clock.after(Math.max(0, left), expire));
+    live.onOver(this.#clock.after(Math.max(0, expiresAt - this.#clock.now().getTime()), expire));
   }
 
   #isExpired({ expiresAt }: RequestRow): boolean {
@@ -428,6 +427,3 @@ interface RunsOptions {
   /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
   readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
 }
-
-/** Timers of more than 24.8 days fire at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -52,6 +52,17 @@ export class References {
     );
   }
 
+  /** A key at a place of the configuration, as an `Authorization` header. Throws a `BadReference`. */
+  bearer(key: string, at: string): OutboundHeader {
+    const read = this.#read(key, at);
+    if ('credential' in read) return new CredentialUse(read.credential);
+    const value = `Bearer ${read.text}`;
+    const fault = headerFault('Authorization', value);
+    if (fault !== undefined) throw new BadReference(at, `the header ${fault}`, 'correct the value');
+    // A key that is written out is a secret too.
+    return new SecretText(value, redactorOf(read.secrets.length === 0 ? [read.text] : read.secrets));
+  }
+
   /**
    * The variables of a program at a place of the configuration, such as `agents.coder.env`. Throws a `BadReference` at once for a
    * variable or a file that is missing. A credential is looked up at each start of the program: the vault can be filled

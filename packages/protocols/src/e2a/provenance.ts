@@ -24,6 +24,7 @@ export const SOURCE_PROTOCOLS = [
   'a2e-wire',
   'a2e-workflow',
   'mcp',
+  'openai',
 ] as const;
 
 export function newProvenance(given: Partial<E2AProvenance> = {}): E2AProvenance {

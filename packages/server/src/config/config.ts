@@ -162,10 +162,11 @@ function withPathsFrom(folder: string, config: Config): Config {
 
 /** The texts of an agent or an MCP server that may refer to files. */
 function secretsFrom<Headers extends Record<string, string | { credential: string }>>(
-  { env, headers }: { env?: Record<string, string>; headers?: Headers },
+  { env, headers, key }: { env?: Record<string, string>; headers?: Headers; key?: string },
   from: (path: string) => string,
 ) {
   return {
+    ...(key !== undefined && withReferencedFiles({ key }, from)),
     ...(env !== undefined && { env: withReferencedFiles(env, from) }),
     ...(headers !== undefined && { headers: withReferencedFiles(headers, from) }),
   };

@@ -57,8 +57,9 @@ function filesOf(agents: ConfiguredAgents): ModuleFiles {
 }
 
 /** The files that an agent is made from: its module, and those that hold its secrets. */
-function filesIn({ module, env = {}, headers = {} }: DriverDefinition): string[] {
-  return [...(module === undefined ? [] : [module]), ...referencedFiles(env), ...referencedFiles(headers)];
+function filesIn({ module, env = {}, headers = {}, key = '' }: DriverDefinition): string[] {
+  const secrets = [env, headers, { key }].flatMap((texts) => referencedFiles(texts));
+  return [...(module === undefined ? [] : [module]), ...secrets];
 }
 
 /** Whoever registered it would take ours away by leaving. */

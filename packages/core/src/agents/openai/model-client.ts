@@ -1,0 +1,179 @@
+import {
+  failure,
+  isPassingStatus,
+  type Json,
+  type JsonObject,
+  type Outcome,
+  redacted,
+  retryAfterMs,
+  SseParser,
+} from '@dragoman/protocols';
+import { errorText } from '@dragoman/protocols/openai';
+import { Backoff } from '../../backoff.ts';
+import { cutTo } from '../../cut-to.ts';
+import type { InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
+import { headerOf } from '../../gate/header-of.ts';
+import type { NetworkGate } from '../../gate/network-gate.ts';
+import type { Clock } from '../../ports.ts';
+import { failureOf, Refused } from '../../refused.ts';
+import type { JsonReader } from '../../threads/json-reader.ts';
+import type { IdleTimer } from '../idle-timer.ts';
+
+export interface ModelClientOptions {
+  readonly agentId: string;
+  /** Where chat completions are posted. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, OutboundHeader>>;
+  /** The way out, over which the model server can be reached. */
+  readonly gate: NetworkGate;
+  readonly clock: Clock;
+  readonly reader: JsonReader;
+}
+
+/** On whose behalf a model is asked, and for how long. */
+export interface ModelCall {
+  readonly caller: string;
+  readonly purpose: string;
+  readonly signal: AbortSignal;
+  readonly idle: IdleTimer;
+}
+
+/** Chat completions of a server that speaks OpenAI's API. */
+export class ModelClient {
+  readonly #options: ModelClientOptions;
+
+  constructor(options: ModelClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The chunks of one completion; of a server that does not stream, the whole of it. Throws `Refused`. A completion is asked for again
+   * only when none of it has come: when the request never left, or its answer says that it may be sent again.
+   */
+  async *complete(body: JsonObject, call: ModelCall): AsyncGenerator<Json, void, undefined> {
+    const answer = await this.#ask(body, call);
+    const type = headerOf(answer, 'content-type') ?? '';
+    const bytes = call.idle.watchEach(answer.body);
+    if (/^text\/event-stream\b/i.test(type)) yield* this.#events(bytes);
+    else if (/^application\/json\b/i.test(type)) yield await this.#whole(bytes);
+    else throw modelFailed(`answered with ${JSON.stringify(cutTo(type, 100))}; expected text/event-stream`, {}, false);
+  }
+
+  async #ask(body: JsonObject, call: ModelCall): Promise<InboundAnswer> {
+    const { clock } = this.#options;
+    const backoff = new Backoff();
+    for (let tries = 1; ; tries++) {
+      let wait: number | undefined;
+      try {
+        const answer = await call.idle.watch(this.#send(body, call));
+        if (answer.status >= 200 && answer.status < 300) return answer;
+        wait = retryAfterMs(headerOf(answer, 'retry-after'), clock.now());
+        const refused = await call.idle.watch(this.#refusal(answer, wait));
+        if (tries >= MOST_TRIES || !refused.failure.retryable || (wait ?? 0) > LONGEST_WAIT_MS) throw refused;
+      } catch (error) {
+        if (error instanceof ModelRefused || tries >= MOST_TRIES || hadLeft(error)) throw error;
+      }
+      await clock.wait(Math.max(backoff.next(), wait ?? 0), call.signal);
+    }
+  }
+
+  #send(body: JsonObject, { caller, purpose, signal }: ModelCall): Promise<InboundAnswer> {
+    const { gate, url, headers } = this.#options;
+    return gate.request({
+      caller,
+      purpose,
+      method: 'POST',
+      url,
+      allowList: 'allow',
+      headers: { ...headers, ...HEADERS },
+      body: { bytes: Buffer.from(JSON.stringify(body)) },
+      // A model may think for long: its answer ends when nothing comes for a while, or when the call does.
+      timeoutMs: LONGEST_MS,
+      maxBytes: MOST_BYTES,
+      signal,
+    });
+  }
+
+  async #refusal(answer: InboundAnswer, wait: number | undefined): Promise<ModelRefused> {
+    const { status } = answer;
+    if (status >= 300 && status < 400) {
+      answer.end?.();
+      return modelFailed(`answered with a redirect (${status}), which is not followed`, { status }, false);
+    }
+    const excerpt = String(redacted(await beginningOf(answer)));
+    const json = this.#options.reader.read(excerpt, { caller: this.#caller, waits: true });
+    const said = json instanceof Promise || !json.ok ? excerpt : errorText(json.value);
+    const details = { status, ...(wait !== undefined && { retry_after: Math.ceil(wait / 1000) }) };
+    const what = `answered with HTTP status ${status}${said === '' ? '' : `: ${cutTo(said, MOST_EXCERPT)}`}`;
+    return modelFailed(what, details, isPassingStatus(status));
+  }
+
+  async *#events(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Json, void, undefined> {
+    const parser = new SseParser({ maxEventBytes: MOST_EVENT_BYTES });
+    for await (const part of bytes) {
+      for (const event of parser.push(part)) {
+        if (event.ok && event.value.data.trim() === '[DONE]') return yield DONE;
+        const json = event.ok ? await this.#read(event.value.data) : event;
+        yield sound(json, 'an event');
+      }
+    }
+  }
+
+  async #whole(bytes: AsyncIterable<Uint8Array>): Promise<Json> {
+    const parts: Uint8Array[] = [];
+    for await (const part of bytes) parts.push(part);
+    return sound(await this.#read(Buffer.concat(parts)), 'an answer');
+  }
+
+  #read(source: Uint8Array | string): Outcome<Json> | Promise<Outcome<Json>> {
+    return this.#options.reader.read(source, { caller: this.#caller, waits: true });
+  }
+
+  get #caller(): string {
+    return `agent ${this.#options.agentId}`;
+  }
+}
+
+/** The model server, or the model, did not do its part. */
+export class ModelRefused extends Refused {}
+
+export function modelFailed(what: string, details: JsonObject = {}, retryable = true): ModelRefused {
+  return new ModelRefused({ ...failure('agent_failed', details, `The model server ${what}.`), retryable });
+}
+
+function sound(json: Outcome<Json>, what: string): Json {
+  if (json.ok) return json.value;
+  throw modelFailed(`sent ${what} that cannot be read: ${json.issues[0]?.message ?? 'it is not JSON'}`);
+}
+
+/** Whether the request may have reached the server. */
+function hadLeft(error: unknown): boolean {
+  const { code, details } = failureOf(error) ?? {};
+  return code !== 'unreachable' || details?.['sent'] !== false;
+}
+
+async function beginningOf(answer: InboundAnswer): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of answer.body) {
+    parts.push(part);
+    length += part.length;
+    if (length >= MOST_ERROR_BYTES) break;
+  }
+  return Buffer.concat(parts).subarray(0, MOST_ERROR_BYTES).toString();
+}
+
+/** In place of OpenAI's last event. */
+export const DONE = null;
+const HEADERS = {
+  'content-type': 'application/json',
+  accept: 'text/event-stream, application/json;q=0.5',
+  'accept-encoding': 'identity',
+};
+const MOST_TRIES = 3;
+const LONGEST_WAIT_MS = 60_000;
+const LONGEST_MS = 24 * 3_600_000;
+const MOST_BYTES = 256 * 1024 * 1024;
+const MOST_EVENT_BYTES = 8 * 1024 * 1024;
+const MOST_ERROR_BYTES = 8192;
+const MOST_EXCERPT = 500;

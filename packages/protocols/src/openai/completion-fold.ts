@@ -1,0 +1,144 @@
+import { isObject, type Json, type JsonObject } from '../json.ts';
+
+/** What one part of a model's answer adds to it. */
+export interface CompletionDelta {
+  readonly text: string;
+  readonly reasoning: string;
+}
+
+/** A call of a function, as the model wrote it: its arguments are text that should be JSON. */
+export interface FunctionCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** Tokens, by what they were used for. */
+export interface TokenUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly total_tokens: number;
+  readonly cached_input_tokens?: number;
+  readonly reasoning_tokens?: number;
+}
+
+/**
+ * The answer of a model, from the chunks of a streamed chat completion or from a whole one. Servers differ in details: the reasoning has
+ * two names, some count all tool calls as index 0, and some send arguments as an object.
+ */
+export class CompletionFold {
+  text = '';
+  reasoning = '';
+  finishReason: string | undefined;
+  usage: TokenUsage | undefined;
+  /** What the server reports in place of an answer. */
+  error: string | undefined;
+  readonly #calls: { index: number; id: string; name: string; arguments: string }[] = [];
+  readonly #mostCharacters: number;
+  #characters = 0;
+
+  constructor({ mostCharacters = Number.POSITIVE_INFINITY }: { readonly mostCharacters?: number } = {}) {
+    this.#mostCharacters = mostCharacters;
+  }
+
+  /** Whether it is longer than it may be. */
+  get isTooLong(): boolean {
+    return this.#characters > this.#mostCharacters;
+  }
+
+  get calls(): readonly FunctionCall[] {
+    return this.#calls.map(({ id, name, arguments: text }) => ({ id, name, arguments: text }));
+  }
+
+  apply(event: Json): CompletionDelta {
+    if (!isObject(event)) return NOTHING;
+    if (event['error'] !== undefined && event['error'] !== null) this.error = errorText(event['error']);
+    this.usage = usageIn(event['usage']) ?? this.usage;
+    const choices = event['choices'];
+    const choice = Array.isArray(choices) ? choices[0] : undefined;
+    if (!isObject(choice)) return NOTHING;
+    if (typeof choice['finish_reason'] === 'string') this.finishReason = choice['finish_reason'];
+    const delta = choice['delta'] ?? choice['message'];
+    return isObject(delta) ? this.#add(delta) : NOTHING;
+  }
+
+  #add(delta: JsonObject): CompletionDelta {
+    const text = textIn(delta['content']) || textIn(delta['refusal']);
+    const reasoning = textIn(delta['reasoning_content']) || textIn(delta['reasoning']);
+    this.text += text;
+    this.reasoning += reasoning;
+    this.#characters += text.length + reasoning.length;
+    const { tool_calls: calls } = delta;
+    if (Array.isArray(calls)) for (const [position, call] of calls.entries()) this.#addCall(call, position);
+    return { text, reasoning };
+  }
+
+  #addCall(call: Json, position: number): void {
+    if (!isObject(call)) return;
+    const made = isObject(call['function']) ? call['function'] : {};
+    const index = typeof call['index'] === 'number' ? call['index'] : position;
+    const id = textIn(call['id']);
+    const args = made['arguments'];
+    const text = isObject(args) ? JSON.stringify(args) : textIn(args);
+    this.#characters += text.length + 1;
+    const begun = this.#calls.findLast((one) => one.index === index);
+    if (begun === undefined || (id !== '' && begun.id !== '' && id !== begun.id)) {
+      this.#calls.push({ index, id, name: textIn(made['name']), arguments: text });
+      return;
+    }
+    begun.id ||= id;
+    begun.name ||= textIn(made['name']);
+    begun.arguments += text;
+  }
+}
+
+/** Both together; `undefined` when neither is known. */
+export function addedUsage(first: TokenUsage | undefined, second: TokenUsage | undefined): TokenUsage | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  const cached = (first.cached_input_tokens ?? 0) + (second.cached_input_tokens ?? 0);
+  const reasoning = (first.reasoning_tokens ?? 0) + (second.reasoning_tokens ?? 0);
+  return {
+    input_tokens: first.input_tokens + second.input_tokens,
+    output_tokens: first.output_tokens + second.output_tokens,
+    total_tokens: first.total_tokens + second.total_tokens,
+    ...(cached > 0 && { cached_input_tokens: cached }),
+    ...(reasoning > 0 && { reasoning_tokens: reasoning }),
+  };
+}
+
+/** The sentence in an error of OpenAI's shape, or of a shape near it. */
+export function errorText(error: Json): string {
+  if (typeof error === 'string') return error;
+  const inner = isObject(error) ? (error['message'] ?? error['error'] ?? error['detail']) : undefined;
+  return inner === undefined || inner === null ? JSON.stringify(error) : errorText(inner);
+}
+
+function usageIn(usage: Json | undefined): TokenUsage | undefined {
+  if (!isObject(usage)) return undefined;
+  const input = countIn(usage['prompt_tokens']);
+  const output = countIn(usage['completion_tokens']);
+  if (input === undefined && output === undefined) return undefined;
+  const cached = countIn(memberOf(usage['prompt_tokens_details'], 'cached_tokens'));
+  const reasoning = countIn(memberOf(usage['completion_tokens_details'], 'reasoning_tokens'));
+  return {
+    input_tokens: input ?? 0,
+    output_tokens: output ?? 0,
+    total_tokens: countIn(usage['total_tokens']) ?? (input ?? 0) + (output ?? 0),
+    ...(cached !== undefined && cached > 0 && { cached_input_tokens: cached }),
+    ...(reasoning !== undefined && reasoning > 0 && { reasoning_tokens: reasoning }),
+  };
+}
+
+function memberOf(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function countIn(value: Json | undefined): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+function textIn(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+const NOTHING: CompletionDelta = { text: '', reasoning: '' };
