@@ -93,7 +93,7 @@ describe('a stream that breaks off', () => {
 
   test('without a word is noticed by its silence', async () => {
     const { proxy, key } = await behindProxy();
-    const client = impatient({ url: proxy.url, key, retry: { silenceMs: 100 } });
+    const client = impatient({ url: proxy.url, key, retry: { silenceMs: 1000 } });
     proxy.plan({ silent: true }, { silent: true });
     expect(await client.send(SENTENCE).text()).toBe(SENTENCE);
     expect(proxy.connections).toBe(3);
