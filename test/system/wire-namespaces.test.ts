@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -11,6 +12,10 @@ import { WireCaller } from './wire-caller.ts';
 
 const GRID = fileURLToPath(new URL('../../examples/environment/grid.mjs', import.meta.url));
 const node = process.execPath;
+const secrets = mkdtempSync(join(tmpdir(), 'dragoman-namespaces-'));
+afterAll(() => rmSync(secrets, { recursive: true, force: true }));
+const GREETING = join(secrets, 'greeting');
+writeFileSync(GREETING, 'hello\n');
 const system = await System.start({
   config: {
     agents: { worker: moduleAgent('worker'), secret: moduleAgent('echo') },
@@ -24,7 +29,7 @@ const system = await System.start({
           say: { command: node, args: ['-e', 'console\\.log\\([0-9]+\\)'] },
           cat: { command: 'cat' },
           sleep: { command: 'sleep', args: ['[0-9]{1,4}'] },
-          parent: { command: 'sh', args: ['-c', '.*'], env: { GREETING: 'hello' } },
+          parent: { command: 'sh', args: ['-c', '.*'], env: { GREETING: `file:${GREETING}` } },
         },
       },
     },

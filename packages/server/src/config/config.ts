@@ -155,12 +155,21 @@ function withPathsFrom(folder: string, config: Config): Config {
         ...(wire.socket !== undefined && { socket: from(wire.socket) }),
         ...(wire.plugins !== undefined && { plugins: wire.plugins.map(from) }),
         ...(wire.environments !== undefined && { environments: wire.environments.map(from) }),
+        ...(wire.proc !== undefined && {
+          proc: {
+            ...wire.proc,
+            commands: mapped(wire.proc.commands, (command) => ({
+              ...command,
+              ...secretsFrom({ env: command.env ?? {} }, from),
+            })),
+          },
+        }),
       },
     }),
   };
 }
 
-/** The texts of an agent or an MCP server that may refer to files. */
+/** The texts of an agent, an MCP server or a command that may refer to files. */
 function secretsFrom<Headers extends Record<string, string | { credential: string }>>(
   { env, headers, key }: { env?: Record<string, string>; headers?: Headers; key?: string },
   from: (path: string) => string,

@@ -80,6 +80,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
       : [
           procPlugin({
             config: config.wire.proc,
+            references: options.references,
             folder: join(folder, 'proc'),
             children: childrenFolder(folder),
             clock,

@@ -7,7 +7,7 @@ import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { startServer } from '../server.ts';
 import { systemClock, systemIds } from '../system-ports.ts';
 
-test('a fault of our own is 500 in the spec’s shape, told to the operator alone, and the next message is answered', async () => {
+test('a fault of our own is 500 in the spec’s shape, told to the operator alone, and the next message is answered; a response is refused', async () => {
   let isBroken = false;
   const ids: Ids = {
     ...systemIds,
@@ -33,9 +33,9 @@ test('a fault of our own is 500 in the spec’s shape, told to the operator alon
   );
   await server.engine.callers.put({ agent_id: 'ada', permissions: { agents: ['agent'] } });
   const { secret } = await server.engine.keys.create({ agentId: 'ada', role: 'agent' });
-  const post = async () => {
+  const post = async (body = MESSAGE) => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
-    const response = await fetch(`${server.url}/a2a`, { method: 'POST', headers, body: MESSAGE });
+    const response = await fetch(`${server.url}/a2a`, { method: 'POST', headers, body });
     return [response.status, response.headers.get('content-type'), await response.json()];
   };
 
@@ -55,6 +55,12 @@ test('a fault of our own is 500 in the spec’s shape, told to the operator alon
   });
   isBroken = false;
   expect(await post()).toMatchObject([200, 'application/json', { message: { content: 'here' } }]);
+  const [, , answer] = await post();
+  expect(await post(JSON.stringify(answer))).toMatchObject([
+    400,
+    'application/json',
+    { errors: [expect.stringContaining('POST /a2a accepts messages; got a response. This server sends no messages')] },
+  ]);
 });
 
 const MESSAGE = JSON.stringify({ from: 'MyAgent', message: 'Anybody there?' });

@@ -160,9 +160,8 @@ function messageIn(json: Outcome<Json>, dialect: Dialect<MailboxWire>, now: Date
   }
   if (isMailboxMessage(outcome.value)) return { message: outcome.value };
   const kind = isMailboxResponse(outcome.value) ? 'a response' : 'an error';
-  const text = `POST /a2a accepts messages; got ${kind}. This server answers messages and sends none of its own, so nothing here can be answered.`;
-  const suggestion = 'post it to the callbackUrl of the sender of the message';
-  return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text, suggestion }] }, text);
+  const text = `POST /a2a accepts messages; got ${kind}. This server sends no messages that could be answered; post it to the callbackUrl of the message.`;
+  return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text }] }, text);
 }
 
 async function thread(request: InboundRequest, { mailbox }: MailboxContext): Promise<Answer | Failure> {

@@ -4,6 +4,7 @@ import { type JsonObject, show } from '@dragoman/protocols';
 import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
 import { endOrphans } from '../../agents/orphans.ts';
 import type { Clock, Ids, Log } from '../../ports.ts';
+import type { References } from '../../vault/references.ts';
 import { CommandList } from '../proc/command-list.ts';
 import type { ProcConfig } from '../proc/proc-config.ts';
 import { type ProcOutput, ProcRun } from '../proc/proc-run.ts';
@@ -12,6 +13,8 @@ import { WireRefused } from '../wire/wire-refused.ts';
 
 export interface ProcPluginOptions {
   readonly config: ProcConfig;
+  /** For the variables of the commands. */
+  readonly references: References;
   /** Where each process has its working folder. */
   readonly folder: string;
   /** Where children are written down. */
@@ -58,7 +61,7 @@ class Processes {
 
   constructor(options: ProcPluginOptions) {
     this.#options = options;
-    this.#commands = new CommandList(options.config.commands);
+    this.#commands = new CommandList(options.config.commands, options.references);
   }
 
   async spawn(message: MessageOf<'proc/spawn/req'>, { session, requestId }: WireCall): Promise<Answered> {
@@ -99,7 +102,9 @@ class Processes {
       const run = await ProcRun.start({
         id,
         name: cmd[0] ?? '',
-        ...found,
+        command: found.command,
+        args: found.args,
+        env: await found.variables(),
         folder,
         children,
         clock,

@@ -1,6 +1,7 @@
 import { nearest, show } from '@dragoman/protocols';
 import { linearPattern } from '../../linear-pattern.ts';
 import { allows, type Principal } from '../../principal.ts';
+import type { ReadVariables, References } from '../../vault/references.ts';
 import type { ProcConfig } from './proc-config.ts';
 
 /** What to start for a `cmd`, or why it is not started. */
@@ -9,22 +10,23 @@ export type CommandFound =
       readonly ok: true;
       readonly command: string;
       readonly args: string[];
-      readonly env: Readonly<Record<string, string>>;
+      readonly variables: ReadVariables;
     }
   | { readonly ok: false; readonly error: string };
 
-/** The commands of the operator. A pattern that cannot be read keeps the server from starting. */
+/** The commands of the operator. A pattern that cannot be read, or a variable that is not set, keeps the server from starting. */
 export class CommandList {
   readonly #commands: ReadonlyMap<string, ListedCommand>;
 
-  constructor(commands: ProcConfig['commands']) {
+  constructor(commands: ProcConfig['commands'], references: References) {
     this.#commands = new Map(
       Object.entries(commands).map(([name, { command, args = [], more_args, env = {} }]) => {
         const patternAt = (where: string, pattern: string) =>
           compiledAt(`wire.proc.commands.${name}.${where}`, pattern);
         const patterns = args.map((pattern, at) => patternAt(`args[${at}]`, pattern));
         const more = more_args === undefined ? undefined : patternAt('more_args', more_args);
-        return [name, { command, patterns, more, env }];
+        const variables = references.variables(env, `wire.proc.commands.${name}.env`);
+        return [name, { command, patterns, more, variables }];
       }),
     );
   }
@@ -41,7 +43,7 @@ export class CommandList {
         error: `cmd[0] must be a command that the operator lists; got ${show(name.slice(0, 80))}: ${known}${meant}`,
       };
     }
-    const { command, patterns, more, env } = listed;
+    const { command, patterns, more, variables } = listed;
     if (args.length < patterns.length) {
       return { ok: false, error: `cmd must have ${patterns.length} arguments after ${show(name)}; got ${args.length}` };
     }
@@ -53,7 +55,7 @@ export class CommandList {
         return { ok: false, error: `cmd[${at + 1}] must match ${pattern.text}; got ${show(arg.slice(0, 200))}` };
       }
     }
-    return { ok: true, command, args, env };
+    return { ok: true, command, args, variables };
   }
 }
 
@@ -61,7 +63,7 @@ interface ListedCommand {
   readonly command: string;
   readonly patterns: readonly ArgumentPattern[];
   readonly more: ArgumentPattern | undefined;
-  readonly env: Readonly<Record<string, string>>;
+  readonly variables: ReadVariables;
 }
 
 interface ArgumentPattern {

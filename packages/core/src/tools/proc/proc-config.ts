@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is written like this
 import type { Static } from '@dragoman/protocols';
 
 const text = { type: 'string', minLength: 1 } as const;
@@ -28,7 +29,8 @@ export const ProcShape = {
             type: 'object',
             additionalProperties: { type: 'string' },
             default: {},
-            description: 'Variables beside PATH, and HOME, which is the working folder.',
+            description:
+              'Variables beside PATH, and HOME, which is the working folder. `${NAME}`, `file:PATH` and `vault:ID` are filled in.',
           },
         },
         additionalProperties: false,
