@@ -60,6 +60,10 @@ test('stdout carries the protocol and nothing else, and the end of stdin is the 
     'mcp',
     'memory',
     'skill',
+    'toolkits',
+    'planning',
+    'multi_agent',
+    'learning',
   ]);
   expect(stderr).toContain('a tool file that prints\n');
   expect(stderr).toContain('and prints again\n');

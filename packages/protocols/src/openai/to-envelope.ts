@@ -96,7 +96,7 @@ export function chatEnvelope(ask: ChatAsk, details: ChatDetails): E2AEnvelope {
 }
 
 /** The text of a message, whatever parts it has. */
-export function textIn(content: Json | undefined): string {
+function textIn(content: Json | undefined): string {
   if (typeof content === 'string') return content;
   const parts = Array.isArray(content) ? content : [];
   return parts
