@@ -223,7 +223,7 @@ describe('errors', () => {
       path: '/v1/chat/completions',
       key: ada.api_key,
       headers: { 'content-type': 'application/json' },
-      body: '{"model":',
+      text: '{"model":',
     });
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: 'not_json' } }]);
   });
