@@ -2,9 +2,9 @@ import { isObject, type Json, type JsonObject, parseJson } from '@dragoman/proto
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 import { uniqueToolNames } from '@dragoman/protocols/mcp';
 import type { FunctionCall } from '@dragoman/protocols/openai';
+import type { Call } from '../../call.ts';
 import { cutTo } from '../../cut-to.ts';
 import { failureOf } from '../../refused.ts';
-import type { CallerTools } from '../../tools/caller-tools.ts';
 
 /** What came of a call: the text for the model, and what the caller sees of it. */
 export interface ToolEnd {
@@ -15,20 +15,16 @@ export interface ToolEnd {
 
 /** The tools of this server that a model may call on behalf of one caller: those the operator names, as far as the caller may use them. */
 export class ModelTools {
-  readonly #tools: CallerTools | undefined;
+  readonly #tools: Call['tools'];
   readonly #byName: ReadonlyMap<string, ToolDefinition>;
 
-  private constructor(tools: CallerTools | undefined, byName: ReadonlyMap<string, ToolDefinition>) {
+  private constructor(tools: Call['tools'], byName: ReadonlyMap<string, ToolDefinition>) {
     this.#tools = tools;
     this.#byName = byName;
   }
 
   /** `taken`: the names of functions that the caller runs itself. */
-  static async open(
-    tools: CallerTools | undefined,
-    patterns: readonly string[],
-    taken: readonly string[],
-  ): Promise<ModelTools> {
+  static async open(tools: Call['tools'], patterns: readonly string[], taken: readonly string[]): Promise<ModelTools> {
     if (tools === undefined || patterns.length === 0) return new ModelTools(tools, new Map());
     const isWanted = patternsTest(patterns);
     const found = (await tools.list({ deferred: true })).filter(isWanted).slice(0, MOST_TOOLS);
