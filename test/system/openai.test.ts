@@ -217,13 +217,13 @@ describe('errors', () => {
     expect((await failing(reading)).message).toContain('it failed');
   });
 
-  test('of malformed JSON are told', async () => {
+  test('report malformed JSON', async () => {
     const answer = await call(system.url, {
       method: 'POST',
       path: '/v1/chat/completions',
       key: ada.api_key,
       headers: { 'content-type': 'application/json' },
-      body: '{"model":',
+      text: '{"model":',
     });
     expect([answer.status, await answer.json()]).toMatchObject([400, { error: { code: 'not_json' } }]);
   });
