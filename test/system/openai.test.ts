@@ -217,7 +217,7 @@ describe('errors', () => {
     expect((await failing(reading)).message).toContain('it failed');
   });
 
-  test('of malformed JSON are told', async () => {
+  test('report malformed JSON', async () => {
     const answer = await call(system.url, {
       method: 'POST',
       path: '/v1/chat/completions',
