@@ -11,6 +11,8 @@ import { TestAuthority } from './test-authority.ts';
 
 // The official Python SDKs of Linux Foundation A2A as clients, each in a temporary environment of its own.
 
+const PATIENCE_MS = 45_000;
+
 const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-a2a-python-'));
 const authority = new TestAuthority();
@@ -80,11 +82,11 @@ async function environmentWith(version: string): Promise<{ command: string } | {
   const packages = [`a2a-sdk==${version}`, 'httpx'];
   try {
     await execute('python3', ['-m', 'venv', home]);
-    await execute(command, ['-m', 'pip', 'install', '--quiet', '--no-compile', ...packages], { timeout: PATIENCE_MS });
+    await execute(command, ['-m', 'pip', 'install', '--quiet', '--retries', '0', '--no-compile', ...packages], {
+      timeout: PATIENCE_MS,
+    });
     return { command };
   } catch {
     return { missing: `pip could not install ${packages.join(', ')} in ${PATIENCE_MS / 1000} s` };
   }
 }
-
-const PATIENCE_MS = 45_000;
