@@ -3,14 +3,14 @@
 // questions were written and committed by somebody who had not seen the thesaurus, and were never tuned on.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Principal } from '../packages/core/src/call/principal.ts';
 import { KnowledgeBases } from '../packages/core/src/knowledge/bases.ts';
 import { Knowledge } from '../packages/core/src/knowledge/knowledge.ts';
 import { WEIGHTS, type Weights } from '../packages/core/src/knowledge/ranking.ts';
 import { operationSource } from '../packages/core/src/knowledge/sources/operations.ts';
 import { keyOf, type Source, type Thing } from '../packages/core/src/knowledge/thing.ts';
 import { ThreadEmbedder } from '../packages/core/src/knowledge/thread-embedder.ts';
-import type { Clock, Log } from '../packages/core/src/ports.ts';
-import type { Principal } from '../packages/core/src/principal.ts';
+import type { Clock, Log } from '../packages/core/src/ports/ports.ts';
 import { memoryStore } from '../packages/core/test-support/memory-store.ts';
 import { mainThreadMs } from './support/main-thread-ms.ts';
 import { table } from './support/measure.ts';

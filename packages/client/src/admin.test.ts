@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ApiDefinition } from '../../core/src/apis/definition.ts';
-import type { AgentDefinition as ServersDefinition } from '../../core/src/registry/definition.ts';
+import type { AgentDefinition as ServersDefinition } from '../../core/src/callers/definition.ts';
 import { impatient, realServer } from '../test-support/real-server.ts';
 import type { AgentDefinition } from './admin.ts';
 import type { ApiInput } from './api-admin.ts';

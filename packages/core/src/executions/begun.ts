@@ -1,5 +1,5 @@
-import type { LongText } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
+import type { LongText } from '../text/long-text.ts';
 import { type ExecutionEvent, type LiveExecution, pastEvents } from './live-execution.ts';
 
 /** An execution that was asked for: its answer, and what is told on the way. */

@@ -1,7 +1,7 @@
-import { type LongText, stringOf } from '../long-text.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
 import { ActiveRun } from '../runs/active-run.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
+import { type LongText, stringOf } from '../text/long-text.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
 import { NO_RESULTS, type ResultsSoFar, runningResult } from './result.ts';

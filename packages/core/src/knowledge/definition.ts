@@ -1,5 +1,5 @@
 import type { JsonObject, Static } from '@dragoman/protocols';
-import { GivenName } from '../given-name.ts';
+import { GivenName } from '../apis/given-name.ts';
 import { THING_TYPES } from './thing.ts';
 
 const DocumentShape = {

@@ -6,7 +6,7 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TopicEmbedder } from '../../test-support/topic-embedder.ts';
 import { Apis, decodeApi } from '../apis/apis.ts';
-import { NO_PERMISSIONS, type Permissions, type Principal } from '../principal.ts';
+import { NO_PERMISSIONS, type Permissions, type Principal } from '../call/principal.ts';
 import { decodeKnowledgeBase, KnowledgeBases } from './bases.ts';
 import type { SearchRequest } from './definition.ts';
 import type { Embedder } from './embedder.ts';

@@ -1,6 +1,6 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { type Call, ExtendedCall, type SaidBefore } from '../call.ts';
-import type { Layer } from '../handler.ts';
+import { type Call, ExtendedCall, type SaidBefore } from '../call/call.ts';
+import type { Layer } from '../call/handler.ts';
 import { lookBack } from '../runs/look-back.ts';
 import type { Runs } from '../runs/runs.ts';
 import type { SaidRange, SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';

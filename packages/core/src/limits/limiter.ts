@@ -1,7 +1,7 @@
-import { isEmpty } from '../is-empty.ts';
-import type { Clock } from '../ports.ts';
-import type { Principal, RateLimits } from '../principal.ts';
-import { refuse } from '../refused.ts';
+import type { Principal, RateLimits } from '../call/principal.ts';
+import { isEmpty } from '../json/is-empty.ts';
+import type { Clock } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import type { CounterStore } from '../store/store.ts';
 import { DEFAULT_RATE_LIMITS } from './rate-limits.ts';
 import { SlidingWindows, type Window, type WindowState } from './sliding-window.ts';

@@ -1,15 +1,15 @@
 import { failure, type Issue } from '@dragoman/protocols';
 import { completed, type MailboxMessage, type MailboxResponse, sameAgentId } from '@dragoman/protocols/a2a-mailbox';
-import type { Beside, Call } from '../call.ts';
-import type { Engine } from '../engine.ts';
-import { everyHour } from '../every-hour.ts';
+import type { Beside, Call } from '../call/call.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
-import { Refused, refuse } from '../refused.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
+import { everyHour } from '../time/every-hour.ts';
 import { anonymousOwner, anonymousPrefix } from './anonymous.ts';
 import type { AnonymousQuota } from './anonymous-quota.ts';
 import {

@@ -1,5 +1,5 @@
 import { type E2AEnvelope, type E2AProvenance, encodeEnvelope, newEnvelope } from '@dragoman/protocols';
-import { isEmpty } from '../is-empty.ts';
+import { isEmpty } from '../json/is-empty.ts';
 
 /**
  * An envelope as it is recorded: without the two thirds of its fields that say what an envelope says that does not mention

@@ -1,5 +1,5 @@
 import { type E2AResponse, encodeResponse, type Json } from '@dragoman/protocols';
-import { isEmpty } from '../is-empty.ts';
+import { isEmpty } from '../json/is-empty.ts';
 
 /** A frame as the JSON text that is journaled and sent: the same bytes for every reader. */
 export function frameText(frame: E2AResponse): string {

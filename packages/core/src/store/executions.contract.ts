@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sharedStore } from '../../test-support/shared-store.ts';
-import { longBetween, SLICE, sharedBytes, stringOf } from '../long-text.ts';
+import { longBetween, SLICE, sharedBytes, stringOf } from '../text/long-text.ts';
 import type { EffectRow, ExecutionEnd, ExecutionPage, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { LongText } from '../long-text.ts';
+import type { LongText } from '../text/long-text.ts';
 
 /** An execution of a workflow is known by who asked for it and the id they gave it. */
 export interface ExecutionKey {

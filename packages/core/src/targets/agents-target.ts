@@ -1,7 +1,7 @@
 import { failure, type Json, type JsonObject, nearest } from '@dragoman/protocols';
 import type { Agent } from '../agents/agent.ts';
-import { allows, type Principal } from '../principal.ts';
-import { refuse } from '../refused.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import { refuse } from '../refusals/refused.ts';
 
 /** What is told of an agent. */
 export interface AgentInfo {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
-import type { Engine } from '../engine.ts';
-import type { Ids } from '../ports.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Ids } from '../ports/ports.ts';
 import { question, toolResultOf } from '../tools/agent-tool.ts';
 import type { Tool, ToolSource } from '../tools/tool.ts';
 import { type DefinitionGiven, toolDefinition } from '../tools/tool-definition.ts';

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { FAILURES, type Failure, failure, InFlight } from '@dragoman/protocols';
-import { SLICE } from '../long-text.ts';
-import type { Cancel, Clock, Log } from '../ports.ts';
-import { failureOf } from '../refused.ts';
+import type { Cancel, Clock, Log } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
+import { SLICE } from '../text/long-text.ts';
 import { type Budgets, wholeBudgets } from './budget.ts';
 import type { Progress } from './effects.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';

@@ -1,8 +1,8 @@
 import type { Json } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { Ending, type StopSignal } from '../ending.ts';
-import type { Clock } from '../ports.ts';
-import { failureOf, Refused } from '../refused.ts';
+import { Ending, type StopSignal } from '../ending/ending.ts';
+import type { Clock } from '../ports/ports.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
 import { Account, type Budgets, TooLargeHere, type Within, wholeBudgets } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { DATA_LIMITS, type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
 import { canonicalPath, formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { jsonSize } from '../json-size.ts';
-import { unlessAborted } from '../until-aborted.ts';
+import { unlessAborted } from '../ending/until-aborted.ts';
+import { jsonSize } from '../json/json-size.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, DataWrite } from './data-model.ts';
 import { Digest } from './digest.ts';

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { SLICE, sharedBytes } from '../../long-text.ts';
+import { SLICE, sharedBytes } from '../../text/long-text.ts';
 import type {
   EffectRow,
   ExecutionEnd,

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { endOrphans } from '../../agents/orphans.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { Pins } from '../../pins/pins.ts';
-import type { Clock, Log } from '../../ports.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { endOrphans } from '../../processes/orphans.ts';
 import type { PinStore } from '../../store/pins.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
 import type { References } from '../../vault/references.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import type { Tool, ToolSource } from '../tool.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { McpServer } from './mcp-server.ts';

@@ -1,5 +1,5 @@
-import { JsonReader } from '../../threads/json-reader.ts';
 import { References } from '../../vault/references.ts';
+import { JsonReader } from '../../worker-threads/json-reader.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { ChildTransport } from './child-transport.ts';
 import { McpHttpTransport } from './http-transport.ts';

@@ -1,6 +1,6 @@
 import { nearest } from '@dragoman/protocols';
-import { LimitedLog } from '../../limited-log.ts';
-import type { Clock, Log, LogFields } from '../../ports.ts';
+import { LimitedLog } from '../../ports/limited-log.ts';
+import type { Clock, Log, LogFields } from '../../ports/ports.ts';
 import { toolDefinition } from '../tool-definition.ts';
 import type { McpServerConfig } from '../tools-config.ts';
 import { withoutInvisible } from './invisible.ts';

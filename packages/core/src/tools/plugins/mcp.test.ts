@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
-import { ALL_PERMISSIONS } from '../../principal.ts';
+import { ALL_PERMISSIONS } from '../../call/principal.ts';
 import { McpServers } from '../mcp/mcp-servers.ts';
 import { SessionToolkits } from '../session-toolkits.ts';
 import type { McpServerConfig } from '../tools-config.ts';
