@@ -43,14 +43,14 @@ export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './callers/admi
 export { Callers, decodeAgentDefinition, RESERVED_AGENT_IDS } from './callers/callers.ts';
 export { decodeNewKeyRequest } from './callers/decode-new-key.ts';
 export {
-  AgentDefinition,
+  AgentBody,
   DRIVERS,
   type DriverDefinition,
   DriverShape,
   LimitsShape,
   NewKeyRequest,
 } from './callers/definition.ts';
-export type { NewKey } from './callers/keys.ts';
+export type { IssuedKey } from './callers/keys.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
@@ -75,10 +75,10 @@ export {
   type WorkflowsConfig,
   WorkflowsShape,
 } from './executions/limits.ts';
-export type { ExecutionEvent } from './executions/live-execution.ts';
+export type { ExecutionEventRecord } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { replayedResult } from './executions/replayed-result.ts';
-export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
+export { openWorkflows, type WorkflowService, type WorkflowsOptions } from './executions/workflows.ts';
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
@@ -97,7 +97,7 @@ export { decodeSearchRequest } from './knowledge/decode-search.ts';
 export { KnowledgeBaseDefinition, SearchRequest } from './knowledge/definition.ts';
 export type { Embedder } from './knowledge/embedder.ts';
 export { EndpointEmbedder, type EndpointEmbedderOptions } from './knowledge/endpoint-embedder.ts';
-export { type Found, Knowledge, type KnowledgeOptions } from './knowledge/knowledge.ts';
+export { type Found, type KnowledgeOptions, KnowledgeSearch } from './knowledge/knowledge.ts';
 export { apiSource } from './knowledge/sources/apis.ts';
 export { documentSource } from './knowledge/sources/documents.ts';
 export { endpointSource } from './knowledge/sources/endpoints.ts';
@@ -115,7 +115,7 @@ export { anonymousOwner, anonymousPrincipal } from './mailbox/anonymous.ts';
 export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
-export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
+export { MailboxService, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
 export { modifiedAt } from './modules/load-module.ts';
 export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
@@ -162,7 +162,7 @@ export { StoredWorkflowDefinition } from './targets/stored-workflow-definition.t
 export {
   isWorkflowName,
   type StoredDefinition,
-  type StoredWorkflow,
+  type StoredWorkflowEntry,
   StoredWorkflows,
 } from './targets/stored-workflows.ts';
 export { toolsTarget } from './targets/tools-target.ts';
@@ -213,10 +213,10 @@ export type { WireLimits } from './tools/wire/wire-limits.ts';
 export { WireRefused } from './tools/wire/wire-refused.ts';
 export { credentialRefused } from './vault/credential-refused.ts';
 export { decodeCredential } from './vault/decode-credential.ts';
-export { CredentialDefinition } from './vault/definition.ts';
+export { CredentialBody } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
 export { References, referencedFiles, withReferencedFiles } from './vault/references.ts';
-export { type Credential, openVault, type Vault } from './vault/vault.ts';
+export { openVault, type Vault, type VaultCredential } from './vault/vault.ts';
 export { JsonReader } from './worker-threads/json-reader.ts';
 export { BUILT_IN } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';

@@ -6,13 +6,13 @@ import { AgentDefinition as validate } from '../generated/registry.js';
 import type { Clock } from '../ports/ports.ts';
 import { publicKeyFault } from '../signing/public-keys.ts';
 import type { AgentStore, KeyRow } from '../store/store.ts';
-import { AgentDefinition } from './definition.ts';
+import { AgentBody } from './definition.ts';
 
 /** The agents administration has made: who they are and what they may do. */
 export class Callers {
   readonly #store: AgentStore;
   readonly #clock: Clock;
-  readonly #agents = new Map<string, AgentDefinition>();
+  readonly #agents = new Map<string, AgentBody>();
   /** Made from the list and kept until it changes. */
   readonly #principals = new WeakMap<KeyRow, { principal: Principal | undefined; changes: number }>();
   readonly #renewed = new WeakMap<Principal, { principal: Principal; changes: number }>();
@@ -26,23 +26,23 @@ export class Callers {
 
   async load(): Promise<void> {
     for (const row of await this.#store.list()) {
-      this.#agents.set(row.agentId, JSON.parse(row.definition) as AgentDefinition);
+      this.#agents.set(row.agentId, JSON.parse(row.definition) as AgentBody);
     }
     this.changes += 1;
   }
 
-  async put(definition: AgentDefinition): Promise<void> {
+  async put(definition: AgentBody): Promise<void> {
     const agentId = definition.agent_id;
     await this.#store.put({ agentId, definition: JSON.stringify(definition), createdAt: this.#clock.now().getTime() });
     this.#agents.set(agentId, definition);
     this.changes += 1;
   }
 
-  find(agentId: string): AgentDefinition | undefined {
+  find(agentId: string): AgentBody | undefined {
     return this.#agents.get(agentId);
   }
 
-  list(): AgentDefinition[] {
+  list(): AgentBody[] {
     return [...this.#agents.values()];
   }
 
@@ -89,10 +89,10 @@ export class Callers {
 }
 
 /** An agent as administration sends it, or every problem. */
-export function decodeAgentDefinition(json: Json): Outcome<AgentDefinition> {
-  const issues: Issue[] = [...issuesOf(validate, AgentDefinition, json)];
+export function decodeAgentDefinition(json: Json): Outcome<AgentBody> {
+  const issues: Issue[] = [...issuesOf(validate, AgentBody, json)];
   if (issues.length > 0) return reject(...issues);
-  const definition = json as AgentDefinition;
+  const definition = json as AgentBody;
   if (RESERVED_AGENT_IDS.has(definition.agent_id.toLowerCase())) {
     const message = `agent_id must not be ${definition.agent_id}: the name is reserved`;
     return reject({ pointer: '/agent_id', code: 'reserved', message, suggestion: 'choose another name' });

@@ -134,7 +134,7 @@ export const LimitsShape = {
 } as const;
 
 /** The body of `POST /admin/v1/agents`: a caller, a target, or both. */
-export const AgentDefinition = {
+export const AgentBody = {
   type: 'object',
   required: ['agent_id', 'permissions'],
   properties: {
@@ -157,7 +157,7 @@ export const AgentDefinition = {
   },
   additionalProperties: false,
 } as const;
-export type AgentDefinition = Static<typeof AgentDefinition>;
+export type AgentBody = Static<typeof AgentBody>;
 
 /** The body of `POST /admin/v1/keys`. What an admin key does not need is not looked at, so it may be anything. */
 export const NewKeyRequest = {

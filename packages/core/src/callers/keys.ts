@@ -3,7 +3,7 @@ import type { Clock, Ids } from '../ports/ports.ts';
 import type { KeyRow, KeyStore } from '../store/store.ts';
 
 /** A key as it is shown, once. */
-export interface NewKey {
+export interface IssuedKey {
   readonly row: KeyRow;
   /** What the caller sends. Only its hash is kept. */
   readonly secret: string;
@@ -32,7 +32,13 @@ export class Keys {
     for (const row of await this.#store.list()) if (row.revokedAt === null) this.#admit(row);
   }
 
-  async create({ agentId, role, description = null, expiresInMs, secret = newSecret() }: KeyRequest): Promise<NewKey> {
+  async create({
+    agentId,
+    role,
+    description = null,
+    expiresInMs,
+    secret = newSecret(),
+  }: KeyRequest): Promise<IssuedKey> {
     const createdAt = this.#clock.now().getTime();
     const row: KeyRow = {
       keyId: `key-${this.#ids.hex().slice(0, 12)}`,

@@ -61,7 +61,7 @@ export interface KnownCredentials extends Pick<Secrets, 'redactorFor'> {
 }
 
 /** Everything that plans and executes workflows, in one piece. */
-export interface Workflows {
+export interface WorkflowService {
   /** Reads what is asked for. */
   readonly reader: AskedReader;
   readonly planner: Planner;
@@ -79,7 +79,7 @@ export interface Workflows {
   stop(): Promise<void>;
 }
 
-export function openWorkflows(options: WorkflowsOptions): Workflows {
+export function openWorkflows(options: WorkflowsOptions): WorkflowService {
   const { store, folder, gate, apis, credentials, limiter, principalNamed, clock, ids, log } = options;
   const { keepMs = ONE_DAY, purgeTime = new PurgeTime({ clock, log }) } = options;
   const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...options.limits };

@@ -31,10 +31,10 @@ export const KnowledgeBaseDefinition = {
   additionalProperties: false,
 } as const;
 export type KnowledgeBaseDefinition = Omit<Static<typeof KnowledgeBaseDefinition>, 'documents'> & {
-  readonly documents: readonly KnowledgeDocument[];
+  readonly documents: readonly DocumentDefinition[];
 };
 
-export interface KnowledgeDocument {
+export interface DocumentDefinition {
   readonly id: string;
   readonly title?: string;
   readonly text: string;

@@ -41,7 +41,7 @@ export interface Found {
 }
 
 /** Finds what a caller may use, by words and by meaning. Nothing of it is loaded before the first search. */
-export class Knowledge implements AsyncDisposable {
+export class KnowledgeSearch implements AsyncDisposable {
   readonly #bases: KnowledgeBases;
   readonly #clock: Clock;
   readonly #log: Log;

@@ -1,5 +1,5 @@
 import type { Principal, RateLimits } from '../call/principal.ts';
-import { isEmpty } from '../json/is-empty.ts';
+import { hasNoMembers } from '../json/is-empty.ts';
 import type { Clock } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 import type { CounterStore } from '../store/store.ts';
@@ -54,11 +54,11 @@ export class Limiter {
 
   /** Of most callers the same three, made once. */
   #requestWindowsOf(principal: Principal): readonly Window[] {
-    return isEmpty(principal.limits) ? this.#usualWindows : requestWindows(this.limitsOf(principal));
+    return hasNoMembers(principal.limits) ? this.#usualWindows : requestWindows(this.limitsOf(principal));
   }
 
   #callWindowsOf(principal: Principal): readonly Window[] {
-    return isEmpty(principal.limits) ? this.#usualCallWindows : callWindows(this.limitsOf(principal));
+    return hasNoMembers(principal.limits) ? this.#usualCallWindows : callWindows(this.limitsOf(principal));
   }
 
   #take(principal: Principal, windows: readonly Window[], what: string): readonly WindowState[] {

@@ -29,7 +29,7 @@ import type { Addressed, Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
 import { threadHistory } from './thread-history.ts';
 
-export interface MailboxOptions {
+export interface MailboxServiceOptions {
   readonly engine: Engine;
   readonly store: Store;
   readonly outbox: Outbox;
@@ -71,12 +71,12 @@ export interface Stranger {
  * later by asking, or to a callback. What owes its answer to a thread or a callback is a letter; the rest is a request like
  * any other.
  */
-export class Mailbox {
-  readonly #options: MailboxOptions;
+export class MailboxService {
+  readonly #options: MailboxServiceOptions;
   readonly #letters: Letters;
   readonly #stopped = new AbortController();
 
-  constructor(options: MailboxOptions) {
+  constructor(options: MailboxServiceOptions) {
     this.#options = options;
     this.#letters = new Letters({ ...options, stopped: this.#stopped.signal });
     options.engine.channelLayers.set('a2a-mailbox', threadHistory);

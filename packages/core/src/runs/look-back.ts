@@ -1,5 +1,5 @@
 import { type E2AResponse, isObject } from '@dragoman/protocols';
-import type { Turn } from '../store/store.ts';
+import type { RecordedTurn } from '../store/store.ts';
 import { cutTo } from '../text/cut-to.ts';
 import { frameFrom } from './frame-text.ts';
 import type { Runs } from './runs.ts';
@@ -11,7 +11,7 @@ import { textOf, withStreamed } from './streamed-text.ts';
  * request.
  */
 export async function lookBack(
-  { requestId, final }: Turn,
+  { requestId, final }: RecordedTurn,
   { owner, runs }: { readonly owner: string; readonly runs: Pick<Runs, 'read'> },
 ): Promise<E2AResponse | undefined> {
   if (final === null) return undefined;

@@ -1,7 +1,7 @@
 import type { E2AResponse, Json, JsonObject } from '@dragoman/protocols';
 import { refuse } from '../refusals/refused.ts';
 import { lookBack } from '../runs/look-back.ts';
-import type { SessionKey, SessionStore, Turn } from '../store/store.ts';
+import type { RecordedTurn, SessionKey, SessionStore } from '../store/store.ts';
 import { BoundedTalk } from './bounded-talk.ts';
 import { integerParam, sessionParam } from './params.ts';
 import type { ServerMethod } from './server-methods.ts';
@@ -50,7 +50,7 @@ async function* turnsFrom(offset: number, key: SessionKey, sessions: SessionStor
   }
 }
 
-function messageOf(turn: Turn, final: E2AResponse | undefined, talk: BoundedTalk): JsonObject {
+function messageOf(turn: RecordedTurn, final: E2AResponse | undefined, talk: BoundedTalk): JsonObject {
   const { method = null, params = {} } = JSON.parse(turn.envelope) as { method?: Json; params?: JsonObject };
   return {
     request_id: turn.requestId,

@@ -6,14 +6,14 @@ import { hopsOf } from '../call/hops.ts';
 import { allows, type Principal } from '../call/principal.ts';
 import { type AskedOutcome, unreadableLines } from '../executions/asked.ts';
 import { refusalOf } from '../executions/planner.ts';
-import type { Workflows } from '../executions/workflows.ts';
+import type { WorkflowService } from '../executions/workflows.ts';
 import { Refused } from '../refusals/refused.ts';
 import { explainPlan } from '../workflow/explain.ts';
 import { partOf } from './execution-parts.ts';
 import type { StoredWorkflows } from './stored-workflows.ts';
 
 export interface WorkflowsTargetOptions {
-  readonly workflows: Pick<Workflows, 'reader' | 'planner' | 'executions'>;
+  readonly workflows: Pick<WorkflowService, 'reader' | 'planner' | 'executions'>;
   readonly stored: Pick<StoredWorkflows, 'find'>;
 }
 

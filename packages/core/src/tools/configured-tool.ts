@@ -1,5 +1,5 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
-import type { Workflows } from '../executions/workflows.ts';
+import type { WorkflowService } from '../executions/workflows.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Ids } from '../ports/ports.ts';
 import type { Hub } from '../runs/hub.ts';
@@ -19,7 +19,7 @@ export interface ToolBackends {
   readonly ids: Ids;
   readonly gate?: Gate;
   readonly reader?: JsonReader;
-  readonly workflows?: Pick<Workflows, 'executions' | 'reader' | 'limits' | 'catalog'>;
+  readonly workflows?: Pick<WorkflowService, 'executions' | 'reader' | 'limits' | 'catalog'>;
 }
 
 /** Answers a configured tool. */

@@ -36,12 +36,12 @@ export const ExternalError = {
   properties: { protocol: { enum: ['acp', 'a2a'] }, type: text, payload: OpaqueObject },
 } as const;
 
-export const ErrorBody = {
+export const FrameErrorBody = {
   type: 'object',
   required: ['code', 'message'],
   properties: { code: { type: ['string', 'integer'] }, message: text, details: Opaque, external: ExternalError },
 } as const;
-export type ErrorBody = Static<typeof ErrorBody>;
+export type FrameErrorBody = Static<typeof FrameErrorBody>;
 
 /** The params of an ACP `session/update` notification. */
 export const AcpSessionUpdateBody = {
@@ -147,7 +147,7 @@ export type ExtBody = Static<typeof ExtBody>;
 export const RESPONSE_BODIES = {
   'e2a.complete': CompleteBody,
   'e2a.chunk': ChunkBody,
-  'e2a.error': ErrorBody,
+  'e2a.error': FrameErrorBody,
   'acp.session_update': AcpSessionUpdateBody,
   'acp.prompt_result': AcpPromptResultBody,
   'acp.jsonrpc_error': AcpJsonrpcErrorBody,

@@ -18,7 +18,7 @@ import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import type { KnownRequest } from '../../runs/known-request.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { RequestRow } from '../../store/store.ts';
-import type { AgentInfo } from '../../targets/agents-target.ts';
+import type { DescribedAgent } from '../../targets/agents-target.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 
@@ -27,7 +27,7 @@ export interface OpenAiEndpointOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly agents: () => readonly AgentInfo[];
+  readonly agents: () => readonly DescribedAgent[];
   readonly stored: Pick<StoredWorkflows, 'all'>;
 }
 

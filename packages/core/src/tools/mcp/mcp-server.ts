@@ -10,7 +10,7 @@ import type { References } from '../../vault/references.ts';
 import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { withoutInvisible } from './invisible.ts';
 import { McpClient } from './mcp-client.ts';
@@ -26,7 +26,7 @@ import { ToolReadings } from './tool-readings.ts';
 
 export interface McpServerOptions {
   readonly name: string;
-  readonly config: McpServerConfig;
+  readonly config: ConfiguredMcpServer;
   readonly clock: Clock;
   readonly log: Log;
   /** Where children are written down. */

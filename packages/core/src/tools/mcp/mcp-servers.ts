@@ -7,12 +7,12 @@ import type { PinStore } from '../../store/pins.ts';
 import type { References } from '../../vault/references.ts';
 import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import type { Tool, ToolSource } from '../tool.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { McpServer } from './mcp-server.ts';
 import { referencesOf } from './open-transport.ts';
 
 export interface McpServersOptions {
-  readonly configs: Readonly<Record<string, McpServerConfig>>;
+  readonly configs: Readonly<Record<string, ConfiguredMcpServer>>;
   readonly clock: Clock;
   readonly log: Log;
   /** Where children are written down. */
