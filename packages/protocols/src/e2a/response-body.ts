@@ -44,7 +44,7 @@ export const ExternalError = {
   },
 } as const;
 
-export const ErrorBody = {
+export const FrameErrorBody = {
   type: 'object',
   required: ['code', 'message'],
   properties: {
@@ -54,7 +54,7 @@ export const ErrorBody = {
     external: { ...ExternalError, description: 'The error as another protocol reported it.' },
   },
 } as const;
-export type ErrorBody = Static<typeof ErrorBody>;
+export type FrameErrorBody = Static<typeof FrameErrorBody>;
 
 /** The params of an ACP `session/update` notification. */
 export const AcpSessionUpdateBody = {
@@ -195,7 +195,7 @@ export type ExtBody = Static<typeof ExtBody>;
 export const RESPONSE_BODIES = {
   'e2a.complete': CompleteBody,
   'e2a.chunk': ChunkBody,
-  'e2a.error': ErrorBody,
+  'e2a.error': FrameErrorBody,
   'acp.session_update': AcpSessionUpdateBody,
   'acp.prompt_result': AcpPromptResultBody,
   'acp.jsonrpc_error': AcpJsonrpcErrorBody,
