@@ -37,7 +37,7 @@ export interface RelayAgentOptions {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** How far the times of its answers may be from ours; as the spec has it unless told. */
+  /** How far the times of its answers may be from ours. Default: as the spec has it. */
   readonly window?: FreshnessWindow;
 }
 

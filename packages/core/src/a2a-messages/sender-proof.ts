@@ -25,7 +25,7 @@ export interface SenderProofOptions {
   readonly requireSignatures: boolean;
   /** Nonces that are kept at most: who comes then is refused, because to forget one would make a replay good again. */
   readonly mostNonces?: number;
-  /** How far the times of a message may be from ours; as the spec has it unless told. */
+  /** How far the times of a message may be from ours. Default: as the spec has it. */
   readonly window?: FreshnessWindow;
 }
 

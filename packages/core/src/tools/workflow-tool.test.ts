@@ -65,7 +65,7 @@ test('so is what only its plan shows, also beside blanks', () => {
   expect(() => opened(wait('a', 40_000), begin)).toThrow('cannot be run');
 });
 
-test('what an argument can still mend is not told before the call', () => {
+test('what an argument can still fix is not told before the call', () => {
   // It decides what the first writes, so that the second may find what it reads.
   const url = 'https://api.example.com/';
   expect(opened(fetch(url, '/workflow/{{to}}'), extract('a+'), both).input_parameters).toMatchObject([{ name: 'to' }]);

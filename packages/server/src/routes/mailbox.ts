@@ -111,8 +111,8 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       counts: false,
       summary: 'The messages of a thread in order, for who takes part in it; ?after=N&limit=50 pages through it.',
       parameters: [
-        integerParameter('after', 'The last message that was seen; 0, unless told, for all.'),
-        integerParameter('limit', 'At most so many, 50 unless told; fewer where they are long.'),
+        integerParameter('after', 'The sequence of the last message seen. Default: 0, which reads all.'),
+        integerParameter('limit', 'Maximum number of messages; fewer if they are long. Default: 50.'),
       ],
       wordFailure,
       handle: (request) => thread(request, context),
@@ -194,7 +194,7 @@ const PRIVATE = { 'Cache-Control': 'no-store' };
 /** Before anything that is sent now expired. */
 const LONG_AGO = new Date(0);
 
-/** Content has its own bound of 10 KB, unless told; this is for everything around it. */
+/** Content has a limit of its own (default: 10 KB); this one is for everything around it. */
 const MAX_BODY = 100_000;
 /** What one byte of content may be written in. */
 const LONGEST_ESCAPE = '\\u0000'.length;

@@ -100,7 +100,7 @@ function open() {
 }
 
 test.each([404, 400])(
-  'a server that has forgotten the session (%i) is greeted anew, and the call is made',
+  'a server that has forgotten the session (%i) is greeted again, and the call is made',
   async (status) => {
     unknownSession = status;
     const { servers, call, clock } = open();

@@ -12,7 +12,7 @@ import { cursorsIn, cursorText } from './mcp-cursor.ts';
 export interface McpPluginOptions {
   readonly servers: McpServers;
   readonly toolkits: SessionToolkits;
-  /** How long one server may keep what the others have from being listed; ten seconds unless told. */
+  /** How long one server may keep what the others have from being listed. Default: ten seconds. */
   readonly patienceMs?: number;
 }
 

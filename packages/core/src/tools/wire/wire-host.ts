@@ -20,9 +20,9 @@ export interface WireHostOptions {
   readonly log: Log;
   /** Who a key that came from an address belongs to. */
   readonly authenticate: (key: string, address: string) => Principal | undefined;
-  /** A caller that came in earlier, with what it may do now; the same as ever unless told. */
+  /** A caller that came in earlier, with what it may do now. Default: the same as ever. */
   readonly renewed?: (principal: Principal) => Principal;
-  /** What a peer of an address can hardly leave; the address itself unless told. */
+  /** What a peer of an address can hardly leave. Default: the address itself. */
   readonly groupOf?: (address: string) => string;
   /** Counts a request against its caller's limits, or throws `Refused`. */
   readonly count: (principal: Principal) => void;
