@@ -184,7 +184,7 @@ export class Conversation {
       if (this.#isTurnedAway) return failure('busy', { retry_after: 1 }, NO_PLACE);
       this.#speaker = principal.id;
     }
-    if (this.#speaker !== undefined && principal.role === 'agent' && principal.id !== this.#speaker) {
+    if (this.#speaker !== undefined && principal.kind === 'agent' && principal.id !== this.#speaker) {
       return failure('forbidden');
     }
     const message = await read.whole();

@@ -53,7 +53,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
     isForeign: true,
     async *answer(envelope, call) {
       // Nobody answers for a sender without a key, so nothing is sent abroad for one in the name of this server.
-      if (call.principal.role === 'anonymous') return yield { part: 'failure', failure: failure('forbidden') };
+      if (call.principal.kind === 'anonymous') return yield { part: 'failure', failure: failure('forbidden') };
       if (!/^https?:/.test(endpoint)) {
         return yield agentFailed(
           `The agent listens at ${endpoint}, and requests are relayed over http and https only.`,
@@ -108,9 +108,9 @@ export function relayAgent(options: RelayAgentOptions): Agent {
  */
 function onBehalfOf(
   { parameters, ...payload }: RequestMessage['payload'],
-  { id, role }: Principal,
+  { id, kind }: Principal,
 ): RequestMessage['payload'] {
-  return { ...payload, parameters: { ...parameters, on_behalf_of: { agent_id: id, proven: role !== 'anonymous' } } };
+  return { ...payload, parameters: { ...parameters, on_behalf_of: { agent_id: id, proven: kind !== 'anonymous' } } };
 }
 
 interface Asked {

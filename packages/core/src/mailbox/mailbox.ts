@@ -119,16 +119,16 @@ export class MailboxService {
     const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
     this.#checkIdentity(whole, sender);
     const key = { owner: principal.id, requestId: whole.messageId ?? '' };
-    const hasThread = whole.metadata.threadId !== null && principal.role !== 'anonymous';
+    const hasThread = whole.metadata.threadId !== null && principal.kind !== 'anonymous';
     const { message, warnings = [] } = hasThread ? await this.#withReplyTo(whole, key) : { message: whole };
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key, principal);
     const addressed = directory.find(message, principal);
-    if (principal.role === 'anonymous') this.#checkListed(addressed, principal);
+    if (principal.kind === 'anonymous') this.#checkListed(addressed, principal);
     const isThere = engine.router.has(addressed.target ?? engine.router.defaultAgent ?? '');
     const { target, from } = isThere ? addressed : await this.#asAnswered(addressed, { ...key, idempotencyKey });
     const envelope = mailboxEnvelopeOf(message, { target, from, sender: principal, warnings });
-    const seen = principal.role === 'anonymous' ? await this.#admitAnonymous(message, sender) : undefined;
+    const seen = principal.kind === 'anonymous' ? await this.#admitAnonymous(message, sender) : undefined;
 
     const call: Call = {
       principal,
@@ -151,7 +151,7 @@ export class MailboxService {
     { target, principal }: { readonly target: string | undefined; readonly principal: Principal },
   ): number | undefined {
     const { engine, clock, settings } = this.#options;
-    if (from.callbackUrl === null && principal.role === 'anonymous') return undefined;
+    if (from.callbackUrl === null && principal.kind === 'anonymous') return undefined;
     const agent = engine.router.find(target ?? engine.router.defaultAgent ?? '');
     return agent?.whenReachable?.() === undefined ? undefined : clock.now().getTime() + settings.holdMs;
   }
@@ -311,12 +311,12 @@ export class MailboxService {
     return row === undefined ? undefined : replyTo;
   }
 
-  async #checkCallback(url: string, key: RequestKey, { role }: Principal): Promise<void> {
+  async #checkCallback(url: string, key: RequestKey, { kind }: Principal): Promise<void> {
     const { gate, store, outbox, callbackLimits } = this.#options;
     const { owner } = key;
     // A repeat owes nothing new.
     if ((await store.requests.find(key)) !== undefined) return;
-    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: role === 'anonymous' });
+    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: kind === 'anonymous' });
     if (await store.outbox.isDisabled(owner, addressOf(url))) {
       refuseField('/from/callbackUrl', 'callbackUrl is disabled: it has answered 410 Gone to this sender before');
     }

@@ -14,7 +14,7 @@ import { arrivalText, readArrival } from './arrival.ts';
 
 const ADA: Principal = {
   id: 'ada',
-  role: 'agent',
+  kind: 'agent',
   keyId: 'key-1',
   permissions: { ...NO_PERMISSIONS, agents: ['echo', 'clock'], operations: ['*'] },
 };
@@ -82,6 +82,7 @@ test('what is too large is told by its size, what no door told by nothing', () =
   const written = arrivalText(newEnvelope(), call({ beside: { received: { dialect: 'a2a-messages', text } } }), 'echo');
   expect(readArrival(written, {})).toEqual({
     keyId: 'key-1',
+    isSigned: false,
     rules: ['agents:echo'],
     dialect: 'a2a-messages',
     size: 70_002,

@@ -76,7 +76,7 @@ test('an execution that is taken only when its call was given up already is canc
   const path = join(folder, 'given-up.jsonl');
   writeFileSync(path, [wait('a', 1), begin].map((line) => JSON.stringify(line)).join('\n'));
   const cancelled: unknown[] = [];
-  const running = new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS });
+  const running = new RunningTool({ id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS });
   const executions = {
     execute: async () => {
       running.end(new Error('enough'));

@@ -55,7 +55,7 @@ export function wireSocketRoute({
     summary: 'The A2E wire: a message each way is one of its messages.',
     open: async (socket) => {
       const { principal, address } = socket;
-      if (principal?.role === 'admin') return socket.close(1008, 'forbidden');
+      if (principal?.kind === 'admin') return socket.close(1008, 'forbidden');
       let sent: Promise<void> = Promise.resolve();
       const closed = new AbortController();
       const sink = {

@@ -17,7 +17,7 @@ import { AcpAgent, type AcpAgentOptions } from './acp-agent.ts';
 
 const program = fileURLToPath(new URL('../fixtures/acp-program.mjs', import.meta.url));
 const log = new SilentLog();
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 /** A server whose one agent is the fake program. */
 class Coder {

@@ -166,7 +166,7 @@ export class ToolCalls {
       params,
       agent_ref: { id: agent },
       session_id: sessionId,
-      source_agent_id: principal.role === 'agent' ? principal.id : null,
+      source_agent_id: principal.kind === 'agent' ? principal.id : null,
       channel: 'mcp',
       is_stream: true,
       timestamp: this.#options.clock.now().toISOString(),

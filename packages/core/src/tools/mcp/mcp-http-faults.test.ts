@@ -76,7 +76,7 @@ async function open(manners: Manners) {
   });
   const tools = new ToolRegistry({ clock });
   tools.add(servers);
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   await servers.ready;
   return {
     servers,

@@ -93,7 +93,7 @@ function open() {
   });
   const tools = new ToolRegistry({ clock });
   tools.add(servers);
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const call = async (tool: string, onEvent?: (event: ToolEvent) => void) =>
     tools.call({ name: `peer__${tool}`, args: {}, principal, ending: new Ending(), onEvent });
   return { servers, call, clock, log };

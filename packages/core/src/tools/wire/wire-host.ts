@@ -241,9 +241,9 @@ function identified(
   if (token === '') return proven;
   const found = authenticate(token);
   // An admin key is not an agent.
-  if (found === undefined || found.role !== 'agent') return undefined;
+  if (found === undefined || found.kind !== 'agent') return undefined;
   return proven === undefined || proven.id === found.id ? found : undefined;
 }
 
 /** Whoever started the process and talks to it over its own standard input. */
-const OPERATOR: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };
+const OPERATOR: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };
