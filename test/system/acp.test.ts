@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
+import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client';
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
@@ -83,6 +84,8 @@ const transports = {
       WebSocket: WebSocket as never,
       headers: { authorization: `Bearer ${apiKey}` },
     }),
+  'Streamable HTTP': (path = '/acp', apiKey = key) =>
+    createHttpStream(`${system.url}${path}`, { headers: { authorization: `Bearer ${apiKey}` } }),
   stdio: (path = '/acp', apiKey = key) => {
     const agent = path.startsWith('/acp/agents/') ? ['--agent', path.slice('/acp/agents/'.length)] : [];
     const child = spawn(process.execPath, [system.command, 'acp', '--url', system.url, ...agent], {
