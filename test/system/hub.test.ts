@@ -415,8 +415,9 @@ async function promptByAcp(key: string, { id, target, mode }: Question): Promise
         prompt: [{ type: 'text', text }],
       });
       answered.catch(() => {});
-      await expect.poll(() => newestOf(key, target.agent, sessionId)).toBeTruthy();
-      tasks.set(id, (await newestOf(key, target.agent, sessionId)) ?? '');
+      const recorded = expect.poll(() => requestOf(key, sessionId)).toBeTruthy();
+      await Promise.race([recorded, answered]);
+      tasks.set(id, (await requestOf(key, sessionId)) ?? '');
       const { stopReason } = await answered;
       const said = updates
         .map((update) => ('content' in update && memberOf(update.content as Json, 'text')) || '')
@@ -424,18 +425,17 @@ async function promptByAcp(key: string, { id, target, mode }: Question): Promise
       const told = said.startsWith('{') || said.startsWith('[') ? (JSON.parse(said) as Json) : { text: said };
       return { ok: stopReason === 'end_turn', told, progress: updates.length };
     } catch (error) {
-      const { code, message } = error as acp.RequestError;
-      return { ok: false, told: { code, message } };
+      const { code, message, data } = error as acp.RequestError;
+      return { ok: false, told: { code, message, data: data as Json } };
     }
   });
 }
 
-/** The id of the newest request of a session. */
-async function newestOf(key: string, agent: string, sessionId: string): Promise<string | undefined> {
-  const envelope = { request_id: randomUUID(), method: 'history.get', params: { session_id: sessionId } };
-  const answer = await new Caller(system, key).post(envelope, { path: `/e2a/agents/${agent}` });
-  const { body } = read(await answer.text());
-  return (body['result'] as { messages?: { request_id: string }[] } | undefined)?.messages?.[0]?.request_id;
+/** The id of the request of a session. */
+async function requestOf(key: string, sessionId: string): Promise<string | undefined> {
+  const listed = await call(system.url, { path: `/e2a/requests?session=${sessionId}`, key });
+  const { requests = [] } = (await listed.json()) as { requests?: { request_id: string }[] };
+  return requests[0]?.request_id;
 }
 
 /** Streamed: text, JSON where the target has no text to say, or an error. */
