@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { AcpConnection, type AcpHub, type Log } from '@dragoman/core';
 import { type JsonObject, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
 import { type LineOutput, systemIds } from '@dragoman/server';
-import { VERSION } from '../version.ts';
+import { CLI_VERSION } from '../version.ts';
 
 export interface AcpStdio {
   readonly hub: AcpHub;
@@ -17,7 +17,7 @@ export interface AcpStdio {
 export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Promise<void> {
   const send = (message: JsonObject) =>
     new Promise<void>((resolve) => void output.write(ndjsonLine(message), () => resolve()));
-  const acp = new AcpConnection({ hub, send, ids: systemIds, log, version: VERSION, transport: 'stdio', agent });
+  const acp = new AcpConnection({ hub, send, ids: systemIds, log, version: CLI_VERSION, transport: 'stdio', agent });
   const lines = new LineSplitter({ maxLineBytes: LONGEST_LINE });
   await new Promise<void>((resolve) => {
     input.on('data', (chunk: Uint8Array) => {

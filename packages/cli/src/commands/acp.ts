@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AcpFlags } from '../acp/run-acp.ts';
-import { name, newCommand, PROGRAM, runs } from '../command.ts';
+import { newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import { withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 
@@ -14,7 +14,7 @@ export function acpCommand(context: Context): Command {
       `${PROGRAM} acp --config dragoman.yaml --data .dragoman`,
     ],
   })
-    .option('--agent <id>', 'the only agent (the editor chooses one for each session)', name)
+    .option('--agent <id>', 'the only agent (the editor chooses one for each session)', nonEmptyName)
     .option('--server <url>', 'the same as --url')
     .option('--key-file <file>', 'a file with the key')
     .option('--config <file>', 'run the agents of this configuration in this process instead, without a server');

@@ -1,6 +1,6 @@
 import type { Clock, Principal, UnreadBudget } from '@dragoman/core';
 import { type Failure, failure, isObject, type JsonObject, show } from '@dragoman/protocols';
-import { negotiate, notAcceptable } from '../edges/accept.ts';
+import { negotiateType, notAcceptable } from '../edges/accept.ts';
 import { type StreamRecord, sseRecord, sseStream } from '../edges/sse.ts';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route, RouteParameter } from '../http/route.ts';
@@ -82,7 +82,7 @@ async function receive(request: InboundRequest, connections: AcpHttpConnections)
 function stream(request: InboundRequest, connections: AcpHttpConnections, clock: Clock): Answer | Failure {
   const connection = connections.find(request);
   if (isFailure(connection)) return connection;
-  if (negotiate(request.headers.accept, [SSE]) === undefined) return notAcceptable([SSE]);
+  if (negotiateType(request.headers.accept, [SSE]) === undefined) return notAcceptable([SSE]);
   const name = headerOf(request, SESSION_ID) ?? CONNECTION;
   if (!connection.hasRoomFor(name)) return failure('busy', {}, `A connection has at most ${MOST_STREAMS} streams.`);
   const last = headerOf(request, LAST_EVENT_ID);
