@@ -23,14 +23,17 @@ export interface ConnectionOptions {
 export function withConnectionOptions(
   command: Command,
   role: KeyRole,
-  { url = `where the server is (DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})` } = {},
+  {
+    url = `where the server is (DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
+    data = `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`,
+  } = {},
 ): Command {
   const { flag, variable } = ROLES[role];
   command.option('--url <url>', url);
   const told = `(${variable}, or that of a running \`${PROGRAM} dev\`)`;
   if (role === 'agent') command.option(`${flag} <key>`, `the key ${told}`);
   else withAdminKeyOptions(command, told);
-  return command.option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
+  return command.option('--data <folder>', data);
 }
 
 /** On a command line, other users of the machine can see a key. */
