@@ -181,7 +181,7 @@ describe('a question in the mailbox', () => {
       const mine = () => receiver.received.filter(({ path }) => path === `/${messageId}`);
       await expect.poll(() => mine().length).toBeGreaterThanOrEqual(number);
       const callback = mine()[number - 1];
-      expect(callback && isSigned(callback, secret)).toBe(true);
+      expect(callback && isSigned(callback, { secret })).toBe(true);
       return JSON.parse(callback?.body ?? '') as Told;
     };
     const asked = await told(1);
