@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
 import { type A2AMessage, QUESTION_METHOD } from '@dragoman/protocols/a2a-messages';
-import { Refused, refuse } from '../refused.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
 import type { MessageRead } from './read-message.ts';
 
 /** A connection that somebody who was proven has opened to this server. */

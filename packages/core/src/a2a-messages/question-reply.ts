@@ -6,8 +6,8 @@ import {
   questionMessageId,
   type ResponseMessage,
 } from '@dragoman/protocols/a2a-messages';
-import type { Engine } from '../engine.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
+import type { Engine } from '../engine/engine.ts';
 
 /** The answer that a message gives to a question that its sender may answer, or has answered by this very message before. */
 export async function answerIn(

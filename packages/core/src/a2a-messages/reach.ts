@@ -3,9 +3,9 @@ import { a2aMessagesDialect, MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-m
 import { connectFault } from '../gate/connect-fault.ts';
 import type { Gate } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
-import type { Clock } from '../ports.ts';
-import { failureOf, refuse } from '../refused.ts';
-import type { JsonReader } from '../threads/json-reader.ts';
+import type { Clock } from '../ports/ports.ts';
+import { failureOf, refuse } from '../refusals/refused.ts';
+import type { JsonReader } from '../worker-threads/json-reader.ts';
 import type { AgentConnections } from './agent-connections.ts';
 import { readMessage } from './read-message.ts';
 import type { Reach } from './relay-agent.ts';

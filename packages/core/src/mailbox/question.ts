@@ -12,7 +12,7 @@ import {
   type MailboxResponse,
   repliedQuestion,
 } from '@dragoman/protocols/a2a-mailbox';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
 import type { OpenQuestions } from '../questions/open-questions.ts';
 import { type AskedMessage, mailboxAnswerOf } from './answer.ts';
 

@@ -25,7 +25,7 @@ export function acknowledgement(request: MailboxMessage, answering: Answering): 
   return replyTo(request, answering, { status: 'received', contentType: 'application/json', content });
 }
 
-export function answer(
+export function answerMessage(
   request: MailboxMessage,
   answering: Answering,
   {
@@ -46,7 +46,7 @@ export function errorAnswer(
 }
 
 /** What a frame says to a mailbox: nothing until the end, but for a question to a person; then the whole answer. */
-export function fromResponse(response: E2AResponse, request: E2AEnvelope): MailboxResponse[] {
+export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope): MailboxResponse[] {
   const question = toldQuestion(response);
   const told = question === undefined ? toldBy(response) : ({ ...question, contentType: 'text/plain' } as const);
   if (told === undefined) return [];

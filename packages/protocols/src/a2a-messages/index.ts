@@ -52,9 +52,9 @@ export {
   questionMessageId,
 } from './question.ts';
 export {
+  type MessagesSession as Session,
   NEW_SESSION,
   receive,
-  type Session,
   type SessionContext,
   type SessionState,
   type SessionStep,
