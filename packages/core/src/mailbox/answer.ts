@@ -99,12 +99,13 @@ export function mailboxEnvelopeOf(
 /** The final frame of an answer, with what was streamed before it where it says nothing itself: a mailbox tells it whole. */
 export async function finalOf(
   frames: AsyncIterable<E2AResponse>,
-  seen: (frame: E2AResponse) => void = () => {},
+  seen: (frame: E2AResponse) => unknown = () => {},
 ): Promise<E2AResponse> {
   let text = '';
   let isTooLong = false;
   for await (const frame of frames) {
-    seen(frame);
+    const seeing = seen(frame);
+    if (seeing instanceof Promise) await seeing;
     if (frame.is_final) {
       const saysItself = withStreamed(frame, null) === frame;
       if (saysItself) isTooLong = frameText(frame).length > MAX_CHARACTERS;

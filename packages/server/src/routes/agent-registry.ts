@@ -4,6 +4,7 @@ import {
   decodeRegistration,
   lastHeard,
   type NetworkGate,
+  OVER_CONNECTION,
   type RegisteredAgent,
   Registration,
   unreadable,
@@ -145,7 +146,7 @@ async function register(
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const { agent_card: card, endpoint } = decoded.value;
-  const refused = gate.judge(endpoint, 'callbacks');
+  const refused = endpoint === OVER_CONNECTION ? undefined : gate.judge(endpoint, 'callbacks');
   if (refused !== undefined) return endpointRefused(refused);
   const { agent, isNew } = await registry.register(callerOf(request).id, card, endpoint);
   return {

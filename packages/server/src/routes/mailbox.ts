@@ -17,6 +17,7 @@ import {
   type JsonObject,
   type Outcome,
   SCHEMA_BASE,
+  show,
 } from '@dragoman/protocols';
 import {
   type ContentLimits,
@@ -26,8 +27,11 @@ import {
   MAILBOX_LIMITS,
   MailboxInput,
   type MailboxMessage,
+  type MailboxResponse,
   type MailboxWire,
   mailboxDialectWith,
+  messageOfResponse,
+  repliedQuestion,
 } from '@dragoman/protocols/a2a-mailbox';
 import type { MailboxLimits } from '../callers/mailbox-limits.ts';
 import { addressGroup } from '../edges/address.ts';
@@ -158,10 +162,19 @@ function messageIn(json: Outcome<Json>, dialect: Dialect<MailboxWire>, now: Date
     const inTime = dialect.decode(json.value, LONG_AGO);
     return inTime.ok && isMailboxMessage(inTime.value) ? { message: inTime.value, late: refusal } : refusal;
   }
-  if (isMailboxMessage(outcome.value)) return { message: outcome.value };
-  const kind = isMailboxResponse(outcome.value) ? 'a response' : 'an error';
-  const text = `POST /a2a accepts messages; got ${kind}. This server sends no messages that could be answered; post it to the callbackUrl of the message.`;
+  const { value } = outcome;
+  if (isMailboxMessage(value)) return { message: value };
+  const fault = isMailboxResponse(value) ? responseFault(value) : 'got an error body';
+  if (fault === undefined && isMailboxResponse(value)) return { message: messageOfResponse(value) };
+  const text = `POST /a2a accepts messages, and responses that reply to a question of this server; ${fault}.`;
   return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text }] }, text);
+}
+
+/** Why a response of another mailbox answers nothing that was sent from here. */
+function responseFault({ replyTo, metadata }: MailboxResponse): string | undefined {
+  if (repliedQuestion(replyTo) === undefined) return `got a response that replies to ${show(replyTo)}`;
+  const isAnswer = metadata.status === null || !ACKNOWLEDGING.has(metadata.status);
+  return isAnswer ? undefined : `got an acknowledgement (metadata.status is ${show(metadata.status)})`;
 }
 
 async function thread(request: InboundRequest, { mailbox }: MailboxContext): Promise<Answer | Failure> {
@@ -187,6 +200,9 @@ function shown(message: JsonObject, isOwner: boolean): JsonObject {
 }
 
 const KEY_REQUIRED = failure('unauthenticated', {}, UNLISTED);
+
+/** What a mailbox says of a message that it has not answered yet. */
+const ACKNOWLEDGING: ReadonlySet<string> = new Set(['received', 'queued']);
 
 /** No cache may keep what was said, also where nobody came with a key. */
 const PRIVATE = { 'Cache-Control': 'no-store' };
