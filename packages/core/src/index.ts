@@ -93,7 +93,7 @@ export { SlidingWindows, type Window, type WindowState } from './limits/sliding-
 export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
 export { modifiedAt } from './load-module.ts';
-export { type LongText, lengthOf, slicesOf } from './long-text.ts';
+export { type LongText, lengthOf, slicesOf, stringOf } from './long-text.ts';
 export { anonymousOwner, anonymousPrincipal } from './mailbox/anonymous.ts';
 export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';
