@@ -1,7 +1,7 @@
 import type { Json } from '@dragoman/protocols';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutTo } from '../cut-to.ts';
+import { cutTo } from '../text/cut-to.ts';
 import { inLength } from './result-length.ts';
 
 test('a result that is too long is the beginning of its JSON, wherever that is cut', () => {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf, type WireMessage } from '@dragoman/protocols/a2e-wire';
-import type { Principal } from '../../principal.ts';
+import type { Principal } from '../../call/principal.ts';
 import { withoutInvisible } from '../mcp/invisible.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
