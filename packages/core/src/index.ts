@@ -171,7 +171,7 @@ export {
 export { toolsTarget } from './targets/tools-target.ts';
 export { WorkflowTools } from './targets/workflow-tools.ts';
 export { workflowsTarget } from './targets/workflows-target.ts';
-export { type LongText, lengthOf, slicesOf } from './text/long-text.ts';
+export { type LongText, lengthOf, slicesOf, stringOf } from './text/long-text.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolArguments, type ToolSpec } from './tools/define-tool.ts';
 export {
