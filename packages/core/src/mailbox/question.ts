@@ -38,7 +38,7 @@ export function isOpen(questions: OpenQuestions, asked: AskedMessage, messageId:
 }
 
 /** What a reply to a question asks of the server, in place of an agent; `undefined` when the message is none. */
-export function answerIn(message: MailboxMessage, { role }: Principal) {
+export function answerRequestIn(message: MailboxMessage, { role }: Principal) {
   const questionId = repliedQuestion(message.metadata.replyTo);
   if (questionId === undefined || role === 'anonymous') return undefined;
   return { method: 'chat.user_answer', params: { ...answerParams(message), question_id: questionId } };
