@@ -46,6 +46,12 @@ export class McpCatalogue {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** The ids of the agents that a caller may ask. */
+  async agents(principal: Principal, agentId?: string): Promise<string[]> {
+    const tools = await this.list(principal, agentId);
+    return tools.filter(({ kind }) => kind === 'agent').map((tool) => tool.request({}).agent);
+  }
+
   /** `undefined` when there is none of this name for this caller. */
   async find(principal: Principal, name: string, agentId?: string): Promise<ListedTool | undefined> {
     const found = this.#find(name) ?? (await this.#tools.ready().then(() => this.#find(name)));
