@@ -27,6 +27,8 @@ export class McpCatalogue {
   readonly #tools: ToolRegistry;
   #signature = '';
   #names: readonly string[] = [];
+  /** The tool of each name, when names were last given out. */
+  #kinds = new Map<string, { readonly kind: McpTargetKind; readonly own: string }>();
 
   constructor(tools: ToolRegistry) {
     this.#tools = tools;
@@ -60,8 +62,11 @@ export class McpCatalogue {
       : undefined;
   }
 
+  /** Under the names of the newest list, so that a call does not make a list of its own. */
   #find(name: string): Tool | undefined {
-    return this.#named().find((one) => one.name === name)?.tool;
+    const known = this.#kinds.get(name);
+    const found = known && this.#tools.named(known.own).find((tool) => kindOf(tool) === known.kind);
+    return found ?? this.#named().find((one) => one.name === name)?.tool;
   }
 
   #named(): { readonly name: string; readonly tool: Tool }[] {
@@ -70,6 +75,9 @@ export class McpCatalogue {
     const signature = wanted.join('\n');
     if (signature !== this.#signature) {
       this.#names = namesFor(tools, wanted);
+      this.#kinds = new Map(
+        tools.map((tool, index) => [this.#names[index] ?? '', { kind: kindOf(tool), own: tool.definition.name }]),
+      );
       this.#signature = signature;
     }
     return tools.map((tool, index) => ({ name: this.#names[index] ?? '', tool }));
