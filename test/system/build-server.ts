@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as bundle } from 'esbuild';
 import type { TestProject } from 'vitest/node';
-import { THREADS } from '../../packages/core/src/threads/threads.ts';
+import { THREADS } from '../../packages/core/src/worker-threads/threads.ts';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
 import { buildConsole } from '../../scripts/build-console.ts';
 

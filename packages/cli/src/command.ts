@@ -75,7 +75,7 @@ export function integer({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; 
 }
 
 /** For options that name something: an empty text is most often a variable of a shell that is not set. */
-export function name(text: string): string {
+export function nonEmptyName(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Give one that is not empty, or leave it out.');
 }

@@ -298,7 +298,7 @@ export function remedyFor(role: KeyRole): string {
 }
 
 /** Whether a server is on this machine, by the name it is called. */
-export function isLoopback(url: string): boolean {
+export function isLoopbackUrl(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.has(new URL(url).hostname);
 }
 

@@ -11,7 +11,7 @@ import { WorkflowAdmin } from './workflow-admin.ts';
 export interface AgentDefinition {
   readonly agent_id: string;
   /** What it may use, by name. `"*"` means all; an empty or absent list means nothing. */
-  readonly permissions: Permissions;
+  readonly permissions: AgentPermissions;
   readonly limits?: Limits;
   /** SPKI PEM. */
   readonly public_key?: string;
@@ -58,7 +58,7 @@ export interface AgentDefinition {
   readonly timeout_ms?: number;
 }
 
-export interface Permissions {
+export interface AgentPermissions {
   readonly operations?: string[];
   readonly apis?: string[];
   readonly credentials?: string[];

@@ -17,13 +17,13 @@ export interface EnvelopeOptions {
   /** A second name for the request, for callers that may repeat it after a restart of their own. */
   readonly idempotencyKey?: string | undefined;
   /** How soon it should have its turn where it has to wait for the agent, among your own; normal unless told. */
-  readonly priority?: Priority | undefined;
+  readonly priority?: RequestPriority | undefined;
   /** Until when an answer is wanted. What has not begun by then ends with `E2A.EXPIRED`. */
   readonly expiresAt?: Date | undefined;
 }
 
-export const PRIORITIES = ['urgent', 'normal', 'low'] as const;
-export type Priority = (typeof PRIORITIES)[number];
+export const REQUEST_PRIORITIES = ['urgent', 'normal', 'low'] as const;
+export type RequestPriority = (typeof REQUEST_PRIORITIES)[number];
 
 /** The envelope to send. Options win over what the input says. */
 export function envelopeOf(input: SendInput, options: EnvelopeOptions): E2AEnvelope & { request_id: string } {

@@ -29,7 +29,7 @@ export interface Timing {
 }
 
 /** The pauses between the tries of one answer. */
-export class Backoff {
+export class RetryPauses {
   readonly #retry: Required<RetryOptions>;
   readonly #timing: Timing;
   #tries = 0;

@@ -3,7 +3,7 @@ import { LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
 import { systemIds } from '@dragoman/server';
 import type { ServerConnection } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
-import { VERSION } from '../version.ts';
+import { CLI_VERSION } from '../version.ts';
 import { clientHub } from './client-hub.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function runAcp(
     send: async (message) => terminal.out(ndjsonLine(message)),
     ids: systemIds,
     log: { debug: () => {}, info: () => {}, warn: note, error: note },
-    version: VERSION,
+    version: CLI_VERSION,
     transport: 'stdio',
     agent,
   });

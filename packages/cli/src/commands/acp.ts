@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { name, newCommand, PROGRAM, runs } from '../command.ts';
+import { newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, withConnectionOptions } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { readText } from '../input.ts';
@@ -17,7 +17,7 @@ export function acpCommand(context: Context): Command {
     summary: 'let an editor use the agents of a server: the Agent Client Protocol on stdin and stdout',
     examples: [`${PROGRAM} acp --agent coder`, `${PROGRAM} acp --server https://agents.example.com --key-file key.txt`],
   })
-    .option('--agent <id>', 'the only agent (the editor chooses one for each session)', name)
+    .option('--agent <id>', 'the only agent (the editor chooses one for each session)', nonEmptyName)
     .option('--server <url>', 'the same as --url')
     .option('--key-file <file>', 'a file with the key');
   withConnectionOptions(command, 'agent');

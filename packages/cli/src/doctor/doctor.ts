@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createClient, DragomanError } from '@dragoman/client';
 import { PROGRAM } from '../command.ts';
-import { type ConnectionOptions, findKey, findServer, isLoopback } from '../connection.ts';
+import { type ConnectionOptions, findKey, findServer, isLoopbackUrl } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { devDataIn } from '../dev-keys.ts';
 import { DEFAULT_PORT } from '../environment.ts';
@@ -119,7 +119,7 @@ async function checkAddedAgents({
 }: RunningServer & { path: string }): Promise<DoctorFinding[]> {
   const { dev } = findServer({ ...options, url }, surroundings);
   const admin = findKey({ options, context: surroundings, role: 'admin', dev });
-  if (admin === undefined || !isLoopback(url)) return [];
+  if (admin === undefined || !isLoopbackUrl(url)) return [];
   try {
     const { agents } = await createClient({ url, key: admin.key, retry: { giveUpAfterMs: 0 } }).admin.agents.list();
     const reached = agents.filter(({ driver }) => driver !== undefined);

@@ -1,6 +1,6 @@
 import { type E2AResponse, type Failure, failure } from '@dragoman/protocols';
 import { MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-messages';
-import { textOf, withStreamed } from '../streamed-text.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
 /**
  * The one frame an A2A response is made from: an answer comes whole. What was streamed before a final frame without a result

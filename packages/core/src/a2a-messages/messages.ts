@@ -19,14 +19,14 @@ import {
   type Session,
 } from '@dragoman/protocols/a2a-messages';
 import type { AgentRegistry } from '../agent-registry/agent-registry.ts';
-import type { Engine } from '../engine.ts';
+import type { Principal } from '../call/principal.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Strangers } from '../limits/strangers.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
-import { failureOf } from '../refused.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
+import { unreadable } from '../refusals/unreadable.ts';
 import type { NonceStore } from '../store/store.ts';
-import type { JsonReader } from '../threads/json-reader.ts';
-import { unreadable } from '../unreadable.ts';
+import type { JsonReader } from '../worker-threads/json-reader.ts';
 import { announcement } from './announcement.ts';
 import { collectAnswer } from './collect-answer.ts';
 import type { MessageSigner } from './message-signer.ts';

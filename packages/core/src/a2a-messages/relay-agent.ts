@@ -13,15 +13,15 @@ import {
 } from '@dragoman/protocols/a2a-messages';
 import type { Agent, AgentPart } from '../agents/agent.ts';
 import { agentFailed } from '../agents/agent.ts';
+import type { Principal } from '../call/principal.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { Gate } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
-import type { Clock, Ids } from '../ports.ts';
-import type { Principal } from '../principal.ts';
-import { failureOf } from '../refused.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
 import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
-import type { JsonReader } from '../threads/json-reader.ts';
+import type { JsonReader } from '../worker-threads/json-reader.ts';
 import type { MessageSigner } from './message-signer.ts';
 import { type MessageRead, readMessage } from './read-message.ts';
 

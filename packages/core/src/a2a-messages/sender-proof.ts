@@ -8,13 +8,13 @@ import {
   type FreshnessWindow,
   signedContent,
 } from '@dragoman/protocols/a2a-messages';
-import type { Clock } from '../ports.ts';
-import type { Principal } from '../principal.ts';
-import type { Callers } from '../registry/callers.ts';
+import type { Principal } from '../call/principal.ts';
+import type { Callers } from '../callers/callers.ts';
+import type { Clock } from '../ports/ports.ts';
 import { fingerprintOf, type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
 import type { NonceRow, NonceStore } from '../store/store.ts';
-import type { SignedBytes } from '../threads/json-thread.ts';
+import type { SignedBytes } from '../worker-threads/json-thread.ts';
 
 export interface SenderProofOptions {
   readonly callers: Callers;

@@ -1,6 +1,6 @@
 import type { AgentCard } from '@dragoman/protocols/a2a-messages';
-import type { Clock } from '../ports.ts';
-import { refuse } from '../refused.ts';
+import type { Clock } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import type { RegistrationRow, RegistrationStore } from '../store/store.ts';
 import { CapabilityIndex, type Indexed, type IndexQuery } from './capability-index.ts';
 import { areAlike } from './spellings.ts';

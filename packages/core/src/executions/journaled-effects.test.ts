@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { Ending } from '../ending.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
+import { Ending } from '../ending/ending.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';

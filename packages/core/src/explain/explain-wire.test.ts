@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../principal.ts';
+import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../call/principal.ts';
 import type { AuditEntry } from '../tools/wire/audit.ts';
 import { explainWire } from './explain-wire.ts';
 

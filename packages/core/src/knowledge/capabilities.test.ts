@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { NO_PERMISSIONS, type Permissions, type Principal } from '../principal.ts';
+import { NO_PERMISSIONS, type Permissions, type Principal } from '../call/principal.ts';
 import { KnowledgeBases } from './bases.ts';
 import { capabilitiesOf } from './capabilities.ts';
 

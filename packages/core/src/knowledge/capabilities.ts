@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import { type Capabilities, DEFAULT_LIMITS, OPERATION_NAMES } from '@dragoman/protocols/a2e-workflow';
 import type { ApiCatalogue } from '../apis/api.ts';
-import { allows, type Principal } from '../principal.ts';
+import { allows, type Principal } from '../call/principal.ts';
 import type { KnowledgeBases } from './bases.ts';
 
 /** What may be told of a credential: everything but its value. */

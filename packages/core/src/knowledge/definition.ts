@@ -1,5 +1,5 @@
 import type { JsonObject, Static } from '@dragoman/protocols';
-import { GivenName } from '../given-name.ts';
+import { GivenName } from '../apis/given-name.ts';
 import { THING_TYPES } from './thing.ts';
 
 const DocumentShape = {
@@ -31,10 +31,10 @@ export const KnowledgeBaseDefinition = {
   additionalProperties: false,
 } as const;
 export type KnowledgeBaseDefinition = Omit<Static<typeof KnowledgeBaseDefinition>, 'documents'> & {
-  readonly documents: readonly KnowledgeDocument[];
+  readonly documents: readonly DocumentDefinition[];
 };
 
-export interface KnowledgeDocument {
+export interface DocumentDefinition {
   readonly id: string;
   readonly title?: string;
   readonly text: string;

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
-import type { Cancel, Clock, Log } from '../ports.ts';
-import { startThread } from '../threads/start-thread.ts';
+import type { Cancel, Clock, Log } from '../ports/ports.ts';
+import { startThread } from '../worker-threads/start-thread.ts';
 import type { Embedder } from './embedder.ts';
 import type { FromEmbeddingThread, ToEmbeddingThread } from './embedding-messages.ts';
 

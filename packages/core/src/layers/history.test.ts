@@ -5,8 +5,8 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
-import { Engine } from '../engine.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { Engine } from '../engine/engine.ts';
 
 let engine: Engine;
 let clock: TestClock;

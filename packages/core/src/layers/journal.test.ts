@@ -5,8 +5,8 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
-import { Engine } from '../engine.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
+import { Engine } from '../engine/engine.ts';
 
 /** What is recorded of a request with this hint. */
 async function priorityWith(hint: string): Promise<unknown> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { NO_PERMISSIONS, type Principal } from '../principal.ts';
+import { NO_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { UnreadBudget } from './unread-budget.ts';
 
 /** A budget of 100 bytes, and connections that tell when they are dropped. */

@@ -1,4 +1,4 @@
-import { NO_PERMISSIONS, type Principal } from '../principal.ts';
+import { NO_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { ANONYMOUS } from '../store/anonymous.ts';
 
 /**

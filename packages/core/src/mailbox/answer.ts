@@ -15,12 +15,12 @@ import {
   type MailboxResponse,
   mailboxDialect,
 } from '@dragoman/protocols/a2a-mailbox';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
+import { isBuiltIn } from '../call/target.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameText } from '../runs/frame-text.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
-import { isBuiltIn } from '../target.ts';
 import { targetRequest } from '../targets/target-request.ts';
 import type { MailboxIdentity } from './directory.ts';
 

@@ -1,11 +1,11 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import type { MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
-import type { Beside, Call } from '../call.ts';
-import type { Engine } from '../engine.ts';
+import type { Beside, Call } from '../call/call.ts';
+import type { Engine } from '../engine/engine.ts';
 import { priorityOf } from '../layers/journal.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import { Refused } from '../refused.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { Reading } from '../runs/reading.ts';
 import { patiently } from '../store/patiently.ts';
 import type { NewDelivery, NewLetter, RequestRow, Store, ThreadMessage } from '../store/store.ts';

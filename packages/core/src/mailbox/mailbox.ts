@@ -1,15 +1,15 @@
 import { failure, type Issue } from '@dragoman/protocols';
 import { completed, type MailboxMessage, type MailboxResponse, sameAgentId } from '@dragoman/protocols/a2a-mailbox';
-import type { Beside, Call } from '../call.ts';
-import type { Engine } from '../engine.ts';
-import { everyHour } from '../every-hour.ts';
+import type { Beside, Call } from '../call/call.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Outbox } from '../outbox/outbox.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
-import { Refused, refuse } from '../refused.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
 import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
+import { everyHour } from '../time/every-hour.ts';
 import { anonymousOwner, anonymousPrefix } from './anonymous.ts';
 import type { AnonymousQuota } from './anonymous-quota.ts';
 import {
@@ -29,7 +29,7 @@ import type { Addressed, Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
 import { threadHistory } from './thread-history.ts';
 
-export interface MailboxOptions {
+export interface MailboxServiceOptions {
   readonly engine: Engine;
   readonly store: Store;
   readonly outbox: Outbox;
@@ -71,12 +71,12 @@ export interface Stranger {
  * later by asking, or to a callback. What owes its answer to a thread or a callback is a letter; the rest is a request like
  * any other.
  */
-export class Mailbox {
-  readonly #options: MailboxOptions;
+export class MailboxService {
+  readonly #options: MailboxServiceOptions;
   readonly #letters: Letters;
   readonly #stopped = new AbortController();
 
-  constructor(options: MailboxOptions) {
+  constructor(options: MailboxServiceOptions) {
     this.#options = options;
     this.#letters = new Letters({ ...options, stopped: this.#stopped.signal });
     options.engine.channelLayers.set('a2a-mailbox', threadHistory);

@@ -1,6 +1,6 @@
 import { type E2AEnvelope, isObject, type Json } from '@dragoman/protocols';
-import type { SaidBefore } from '../call.ts';
-import type { Layer } from '../handler.ts';
+import type { SaidBefore } from '../call/call.ts';
+import type { Layer } from '../call/handler.ts';
 import { deferred } from '../runs/deferred.ts';
 
 /**

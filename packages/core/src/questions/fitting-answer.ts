@@ -9,7 +9,7 @@ import {
   type QuestionAnswer,
   show,
 } from '@dragoman/protocols';
-import { refuse } from '../refused.ts';
+import { refuse } from '../refusals/refused.ts';
 import { compileSchema } from '../schema/compile-schema.ts';
 
 type Checked = Pick<QuestionAnswer, 'action' | 'option_id' | 'content'>;

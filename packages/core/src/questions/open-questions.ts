@@ -13,11 +13,11 @@ import {
   questionEndBody,
   rejectingOption,
 } from '@dragoman/protocols';
-import type { AskingOptions } from '../ask.ts';
-import type { RunningCall } from '../call.ts';
-import type { Cancel, Clock, Ids, Log } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
-import { Refused, refuse } from '../refused.ts';
+import type { AskingOptions } from '../call/ask.ts';
+import type { RunningCall } from '../call/call.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import type { Cancel, Clock, Ids, Log } from '../ports/ports.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
 import type { RequestKey } from '../store/store.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 

@@ -8,8 +8,8 @@ import {
 } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
-import type { Call } from '../call.ts';
-import { NO_PERMISSIONS, type Principal } from '../principal.ts';
+import type { Call } from '../call/call.ts';
+import { NO_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { arrivalText, readArrival } from './arrival.ts';
 
 const ADA: Principal = {

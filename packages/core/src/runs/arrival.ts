@@ -1,7 +1,7 @@
 import { type E2AEnvelope, isObject, type JsonObject } from '@dragoman/protocols';
-import type { Call, Received } from '../call.ts';
-import { claimedIdentities } from '../claimed-identities.ts';
-import { allows, entryFor, type Principal } from '../principal.ts';
+import type { Call, Received } from '../call/call.ts';
+import { allows, entryFor, type Principal } from '../call/principal.ts';
+import { claimedIdentities } from './claimed-identities.ts';
 import { type Given, givenIn, givenOf } from './given.ts';
 
 /** How a request came in, for whoever asks later what happened to it. */

@@ -1,5 +1,5 @@
 import { type E2AResponse, encodeResponse, type Json } from '@dragoman/protocols';
-import { isEmpty } from '../is-empty.ts';
+import { hasNoMembers } from '../json/is-empty.ts';
 
 /** A frame as the JSON text that is journaled and sent: the same bytes for every reader. */
 export function frameText(frame: E2AResponse): string {
@@ -54,12 +54,12 @@ function inOnePiece(text: string): string {
 /** Nothing after the body but echoes: no word of an agent's own beside it. */
 function echoesOnly(frame: E2AResponse): boolean {
   return (
-    isEmpty(frame.projections) &&
-    isEmpty(frame.channel_context) &&
-    isEmpty(frame.metadata) &&
-    isEmpty(frame.a2a_metadata) &&
-    isEmpty(frame.acp_meta) &&
-    isEmpty(frame.extras)
+    hasNoMembers(frame.projections) &&
+    hasNoMembers(frame.channel_context) &&
+    hasNoMembers(frame.metadata) &&
+    hasNoMembers(frame.a2a_metadata) &&
+    hasNoMembers(frame.acp_meta) &&
+    hasNoMembers(frame.extras)
   );
 }
 

@@ -1,5 +1,5 @@
-import type { StopSignal } from '../ending.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
+import type { StopSignal } from '../ending/ending.ts';
 
 /** A place to run in. Give it back exactly once. */
 export interface Slot {

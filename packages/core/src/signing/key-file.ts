@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import type { Log } from '../ports.ts';
-import { writeSecretFile } from '../secret-file.ts';
+import type { Log } from '../ports/ports.ts';
+import { writeSecretFile } from '../secrets/secret-file.ts';
 import { privateKeyIn } from './private-key.ts';
 
 export interface KeyFileOptions {

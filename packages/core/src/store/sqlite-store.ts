@@ -20,7 +20,7 @@ import type {
   CredentialStore,
   ExecutionStore,
   ForgettingStore,
-  Forgotten,
+  ForgottenCounts,
   KeyStore,
   KnowledgeStore,
   NonceStore,
@@ -274,7 +274,7 @@ export class SqliteStore implements Store {
     await this.#owner[Symbol.asyncDispose]();
   }
 
-  async #forgetCaller(owner: string): Promise<Forgotten> {
+  async #forgetCaller(owner: string): Promise<ForgottenCounts> {
     let [requests, executions] = [0, 0];
     for (;;) {
       const window = await this.#ask('forgetEnded', owner);

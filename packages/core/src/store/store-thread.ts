@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { InFlight } from '@dragoman/protocols';
-import type { Log } from '../ports.ts';
-import { startThread } from '../threads/start-thread.ts';
+import type { Log } from '../ports/ports.ts';
+import { startThread } from '../worker-threads/start-thread.ts';
 import {
   type EngineModule,
   errorOf,

@@ -2,7 +2,7 @@ import { type JsonObject, newEnvelope } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import type { AgentPart } from '../agents/agent.ts';
-import { NO_PERMISSIONS } from '../principal.ts';
+import { NO_PERMISSIONS } from '../call/principal.ts';
 import { agentsTarget } from './agents-target.ts';
 
 const target = agentsTarget(() => [

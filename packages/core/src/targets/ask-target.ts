@@ -9,11 +9,11 @@ import {
   newEnvelope,
   newProvenance,
 } from '@dragoman/protocols';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { AskTarget } from '../executions/target-asks.ts';
-import type { Clock, Log } from '../ports.ts';
-import { Refused, refuse } from '../refused.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
 /** How a running workflow asks a target: as a request of its caller, recorded and limited like any other. */
 export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock; log: Log }): AskTarget {

@@ -6,10 +6,10 @@ import {
   newEnvelope,
   newProvenance,
 } from '@dragoman/protocols';
-import { MOST_HOPS, TOO_MANY_HOPS } from '../hops.ts';
-import type { Ids } from '../ports.ts';
-import { refuse } from '../refused.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
+import { MOST_HOPS, TOO_MANY_HOPS } from '../call/hops.ts';
+import type { Ids } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';

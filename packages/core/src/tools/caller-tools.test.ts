@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { callerTools } from './caller-tools.ts';
 import { toolFrom } from './define-tool.ts';
 import { FixedTools } from './fixed-tools.ts';

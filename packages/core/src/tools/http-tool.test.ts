@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { GateBench } from '../gate/gate.contract.ts';
 import type { OutboundRequest } from '../gate/gate.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 import { RunningTool } from './running-tool.ts';
 

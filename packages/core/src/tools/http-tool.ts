@@ -1,11 +1,11 @@
 import { failure, type JsonObject, type JsonSchema, parseJsonBytes } from '@dragoman/protocols';
-import { CredentialUse } from '../credential-use.ts';
 import { climbs } from '../gate/climbing-path.ts';
 import type { InboundAnswer, OutboundRequest } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
-import { isJsonType } from '../json-type.ts';
-import { Refused } from '../refused.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import { isJsonType } from '../json/json-type.ts';
+import { Refused } from '../refusals/refused.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';

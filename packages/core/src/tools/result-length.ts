@@ -1,5 +1,5 @@
 import type { Json } from '@dragoman/protocols';
-import { cutTo } from '../cut-to.ts';
+import { cutTo } from '../text/cut-to.ts';
 import { isLargerThan } from './plain-json.ts';
 
 /** What one result may say: the beginning of what is longer, of a text itself, of anything else its JSON. */

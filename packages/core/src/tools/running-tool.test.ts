@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { NO_PERMISSIONS } from '../principal.ts';
+import type { ToolEvent } from '../call/caller-tools.ts';
+import { NO_PERMISSIONS } from '../call/principal.ts';
 import { RunningTool } from './running-tool.ts';
-import type { ToolEvent } from './tool.ts';
 
 const ADA = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS } as const;
 

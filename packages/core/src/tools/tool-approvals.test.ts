@@ -1,8 +1,8 @@
 import type { NewQuestion, QuestionAnswer } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { Ending } from '../ending.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { Ending } from '../ending/ending.ts';
 import { toolFrom } from './define-tool.ts';
 import { FixedTools } from './fixed-tools.ts';
 import type { ApprovalRule } from './tool-approvals.ts';

@@ -122,4 +122,4 @@ export const ToolApprovalsShape = {
   },
 } as const;
 
-export type McpServerConfig = Static<typeof McpServerShape>;
+export type ConfiguredMcpServer = Static<typeof McpServerShape>;

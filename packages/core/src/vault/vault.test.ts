@@ -6,7 +6,7 @@ import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { nameOfHostPort } from '../gate/host-port.ts';
-import { failureOf } from '../refused.ts';
+import { failureOf } from '../refusals/refused.ts';
 import type { CredentialRow, CredentialStore, VaultSeal } from '../store/credentials.ts';
 import { decodeCredential, type NewCredential } from './decode-credential.ts';
 import { environmentKey, fileKey, KEY_FILE, type KeySource, passingKey } from './key-source.ts';

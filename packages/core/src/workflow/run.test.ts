@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { runWorkflow } from '../../test-support/run-workflow.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { Progress } from './effects.ts';
 import { MemoryResultCache } from './result-cache.ts';
 

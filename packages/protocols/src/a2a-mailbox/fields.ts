@@ -21,11 +21,11 @@ export function fieldsOf(part: Part, members: JsonObject, found: Issue[]): void 
     else if (part !== '/metadata' && ++unknown <= MOST_PROBLEMS) found.push(unknownField(part, key));
   }
   if (unknown > MOST_PROBLEMS) found.push(MORE_PROBLEMS);
-  if (part === '/metadata') found.push(...slipsIn(members));
+  if (part === '/metadata') found.push(...fieldSlipsIn(members));
 }
 
 /** Custom fields that look like a field that is not there: kept like any other, and probably meant for it. */
-export function slipsIn(metadata: JsonObject): readonly Issue[] {
+export function fieldSlipsIn(metadata: JsonObject): readonly Issue[] {
   let slips: Issue[] | undefined;
   let compared = 0;
   for (const key in metadata) {

@@ -24,7 +24,7 @@ export function acknowledgement(request: MailboxMessage, answering: Answering): 
   return replyTo(request, answering, { status: 'received', contentType: 'application/json', content });
 }
 
-export function answer(
+export function answerMessage(
   request: MailboxMessage,
   answering: Answering,
   {
@@ -45,7 +45,7 @@ export function errorAnswer(
 }
 
 /** What a frame says to a mailbox: nothing until the end, then the whole answer. */
-export function fromResponse(response: E2AResponse, request: E2AEnvelope): MailboxResponse[] {
+export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope): MailboxResponse[] {
   const told = toldBy(response);
   if (told === undefined) return [];
   const time = response.timestamp === null ? undefined : parseTimestamp(response.timestamp);

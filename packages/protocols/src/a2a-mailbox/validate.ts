@@ -3,7 +3,7 @@ import { nearest } from '../nearest.ts';
 import type { Issue } from '../outcome.ts';
 import { isTimestamp, parseTimestamp } from '../time.ts';
 import { MORE_PROBLEMS, show } from '../validation.ts';
-import { isAgentId } from './agent-id.ts';
+import { isMailboxAgentId } from './agent-id.ts';
 import { faultOfCallbackUrl } from './callback-url.ts';
 import { type ContentLimits, excessiveSize } from './content-size.ts';
 import { fieldsOf } from './fields.ts';
@@ -91,7 +91,7 @@ function agentIdsAreWellFormed({ from, to }: Parts, found: Issue[]): void {
 }
 
 function agentIdIsWellFormed(agentId: Json | undefined, pointer: string, found: Issue[]): void {
-  if (isNone(agentId) || (typeof agentId === 'string' && isAgentId(agentId))) return;
+  if (isNone(agentId) || (typeof agentId === 'string' && isMailboxAgentId(agentId))) return;
   found.push({
     pointer,
     code: 'pattern',

@@ -44,9 +44,9 @@ export { type Negotiation, negotiate, negotiateProtocol, negotiateSchemaVersion 
 export { parseMessage } from './parse-message.ts';
 export { type AgentInfo, DISCOVERY_DEFAULTS, type ErrorPayload, type SuccessPayload } from './payloads.ts';
 export {
+  type MessagesSession as Session,
   NEW_SESSION,
   receive,
-  type Session,
   type SessionContext,
   type SessionState,
   type SessionStep,

@@ -7,13 +7,13 @@ import { forbidden, TOLERATED } from './line.ts';
 import { LEVELS, WorkflowRequest } from './message.ts';
 
 /** How a workflow is to be checked and run, beside what it says itself. */
-export type RunOptions = Omit<WorkflowRequest, 'workflow'>;
+export type WorkflowRunOptions = Omit<WorkflowRequest, 'workflow'>;
 
 /** Reads the body of validate, plan and execute. */
 export function decodeRequest(
   json: JsonObject,
   { lenient = false, operations = {}, jsonLimits = {} }: Omit<ReadOptions, 'level' | 'at'> = {},
-): Outcome<{ readonly workflow: Workflow; readonly options: RunOptions }> {
+): Outcome<{ readonly workflow: Workflow; readonly options: WorkflowRunOptions }> {
   const { validate, ...body } = json;
   const tolerant = lenient || body['level'] === 'lenient';
   const warnings: Issue[] = [];

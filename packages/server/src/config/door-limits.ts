@@ -3,7 +3,7 @@ import { DEFAULT_JSON_LIMITS, type JsonLimits, type Static } from '@dragoman/pro
 import { CONNECTIONS, type IntakeOptions } from '../edges/intake.ts';
 import type { HttpLimits, SocketLimits } from '../edges/limits.ts';
 import { BYTES_PER_MINUTE, MESSAGES_PER_MINUTE } from '../edges/message-rates.ts';
-import { DEFAULT_LINE_LIMITS, type LineLimits } from '../edges/ndjson-lines.ts';
+import { DEFAULT_LINE_LIMITS, type PeerLineLimits } from '../edges/ndjson-lines.ts';
 import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from '../edges/unproven-budget.ts';
 
 /** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
@@ -107,7 +107,7 @@ export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_siz
 }
 
 /** And for the ports and sockets that take plain lines. */
-export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLimits): Partial<LineLimits> {
+export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLimits): Partial<PeerLineLimits> {
   // One answer alone may be larger than all a peer may leave unread, and reach one that reads.
   const mostUnsentBytes =
     buffer === undefined ? undefined : Math.max(GIVEN_UP * buffer, DEFAULT_LINE_LIMITS.mostUnsentBytes);

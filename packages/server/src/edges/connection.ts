@@ -12,7 +12,7 @@ import { type MessageRates, senderOf } from './message-rates.ts';
 import type { HeldBytes } from './unproven-budget.ts';
 
 /** One WebSocket as routes see it, with the limits of RFC 6455's loose ends: silence, half messages, floods, slow readers. */
-export class SocketConnection implements Connection {
+export class ServedSocket implements Connection {
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;

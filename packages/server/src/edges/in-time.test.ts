@@ -7,8 +7,8 @@ import { afterAll, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import type { Config } from '../config/config-schema.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { type Server, startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 
 async function serverWith(limits: Config['limits']): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'in-time-test-'));

@@ -7,8 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import type { Config } from '../config/config-schema.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { type Server, startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 
 /** A server with these limits, an agent that has a key, and the admin's. */
 async function serverWith(limits: NonNullable<Config['limits']>): Promise<Running> {

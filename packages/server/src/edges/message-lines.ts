@@ -152,7 +152,7 @@ class LinePeer implements LineConnection {
   }
 
   #say(said: Said): void {
-    const text = textOf(said);
+    const text = saidText(said);
     if (text !== undefined && !this.#isOver) this.#sink.send(text);
   }
 
@@ -174,7 +174,7 @@ interface LinePeerParts {
 }
 
 /** What is said on a connection: the message, or what HTTP would say of bytes that are none. */
-export function textOf({ message, failure: refused }: Said): string | undefined {
+export function saidText({ message, failure: refused }: Said): string | undefined {
   if (message !== undefined) return JSON.stringify(a2aMessagesDialect.encode(message));
   return refused === undefined ? undefined : problemText(refused);
 }

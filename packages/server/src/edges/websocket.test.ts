@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { Connection, SocketRoute } from '../http/route.ts';
-import { systemClock } from '../system-ports.ts';
+import { systemClock } from '../parts/system-ports.ts';
 import {
   ada,
   closeCode,

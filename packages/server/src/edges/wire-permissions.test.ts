@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 import { TRANSPORTS, type WirePeer } from './wire-peer.contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wire-permissions-'));

@@ -8,7 +8,7 @@ import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { parseConfig } from '../config/config.ts';
 import type { Config } from '../config/config-schema.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
+import { systemClock, systemIds } from './system-ports.ts';
 
 /** A mailbox with an agent behind it. */
 async function mailboxWith(mailbox: NonNullable<Config['mailbox']>) {

@@ -2,7 +2,7 @@ import {
   anonymousOwner,
   type Clock,
   type Engine,
-  type Mailbox,
+  type MailboxService,
   type Principal,
   type Sender,
   UNLISTED,
@@ -38,7 +38,7 @@ import { integerIn } from './integer-in.ts';
 import { IDEMPOTENCY_KEY, integerParameter, textParameter } from './route-parameters.ts';
 
 export interface MailboxContext {
-  readonly mailbox: Mailbox;
+  readonly mailbox: MailboxService;
   readonly engine: Engine;
   readonly limits: MailboxLimits;
   /** How large the content of a message may be. */

@@ -1,5 +1,5 @@
 import { type E2AEnvelope, isObject, parseJson } from '@dragoman/protocols';
-import type { Call } from '../../call.ts';
+import type { Call } from '../../call/call.ts';
 import type { SessionStore } from '../../store/store.ts';
 
 /** What a foreign agent calls a conversation, and its task that waits for input. */

@@ -16,8 +16,8 @@ import {
   show,
 } from '@dragoman/protocols';
 import { AcpUpdates, acpError, acpPromptParams } from '@dragoman/protocols/acp';
-import type { Ids, Log } from '../../ports.ts';
-import { failureOf, Refused, refuse } from '../../refused.ts';
+import type { Ids, Log } from '../../ports/ports.ts';
+import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
 import type { AcpHub } from './acp-hub.ts';
 import { type AcpSession, AGENT_OPTION, agentOption, type OfferedAgent } from './acp-session.ts';
 import { replayOf } from './replay.ts';

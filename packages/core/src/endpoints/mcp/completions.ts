@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { CompleteParams } from '@dragoman/protocols/mcp';
-import { refuse } from '../../refused.ts';
+import { refuse } from '../../refusals/refused.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
 import type { McpCatalogue } from './catalogue.ts';

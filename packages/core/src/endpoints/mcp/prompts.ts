@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { type GetPromptParams, textBlock } from '@dragoman/protocols/mcp';
-import { refuse } from '../../refused.ts';
+import { refuse } from '../../refusals/refused.ts';
 import type { ListedTool, McpCatalogue } from './catalogue.ts';
 import type { McpCall } from './mcp-call.ts';
 import type { Upstream, UpstreamItem } from './upstream.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { CompleteParams } from '@dragoman/protocols/mcp';
-import type { Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { refuse } from '../../refused.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Log } from '../../ports/ports.ts';
+import { refuse } from '../../refusals/refused.ts';
 import { withoutInvisible } from '../../tools/mcp/invisible.ts';
 import { mayUseServer } from '../../tools/mcp/may-use-server.ts';
 import type { McpServer } from '../../tools/mcp/mcp-server.ts';

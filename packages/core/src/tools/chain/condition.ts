@@ -1,5 +1,5 @@
 import { type Json, show } from '@dragoman/protocols';
-import { deepEqual } from '../../equality.ts';
+import { deepEqual } from '../../json/equality.ts';
 import { checkNames, evaluate, find, looksLikePath, Unclear } from './expression.ts';
 import type { Scope } from './scope.ts';
 

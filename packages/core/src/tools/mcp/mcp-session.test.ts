@@ -13,10 +13,10 @@ import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { eventually } from '../../agents/call.contract.ts';
-import { Ending } from '../../ending.ts';
-import { ALL_PERMISSIONS } from '../../principal.ts';
+import type { ToolEvent } from '../../call/caller-tools.ts';
+import { ALL_PERMISSIONS } from '../../call/principal.ts';
+import { Ending } from '../../ending/ending.ts';
 import { directGate } from '../direct-gate.contract.ts';
-import type { ToolEvent } from '../tool.ts';
 import { ToolRegistry } from '../tool-registry.ts';
 import { McpServers } from './mcp-servers.ts';
 

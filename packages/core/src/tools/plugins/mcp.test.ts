@@ -7,10 +7,10 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
-import { ALL_PERMISSIONS } from '../../principal.ts';
+import { ALL_PERMISSIONS } from '../../call/principal.ts';
 import { McpServers } from '../mcp/mcp-servers.ts';
 import { SessionToolkits } from '../session-toolkits.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import type { WireCall } from '../wire/plugin.ts';
 import { mcpPlugin } from './mcp.ts';
 
@@ -41,15 +41,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function hostile(lists: string): McpServerConfig {
+function hostile(lists: string): ConfiguredMcpServer {
   return program('../fixtures/hostile-mcp-server.mjs', join(folder, lists), lists);
 }
 
-function everything(): McpServerConfig {
+function everything(): ConfiguredMcpServer {
   return program('../../../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', 'stdio');
 }
 
-function program(path: string, ...args: string[]): McpServerConfig {
+function program(path: string, ...args: string[]): ConfiguredMcpServer {
   return { command: process.execPath, args: [fileURLToPath(new URL(path, import.meta.url)), ...args] };
 }
 

@@ -1,9 +1,9 @@
 import { type Json, type JsonLimits, type JsonObject, oneLineJson } from '@dragoman/protocols';
 import { newError } from '@dragoman/protocols/a2e-wire';
+import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
 import { type ConnectionPlace, ConnectionPlaces, OWN_PLACE } from '../../limits/connection-places.ts';
-import type { Clock, Ids, Log } from '../../ports.ts';
-import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
-import { JsonReader } from '../../threads/json-reader.ts';
+import type { Clock, Ids, Log } from '../../ports/ports.ts';
+import { JsonReader } from '../../worker-threads/json-reader.ts';
 import type { Audit } from './audit.ts';
 import { BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
