@@ -301,7 +301,7 @@ interface Rule {
   readonly needsProof?: boolean;
   /** What the path names is one caller's own. */
   readonly owned?: boolean;
-  /** Of success; 200 unless told. */
+  /** Of success. Default: 200. */
   readonly status?: number;
   /** The content type of a refusal, where it is not a problem of RFC 9457. */
   readonly words?: string;

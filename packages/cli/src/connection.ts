@@ -180,7 +180,7 @@ export function findKey({
 
 function sourceOf(devData: string, folder: string): string {
   const path = shortPath(folder, devKeysPath(devData));
-  return areDevKeysPrivate(devData) ? `${path} (mode 600)` : `${path} (others can read it; chmod 600 mends that)`;
+  return areDevKeysPrivate(devData) ? `${path} (mode 600)` : `${path} (others can read it; chmod 600 fixes that)`;
 }
 
 /** Does something with a server; what goes wrong is told in words that help. */

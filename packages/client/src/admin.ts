@@ -394,7 +394,7 @@ class CredentialAdmin {
     return this.#http.json({ method: 'DELETE', path: `${CREDENTIALS}/${encodeURIComponent(id)}`, gives: REMOVED });
   }
 
-  /** Seals all of them anew: with the key, or one the server makes where its key is in a file. */
+  /** Seals all of them again: with the key, or one the server makes where its key is in a file. */
   rotate(key?: string): Promise<{ rotated: true }> {
     const body = JSON.stringify(key === undefined ? {} : { key });
     return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body, gives: { rotated: 'boolean' } });

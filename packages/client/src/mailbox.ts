@@ -107,7 +107,7 @@ export class Mailbox {
     }
   }
 
-  /** The messages of a thread after the one of this number; of all there are, the first fifty unless told. */
+  /** The messages of a thread after this sequence number. Default: the first fifty. */
   async thread(
     threadId: string,
     { after = 0, limit = 50, signal }: MailboxOptions & { readonly after?: number; readonly limit?: number } = {},

@@ -1,7 +1,9 @@
 // The whole public surface, by name.
 
+export { AgentConnections } from './a2a-messages/agent-connections.ts';
 export { MessageSigner } from './a2a-messages/message-signer.ts';
 export { type Conversation, Messages, NO_PLACE, type Said } from './a2a-messages/messages.ts';
+export { connectionReach, httpReach } from './a2a-messages/reach.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
 export {
@@ -11,6 +13,7 @@ export {
   type RegisteredAgent,
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
+export { OVER_CONNECTION } from './agent-registry/endpoint.ts';
 export { Registration } from './agent-registry/registration.ts';
 export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
 export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
@@ -168,7 +171,7 @@ export {
 export { toolsTarget } from './targets/tools-target.ts';
 export { WorkflowTools } from './targets/workflow-tools.ts';
 export { workflowsTarget } from './targets/workflows-target.ts';
-export { type LongText, lengthOf, slicesOf } from './text/long-text.ts';
+export { type LongText, lengthOf, slicesOf, stringOf } from './text/long-text.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolArguments, type ToolSpec } from './tools/define-tool.ts';
 export {

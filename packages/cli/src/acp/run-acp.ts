@@ -61,4 +61,4 @@ async function forward(options: AcpFlags, context: Context): Promise<ExitCode> {
 }
 
 /** The program that started this process may do everything that its user may. */
-const OPERATOR: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };
+const OPERATOR: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

@@ -16,7 +16,7 @@ export class TestContext {
   readonly gate = openGate({ clock: this.clock, log: new SilentLog() });
 
   call(signal = new AbortController().signal): Call {
-    return { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log };
+    return { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log };
   }
 
   /** The parts of an answer. */

@@ -118,7 +118,7 @@ export const DriverShape = {
     description: { type: 'string', maxLength: 500 },
     skills: names,
     agentId: { type: 'string', minLength: 1, description: 'Its ERC-8004 id, for the mailbox.' },
-    max_parallel: { ...positive, description: 'Requests it works on at once; others wait. 8 unless told.' },
+    max_parallel: { ...positive, description: 'Requests it works on at once; others wait. Default: 8.' },
     timeout_ms: { ...positive, description: 'How long one answer may take.' },
     idempotent: {
       type: 'boolean',

@@ -102,7 +102,7 @@ async function begun(store = memoryStore()) {
     storedData: {} as StoredData,
     askTarget: nothingAsked,
     context: {
-      principal: { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS },
+      principal: { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS },
       signal: new Ending(),
       deadline: 1000,
       hops: 0,

@@ -157,6 +157,7 @@ export class SqliteStore implements Store {
   readonly threads: ThreadStore = {
     drop: (key) => this.#ask('dropLetter', key),
     settle: (key, answer) => this.#ask('settleLetter', key, answer),
+    add: (key, told) => this.#ask('addToLetter', key, told),
     pending: () => this.#ask('pendingLetters'),
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),

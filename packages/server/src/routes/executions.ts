@@ -28,7 +28,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       counts: true,
       summary: 'Your executions, newest first, by pages (?limit, ?cursor) and status (?status).',
       parameters: [
-        integerParameter('limit', 'At most so many; 100 unless told.'),
+        integerParameter('limit', 'Maximum number of entries. Default: 100.'),
         textParameter('cursor', 'The next_cursor of the page before.'),
         textParameter('status', 'Those with this status alone.', EXECUTION_STATUSES),
       ],

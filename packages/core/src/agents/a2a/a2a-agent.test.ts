@@ -69,7 +69,7 @@ describe('a conversation', () => {
     await context.ask(agent, 'one', sessionOf('s1', 'r1'));
     await context.ask(agent, 'two', sessionOf('s1', 'r2'));
     await context.ask(agent, 'three', sessionOf('other', 'r3'));
-    const bob = { ...context.call(), principal: { id: 'bob', role: 'agent', permissions: ALL_PERMISSIONS } as const };
+    const bob = { ...context.call(), principal: { id: 'bob', kind: 'agent', permissions: ALL_PERMISSIONS } as const };
     for await (const _ of agent.answer(asking('four', sessionOf('s1', 'r4')), bob));
     expect(messages(peer).map(({ messageId, contextId }) => [messageId, contextId])).toEqual([
       ['r1', undefined],

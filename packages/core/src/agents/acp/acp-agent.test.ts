@@ -19,7 +19,7 @@ import { acpChild } from './acp-child.ts';
 
 const program = fileURLToPath(new URL('../fixtures/acp-program.mjs', import.meta.url));
 const log = new SilentLog();
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 type CoderOptions = Partial<AcpAgentOptions> & { readonly store?: Store; readonly command?: string };
 

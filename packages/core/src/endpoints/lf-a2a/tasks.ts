@@ -100,7 +100,7 @@ export class LfA2aTasks {
       contextId: contextId ?? `context-${name}`,
       now: clock.now(),
     });
-    const source_agent_id = principal.role === 'agent' ? principal.id : null;
+    const source_agent_id = principal.kind === 'agent' ? principal.id : null;
     const envelope = { ...sent, source_agent_id, ...(isBuiltIn(agentId) && forTarget(agentId, request)) };
     return new Promise((resolve, reject) => {
       const onAccepted = (row: RequestRow) => resolve(opened(row, reading));

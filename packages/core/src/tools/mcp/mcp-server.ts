@@ -147,7 +147,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   /** Whether it is there and has some. */
-  has(capability: 'resources' | 'prompts'): boolean {
+  has(capability: 'resources' | 'prompts' | 'completions'): boolean {
     return this.#client?.has(capability) === true;
   }
 
@@ -376,7 +376,7 @@ export class McpServer implements AsyncDisposable {
   /** Who waited for another connection asked for what the tool was on the last one. */
   #requireTool(name: string): void {
     if (this.#tools.has(`${this.name}__${name}`)) return;
-    const text = `The MCP server ${this.name} was greeted anew, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
+    const text = `The MCP server ${this.name} was greeted again, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
     throw new WireRefused('not_found', text);
   }
 

@@ -22,7 +22,7 @@ export interface McpServersOptions {
   readonly reader?: JsonReader | undefined;
   readonly references?: References | undefined;
   readonly version: string;
-  /** What an operator does to accept a changed tool; where there is a server to ask unless told. */
+  /** What an operator does to accept a changed tool. Default: where there is a server to ask. */
   readonly howToAccept?: ((tool: string) => string) | undefined;
 }
 
