@@ -2,7 +2,7 @@ import { envelopeFromA2aSendMessage } from '../e2a/adapters/a2a.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import type { JsonObject } from '../json.ts';
 import type { A2aVersion } from './operations.ts';
-import type { SendMessageRequest } from './shapes.ts';
+import type { MessagePart, SendMessageRequest } from './shapes.ts';
 
 export interface SendDetails {
   /** The id of the task, which is the id of the request. */
@@ -40,12 +40,32 @@ export function sendEnvelope(request: SendMessageRequest, details: SendDetails):
       ...(request.tenant !== undefined && { tenant: request.tenant }),
     },
   });
+  const { parts } = request.message;
+  const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
+  const files = parts.flatMap(fileOf);
   return {
     ...envelope,
     request_id: taskId,
     is_stream: true,
     agent_ref: agentId === undefined ? null : { id: agentId },
-    // Agents that read chat messages find the text where they look for it.
-    params: { ...envelope.params, ...(envelope.params['text'] !== undefined && { content: envelope.params['text'] }) },
+    params: {
+      ...envelope.params,
+      // Agents that read chat messages find the text where they look for it.
+      ...(envelope.params['text'] !== undefined && { content: envelope.params['text'] }),
+      ...(data.length > 0 && { data }),
+      ...(files.length > 0 && { files }),
+    },
   };
+}
+
+/** A file that is elsewhere (E2A §5). One that came with its bytes stands in the content blocks. */
+function fileOf({ url, filename, mediaType }: MessagePart): JsonObject[] {
+  if (url === undefined) return [];
+  return [
+    {
+      uri: url,
+      ...(filename !== undefined && { name: filename }),
+      ...(mediaType !== undefined && { mime_type: mediaType }),
+    },
+  ];
 }

@@ -1,6 +1,7 @@
 import {
   type EventId,
   eventIdIn,
+  failureOf,
   type LfA2aTasks,
   type NumberedEvent,
   type OpenTask,
@@ -15,6 +16,7 @@ import {
   a2aErrorOf,
   decodeA2aRequest,
   eventTo03,
+  isSettled,
   isTerminal,
   pushConfigTo03,
   type Requests,
@@ -84,20 +86,17 @@ type Operate<Name extends keyof Requests> = (
 
 const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   SendMessage: async (params, call, context) => {
-    const refused = await refusedMessage(params, call, context);
-    if (refused !== undefined) return { error: refused };
-    const opened = await sendMessage(params, call, context);
+    const begun = await begin(params, call, context);
+    if ('error' in begun) return begun;
     const { historyLength, returnImmediately = false } = params.configuration ?? {};
-    if (returnImmediately) return { json: sent(opened.task, call.version) };
-    const fold = await opened.ended();
+    if (returnImmediately) return { json: sent(begun.task, call.version) };
+    const fold = await begun.opened.reached(isSettled);
     return { json: sent(fold.task({ historyLength }), call.version) };
   },
 
   SendStreamingMessage: async (params, call, context) => {
-    const refused = await refusedMessage(params, call, context);
-    if (refused !== undefined) return { error: refused };
-    const opened = await sendMessage(params, call, context);
-    return streamOf(opened, call.version, { first: { id: 'task', event: { task: opened.task } } });
+    const begun = await begin(params, call, context);
+    return 'error' in begun ? begun : streamOf(begun.opened, call.version, { first: begun, after: begun.after });
   },
 
   GetTask: async ({ id, historyLength }, { request, agentId, version }, { tasks }) => {
@@ -120,20 +119,16 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
     return fold === undefined ? notFound() : { json: taskIn(fold.task(), version) };
   },
 
-  SubscribeToTask: async ({ id }, { request, agentId, version }, { tasks }) => {
-    const principal = callerOf(request);
+  SubscribeToTask: async ({ id }, call, context) => {
+    const { request, version } = call;
+    const joined = await join(id, call, context);
+    if (joined === undefined) return notFound();
     const after = lastEventOf(request);
-    const now = await tasks.progress(principal, agentId, id);
-    if (now === undefined) return notFound();
-    if (after === undefined && isTerminal(now.task.status.state)) {
+    if (after !== undefined) return streamOf(joined.opened, version, { after });
+    if (isTerminal(joined.task.status.state)) {
       return { error: a2aError('UnsupportedOperation', 'The task has ended. Read it with GetTask.') };
     }
-    const opened = await tasks.follow(principal, agentId, { taskId: id, signal: request.signal });
-    if (opened === undefined) return notFound();
-    if (after !== undefined) return streamOf(opened, version, { after });
-    // The first event is the task as it is now (specification §3.1.6), and no event repeats what it has.
-    const first = { id: now.lastEvent, event: { task: now.task } };
-    return streamOf(opened, version, { first, after: eventIdIn(now.lastEvent) });
+    return streamOf(joined.opened, version, { first: joined, after: joined.after });
   },
 
   CreateTaskPushNotificationConfig: async (params, { request, agentId, version }, { pushes }) => {
@@ -161,17 +156,75 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   },
 };
 
+/** A task and what follows of it. */
+interface Begun {
+  readonly opened: OpenTask;
+  readonly task: Task;
+  /** The last event that the task has already. */
+  readonly lastEvent: string;
+  readonly after?: EventId | undefined;
+}
+
+/** The task that a message starts, or the task whose question it answers. */
+async function begin(
+  params: Requests['SendMessage'],
+  call: AgentCall,
+  context: OperationContext,
+): Promise<Begun | { readonly error: A2aError }> {
+  const { taskId } = params.message;
+  if (taskId === undefined) return start(params, call, context);
+  const refused = await refusedMessage(params, call, context);
+  return refused === undefined ? answer(params, taskId, call, context) : { error: refused };
+}
+
 /** A config that comes with a message is checked before its task is made, and kept before anybody hears of the task. */
-async function sendMessage(params: Requests['SendMessage'], call: AgentCall, { tasks, pushes }: OperationContext) {
+async function start(
+  params: Requests['SendMessage'],
+  call: AgentCall,
+  { tasks, pushes }: OperationContext,
+): Promise<Begun> {
   const { principal, ...context } = sendContext(call);
   const config = params.configuration?.taskPushNotificationConfig;
   if (config !== undefined) await pushes.check(principal, config);
   const opened = await tasks.send(params, { principal, ...context });
+  const { task } = opened;
   if (config !== undefined) {
-    const { id: taskId } = opened.task;
-    await pushes.create(principal, call.agentId, { ...config, taskId }, { version: call.version, from: 'start' });
+    const { version } = call;
+    await pushes.create(principal, call.agentId, { ...config, taskId: task.id }, { version, from: 'start' });
   }
-  return opened;
+  return { opened, task, lastEvent: 'task' };
+}
+
+async function answer(
+  params: Requests['SendMessage'],
+  taskId: string,
+  call: AgentCall,
+  context: OperationContext,
+): Promise<Begun | { readonly error: A2aError }> {
+  const { tasks, pushes } = context;
+  const principal = callerOf(call.request);
+  const config = params.configuration?.taskPushNotificationConfig;
+  if (config !== undefined) await pushes.check(principal, config);
+  try {
+    await tasks.answer(params, { principal, taskId });
+  } catch (error) {
+    const known = failureOf(error);
+    if (known?.code !== 'conflict') throw error;
+    return { error: a2aError('UnsupportedOperation', `${known.message} ${START_ANOTHER}`) };
+  }
+  if (config !== undefined) {
+    await pushes.create(principal, call.agentId, { ...config, taskId }, { version: call.version, from: 'now' });
+  }
+  return (await join(taskId, call, context)) ?? { error: a2aError('TaskNotFound', NO_TASK) };
+}
+
+/** The first event is the task as it is now (specification §3.1.6), and no event repeats what it has. */
+async function join(taskId: string, call: AgentCall, { tasks }: OperationContext): Promise<Begun | undefined> {
+  const { request, agentId } = call;
+  const principal = callerOf(request);
+  const now = await tasks.progress(principal, agentId, taskId);
+  const opened = await tasks.follow(principal, agentId, { taskId, signal: request.signal });
+  return now && opened && { opened, ...now, after: eventIdIn(now.lastEvent) };
 }
 
 function keyOf(request: InboundRequest, requestId: string) {
@@ -182,16 +235,12 @@ function configIn(config: TaskPushNotificationConfig, version: A2aVersion): Json
   return version === '0.3' ? pushConfigTo03(config) : (config as unknown as Json);
 }
 
-/**
- * Why a message for a task is refused; `undefined` for one that starts a task. Only a task that waits for an answer takes one
- * (specification §3.4.3), and agents cannot ask questions yet: their answers belong here.
- */
+/** Why a message cannot be for the task that it names. */
 async function refusedMessage(
-  { message: { taskId, contextId } }: Requests['SendMessage'],
+  { message: { taskId = '', contextId } }: Requests['SendMessage'],
   { request, agentId }: AgentCall,
   { tasks }: OperationContext,
 ): Promise<A2aError | undefined> {
-  if (taskId === undefined) return undefined;
   const known = await tasks.find(callerOf(request), agentId, taskId);
   if (known === undefined) return a2aError('TaskNotFound', NO_TASK);
   const { contextId: own } = known.task();
@@ -201,8 +250,8 @@ async function refusedMessage(
       failure('invalid_message', { issues: [{ pointer: '/message/contextId', code: 'context', message }] }, message),
     );
   }
-  const why = isTerminal(known.state) ? 'has ended' : 'does not wait for an answer';
-  return a2aError('UnsupportedOperation', `The task ${why}. Send a message without taskId to start another.`);
+  if (!isTerminal(known.state)) return undefined;
+  return a2aError('UnsupportedOperation', `The task has ended. ${START_ANOTHER}`);
 }
 
 function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall) {
@@ -217,14 +266,14 @@ function streamOf(opened: OpenTask, version: A2aVersion, { first, after }: Strea
     json: version === '0.3' ? eventTo03(event) : (event as unknown as Json),
   });
   async function* events() {
-    if (first !== undefined) yield [word(first)];
-    for await (const batch of opened.events(after)) yield batch.map(word);
+    if (first !== undefined) yield [word({ id: first.lastEvent, event: { task: first.task } })];
+    for await (const batch of opened.events(after, { untilQuestion: true })) yield batch.map(word);
   }
   return { events: events() };
 }
 
 interface StreamStart {
-  readonly first?: NumberedEvent;
+  readonly first?: Pick<Begun, 'task' | 'lastEvent'>;
   readonly after?: EventId | undefined;
 }
 
@@ -246,3 +295,4 @@ function notFound(): Performed {
 }
 
 const NO_TASK = 'Task not found.';
+const START_ANOTHER = 'Send a message without taskId to start another.';
