@@ -150,7 +150,10 @@ describe('an answer', () => {
   ])('to a form can be %s', async (_, part, text) => {
     const { id } = await ask('forms');
     const { result } = await send([part], { taskId: id }, { agent: 'forms' });
-    expect(result.task).toMatchObject({ status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [{ text }] }] });
+    expect(result.task).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ parts: [{ text }] }],
+    });
   });
 
   test('the history has the question and the answer', async () => {
@@ -187,8 +190,8 @@ describe('an answer', () => {
 
   test('given through another protocol lets the task go on', async () => {
     const { id, status } = await ask();
-    const { question_id: questionId } = status.message?.parts[1]?.['data'] as { question_id: string };
-    const path = `/e2a/requests/${id}/questions/${questionId}`;
+    const [, { data } = {}] = status.message?.parts ?? [];
+    const path = `/e2a/requests/${id}/questions/${(data as { question_id: string }).question_id}`;
     const subscribed = await call(system.url, { path: `/lf-a2a/agents/asker/tasks/${id}:subscribe`, key });
     const events = subscribed.events();
     expect(JSON.parse((await events.next()).value?.data ?? '')).toMatchObject({
@@ -196,7 +199,7 @@ describe('an answer', () => {
     });
     expect((await call(system.url, { method: 'POST', path, key, json: { option_id: 'allow' } })).status).toBe(200);
     const states: unknown[] = [];
-    for await (const { data } of events) states.push(JSON.parse(data).statusUpdate?.status.state);
+    for await (const event of events) states.push(JSON.parse(event.data).statusUpdate?.status.state);
     expect([states[0], states.at(-1)]).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
   });
 });
