@@ -6,6 +6,7 @@ import {
   type NumberedEvent,
   type OpenTask,
   type PushNotifications,
+  type SendContext,
 } from '@dragoman/core';
 import { failure, type Json } from '@dragoman/protocols';
 import {
@@ -89,7 +90,7 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
     const begun = await begin(params, call, context);
     if ('error' in begun) return begun;
     const { historyLength, returnImmediately = false } = params.configuration ?? {};
-    if (returnImmediately) return { json: sent(begun.task, call.version) };
+    if (returnImmediately) return { json: sent(begun.task(), call.version) };
     const fold = await begun.opened.reached(isSettled);
     return { json: sent(fold.task({ historyLength }), call.version) };
   },
@@ -125,7 +126,7 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
     if (joined === undefined) return notFound();
     const after = lastEventOf(request);
     if (after !== undefined) return streamOf(joined.opened, version, { after });
-    if (isTerminal(joined.task.status.state)) {
+    if (isTerminal(joined.task().status.state)) {
       return { error: a2aError('UnsupportedOperation', 'The task has ended. Read it with GetTask.') };
     }
     return streamOf(joined.opened, version, { first: joined, after: joined.after });
@@ -159,7 +160,8 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
 /** A task and what follows of it. */
 interface Begun {
   readonly opened: OpenTask;
-  readonly task: Task;
+  /** As it is before the events that follow. */
+  task(): Task;
   /** The last event that the task has already. */
   readonly lastEvent: string;
   readonly after?: EventId | undefined;
@@ -183,16 +185,16 @@ async function start(
   call: AgentCall,
   { tasks, pushes }: OperationContext,
 ): Promise<Begun> {
-  const { principal, ...context } = sendContext(call);
+  const context = sendContext(call);
+  const { principal } = context;
   const config = params.configuration?.taskPushNotificationConfig;
   if (config !== undefined) await pushes.check(principal, config);
-  const opened = await tasks.send(params, { principal, ...context });
-  const { task } = opened;
+  const opened = await tasks.send(params, context);
   if (config !== undefined) {
-    const { version } = call;
-    await pushes.create(principal, call.agentId, { ...config, taskId: task.id }, { version, from: 'start' });
+    const { id: taskId } = opened.current();
+    await pushes.create(principal, call.agentId, { ...config, taskId }, { version: call.version, from: 'start' });
   }
-  return { opened, task, lastEvent: 'task' };
+  return { opened, task: opened.current, lastEvent: 'task' };
 }
 
 async function answer(
@@ -224,7 +226,9 @@ async function join(taskId: string, call: AgentCall, { tasks }: OperationContext
   const principal = callerOf(request);
   const now = await tasks.progress(principal, agentId, taskId);
   const opened = await tasks.follow(principal, agentId, { taskId, signal: request.signal });
-  return now && opened && { opened, ...now, after: eventIdIn(now.lastEvent) };
+  if (now === undefined || opened === undefined) return undefined;
+  const { task, lastEvent } = now;
+  return { opened, task: () => task, lastEvent, after: eventIdIn(lastEvent) };
 }
 
 function keyOf(request: InboundRequest, requestId: string) {
@@ -254,9 +258,14 @@ async function refusedMessage(
   return a2aError('UnsupportedOperation', `The task has ended. ${START_ANOTHER}`);
 }
 
-function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall) {
-  const received = { dialect: 'lf-a2a', text: request.body };
-  return { principal: callerOf(request), agentId, binding, version, jsonrpcId, received, signal: request.signal };
+function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall): SendContext {
+  return {
+    ...{ principal: callerOf(request), agentId, binding, version, jsonrpcId },
+    received: { dialect: 'lf-a2a', text: request.body },
+    get signal() {
+      return request.signal;
+    },
+  };
 }
 
 /** The first event, then those after an id. */
@@ -266,7 +275,7 @@ function streamOf(opened: OpenTask, version: A2aVersion, { first, after }: Strea
     json: version === '0.3' ? eventTo03(event) : (event as unknown as Json),
   });
   async function* events() {
-    if (first !== undefined) yield [word({ id: first.lastEvent, event: { task: first.task } })];
+    if (first !== undefined) yield [word({ id: first.lastEvent, event: { task: first.task() } })];
     for await (const batch of opened.events(after, { untilQuestion: true })) yield batch.map(word);
   }
   return { events: events() };

@@ -15,7 +15,7 @@ import {
   type TaskState,
 } from '@dragoman/protocols/lf-a2a';
 import { LRUCache } from 'lru-cache';
-import type { Received } from '../../call.ts';
+import type { Beside, Received } from '../../call.ts';
 import type { Engine } from '../../engine.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
@@ -58,12 +58,10 @@ type Caller = Pick<Principal, 'id'>;
 
 /** A task and the way to what becomes of it. */
 export interface OpenTask {
-  /** As it was when it was opened. */
-  readonly task: Task;
-  /** Everything after that, or after one of the events; ends with the task. */
-  events(after?: EventId, options?: EventOptions): AsyncIterable<readonly NumberedEvent[]>;
-  /** As it is with the events that were read. */
+  /** As it is with the events that were read; as it began, before the first. */
   current(): Task;
+  /** Everything after its beginning, or after one of the events; ends with the task. */
+  events(after?: EventId, options?: EventOptions): AsyncIterable<readonly NumberedEvent[]>;
   /** The task when it has come to such a state. */
   reached(isReached: (state: TaskState) => boolean): Promise<TaskFold>;
 }
@@ -107,22 +105,26 @@ export class LfA2aTasks {
   /** Records the message as a request. The same message again is the same task; another one under its id is a conflict. */
   async send(request: SendMessageRequest, context: SendContext): Promise<OpenTask> {
     const { engine, clock, log } = this.#options;
-    const { principal, agentId, received, signal } = context;
+    const { principal, agentId, binding, version, jsonrpcId, received } = context;
     const { messageId, contextId } = request.message;
     const name = hash('sha256', JSON.stringify([agentId, messageId]), 'hex').slice(0, 32);
     const sent = sendEnvelope(request, {
-      ...context,
+      ...{ agentId, binding, version, jsonrpcId },
+      callingAgentId: principal.role === 'agent' ? principal.id : null,
       taskId: `task-${name}`,
       contextId: contextId ?? `context-${name}`,
       now: clock.now(),
     });
-    const source_agent_id = principal.role === 'agent' ? principal.id : null;
-    const envelope = { ...sent, source_agent_id, ...(isBuiltIn(agentId) && forTarget(agentId, request)) };
+    const envelope = isBuiltIn(agentId) ? { ...sent, ...forTarget(agentId, request) } : sent;
     return new Promise((resolve, reject) => {
-      const onAccepted = (row: RequestRow) => resolve(this.#opened(row, reading));
+      const onAccepted: Beside['onAccepted'] = (row, { isRepeat }) =>
+        resolve(this.#opened(row, reading, isRepeat ? undefined : envelope));
       const reading = engine.handle(envelope, {
         principal,
-        signal,
+        // Made when somebody asks for it: the work is not the reader's.
+        get signal() {
+          return context.signal;
+        },
         log,
         beside: { counted: true, received: withoutPushSecrets(request, received), onAccepted },
       });
@@ -247,14 +249,14 @@ export class LfA2aTasks {
     return row && this.#opened(row, this.#options.engine.runs.read(keyOf(row), -1, signal));
   }
 
-  #opened(row: RequestRow, reading: Reading): OpenTask {
-    const fold = foldOf(row);
+  /** `envelope`: the one of the row, where it is at hand. */
+  #opened(row: RequestRow, reading: Reading, envelope = recordedEnvelope(row.envelope)): OpenTask {
+    const fold = new TaskFold(foldOptionsOf(envelope, row.acceptedAt));
     const { runs } = this.#options.engine;
     // A question may have its answer in the frames that are read next.
     const isLast = async ({ sequence }: FrameRow) =>
       (await runs.page(keyOf(row), { after: sequence, limit: 1 })).length === 0;
     return {
-      task: fold.task(),
       current: () => fold.task(),
       async *events(after = BEFORE_ALL, { longest, untilQuestion = false } = {}) {
         let isShown = false;
@@ -270,7 +272,7 @@ export class LfA2aTasks {
       },
       async reached(isReached) {
         for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
-          for (const frame of rows) fold.apply(frameFrom(frame.text));
+          for (const frame of rows) fold.apply(reading.frameOf(frame));
           if (!isReached(fold.state)) continue;
           if (isTerminal(fold.state) || (await isLast(rows.at(-1) as FrameRow))) return fold;
         }
