@@ -29,6 +29,11 @@ export function isSettled(state: TaskState): boolean {
   return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
 }
 
+/** A stream ends with it. One that waits for a sign-in stays open: the task continues by itself (specification §7.6.1). */
+export function closesStream(state: TaskState): boolean {
+  return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED';
+}
+
 /** The state of a task that waits with a question: a sign-in and a page to visit are answered elsewhere. */
 export function waitingState({ kind }: Pick<Question, 'kind'>): TaskState {
   return kind === 'auth' || kind === 'url' ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';

@@ -3,6 +3,7 @@ import type { E2AEnvelope } from '../e2a/envelope.ts';
 import type { JsonObject } from '../json.ts';
 import type { A2aVersion } from './operations.ts';
 import type { Message, MessagePart, SendMessageRequest } from './shapes.ts';
+import type { A2aBinding } from './wording.ts';
 
 export interface SendDetails {
   /** The id of the task, which is the id of the request. */
@@ -13,7 +14,7 @@ export interface SendDetails {
   /** The caller, where it is an agent. */
   readonly callingAgentId: string | null;
   readonly jsonrpcId: E2AEnvelope['jsonrpc_id'];
-  readonly binding: 'JSONRPC' | 'HTTP+JSON';
+  readonly binding: A2aBinding;
   readonly version: A2aVersion;
   readonly now: Date;
 }

@@ -10,20 +10,19 @@ import {
 } from '@dragoman/core';
 import { failure, type Json } from '@dragoman/protocols';
 import {
+  type A2aBinding,
   type A2aError,
   type A2aOperation,
   type A2aVersion,
+  type A2aWording,
   a2aError,
   a2aErrorOf,
   decodeA2aRequest,
-  eventTo03,
   isSettled,
   isTerminal,
-  pushConfigTo03,
   type Requests,
   type Task,
-  type TaskPushNotificationConfig,
-  taskTo03,
+  wordingOf,
 } from '@dragoman/protocols/lf-a2a';
 import type { A2aCards } from '../agents/a2a-cards.ts';
 import type { InboundRequest } from '../http/route.ts';
@@ -42,7 +41,7 @@ export interface OperationContext {
 export interface OperationCall {
   readonly request: InboundRequest;
   readonly version: A2aVersion;
-  readonly binding: 'JSONRPC' | 'HTTP+JSON';
+  readonly binding: A2aBinding;
   readonly jsonrpcId: string | number | null;
 }
 
@@ -57,7 +56,7 @@ export interface WordedEvent {
   readonly json: Json;
 }
 
-/** Performs an operation with the parameters of 1.0. */
+/** Performs an operation with the parameters that came. */
 export async function perform(
   operation: A2aOperation,
   params: Json,
@@ -72,12 +71,13 @@ export async function perform(
     const json = isVisible ? await cards.card(agentId, call.request, call.version) : undefined;
     return json === undefined ? { error: a2aErrorOf(failure('no_route')) } : { json };
   }
-  const decoded = decodeA2aRequest(operation, params);
+  const wording = wordingOf(call.version, call.binding);
+  const decoded = decodeA2aRequest(operation, wording.params(operation, params));
   if (!decoded.ok) return { error: a2aErrorOf(failure('invalid_message', { issues: decoded.issues })) };
-  return OPERATE[operation](decoded.value as never, { ...call, agentId }, context);
+  return OPERATE[operation](decoded.value as never, { ...call, agentId, wording }, context);
 }
 
-type AgentCall = OperationCall & { readonly agentId: string };
+type AgentCall = OperationCall & { readonly agentId: string; readonly wording: A2aWording };
 
 type Operate<Name extends keyof Requests> = (
   params: Requests[Name],
@@ -90,70 +90,69 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
     const begun = await begin(params, call, context);
     if ('error' in begun) return begun;
     const { historyLength, returnImmediately = false } = params.configuration ?? {};
-    if (returnImmediately) return { json: sent(begun.task(), call.version) };
+    if (returnImmediately) return { json: call.wording.sent(begun.task()) };
     const fold = await begun.opened.reached(isSettled);
-    return { json: sent(fold.task({ historyLength }), call.version) };
+    return { json: call.wording.sent(fold.task({ historyLength })) };
   },
 
   SendStreamingMessage: async (params, call, context) => {
     const begun = await begin(params, call, context);
-    return 'error' in begun ? begun : streamOf(begun.opened, call.version, { first: begun, after: begun.after });
+    return 'error' in begun ? begun : streamOf(begun.opened, call.wording, { first: begun, after: begun.after });
   },
 
-  GetTask: async ({ id, historyLength }, { request, agentId, version }, { tasks }) => {
+  GetTask: async ({ id, historyLength }, { request, agentId, wording }, { tasks }) => {
     const fold = await tasks.find(callerOf(request), agentId, id);
-    return fold === undefined ? notFound() : { json: taskIn(fold.task({ historyLength }), version) };
+    return fold === undefined ? notFound() : { json: wording.task(fold.task({ historyLength })) };
   },
 
-  ListTasks: async (params, { request, agentId, version }, { tasks }) => {
+  ListTasks: async (params, { request, agentId, wording }, { tasks }) => {
     const page = await tasks.list(callerOf(request), agentId, params);
-    return { json: { ...page, tasks: page.tasks.map((task) => taskIn(task, version)) } };
+    return { json: { ...page, tasks: page.tasks.map((task) => wording.task(task)) } };
   },
 
-  CancelTask: async ({ id }, { request, agentId, version }, { tasks }) => {
+  CancelTask: async ({ id }, { request, agentId, wording }, { tasks }) => {
     const before = await tasks.find(callerOf(request), agentId, id);
     if (before === undefined) return notFound();
     if (isTerminal(before.state) && before.state !== 'TASK_STATE_CANCELED') {
       return { error: a2aError('TaskNotCancelable', 'The task has ended already.') };
     }
     const fold = await tasks.cancel(callerOf(request), agentId, id);
-    return fold === undefined ? notFound() : { json: taskIn(fold.task(), version) };
+    return fold === undefined ? notFound() : { json: wording.task(fold.task()) };
   },
 
   SubscribeToTask: async ({ id }, call, context) => {
-    const { request, version } = call;
+    const { request, wording } = call;
     const joined = await join(id, call, context);
     if (joined === undefined) return notFound();
     const after = lastEventOf(request);
-    if (after !== undefined) return streamOf(joined.opened, version, { after });
+    if (after !== undefined) return streamOf(joined.opened, wording, { after });
     if (isTerminal(joined.task().status.state)) {
       return { error: a2aError('UnsupportedOperation', 'The task has ended. Read it with GetTask.') };
     }
-    return streamOf(joined.opened, version, { first: joined, after: joined.after });
+    return streamOf(joined.opened, wording, { first: joined, after: joined.after });
   },
 
-  CreateTaskPushNotificationConfig: async (params, { request, agentId, version }, { pushes }) => {
+  CreateTaskPushNotificationConfig: async (params, { request, agentId, version, wording }, { pushes }) => {
     const principal = callerOf(request);
     await pushes.check(principal, params);
     const config = await pushes.create(principal, agentId, params, { version, from: 'now' });
-    return config === undefined ? notFound() : { json: configIn(config, version) };
+    return config === undefined ? notFound() : { json: wording.config(config) };
   },
 
-  GetTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, version }, { pushes }) => {
+  GetTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, wording }, { pushes }) => {
     const config = await pushes.find(keyOf(request, taskId), agentId, id);
-    return config === undefined ? notFound() : { json: configIn(config, version) };
+    return config === undefined ? notFound() : { json: wording.config(config) };
   },
 
-  ListTaskPushNotificationConfigs: async ({ taskId }, { request, agentId, version }, { tasks, pushes }) => {
+  ListTaskPushNotificationConfigs: async ({ taskId }, { request, agentId, wording }, { tasks, pushes }) => {
     if (!(await tasks.has(callerOf(request), agentId, taskId))) return notFound();
-    const configs = (await pushes.list(keyOf(request, taskId))).map((config) => configIn(config, version));
-    return { json: version === '0.3' ? configs : { configs, nextPageToken: '' } };
+    return { json: wording.configs(await pushes.list(keyOf(request, taskId))) };
   },
 
-  DeleteTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, version }, { tasks, pushes }) => {
+  DeleteTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, wording }, { tasks, pushes }) => {
     if (!(await tasks.has(callerOf(request), agentId, taskId))) return notFound();
     await pushes.remove(keyOf(request, taskId), id);
-    return { json: version === '0.3' ? null : {} };
+    return { json: wording.deleted };
   },
 };
 
@@ -235,10 +234,6 @@ function keyOf(request: InboundRequest, requestId: string) {
   return { owner: callerOf(request).id, requestId };
 }
 
-function configIn(config: TaskPushNotificationConfig, version: A2aVersion): Json {
-  return version === '0.3' ? pushConfigTo03(config) : (config as unknown as Json);
-}
-
 /** Why a message cannot be for the task that it names. */
 async function refusedMessage(
   { message: { taskId = '', contextId } }: Requests['SendMessage'],
@@ -269,11 +264,8 @@ function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCal
 }
 
 /** The first event, then those after an id. */
-function streamOf(opened: OpenTask, version: A2aVersion, { first, after }: StreamStart): Performed {
-  const word = ({ id, event }: NumberedEvent): WordedEvent => ({
-    id,
-    json: version === '0.3' ? eventTo03(event) : (event as unknown as Json),
-  });
+function streamOf(opened: OpenTask, wording: A2aWording, { first, after }: StreamStart): Performed {
+  const word = ({ id, event }: NumberedEvent): WordedEvent => ({ id, json: wording.event(event) });
   async function* events() {
     if (first !== undefined) yield [word({ id: first.lastEvent, event: { task: first.task() } })];
     for await (const batch of opened.events(after, { untilQuestion: true })) yield batch.map(word);
@@ -289,14 +281,6 @@ interface StreamStart {
 function lastEventOf({ headers, query }: InboundRequest): EventId | undefined {
   const text = headers['last-event-id'] ?? query.get('after') ?? undefined;
   return eventIdIn(typeof text === 'string' ? text : undefined);
-}
-
-function sent(task: Task, version: A2aVersion): Json {
-  return version === '0.3' ? taskTo03(task) : ({ task } as unknown as Json);
-}
-
-function taskIn(task: Task, version: A2aVersion): Json {
-  return version === '0.3' ? taskTo03(task) : (task as unknown as Json);
 }
 
 function notFound(): Performed {

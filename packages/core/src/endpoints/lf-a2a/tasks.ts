@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type E2AEnvelope, failure, questionText } from '@dragoman/protocols';
 import {
+  type A2aBinding,
   type A2aVersion,
   answerInMessage,
   foldOptionsOf,
@@ -40,7 +41,7 @@ export interface TasksOptions {
 export interface SendContext {
   readonly principal: Principal;
   readonly agentId: string;
-  readonly binding: 'JSONRPC' | 'HTTP+JSON';
+  readonly binding: A2aBinding;
   readonly version: A2aVersion;
   readonly jsonrpcId: E2AEnvelope['jsonrpc_id'];
   readonly received: Received;
