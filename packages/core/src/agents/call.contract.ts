@@ -3,10 +3,10 @@ import { expect } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
-import type { Ask } from '../ask.ts';
-import type { Call } from '../call.ts';
+import type { Ask } from '../call/ask.ts';
+import type { Call } from '../call/call.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { openGate } from '../gate/network-gate.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
 import type { Agent, AgentPart } from './agent.ts';
 
 /** What a test of an agent hands in. */
@@ -25,7 +25,7 @@ export class TestContext {
       this.questions.push(question);
       return { action: 'accept', by: 'ada', channel: 'test', at: '', ...(await this.person(question)) };
     };
-    return { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log, ask };
+    return { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log, ask };
   }
 
   /** The parts of an answer. */

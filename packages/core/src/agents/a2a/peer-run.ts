@@ -1,9 +1,9 @@
 import { type E2AEnvelope, failure } from '@dragoman/protocols';
 import type { MessagePart } from '@dragoman/protocols/lf-a2a';
-import type { Call } from '../../call.ts';
+import type { Call } from '../../call/call.ts';
 import { connectFault } from '../../gate/connect-fault.ts';
-import type { Clock, Log } from '../../ports.ts';
-import { failureOf, Refused, refuse } from '../../refused.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
 import type { AgentPart } from '../agent.ts';
 import { IdleTimer } from '../idle-timer.ts';
 import { partsOf } from './message-of.ts';

@@ -7,7 +7,7 @@ import {
   waitingState,
 } from '@dragoman/protocols/lf-a2a';
 import type { OpenQuestions } from '../../questions/open-questions.ts';
-import { Refused } from '../../refused.ts';
+import { Refused } from '../../refusals/refused.ts';
 import type {
   RequestKey,
   RequestList,

@@ -16,16 +16,16 @@ import {
   type TaskState,
 } from '@dragoman/protocols/lf-a2a';
 import { LRUCache } from 'lru-cache';
-import type { Beside, Received } from '../../call.ts';
-import type { Engine } from '../../engine.ts';
-import type { Clock, Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { failureOf, Refused, refuse } from '../../refused.ts';
+import type { Beside, Received } from '../../call/call.ts';
+import type { Principal } from '../../call/principal.ts';
+import { type BuiltInTarget, isBuiltIn } from '../../call/target.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
 import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { FrameRow, ListedRequest, RequestKey, RequestRow, Store } from '../../store/store.ts';
-import { type BuiltInTarget, isBuiltIn } from '../../target.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 import { listedRequests, pageTokenOf, requestQueryOf, stateWithoutFrames, type TaskPage } from './list-tasks.ts';
 import { merged } from './merged-chunks.ts';
@@ -111,7 +111,7 @@ export class LfA2aTasks {
     const name = hash('sha256', JSON.stringify([agentId, messageId]), 'hex').slice(0, 32);
     const sent = sendEnvelope(request, {
       ...{ agentId, binding, version, jsonrpcId },
-      callingAgentId: principal.role === 'agent' ? principal.id : null,
+      callingAgentId: principal.kind === 'agent' ? principal.id : null,
       taskId: `task-${name}`,
       contextId: contextId ?? `context-${name}`,
       now: clock.now(),
