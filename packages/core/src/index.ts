@@ -58,7 +58,14 @@ export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-co
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
 export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf-a2a/push-notifications.ts';
-export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
+export {
+  type EventId,
+  eventIdIn,
+  LfA2aTasks,
+  type NumberedEvent,
+  type OpenTask,
+  type SendContext,
+} from './endpoints/lf-a2a/tasks.ts';
 export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
 export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
 export {
