@@ -100,6 +100,33 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     visit.expectHarmless();
   });
 
+  test("an administrator finds somebody else's request by protocol and text, and cancels it", async () => {
+    const bob = await system.caller('bob', { permissions: { agents: ['*'] } });
+    const client = createClient({ url: system.url, key: bob.api_key });
+    const answer = client.send({ params: { note: 'a needle' } }, { agent: 'held', requestId: 'of-bob' });
+    for await (const _ of answer) break;
+    await expect(createClient({ url: system.url, key: 'a-guess' }).workflows.limits()).rejects.toThrow();
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/requests');
+    await page.getByLabel('Protocol').selectOption('e2a');
+    await page.getByLabel('Changed within').selectOption('1 hour');
+    await page.getByLabel('Text in the message').fill('A NEEDLE');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/text=A\+NEEDLE/);
+    await page.getByRole('link', { name: 'of-bob' }).waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.getByRole('link', { name: 'of-bob' }).click();
+    await page.getByRole('button', { name: 'Cancel it' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
+    await page.locator('.frames .failed').waitFor();
+    expect((await answer.final()).body).toMatchObject({ code: 'E2A.CANCELLED' });
+    await visit.go('/');
+    await page.getByRole('link', { name: /Failed logins from 127\.0\.0\.1/ }).waitFor();
+    await page.getByRole('row', { name: /held/ }).waitFor();
+    visit.expectHarmless();
+  });
+
   test('the list of requests continues by itself after a restart of the server', async () => {
     await using visit = await open();
     const { page } = visit;

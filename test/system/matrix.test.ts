@@ -130,6 +130,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /a2e/learning': { call: () => ({ path: '/a2e/learning' }) },
   'GET /e2a/requests': { call: () => ({ path: '/e2a/requests' }) },
   'GET /admin/v1/requests': { call: () => ({ path: '/admin/v1/requests' }) },
+  'GET /admin/v1/failed-logins': { call: () => ({ path: '/admin/v1/failed-logins' }) },
   'GET /admin/v1/overview': { call: () => ({ path: '/admin/v1/overview' }) },
   'GET /admin/v1/tools': { call: () => ({ path: '/admin/v1/tools' }) },
   'GET /admin/v1/agent-cards': { call: () => ({ path: '/admin/v1/agent-cards' }) },
@@ -193,6 +194,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /.well-known/agent-registration.json': { call: () => ({ path: '/.well-known/agent-registration.json' }) },
   'GET /agent': { call: () => ({ path: '/agent' }) },
   'GET /admin/v1/requests/{request_id}': { call: (id = 'of-owner') => ({ path: `/admin/v1/requests/${id}` }) },
+  'POST /admin/v1/requests/{request_id}/cancel': {
+    call: (id = 'of-owner') => ({ path: `/admin/v1/requests/${id}/cancel` }),
+  },
   'DELETE /admin/v1/requests/{request_id}': {
     call: async () => {
       const id = fresh();

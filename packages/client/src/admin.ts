@@ -187,6 +187,27 @@ export interface OverviewReading {
   readonly waiting: number;
 }
 
+/** Requests that an agent was to answer, since the start of the server and now. */
+export interface AgentFigures {
+  readonly agent: string;
+  readonly accepted: number;
+  readonly failed: number;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+/** Wrong API keys since the start of the server. */
+export interface FailedLoginReport {
+  readonly total: number;
+  /** The last addresses that sent one, the latest first. */
+  readonly recent: readonly {
+    readonly address: string;
+    readonly count: number;
+    readonly first_at: string;
+    readonly last_at: string;
+  }[];
+}
+
 export interface Overview {
   readonly version: string;
   readonly started_at: string;
@@ -196,7 +217,12 @@ export interface Overview {
   readonly history: readonly OverviewReading[];
   /** How requests ended: `succeeded`, an error code, or `failed`. */
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Accepted requests by the protocol they came by. */
+  readonly by_protocol: Readonly<Record<string, number>>;
+  /** Those with the most requests first. */
+  readonly by_agent: readonly AgentFigures[];
   readonly rate_limited: number;
+  readonly failed_logins: number;
   readonly edge: { readonly connections: number; readonly streams: number; readonly sockets: number };
   readonly routes: readonly {
     readonly method: string;
@@ -239,6 +265,11 @@ export class Admin {
   /** How the whole server stands, and stood every ten seconds of the last hour. */
   overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
     return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
+  }
+
+  /** Wrong API keys, by the address that sent them. */
+  failedLogins({ signal }: { readonly signal?: AbortSignal } = {}): Promise<FailedLoginReport> {
+    return this.#http.json({ path: 'admin/v1/failed-logins', signal, gives: { total: 'number', recent: 'array' } });
   }
 
   /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */

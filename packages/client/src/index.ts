@@ -7,6 +7,7 @@ export type {
   CardPreview,
   Credential,
   CredentialDefinition,
+  FailedLoginReport,
   Forgotten,
   Key,
   KeyRequest,

@@ -1,0 +1,59 @@
+import { createClient } from '@dragoman/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { call } from './call.ts';
+import { moduleAgent, System } from './system.ts';
+
+describe('administration of a running server', () => {
+  let system: System;
+  const as = (key: string) => createClient({ url: system.url, key });
+  const admin = () => as(system.adminKey).admin;
+  let ada: ReturnType<typeof as>;
+  beforeAll(async () => {
+    system = await System.start({
+      config: { default_agent: 'echo', agents: { echo: moduleAgent('echo'), held: moduleAgent('held') } },
+    });
+    ada = as((await system.caller('ada', { permissions: { agents: ['*'] } })).api_key);
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  test('requests are found by protocol and by text, by their owner and by an administrator', async () => {
+    await ada.send('a needle in the hay', { agent: 'echo', requestId: 'by-e2a' }).final();
+    await ada.mailbox.send({ from: 'Ada', to: { name: 'echo' }, message: 'hay alone' });
+    const found = async (query: object) => (await admin().requests.list(query)).requests;
+    expect(await found({ text: 'NEEDLE' })).toMatchObject([{ request_id: 'by-e2a', owner: 'ada', protocol: 'e2a' }]);
+    expect(await found({ protocol: 'a2a-mailbox' })).toMatchObject([{ owner: 'ada', protocol: 'a2a-mailbox' }]);
+    expect(await found({ protocol: 'a2a-mailbox', text: 'needle' })).toEqual([]);
+    expect(await ada.requests({ text: 'hay', limit: 1 })).toMatchObject({
+      requests: [{ protocol: 'a2a-mailbox' }],
+      total: null,
+      next_cursor: expect.any(String),
+    });
+    const { by_protocol: protocols, by_agent: agents } = await admin().overview();
+    expect(protocols).toMatchObject({ e2a: 1, 'a2a-mailbox': 1 });
+    expect(agents).toMatchObject([{ agent: 'echo', accepted: 2, failed: 0, running: 0, waiting: 0 }]);
+  });
+
+  test("an administrator cancels anybody's request, and is told when there is nothing to cancel", async () => {
+    const answer = ada.send({ params: {} }, { agent: 'held', requestId: 'long' });
+    for await (const _ of answer) break;
+    expect((await admin().overview()).by_agent).toContainEqual(expect.objectContaining({ agent: 'held', running: 1 }));
+    expect(
+      await admin()
+        .requests.cancel('long', { agentId: 'somebody' })
+        .catch(({ code }) => code),
+    ).toBe('not_found');
+    expect(await admin().requests.cancel('long')).toEqual({ request_id: 'long', agent_id: 'ada', cancelled: true });
+    expect((await ada.resume('long').final()).body).toMatchObject({ code: 'E2A.CANCELLED' });
+    expect(await admin().requests.cancel('long')).toMatchObject({ cancelled: false });
+    const { by_agent: agents } = await admin().overview();
+    expect(agents).toContainEqual({ agent: 'held', accepted: 1, failed: 1, running: 0, waiting: 0 });
+  });
+
+  test('wrong keys are counted by the address they came from, and never shown', async () => {
+    expect((await call(system.url, { path: '/admin/v1/keys', key: 'a-guess' })).status).toBe(401);
+    const report = await admin().failedLogins();
+    expect(report).toMatchObject({ total: 1, recent: [{ address: '127.0.0.1', count: 1 }] });
+    expect(JSON.stringify(report)).not.toContain('a-guess');
+    expect((await admin().overview()).failed_logins).toBe(1);
+  });
+});
