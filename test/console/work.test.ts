@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createClient } from '@dragoman/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moduleAgent, System } from '../system/system.ts';
@@ -11,6 +15,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
   if (browser === undefined) return;
   let system: System;
   let agent = '';
+  const notes = mkdtempSync(join(tmpdir(), 'dragoman-notes-'));
   const open = (width = 1280) => ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey, width });
   beforeAll(async () => {
     const agents = {
@@ -25,6 +30,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
         default_agent: 'echo',
         agents,
         tools: [moduleAgent('tools').module],
+        mcp_servers: { bad: { command: process.execPath, args: [MCP_SERVER, join(notes, 'notes'), 'nonsense'] } },
         // Nobody listens there: callbacks to it are dead after the first try.
         mailbox: { requests_per_minute: 1000, callbacks: { retries: 0 } },
         gate: { callbacks: ['127.0.0.1:9'] },
@@ -33,7 +39,10 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     const everything = { agents: ['*'], tools: ['*'], operations: ['*'], workflows: ['*'], apis: ['*'] };
     agent = (await system.caller('ada', { permissions: everything })).api_key;
   });
-  afterAll(() => system[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await system[Symbol.asyncDispose]();
+    rmSync(notes, { recursive: true, force: true });
+  });
 
   test('a message is answered in the chat, and the conversation is there after a reload', async () => {
     await using visit = await open();
@@ -178,6 +187,30 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     visit.expectHarmless();
   });
 
+  test('a changed MCP tool is shown as a difference, refused, and accepted after another look', async () => {
+    const client = createClient({ url: system.url, key: agent });
+    const call = (method: string, params: object) => client.send({ method, params: { ...params } }, { agent: 'tools' });
+    expect((await call('bad__echo', { say: 'aa' }).final()).status).toBe('succeeded');
+    await call('bad__change', {}).final();
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/');
+    await page.getByRole('link', { name: /bad__echo has changed/ }).click();
+    await page.locator('.diff .removed').first().waitFor();
+    await page.locator('.diff .added').first().waitFor();
+    await page.getByRole('button', { name: 'Refuse it' }).click();
+    await page.getByText('This change was refused').waitFor();
+    expect((await call('bad__echo', { say: 'aa' }).final()).status).toBe('failed');
+    await page.getByRole('button', { name: 'Accept the change' }).click();
+    await page.getByText('The definition has changed').waitFor({ state: 'detached' });
+    expect((await call('bad__echo', { say: 'aa' }).final()).status).toBe('succeeded');
+    await visit.go('/console/tools');
+    await page.locator('summary', { hasText: 'bad' }).click();
+    await page.getByLabel('Log of bad').getByText('a tool has changed and is held').waitFor();
+    expect(await visit.violations()).toEqual([]);
+    visit.expectHarmless();
+  });
+
   test('a callback that was given up is shown, and tried again', async () => {
     const client = createClient({ url: system.url, key: agent });
     const from = { name: 'Ada', callbackUrl: 'https://127.0.0.1:9/answer' };
@@ -237,6 +270,10 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     visit.expectHarmless();
   });
 });
+
+const MCP_SERVER = fileURLToPath(
+  new URL('../../packages/core/src/tools/fixtures/hostile-mcp-server.mjs', import.meta.url),
+);
 
 /** A server that is started again listens at the same port. */
 function freePort(): Promise<number> {

@@ -139,6 +139,9 @@ const RULES: Readonly<Record<string, Rule>> = {
     status: 400,
   },
   'POST /admin/v1/agents/{agent_id}/accept': { call: () => ({ path: '/admin/v1/agents/nobody/accept' }), status: 404 },
+  'GET /admin/v1/mcp-servers': { call: () => ({ path: '/admin/v1/mcp-servers' }) },
+  'GET /admin/v1/tools/{name}/change': { call: () => ({ path: '/admin/v1/tools/no__tool/change' }), status: 404 },
+  'POST /admin/v1/tools/{name}/refuse': { call: () => ({ path: '/admin/v1/tools/no__tool/refuse' }), status: 404 },
   'POST /admin/v1/tools/{name}/accept': { call: () => ({ path: '/admin/v1/tools/no__tool/accept' }), status: 404 },
   'POST /admin/v1/agents': {
     call: () => ({ path: '/admin/v1/agents', json: { agent_id: fresh(), permissions: {} } }),

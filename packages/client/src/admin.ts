@@ -5,6 +5,7 @@ import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
 import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
+import { type HeldChange, ToolAdmin } from './tool-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
@@ -145,6 +146,12 @@ export interface CardPreview {
   readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 
+/** Foreign agents whose card has changed and is held, and what has changed. */
+export interface HeldCards {
+  readonly held: readonly string[];
+  readonly changes: readonly (HeldChange & { readonly agent_id: string })[];
+}
+
 export interface AgentList {
   readonly agents: readonly AgentDefinition[];
   /** The ids of agents that can be sent to, those of the config too. */
@@ -166,12 +173,6 @@ export interface Forgotten {
     readonly thread_messages: number;
   };
   readonly under_way: number;
-}
-
-/** Every tool, and the names of those that have changed and are held until they are accepted. */
-export interface ToolList {
-  readonly tools: readonly { readonly name: string; readonly description: string; readonly toolkit: string | null }[];
-  readonly held: readonly string[];
 }
 
 /** The counters of a server at one time. All but `running` and `waiting` only grow, from its start on. */
@@ -316,8 +317,8 @@ class AgentAdmin {
   }
 
   /** Foreign agents whose card has changed and is held until it is accepted. */
-  heldCards(): Promise<{ readonly held: readonly string[] }> {
-    return this.#http.json({ path: CARDS, gives: { held: 'array' } });
+  heldCards(): Promise<HeldCards> {
+    return this.#http.json({ path: CARDS, gives: { held: 'array', changes: 'array' } });
   }
 
   /** Accepts the card of a foreign agent that has changed. */
@@ -371,27 +372,6 @@ class KeyAdmin {
   }
 }
 
-class ToolAdmin {
-  readonly #http: Http;
-
-  constructor(http: Http) {
-    this.#http = http;
-  }
-
-  list(): Promise<ToolList> {
-    return this.#http.json({ path: TOOLS, gives: { tools: 'array', held: 'array' } });
-  }
-
-  /** Takes a tool that has changed for what it is now. */
-  accept(name: string): Promise<{ name: string; accepted: true }> {
-    return this.#http.json({
-      method: 'POST',
-      path: `${TOOLS}/${encodeURIComponent(name)}/accept`,
-      gives: { accepted: 'boolean' },
-    });
-  }
-}
-
 class CredentialAdmin {
   readonly #http: Http;
 
@@ -431,7 +411,6 @@ class CredentialAdmin {
 }
 
 const REMOVED = { removed: 'boolean' } as const;
-const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
 const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';

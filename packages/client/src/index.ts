@@ -9,6 +9,7 @@ export type {
   CredentialDefinition,
   FailedLoginReport,
   Forgotten,
+  HeldCards,
   Key,
   KeyRequest,
   Limits,
@@ -17,7 +18,6 @@ export type {
   Overview,
   OverviewReading,
   Permissions,
-  ToolList,
 } from './admin.ts';
 export type {
   AgentIdentity,
@@ -58,6 +58,7 @@ export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';
 export type { ConnectOptions, SocketSession } from './socket-session.ts';
+export type { HeldChange, McpServerState, ToolAdmin, ToolList } from './tool-admin.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
 export type { StoredWorkflow, StoredWorkflowSummary } from './workflow-admin.ts';
 export type {

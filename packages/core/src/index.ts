@@ -102,7 +102,7 @@ export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/
 export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
-export { Pins } from './pins/pins.ts';
+export { type PinChange, Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
 export {
   ALL_PERMISSIONS,
@@ -120,6 +120,7 @@ export {
   OpenQuestions,
   type QuestionListener,
 } from './questions/open-questions.ts';
+export type { LogLine } from './recent-lines.ts';
 export { failureOf, Refused, refuse } from './refused.ts';
 export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './registry/admin-key.ts';
 export { Callers, decodeAgentDefinition, RESERVED_AGENT_IDS } from './registry/callers.ts';

@@ -293,7 +293,7 @@ async function needsAttention(): Promise<{ text: string; to: string }[]> {
   const found: { text: string; to: string }[] = [];
   if (dead.total > 0)
     found.push({ text: `${dead.total} callbacks were given up`, to: `${pageUrl('outbox')}?state=dead` });
-  for (const name of tools.held)
+  for (const name of tools.undecided)
     found.push({ text: `The tool ${name} has changed and is held`, to: pageUrl('tools', name) });
   for (const id of cards.held) found.push({ text: `The card of ${id} has changed and is held`, to: pageUrl('agents') });
   const lately = logins.recent.filter(({ last_at: at }) => Date.now() - Date.parse(at) < LATELY_MS);

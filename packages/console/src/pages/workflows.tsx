@@ -1,7 +1,7 @@
 import type { RunnableWorkflow, WorkflowPlan } from '@dragoman/client';
 import type { ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { useFrames } from '../frame-stream.ts';
+import { stateOfStream, useFrames } from '../frame-stream.ts';
 import { useLive } from '../live.ts';
 import { AnswerView, foldFrames } from '../parts/answer-view.tsx';
 import { Editor, type Finding } from '../parts/editor.tsx';
@@ -257,15 +257,7 @@ function Stored({ name }: { readonly name: string }) {
       )}
       {run !== undefined && (
         <>
-          <State
-            state={
-              stream.isOver
-                ? stream.frames.at(-1)?.status === 'failed' || stream.error
-                  ? 'failed'
-                  : 'succeeded'
-                : 'running'
-            }
-          />
+          <State state={stateOfStream(stream)} />
           <Problem error={stream.error} />
           <AnswerView answer={foldFrames(stream.frames)} />
         </>

@@ -221,7 +221,9 @@ export class SqliteStore implements Store {
 
   readonly pins: PinStore = {
     put: (row) => this.#ask('putPin', row),
+    refuse: (name, hash) => this.#ask('refusePin', name, hash),
     list: () => this.#ask('listPins'),
+    definition: (name) => this.#ask('pinnedDefinition', name),
   };
 
   readonly pushConfigs: PushConfigStore = {
