@@ -159,6 +159,39 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.locator('svg.graph [data-step=pause]').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.locator('svg.graph .success[data-step=keep]').waitFor();
+    await page.getByRole('link', { name: /first-look/ }).click();
+    await page.locator('svg.graph .success[data-step=keep]').waitFor();
+    await page.getByText('waited, until').waitFor();
+    const keep = page.getByRole('listitem').filter({ hasText: 'stored a value' });
+    await keep.getByText('Input').click();
+    await keep.getByRole('region', { name: 'Input of keep' }).getByText('/workflow/now').waitFor();
+    await page.goBack();
+    await page.getByText('Valid').waitFor();
+    await page.getByText('Approve it').click();
+    for (const [description, duration] of [
+      ['the first', 500],
+      ['the second', 20],
+    ] as const) {
+      await page.getByLabel('Name').fill('look');
+      await page.getByLabel('Description').fill(description);
+      await page.getByRole('button', { name: 'Store', exact: true }).click();
+      await page.getByRole('region', { name: 'Versions' }).getByText(description).waitFor();
+      if (duration === 20) break;
+      await page.goBack();
+      const text = page.getByRole('textbox', { name: 'Workflow, JSON lines' });
+      await text.click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('{"type":"operationUpdate","operationId":"p","operation":{"Wait":{"duration":20}}}');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('{"type":"beginExecution","executionId":"x","operationOrder":["p"]}');
+      await page.getByText('Approve it').click();
+    }
+    await page.getByRole('button', { name: /Compare with version 2/ }).click();
+    await page.locator('.diff .removed', { hasText: 'GetCurrentDateTime' }).waitFor();
+    await page.locator('.diff .added', { hasText: '"p"' }).first().waitFor();
+    expect(await visit.violations()).toEqual([]);
+    await visit.go('/console/workflows');
+    await page.getByText('Valid').waitFor();
     const editor = page.getByRole('textbox', { name: 'Workflow, JSON lines' });
     await editor.click();
     await page.keyboard.press('Control+a');

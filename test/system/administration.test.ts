@@ -49,6 +49,25 @@ describe('administration of a running server', () => {
     expect(agents).toContainEqual({ agent: 'held', accepted: 1, failed: 1, running: 0, waiting: 0 });
   });
 
+  test('an execution says what was asked for and what it did, and runs only with the plan that was approved', async () => {
+    const { api_key: key } = await system.caller('eve', { permissions: { operations: ['*'] } });
+    const { workflows } = as(key);
+    const lines = [
+      { type: 'operationUpdate', operationId: 'pause', operation: { Wait: { duration: 1 } } },
+      { type: 'beginExecution', executionId: 'planned', operationOrder: ['pause'] },
+    ];
+    const { plan_hash: planHash } = await workflows.plan(lines);
+    const refused = workflows.start(lines, { planHash: 'another' });
+    await expect(refused).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining(planHash) });
+    await workflows.result(await workflows.start(lines, { planHash }), { everyMs: 20 });
+    expect(await workflows.record('planned')).toMatchObject({
+      execution_id: 'planned',
+      plan_hash: planHash,
+      workflow: lines.map((line) => JSON.stringify(line)).join('\n'),
+      effects: [{ kind: 'wait', key: expect.stringContaining('pause'), until: expect.any(String) }],
+    });
+  });
+
   test('wrong keys are counted by the address they came from, and never shown', async () => {
     expect((await call(system.url, { path: '/admin/v1/keys', key: 'a-guess' })).status).toBe(401);
     const report = await admin().failedLogins();

@@ -245,6 +245,11 @@ const RULES: Readonly<Record<string, Rule>> = {
     owned: true,
     words: 'application/json',
   },
+  'GET /api/v1/executions/{execution_id}/record': {
+    call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}/record` }),
+    owned: true,
+    words: 'application/json',
+  },
   'GET /api/v1/executions/{execution_id}/events': {
     call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}/events` }),
     owned: true,

@@ -62,8 +62,10 @@ export type { HeldChange, McpServerState, ToolAdmin, ToolList } from './tool-adm
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
 export type { StoredWorkflow, StoredWorkflowSummary } from './workflow-admin.ts';
 export type {
+  ExecutionEffect,
   ExecutionPage,
   ExecutionQuery,
+  ExecutionRecord,
   RunnableWorkflow,
   WorkflowInput,
   WorkflowOptions,

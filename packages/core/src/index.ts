@@ -46,7 +46,7 @@ export {
 export { Engine, type EngineOptions } from './engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
-export type { Executions } from './executions/executions.ts';
+export type { Executions, RecordedExecution } from './executions/executions.ts';
 export { FileStorage } from './executions/file-storage.ts';
 export {
   DEFAULT_WORKFLOW_LIMITS,
