@@ -10,7 +10,11 @@ describe('administration of a running server', () => {
   let ada: ReturnType<typeof as>;
   beforeAll(async () => {
     system = await System.start({
-      config: { default_agent: 'echo', agents: { echo: moduleAgent('echo'), held: moduleAgent('held') } },
+      config: {
+        default_agent: 'echo',
+        agents: { echo: moduleAgent('echo'), held: moduleAgent('held') },
+        gate: { callbacks: ['127.0.0.1:9'] },
+      },
     });
     ada = as((await system.caller('ada', { permissions: { agents: ['*'] } })).api_key);
   });
@@ -66,6 +70,47 @@ describe('administration of a running server', () => {
       workflow: lines.map((line) => JSON.stringify(line)).join('\n'),
       effects: [{ kind: 'wait', key: expect.stringContaining('pause'), until: expect.any(String) }],
     });
+  });
+
+  test('threads are listed for their sender and for the agent that was asked', async () => {
+    const { api_key: key } = await system.caller('tom', { permissions: { agents: ['*'] } });
+    const tom = as(key);
+    const metadata = { threadId: 'plans' };
+    await tom.mailbox.send({ from: 'Tom', to: { name: 'echo' }, message: 'in a thread', metadata });
+    const { threads, next } = await tom.mailbox.threads();
+    expect(threads).toMatchObject([{ threadId: 'plans', agent: 'echo', sender: 'tom' }]);
+    expect(next).toBeNull();
+    expect((await tom.mailbox.threads({ as: 'agent' })).threads).toEqual([]);
+    expect((await ada.mailbox.threads()).threads).toEqual([]);
+    const answer = await call(system.url, { path: '/a2a/threads?as=nobody', key });
+    expect(answer.status).toBe(400);
+  });
+
+  test('outbound requests are logged without their paths, and callbacks are given up and sent again by host', async () => {
+    const from = { name: 'Ada', callbackUrl: 'https://127.0.0.1:9/answer?token=secret' };
+    await ada.mailbox.send({ from, to: { name: 'echo' }, message: 'call me' });
+    const { outbox } = admin();
+    await expect.poll(async () => (await outbox.list({ state: 'due' })).deliveries[0]?.attempts).toBe(1);
+    const [due] = (await outbox.list({ state: 'due' })).deliveries;
+    expect(await outbox.get(due?.id ?? '')).toMatchObject({
+      body: expect.stringContaining('call me'),
+      headers: { 'webhook-signature': '(made at each try)' },
+    });
+    expect(await outbox.giveUp(due?.id ?? '')).toMatchObject({ state: 'dead', next_at: null });
+    expect(await outbox.retryHost('127.0.0.1:9')).toEqual({ host: '127.0.0.1:9', retried: 1, complete: true });
+    expect(await outbox.retryHost('127.0.0.1')).toMatchObject({ retried: 0 });
+    const [entry] = await admin().egress({ outcome: 'failed' });
+    expect(entry).toMatchObject({
+      caller: 'ada',
+      method: 'POST',
+      host: '127.0.0.1:9',
+      outcome: 'failed',
+      status: null,
+    });
+    expect(JSON.stringify(await admin().egress())).not.toContain('secret');
+    const card = { agent_id: 'far', driver: 'a2a', card: 'https://10.0.0.7/card.json', permissions: {} } as const;
+    await expect(admin().agents.preview(card)).rejects.toThrow();
+    expect(await admin().egress({ outcome: 'refused' })).toMatchObject([{ host: '10.0.0.7', method: 'CHECK' }]);
   });
 
   test('wrong keys are counted by the address they came from, and never shown', async () => {

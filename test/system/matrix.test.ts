@@ -166,6 +166,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     owned: true,
     words: 'application/json',
   },
+  'GET /a2a/threads': { call: () => ({ path: '/a2a/threads' }), words: 'application/json' },
   'GET /a2a/threads/{thread_id}': {
     call: (id = 'thread-of-owner') => ({ path: `/a2a/threads/${id}` }),
     owned: true,
@@ -208,6 +209,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     },
   },
   'GET /admin/v1/outbox': { call: () => ({ path: '/admin/v1/outbox' }) },
+  'GET /admin/v1/egress': { call: () => ({ path: '/admin/v1/egress' }) },
+  'GET /admin/v1/outbox/{id}': { call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}` }) },
+  'POST /admin/v1/outbox/{id}/give-up': {
+    call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}/give-up` }),
+    status: 409,
+  },
+  'POST /admin/v1/outbox-hosts/{host}/retry': { call: () => ({ path: '/admin/v1/outbox-hosts/nobody.example/retry' }) },
   'POST /admin/v1/outbox/{id}/retry': {
     call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}/retry` }),
   },

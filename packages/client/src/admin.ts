@@ -197,6 +197,19 @@ export interface AgentFigures {
   readonly waiting: number;
 }
 
+/** A request that left the server through the gate, or that the gate refused. */
+export interface OutboundEntry {
+  readonly at: string;
+  readonly caller: string;
+  readonly method: string;
+  readonly host: string;
+  /** `refused`: the gate blocked it. */
+  readonly outcome: 'answered' | 'failed' | 'refused';
+  readonly status: number | null;
+  readonly reason: string | null;
+  readonly duration_ms: number;
+}
+
 /** Wrong API keys since the start of the server. */
 export interface FailedLoginReport {
   readonly total: number;
@@ -266,6 +279,17 @@ export class Admin {
   /** How the whole server stands, and stood every ten seconds of the last hour. */
   overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
     return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
+  }
+
+  /** The last 500 outbound requests, the latest first. */
+  async egress({
+    outcome,
+  }: {
+    readonly outcome?: OutboundEntry['outcome'] | undefined;
+  } = {}): Promise<readonly OutboundEntry[]> {
+    const path = `admin/v1/egress${outcome === undefined ? '' : `?outcome=${outcome}`}`;
+    return (await this.#http.json<{ entries: readonly OutboundEntry[] }>({ path, gives: { entries: 'array' } }))
+      .entries;
   }
 
   /** Wrong API keys, by the address that sent them. */

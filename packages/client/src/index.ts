@@ -15,6 +15,7 @@ export type {
   Limits,
   NewKey,
   NewSecret,
+  OutboundEntry,
   Overview,
   OverviewReading,
   Permissions,
@@ -50,8 +51,16 @@ export { PRIORITIES, type Priority, type SendInput } from './envelope-of.ts';
 export type { ExecutionEvent } from './execution-events.ts';
 export type { Knowledge, KnowledgeAnswer, KnowledgeHit, KnowledgeQuery, SearchableBase } from './knowledge.ts';
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';
-export type { Mailbox, MailboxAbout, MailboxAgent, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
-export type { Delivery, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
+export type {
+  Mailbox,
+  MailboxAbout,
+  MailboxAgent,
+  MailboxOptions,
+  MailboxThreadList,
+  MailboxThreadPage,
+  ThreadListQuery,
+} from './mailbox.ts';
+export type { Delivery, DeliveryDetail, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
 export type { PendingQuestion, PendingQuestions } from './pending-questions.ts';
 export type { ListedState, RequestListQuery, RequestPage, RequestSummary } from './request-page.ts';
 export type { Reconnect } from './resumed.ts';

@@ -61,6 +61,7 @@ export { openWorkflows, type Workflows, type WorkflowsOptions } from './executio
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
+export { type EgressEntry, EgressLog } from './gate/egress-log.ts';
 export type { Gate, InboundAnswer, OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';

@@ -161,6 +161,7 @@ export class SqliteStore implements Store {
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
     askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
+    list: (view, range) => this.#ask('listThreads', view, range),
     page: (view, range) => this.#ask('threadPage', view, range),
     latest: (key, range) => this.#ask('latestInThread', key, range),
     purge: async ({ messages, counts }) => {
