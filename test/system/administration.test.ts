@@ -108,8 +108,8 @@ describe('administration of a running server', () => {
       status: null,
     });
     expect(JSON.stringify(await admin().egress())).not.toContain('secret');
-    const card = { agent_id: 'far', driver: 'a2a', card: 'https://10.0.0.7/card.json', permissions: {} } as const;
-    await expect(admin().agents.preview(card)).rejects.toThrow();
+    const inside = { name: 'Ada', callbackUrl: 'https://10.0.0.7/answer' };
+    await expect(ada.mailbox.send({ from: inside, to: { name: 'echo' }, message: 'call there' })).rejects.toThrow();
     expect(await admin().egress({ outcome: 'refused' })).toMatchObject([{ host: '10.0.0.7', method: 'CHECK' }]);
   });
 

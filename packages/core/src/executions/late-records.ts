@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import type { ExecutionEnd, ExecutionRow, ExecutionStore } from '../store/executions.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { LiveExecution } from './live-execution.ts';

@@ -1,4 +1,4 @@
-import type { LongText } from '../long-text.ts';
+import type { LongText } from '../text/long-text.ts';
 
 /** An execution of a workflow is known by who asked for it and the id they gave it. */
 export interface ExecutionKey {
@@ -58,7 +58,7 @@ export interface ExecutionSummary extends ExecutionKey {
   readonly endedAt: number | null;
 }
 
-export interface ExecutionPage {
+export interface ExecutionPageQuery {
   readonly before: number;
   readonly limit: number;
   readonly status: string | null;
@@ -82,7 +82,7 @@ export interface ExecutionStore {
   /** Everything under way, oldest first: what a restart has to go on with. */
   unfinished(): Promise<ExecutionRow[]>;
   /** Newest first, from before a number; of one status when given, `running` for those under way. */
-  list(owner: string, page: ExecutionPage): Promise<ExecutionSummary[]>;
+  list(owner: string, page: ExecutionPageQuery): Promise<ExecutionSummary[]>;
   /** Forgets what ended before then, with its effects. Returns how many. */
   purge(before: number): Promise<number>;
 }

@@ -84,4 +84,4 @@ function lineJson({ at, level, message, fields }: LogLine): JsonObject {
 const NOT_HELD = failure('not_found', {}, 'No tool of this name is held.');
 const NO_STORE = { 'Cache-Control': 'no-store' };
 const LONGEST_LINE = 2000;
-const ADMIN: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };
+const ADMIN: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
 import { type McpTargetKind, uniqueToolNames } from '@dragoman/protocols/mcp';
-import type { Principal } from '../../principal.ts';
+import type { Principal } from '../../call/principal.ts';
 import type { HubRequest, Tool } from '../../tools/tool.ts';
 import { mayUseTool, type ToolRegistry } from '../../tools/tool-registry.ts';
 import { AGENT_INPUT, OWN_TOOL_NAMES, WORKFLOW_INPUT } from './own-tools.ts';

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { McpHeaders } from '@dragoman/protocols/mcp';
-import type { Received } from '../../call.ts';
-import type { Principal } from '../../principal.ts';
+import type { Received } from '../../call/call.ts';
+import type { Principal } from '../../call/principal.ts';
 import type { McpSession } from './sessions.ts';
 
 /** How a message came. */

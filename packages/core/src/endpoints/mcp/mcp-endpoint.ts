@@ -15,9 +15,9 @@ import {
   readModern,
   unsupportedVersion,
 } from '@dragoman/protocols/mcp';
-import type { Engine } from '../../engine.ts';
-import type { Clock, Ids, Log } from '../../ports.ts';
-import { failureOf } from '../../refused.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Clock, Ids, Log } from '../../ports/ports.ts';
+import { failureOf } from '../../refusals/refused.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
 import type { ToolRegistry } from '../../tools/tool-registry.ts';

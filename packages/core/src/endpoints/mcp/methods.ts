@@ -1,6 +1,6 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { decodeMcpParams, MCP_TASKS, MCP_VERSIONS, type McpParams } from '@dragoman/protocols/mcp';
-import { Refused, refuse } from '../../refused.ts';
+import { Refused, refuse } from '../../refusals/refused.ts';
 import type { McpCatalogue } from './catalogue.ts';
 import { listedDefinitions } from './listed-definitions.ts';
 import type { McpCall, McpResultOf } from './mcp-call.ts';

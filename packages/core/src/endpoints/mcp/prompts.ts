@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { type GetPromptParams, textBlock } from '@dragoman/protocols/mcp';
-import type { Principal } from '../../principal.ts';
-import { refuse } from '../../refused.ts';
+import type { Principal } from '../../call/principal.ts';
+import { refuse } from '../../refusals/refused.ts';
 import type { ListedTool, McpCatalogue } from './catalogue.ts';
 
 /** One prompt for each agent, and one for each stored workflow with its inputs. Clients offer them as slash commands. */

@@ -1,9 +1,9 @@
 import { type Json, type JsonObject, newEnvelope, newProvenance } from '@dragoman/protocols';
 import { AnswerFold } from '@dragoman/protocols/mcp';
-import type { Engine } from '../../engine.ts';
-import type { Ids, Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { refuse } from '../../refused.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Ids, Log } from '../../ports/ports.ts';
+import { refuse } from '../../refusals/refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';

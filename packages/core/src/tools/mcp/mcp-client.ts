@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
-import { Ending } from '../../ending.ts';
-import type { Clock } from '../../ports.ts';
+import { Ending } from '../../ending/ending.ts';
+import type { Clock } from '../../ports/ports.ts';
 import { McpConnection, type McpRequest } from './mcp-connection.ts';
 import { NoAnswerInTime, OtherRevision } from './mcp-error.ts';
 import {

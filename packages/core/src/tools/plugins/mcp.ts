@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf, type WireMessage } from '@dragoman/protocols/a2e-wire';
-import type { Principal } from '../../principal.ts';
+import type { Principal } from '../../call/principal.ts';
 import { withoutInvisible } from '../mcp/invisible.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
@@ -12,7 +12,7 @@ import { cursorsIn, cursorText } from './mcp-cursor.ts';
 export interface McpPluginOptions {
   readonly servers: McpServers;
   readonly toolkits: SessionToolkits;
-  /** How long one server may keep what the others have from being listed; ten seconds unless told. */
+  /** How long one server may keep what the others have from being listed. Default: ten seconds. */
   readonly patienceMs?: number;
 }
 
