@@ -5,6 +5,7 @@ import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
 import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
+import { type HeldChange, ToolAdmin } from './tool-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
@@ -147,6 +148,12 @@ export interface CardPreview {
   readonly auth: readonly { readonly name: string; readonly kind: string }[];
 }
 
+/** Foreign agents whose card has changed and is held, and what has changed. */
+export interface HeldCards {
+  readonly held: readonly string[];
+  readonly changes: readonly (HeldChange & { readonly agent_id: string })[];
+}
+
 export interface AgentList {
   readonly agents: readonly AgentDefinition[];
   /** The ids of agents that can be sent to, those of the config too. */
@@ -170,12 +177,6 @@ export interface Forgotten {
   readonly under_way: number;
 }
 
-/** Every tool, and the names of those that have changed and are held until they are accepted. */
-export interface ToolList {
-  readonly tools: readonly { readonly name: string; readonly description: string; readonly toolkit: string | null }[];
-  readonly held: readonly string[];
-}
-
 /** The counters of a server at one time. All but `running` and `waiting` only grow, from its start on. */
 export interface OverviewReading {
   /** Milliseconds since 1970. */
@@ -189,6 +190,40 @@ export interface OverviewReading {
   readonly waiting: number;
 }
 
+/** Requests that an agent was to answer, since the start of the server and now. */
+export interface AgentFigures {
+  readonly agent: string;
+  readonly accepted: number;
+  readonly failed: number;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+/** A request that left the server through the gate, or that the gate refused. */
+export interface OutboundEntry {
+  readonly at: string;
+  readonly caller: string;
+  readonly method: string;
+  readonly host: string;
+  /** `refused`: the gate blocked it. */
+  readonly outcome: 'answered' | 'failed' | 'refused';
+  readonly status: number | null;
+  readonly reason: string | null;
+  readonly duration_ms: number;
+}
+
+/** Wrong API keys since the start of the server. */
+export interface FailedLoginReport {
+  readonly total: number;
+  /** The last addresses that sent one, the latest first. */
+  readonly recent: readonly {
+    readonly address: string;
+    readonly count: number;
+    readonly first_at: string;
+    readonly last_at: string;
+  }[];
+}
+
 export interface Overview {
   readonly version: string;
   readonly started_at: string;
@@ -198,7 +233,12 @@ export interface Overview {
   readonly history: readonly OverviewReading[];
   /** How requests ended: `succeeded`, an error code, or `failed`. */
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Accepted requests by the protocol they came by. */
+  readonly by_protocol: Readonly<Record<string, number>>;
+  /** Those with the most requests first. */
+  readonly by_agent: readonly AgentFigures[];
   readonly rate_limited: number;
+  readonly failed_logins: number;
   readonly edge: { readonly connections: number; readonly streams: number; readonly sockets: number };
   readonly routes: readonly {
     readonly method: string;
@@ -241,6 +281,22 @@ export class Admin {
   /** How the whole server stands, and stood every ten seconds of the last hour. */
   overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
     return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
+  }
+
+  /** The last 500 outbound requests, the latest first. */
+  async egress({
+    outcome,
+  }: {
+    readonly outcome?: OutboundEntry['outcome'] | undefined;
+  } = {}): Promise<readonly OutboundEntry[]> {
+    const path = `admin/v1/egress${outcome === undefined ? '' : `?outcome=${outcome}`}`;
+    return (await this.#http.json<{ entries: readonly OutboundEntry[] }>({ path, gives: { entries: 'array' } }))
+      .entries;
+  }
+
+  /** Wrong API keys, by the address that sent them. */
+  failedLogins({ signal }: { readonly signal?: AbortSignal } = {}): Promise<FailedLoginReport> {
+    return this.#http.json({ path: 'admin/v1/failed-logins', signal, gives: { total: 'number', recent: 'array' } });
   }
 
   /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */
@@ -287,8 +343,8 @@ class AgentAdmin {
   }
 
   /** Foreign agents whose card has changed and is held until it is accepted. */
-  heldCards(): Promise<{ readonly held: readonly string[] }> {
-    return this.#http.json({ path: CARDS, gives: { held: 'array' } });
+  heldCards(): Promise<HeldCards> {
+    return this.#http.json({ path: CARDS, gives: { held: 'array', changes: 'array' } });
   }
 
   /** Accepts the card of a foreign agent that has changed. */
@@ -342,27 +398,6 @@ class KeyAdmin {
   }
 }
 
-class ToolAdmin {
-  readonly #http: Http;
-
-  constructor(http: Http) {
-    this.#http = http;
-  }
-
-  list(): Promise<ToolList> {
-    return this.#http.json({ path: TOOLS, gives: { tools: 'array', held: 'array' } });
-  }
-
-  /** Takes a tool that has changed for what it is now. */
-  accept(name: string): Promise<{ name: string; accepted: true }> {
-    return this.#http.json({
-      method: 'POST',
-      path: `${TOOLS}/${encodeURIComponent(name)}/accept`,
-      gives: { accepted: 'boolean' },
-    });
-  }
-}
-
 class CredentialAdmin {
   readonly #http: Http;
 
@@ -402,7 +437,6 @@ class CredentialAdmin {
 }
 
 const REMOVED = { removed: 'boolean' } as const;
-const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
 const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';

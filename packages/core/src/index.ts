@@ -77,7 +77,7 @@ export {
 export { Engine, type EngineOptions } from './engine/engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
-export type { Executions } from './executions/executions.ts';
+export type { Executions, RecordedExecution } from './executions/executions.ts';
 export { FileStorage } from './executions/file-storage.ts';
 export {
   DEFAULT_WORKFLOW_LIMITS,
@@ -92,6 +92,7 @@ export { openWorkflows, type WorkflowService, type WorkflowsOptions } from './ex
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
+export { type EgressEntry, EgressLog } from './gate/egress-log.ts';
 export type { Gate, InboundAnswer, OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';
@@ -130,8 +131,9 @@ export { modifiedAt } from './modules/load-module.ts';
 export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
-export { Pins } from './pins/pins.ts';
+export { type PinChange, Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports/ports.ts';
+export type { LogLine } from './ports/recent-lines.ts';
 export { endOrphans } from './processes/orphans.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export {

@@ -101,7 +101,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, reader }));
-    const { engine, agents, tools, strangers, keyCheck } = core;
+    const { engine, agents, tools, strangers, keyCheck, failedLogins } = core;
     const intake = sharedIntake(options);
     const address = { url: '' };
     const found = {
@@ -116,6 +116,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
       tools,
       strangers,
       keyCheck,
+      failedLogins,
       intake,
       address,
       unread: new UnreadBudget({ maxBytes: unreadBytes(config.limits), clock, log }),

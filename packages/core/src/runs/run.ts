@@ -18,6 +18,7 @@ export class Run implements FrameSource {
   readonly key: RequestKey;
   readonly #store: RequestStore;
   readonly #pages: JournalPages;
+  readonly #agentId: string;
   readonly #counts: RunCounts;
   readonly #patience: Patience;
   readonly #writer = new FrameWriter();
@@ -41,8 +42,9 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, pages, counts, patience, onFrame, from = 0, isRecorded = true }: RunOptions) {
+  constructor({ key, agentId, store, pages, counts, patience, onFrame, from = 0, isRecorded = true }: RunOptions) {
     this.key = key;
+    this.#agentId = agentId;
     this.#store = store;
     this.#pages = pages;
     this.#counts = counts;
@@ -174,7 +176,8 @@ export class Run implements FrameSource {
 
   #count(frames: number): void {
     this.#counts.frames += frames;
-    if (this.#ended && this.#final !== undefined) this.#counts.finish('request', outcomeOfFrame(this.#final));
+    if (this.#ended && this.#final !== undefined)
+      this.#counts.finishRequest(outcomeOfFrame(this.#final), this.#agentId);
   }
 
   #keep(batch: readonly FrameRow[], size: number): void {
@@ -201,6 +204,8 @@ export interface RunOptions {
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;
+  /** Who answers. */
+  readonly agentId: string;
   readonly store: RequestStore;
   /** For readers that have fallen behind. */
   readonly pages: JournalPages;
