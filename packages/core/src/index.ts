@@ -109,6 +109,7 @@ export { KnowledgeBaseDefinition, SearchRequest } from './knowledge/definition.t
 export type { Embedder } from './knowledge/embedder.ts';
 export { EndpointEmbedder, type EndpointEmbedderOptions } from './knowledge/endpoint-embedder.ts';
 export { type Found, type KnowledgeOptions, KnowledgeSearch } from './knowledge/knowledge.ts';
+export { KnowledgeTool } from './knowledge/knowledge-tool.ts';
 export { apiSource } from './knowledge/sources/apis.ts';
 export { documentSource } from './knowledge/sources/documents.ts';
 export { endpointSource } from './knowledge/sources/endpoints.ts';
