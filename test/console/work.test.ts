@@ -255,6 +255,29 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     expect(page.url()).toContain('/console/outbox?state=dead');
     await page.getByRole('button', { name: 'Try again now' }).click();
     await page.locator('section.panel ol li').nth(1).waitFor({ state: 'attached' });
+    await page.getByText('What is sent').click();
+    await page
+      .getByRole('region', { name: /What is sent of/ })
+      .getByText('webhook-id')
+      .waitFor();
+    await page.getByRole('button', { name: 'All to this host' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'All to this host' }).click();
+    await page.locator('section.panel ol li').nth(2).waitFor({ state: 'attached' });
+    await client.mailbox.send({
+      from: 'Ada',
+      to: { name: 'echo' },
+      message: 'of a *plan*',
+      metadata: { threadId: 'plans' },
+    });
+    await visit.go('/console/mailbox');
+    await page.getByRole('link', { name: /plans/ }).click();
+    await page.getByRole('log').locator('em', { hasText: 'plan' }).first().waitFor();
+    expect(await visit.violations()).toEqual([]);
+    await visit.go('/console/keys');
+    await page
+      .getByRole('row', { name: /failed .* ada POST 127\.0\.0\.1:9/ })
+      .first()
+      .waitFor();
     visit.expectHarmless();
   });
 
@@ -264,11 +287,13 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await visit.go('/console/keys');
     await page.getByLabel('Agent id').fill('ada');
     await page.getByLabel('What it is for').fill('made in the console');
+    await page.getByLabel('Expires after').selectOption('30 days');
     await page.keyboard.press('Enter');
     const key = await page.locator('.notice code').innerText();
     const client = createClient({ url: system.url, key });
     expect((await client.workflows.limits()).agent_id).toBe('ada');
     const row = page.getByRole('row', { name: /made in the console/ });
+    await row.getByText('in 30 d').or(row.getByText('in 29 d')).waitFor();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await row.getByText('revoked').waitFor();

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { ApiAdmin } from './api-admin.ts';
+import { CredentialAdmin } from './credential-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
@@ -106,33 +107,6 @@ export type KeyRequest = ({ readonly agent_id: string; readonly role?: 'agent' }
   /** Default: until it is revoked. */
   readonly expires_in_seconds?: number;
 };
-
-/** A secret for the vault. */
-export interface CredentialDefinition {
-  /** `bearer-token` stands in a header as `Bearer VALUE`; the others as they are. */
-  readonly type: 'bearer-token' | 'api-key' | 'password' | 'username';
-  /** Never given back. */
-  readonly value: string;
-  /** Where it may be sent: `host` (port 443) or `host:port`. Needed unless its only place is `env`. */
-  readonly hosts?: readonly string[];
-  /** Where in a request it may stand; `env`: in the environment of a program of the configuration. Default: `header`. */
-  readonly places?: readonly ('header' | 'query' | 'body' | 'env')[];
-  readonly description?: string;
-}
-
-/** A credential without its secret. */
-export interface Credential {
-  readonly id: string;
-  readonly type: CredentialDefinition['type'];
-  readonly hosts: readonly string[];
-  readonly places: readonly ('header' | 'query' | 'body' | 'env')[];
-  readonly description: string | null;
-  readonly version: number;
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** It was changed outside of the vault, and is not used any more. */
-  readonly damaged?: true;
-}
 
 /** The card of a foreign A2A agent, as far as it matters before the agent is added. */
 export interface CardPreview {
@@ -398,46 +372,7 @@ class KeyAdmin {
   }
 }
 
-class CredentialAdmin {
-  readonly #http: Http;
-
-  constructor(http: Http) {
-    this.#http = http;
-  }
-
-  async list(): Promise<readonly Credential[]> {
-    return (
-      await this.#http.json<{ credentials: readonly Credential[] }>({
-        path: CREDENTIALS,
-        gives: { credentials: 'array' },
-      })
-    ).credentials;
-  }
-
-  /** Makes or replaces it. */
-  put(id: string, definition: CredentialDefinition): Promise<Credential> {
-    const path = `${CREDENTIALS}/${encodeURIComponent(id)}`;
-    return this.#http.json({
-      method: 'PUT',
-      path,
-      body: JSON.stringify(definition),
-      gives: { id: 'string', version: 'number', hosts: 'array' },
-    });
-  }
-
-  remove(id: string): Promise<{ id: string; removed: true }> {
-    return this.#http.json({ method: 'DELETE', path: `${CREDENTIALS}/${encodeURIComponent(id)}`, gives: REMOVED });
-  }
-
-  /** Seals all of them again: with the key, or one the server makes where its key is in a file. */
-  rotate(key?: string): Promise<{ rotated: true }> {
-    const body = JSON.stringify(key === undefined ? {} : { key });
-    return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body, gives: { rotated: 'boolean' } });
-  }
-}
-
 const REMOVED = { removed: 'boolean' } as const;
 const AGENTS = 'admin/v1/agents';
 const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';
-const CREDENTIALS = 'admin/v1/credentials';

@@ -6,8 +6,6 @@ export type {
   AgentList,
   AgentPermissions as Permissions,
   CardPreview,
-  Credential,
-  CredentialDefinition,
   FailedLoginReport,
   Forgotten,
   HeldCards,
@@ -46,6 +44,7 @@ export {
   type SendOptions,
   type ServerHealth as Health,
 } from './client.ts';
+export type { Credential, CredentialAdmin, CredentialDefinition, UsedCredential } from './credential-admin.ts';
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
 export { REQUEST_PRIORITIES as PRIORITIES, type RequestPriority as Priority, type SendInput } from './envelope-of.ts';
 export type { ExecutionEvent } from './execution-events.ts';

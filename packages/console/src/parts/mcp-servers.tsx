@@ -23,7 +23,17 @@ export function McpServerList() {
 }
 
 function OneServer({ server }: { readonly server: McpServerState }) {
-  const { name, status, transport, tools_count: count, server_name: own, server_version: version, error, log } = server;
+  const {
+    server_id: id,
+    name = id ?? '',
+    status = 'connecting',
+    transport,
+    tools_count: count,
+    server_name: own,
+    server_version: version,
+    error,
+    log,
+  } = server;
   return (
     <details>
       <summary>
