@@ -39,11 +39,8 @@ export default defineConfig({
         setupFiles,
         globalSetup: ['test/system/build-server.ts'],
       }),
-      // The console in a real browser, one at a time: a second one takes the memory of the first.
-      project('console', ['test/console/*.test.ts'], {
-        globalSetup: ['test/system/build-server.ts'],
-        fileParallelism: false,
-      }),
+      // The console in a real browser. Beside other files: one at a time, they would run alone after all others, on one core.
+      project('console', ['test/console/*.test.ts'], { globalSetup: ['test/system/build-server.ts'] }),
       // The tour comes last, when everything it passes through has been tested by itself.
       project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],

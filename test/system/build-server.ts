@@ -27,20 +27,29 @@ interface BuiltServers {
  * than most of them. Unlike what `builtFromSource` makes, nearly all it depends on is inside: these tests start it hundreds of times.
  */
 export async function setup({ provide }: TestProject): Promise<() => void> {
+  shared[ONCE] ??= buildAll();
+  const { folder, servers } = await shared[ONCE];
+  provide('servers', servers);
+  return () => rmSync(folder, { recursive: true, force: true });
+}
+
+/** Several projects use them in one process, and each loads this module for itself. */
+const ONCE = Symbol.for('dragoman.built-servers');
+const shared = globalThis as { [ONCE]?: ReturnType<typeof buildAll> };
+
+async function buildAll(): Promise<{ folder: string; servers: BuiltServers }> {
   removeOrphans();
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const [usual, crashing] = await Promise.all([
       build(join(folder, 'usual'), { crashPoints: false }),
       build(join(folder, 'crashing'), { crashPoints: true }),
     ]);
-    provide('servers', { usual, crashing });
+    return { folder, servers: { usual, crashing } };
   } catch (error) {
-    remove();
+    rmSync(folder, { recursive: true, force: true });
     throw error;
   }
-  return remove;
 }
 
 async function build(folder: string, { crashPoints }: { crashPoints: boolean }): Promise<string> {
