@@ -1,7 +1,7 @@
 import { answerEnd, type E2AResponse } from '@dragoman/protocols';
 import { afterPromises } from '../after-promises.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
-import type { FrameRow, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
+import type { FrameRow, Held, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
 import type { FrameSource } from './reading.ts';
@@ -16,6 +16,7 @@ import { outcomeOfFrame, type RunCounts } from './run-counts.ts';
  */
 export class Run implements FrameSource {
   readonly key: RequestKey;
+  #held: Held | null;
   readonly #store: RequestStore;
   readonly #pages: JournalPages;
   readonly #counts: RunCounts;
@@ -41,8 +42,9 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, pages, counts, patience, onFrame, from = 0, isRecorded = true }: RunOptions) {
+  constructor({ key, held, store, pages, counts, patience, onFrame, from = 0 }: RunOptions) {
     this.key = key;
+    this.#held = held;
     this.#store = store;
     this.#pages = pages;
     this.#counts = counts;
@@ -51,7 +53,7 @@ export class Run implements FrameSource {
     this.#given = from;
     this.#durable = from;
     this.#tailStart = from;
-    if (!isRecorded) this.#recording = new Latch();
+    if (held === null) this.#recording = new Latch();
   }
 
   /** The sequence the next frame must have. */
@@ -97,6 +99,12 @@ export class Run implements FrameSource {
     await this.#flushing;
   }
 
+  /** Records that an agent works on it from now on. */
+  async start(): Promise<void> {
+    const held = this.#requireHeld();
+    await patiently(() => this.#store.start(held), this.#patience);
+  }
+
   /** The whole answer, when it has been given by now, for who records it together with its request. */
   takeAnswer(): readonly FrameRow[] | undefined {
     if (this.#recording === undefined || !this.answered) return undefined;
@@ -106,8 +114,9 @@ export class Run implements FrameSource {
     return this.#taken.batch;
   }
 
-  /** The request is on the disk, with the answer that was taken. */
-  recorded(): void {
+  /** The request is on the disk, with the answer that was taken. `held` is null when that was all of it. */
+  recorded(held: Held | null): void {
+    this.#held = held;
     if (this.#taken !== undefined) this.#land(this.#taken.batch, this.#taken.size);
     this.#recording?.open();
     this.#recording = undefined;
@@ -169,7 +178,13 @@ export class Run implements FrameSource {
   }
 
   #append(batch: readonly FrameRow[]): Promise<void> {
-    return patiently(() => this.#store.append(this.key, batch), this.#patience);
+    const held = this.#requireHeld();
+    return patiently(() => this.#store.append(held, batch), this.#patience);
+  }
+
+  #requireHeld(): Held {
+    if (this.#held === null) throw new Error(`request ${this.key.requestId} is not held`);
+    return this.#held;
   }
 
   #count(frames: number): void {
@@ -201,6 +216,8 @@ export interface RunOptions {
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;
+  /** Null for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
+  readonly held: Held | null;
   readonly store: RequestStore;
   /** For readers that have fallen behind. */
   readonly pages: JournalPages;
@@ -209,8 +226,6 @@ export interface RunOptions {
   readonly patience: Patience;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
-  /** False for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
-  readonly isRecorded?: boolean;
 }
 
 function changeBy(frame: E2AResponse): ProgressChange {

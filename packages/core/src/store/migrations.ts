@@ -208,4 +208,12 @@ export const MIGRATIONS: readonly string[] = [
   PUSH_CONFIG_TABLES,
   // The folder that a client works in.
   'ALTER TABLE sessions ADD COLUMN cwd TEXT',
+  // Which opening of the store works on it: that of an earlier one is claimed.
+  `
+  ALTER TABLE open_requests ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE open_executions ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE letters ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE deliveries ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE push_configs ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0
+  `,
 ];

@@ -13,6 +13,7 @@ import type { Outbox } from '../../outbox/outbox.ts';
 import type { Clock, Log } from '../../ports.ts';
 import type { Principal } from '../../principal.ts';
 import { Refused, refuse } from '../../refused.ts';
+import { claimAll } from '../../store/held.ts';
 import { patiently } from '../../store/patiently.ts';
 import type { NewDelivery, PushConfigRow, RequestKey, Store } from '../../store/store.ts';
 import { unlessAborted } from '../../until-aborted.ts';
@@ -50,7 +51,8 @@ export class PushNotifications {
 
   /** Goes on with what an earlier process left. Call it when the outbox has started. */
   async start(): Promise<void> {
-    for (const config of await this.#options.store.pushConfigs.unfinished()) this.#follow(config);
+    const { pushConfigs } = this.#options.store;
+    for (const config of await claimAll((limit) => pushConfigs.claim(limit))) this.#follow(config);
   }
 
   async stop(): Promise<void> {
