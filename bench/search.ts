@@ -3,14 +3,14 @@
 // questions were written and committed by somebody who had not seen the thesaurus, and were never tuned on.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Principal } from '../packages/core/src/call/principal.ts';
 import { KnowledgeBases } from '../packages/core/src/knowledge/bases.ts';
-import { Knowledge } from '../packages/core/src/knowledge/knowledge.ts';
+import { KnowledgeSearch } from '../packages/core/src/knowledge/knowledge.ts';
 import { WEIGHTS, type Weights } from '../packages/core/src/knowledge/ranking.ts';
 import { operationSource } from '../packages/core/src/knowledge/sources/operations.ts';
 import { keyOf, type Source, type Thing } from '../packages/core/src/knowledge/thing.ts';
 import { ThreadEmbedder } from '../packages/core/src/knowledge/thread-embedder.ts';
-import type { Clock, Log } from '../packages/core/src/ports.ts';
-import type { Principal } from '../packages/core/src/principal.ts';
+import type { Clock, Log } from '../packages/core/src/ports/ports.ts';
 import { memoryStore } from '../packages/core/test-support/memory-store.ts';
 import { mainThreadMs } from './support/main-thread-ms.ts';
 import { table } from './support/measure.ts';
@@ -22,7 +22,7 @@ export async function run(): Promise<readonly string[]> {
     'tuning 2': read<Question>('tuning-2'),
     'held out': read<Question>('held-out'),
   };
-  const contenders: Record<string, Knowledge> = {
+  const contenders: Record<string, KnowledgeSearch> = {
     'BM25 alone': knowledgeOver(things, { ...WEIGHTS, related: 0 }, false),
     'meaning alone': knowledgeOver(things, { ...WEIGHTS, words: 0 }),
     'without the thesaurus': knowledgeOver(things, { ...WEIGHTS, words: 0.5, related: 0 }),
@@ -62,7 +62,7 @@ export async function run(): Promise<readonly string[]> {
 
 /** How many of the questions have their answer among the first five hits. */
 async function recall(
-  knowledge: Knowledge,
+  knowledge: KnowledgeSearch,
   questions: readonly Question[],
   times: number[],
   work: number[],
@@ -96,9 +96,9 @@ function read<Item>(name: string): readonly Item[] {
 }
 
 /** The real search, with or without its encoder. */
-function knowledgeOver(things: readonly Listed[], weights: Weights, withEncoder = true): Knowledge {
+function knowledgeOver(things: readonly Listed[], weights: Weights, withEncoder = true): KnowledgeSearch {
   const store = memoryStore();
-  return new Knowledge({
+  return new KnowledgeSearch({
     sources: [operationSource(), sourceOf(things)],
     bases: new KnowledgeBases({ store: store.knowledge, clock }),
     clock,
@@ -128,7 +128,7 @@ function sourceOf(listed: readonly Listed[]): Source {
 }
 
 /** Until the encoder is there and every passage has its vector. */
-async function ready(knowledge: Knowledge): Promise<void> {
+async function ready(knowledge: KnowledgeSearch): Promise<void> {
   for (;;) {
     const { ranking, pending = 0 } = await knowledge.search(ANYBODY, { query: 'anything' });
     if (ranking === 'words+meaning' && pending === 0) return;
@@ -153,6 +153,6 @@ const log: Log = { debug() {}, info() {}, warn: (fields, message) => console.err
 const all = ['*'];
 const ANYBODY: Principal = {
   id: 'anybody',
-  role: 'agent',
+  kind: 'agent',
   permissions: { operations: all, apis: all, credentials: all, agents: all, tools: all, workflows: all },
 };

@@ -12,7 +12,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync,
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as bundle, type Plugin } from 'esbuild';
-import { THREADS } from '../packages/core/src/threads/threads.ts';
+import { THREADS } from '../packages/core/src/worker-threads/threads.ts';
 import { buildConsole } from './build-console.ts';
 import { carryTypes } from './carried-types.ts';
 import { PACKAGES, packagesInOrderOfUse } from './packages.ts';

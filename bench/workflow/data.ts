@@ -8,7 +8,7 @@ import { compilePlan, type Plan } from '../../packages/core/src/workflow/plan.ts
 import { WorkflowPool } from '../../packages/core/src/workflow/pool.ts';
 import { readWorkflow } from '../../packages/protocols/src/a2e-workflow/index.ts';
 import type { Json, JsonObject } from '../../packages/protocols/src/index.ts';
-import { jsonLog, systemClock } from '../../packages/server/src/system-ports.ts';
+import { jsonLog, systemClock } from '../../packages/server/src/parts/system-ports.ts';
 import { mainThreadMs } from '../support/main-thread-ms.ts';
 import { table } from '../support/measure.ts';
 

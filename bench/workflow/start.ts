@@ -3,7 +3,7 @@ import { compilePlan } from '../../packages/core/src/workflow/plan.ts';
 import { WorkflowPool } from '../../packages/core/src/workflow/pool.ts';
 import { runPlan } from '../../packages/core/src/workflow/run.ts';
 import { readWorkflow } from '../../packages/protocols/src/a2e-workflow/index.ts';
-import { jsonLog, systemClock } from '../../packages/server/src/system-ports.ts';
+import { jsonLog, systemClock } from '../../packages/server/src/parts/system-ports.ts';
 import { median, table } from '../support/measure.ts';
 import { NO_EFFECTS } from './data.ts';
 

@@ -1,7 +1,7 @@
 import { main } from '../../packages/cli/src/main.ts';
 import { FakeSurroundings } from '../../packages/cli/test-support/fake-surroundings.ts';
 
-/** Every command, as its own help tells it. */
+/** The help text of every command. */
 export async function cliPage(): Promise<string> {
   const top = await helpOf([]);
   const sections = await Promise.all(namesIn(top).map((name) => sectionsOf([name])));
@@ -33,13 +33,13 @@ function fenced(text: string): string {
 
 const HEADING = `# Command line
 
-\`npx dragoman\` from a clone. Every command takes \`--json\`, ends with 0 (done), 1 (failed) or 2 (not understood), has no
-colours when piped, and reads stdin where a file is \`-\`.
+\`npx dragoman\` from a clone. Every command takes \`--json\` and exits with 0 (done), 1 (failed) or 2 (wrong usage). Output has no colours when piped. \`-\` as a file name reads
+stdin.
 
 | variable | |
 |---|---|
-| \`DRAGOMAN_HOST\`, \`DRAGOMAN_PORT\`, \`DRAGOMAN_DATA\`, \`DRAGOMAN_STORE\` | win over the configuration; a flag wins over them |
-| \`DRAGOMAN_ADMIN_KEY\` | the admin key, 24 characters or more; a new value retires the earlier one. Without it, one is made on the first start, and shown once |
-| \`DRAGOMAN_VAULT_KEY\` | the key of the vault; else a file in the data folder, mode 600 |
-| \`DRAGOMAN_KEY\` | the key of an agent, for commands that talk to a server |
+| \`DRAGOMAN_HOST\`, \`DRAGOMAN_PORT\`, \`DRAGOMAN_DATA\`, \`DRAGOMAN_STORE\` | override the configuration; options override them |
+| \`DRAGOMAN_ADMIN_KEY\` | the admin key, at least 24 characters; a new value retires the earlier one. Without it, the first start creates a key and shows it once |
+| \`DRAGOMAN_VAULT_KEY\` | the vault key. Default: a file in the data folder, mode 600 |
+| \`DRAGOMAN_KEY\` | an agent's key, for commands that talk to a server |
 `;

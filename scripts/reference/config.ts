@@ -1,16 +1,15 @@
 import { ConfigShape } from '../../packages/server/src/config/config-schema.ts';
-import { schemaTable } from './schema-table.ts';
+import { SchemaTables } from './schema-table.ts';
 
 /** Every key of `dragoman.yaml`. */
 export function configPage(): string {
-  return `${HEADING}\n${schemaTable(ConfigShape, () => undefined)}`;
+  return `${HEADING}\n${new SchemaTables(() => undefined).table(ConfigShape, 'the configuration')}`;
 }
 
 const HEADING = `# Configuration
 
-\`dragoman.yaml\`, in the folder the server is started in or named by \`--config\`. Every key may be left out; \`*\` marks what is
-required where its parent is there. \`<name>\` is a name of yours. A bad file is refused with line, column and the fix. For
-completion in an editor, put this on its first line:
+\`dragoman.yaml\`, in the folder where the server is started, or given with \`--config\`. Every key is optional; \`*\` marks keys that are required once their parent is
+present. \`<name>\` is a name of your choice. An invalid file is refused with line, column and the fix. For completion in an editor, make this the first line:
 
 \`\`\`yaml
 # yaml-language-server: $schema=./node_modules/@dragoman/server/schemas/config/dragoman.json

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { SilentLog } from '../../packages/core/test-support/silent-log.ts';
 import type { JsonSchema } from '../../packages/protocols/src/schema.ts';
 import { startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
-import { schemaTable } from './schema-table.ts';
+import { SchemaTables } from './schema-table.ts';
 
-/** Every HTTP route, as the running server tells it in its OpenAPI document. */
+/** Every HTTP route of the OpenAPI document of a running server. */
 export async function httpPage(): Promise<string> {
   const { paths, components } = await openApi();
   const groups = new Map<string, string[]>();
   const bodies: string[] = [];
+  const schemas = new SchemaTables(() => undefined);
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const name = `${method.toUpperCase()} ${path}`;
@@ -18,12 +19,17 @@ export async function httpPage(): Promise<string> {
       const reference = media?.['$ref'];
       const body = typeof reference === 'string' ? reference.split('/').at(-1) : undefined;
       const group = groupOf(path);
-      const row = `| \`${name}\` | ${keyFor(operation.security)} | ${operation.summary} |`;
+      if (isTwin(path, paths)) continue;
+      const both = name.replace(
+        ONE_AGENT,
+        isTwin(path.replace(ONE_AGENT, `$1${AGENT}`), paths) ? `$1[${AGENT}]` : '$1',
+      );
+      const row = `| \`${both}\` | ${keyFor(operation.security)} | ${operation.summary} |`;
       groups.set(group, [...(groups.get(group) ?? []), row]);
       const schema = body === undefined ? media : components.schemas[body];
       if (schema === undefined || Object.keys(schema).length === 0) continue;
-      const table = isPublished(body) ? '' : schemaTable(schema, () => undefined);
-      const where = isPublished(body) ? `[Its shape](messages/${body?.split('.')[0]}.md).\n` : table;
+      const table = isPublished(body) ? '' : schemas.table(schema, `\`${name}\``);
+      const where = isPublished(body) ? `See [the message](messages/${body?.split('.')[0]}.md).\n` : table;
       if (where !== '') bodies.push(`### \`${name}\`\n\n${operation.requestBody?.description}\n\n${where}`);
     }
   }
@@ -47,7 +53,7 @@ interface Operation {
   };
 }
 
-/** From a real server: what is not routed is not told. */
+/** From a real server, so that the page lists exactly the routes there are. */
 async function openApi(): Promise<OpenApi> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-reference-'));
   const server = await startServer({
@@ -73,17 +79,29 @@ function keyFor(security: readonly object[]): string {
   return schemes.includes('agentBearer') ? 'agent' : 'none';
 }
 
+/** Whether this is the route of one agent beside the same route of the default agent. */
+function isTwin(path: string, paths: OpenApi['paths']): boolean {
+  return path.includes(AGENT) && Object.hasOwn(paths, path.replace(AGENT, '')) && ONE_AGENT.test(path);
+}
+
 function groupOf(path: string): string {
-  return GROUPS.find(([pattern]) => pattern.test(path))?.[1] ?? 'For people and tools';
+  return GROUPS.find(([pattern]) => pattern.test(path))?.[1] ?? 'Operation';
 }
 
 function isPublished(name: string | undefined): boolean {
   return name !== undefined && /^(?:e2a|a2[ae]-\w+)\./.test(name);
 }
 
+const AGENT = '/agents/{agent_id}';
+const ONE_AGENT = /(\/(?:lf-a2a|mcp|acp))(?=\/|$)/;
+
 const GROUPS: readonly (readonly [RegExp, string])[] = [
   [/^\/e2a\b/, 'E2A'],
   [/^\/a2a\/messages(?:\/ws)?$|^\/agents\b|^\/stats$|^\/schemas\b/, 'A2A messages'],
+  [/^\/lf-a2a\b|^\/\.well-known\/a(?:i-catalog|gent-card)/, 'Linux Foundation A2A'],
+  [/^\/acp\b/, 'ACP'],
+  [/^\/mcp\b/, 'MCP'],
+  [/^\/v1\b/, 'OpenAI'],
   [/^\/a2a\b|^\/agent$|^\/\.well-known\//, 'A2A mailbox'],
   [/^\/a2e\b/, 'A2E wire'],
   [/^\/api\/v1\b/, 'A2E workflows and discovery'],
@@ -92,17 +110,17 @@ const GROUPS: readonly (readonly [RegExp, string])[] = [
 
 const HEADING = `# HTTP
 
-One port. Keys travel as \`Authorization: Bearer KEY\` or \`X-API-Key\`. The same for machines: \`GET /openapi.json\`.
+One port. Send a key as \`Authorization: Bearer KEY\` or \`X-API-Key\`. For programs: \`GET /openapi.json\`. \`[/agents/{agent_id}]\` may be left out for the default agent.
 
-| the key column says | |
+| key | |
 |---|---|
-| none | no key is looked at |
-| optional | anybody; a key that is given must be good |
-| agent | the key of an agent |
+| none | no key is read |
+| optional | works without a key; an invalid key is refused |
+| agent | an agent's key |
 | admin | an admin key |
 
-Errors on A2E workflow routes have that protocol's shape, on the mailbox the mailbox's; everywhere else they are RFC 9457
-\`application/problem+json\` with \`code\`, \`issues[]\`, \`suggestions[]\` and \`retry_after\`. 429 and 503 carry \`Retry-After\`.
+Errors are RFC 9457 \`application/problem+json\` with \`code\`, \`issues[]\`, \`suggestions[]\` and \`retry_after\`, except where a protocol defines its own shape. 429 and 503
+carry \`Retry-After\`.
 
-WebSockets, on the same port: \`/e2a/ws\`, \`/e2a/agent/ws\` (agents that dial in), \`/a2a/messages/ws\`, \`/a2e/ws\`.
+WebSockets, on the same port: \`/e2a/ws\`, \`/e2a/agent/ws\` (agents that dial in), \`/a2a/messages/ws\`, \`/a2e/ws\`, \`/acp\`.
 `;

@@ -1,6 +1,6 @@
 import { type JsonSchema, SCHEMA_BASE } from '../../packages/protocols/src/schema.ts';
 import { schemaSets } from '../schema-sets.ts';
-import { type Resolve, schemaTable } from './schema-table.ts';
+import { type Resolve, SchemaTables } from './schema-table.ts';
 
 /** A page for each protocol: every shape it publishes. */
 export async function messagePages(): Promise<Map<string, string>> {
@@ -10,27 +10,30 @@ export async function messagePages(): Promise<Map<string, string>> {
     const schemas = Object.values(set.schemas);
     const byId = new Map(schemas.map((schema) => [String(schema['$id']), schema]));
     const resolve: Resolve = (ref) => byId.get(new URL(ref, `${SCHEMA_BASE}/${set.dialect}/`).href);
-    const sections = schemas.map((schema) => section(schema, set.dialect, resolve));
-    pages.set(`messages/${set.dialect}.md`, [heading(set.dialect), ...sections].join('\n'));
+    const base = byId.get(`${SCHEMA_BASE}/${set.dialect}/base-message.json`);
+    const tables = new SchemaTables(resolve, base);
+    const sections = schemas.map((schema) => section(schema, set.dialect, tables, schema === base));
+    pages.set(`messages/${set.dialect}.md`, [heading(set.dialect, base !== undefined), ...sections].join('\n'));
   }
   return pages;
 }
 
-function heading(dialect: string): string {
+function heading(dialect: string, hasBase: boolean): string {
   return [
     `# Messages: ${TITLES[dialect]}`,
     '',
-    `Every shape of the protocol, as it is checked. \`*\` marks what is required. The same as JSON Schema: \`packages/protocols/schemas/${dialect}\`,`,
-    `and \`GET /schemas/${dialect}/<file>.json\` of a running server. What the fields mean, and every choice we took: [the protocol](../../protocols/${dialect}.md).`,
+    `Every shape of the protocol. \`*\` marks required members.${hasBase ? ' The members of every message are listed once, in the first table.' : ''} As JSON Schema:`,
+    `\`packages/protocols/schemas/${dialect}\`, and \`GET /schemas/${dialect}/<file>.json\` of a running server. What the fields mean:`,
+    `[the protocol](../../protocols/${dialect}.md).`,
     '',
   ].join('\n');
 }
 
-function section(schema: JsonSchema, dialect: string, resolve: Resolve): string {
+function section(schema: JsonSchema, dialect: string, tables: SchemaTables, isBase: boolean): string {
   const file = String(schema['$id']).split('/').at(-1);
   const title = String(schema['title'] ?? file).replace(/^A2E wire: /, '');
   const description = schema['description'] === undefined ? [] : [String(schema['description']), ''];
-  const table = schemaTable(schema, resolve);
+  const table = tables.table(schema, title, isBase);
   return [
     `## ${title}`,
     '',

@@ -1,14 +1,43 @@
 import type { JsonSchema } from '../../packages/protocols/src/schema.ts';
 
-/** Finds a schema by what `$ref` says of it. */
+/** Finds a schema by its `$ref`. */
 export type Resolve = (ref: string) => JsonSchema | undefined;
 
-/** A Markdown table of every member of an object, those of objects within it as `outer.inner`. */
-export function schemaTable(schema: JsonSchema, resolve: Resolve): string {
-  const rows = membersOf(schema, resolve).map(({ name, type, isRequired, note }) => {
-    return `| \`${name}\`${isRequired ? ' *' : ''} | ${cell(type)} | ${cell(note)} |`;
-  });
-  return rows.length === 0 ? '' : ['| member | is | |', '|---|---|---|', ...rows, ''].join('\n');
+/** Writes the tables of one page. Members that a table of the page has shown already are not repeated. */
+export class SchemaTables {
+  readonly #resolve: Resolve;
+  readonly #shown = new Map<string, string>();
+  readonly #everywhere: ReadonlySet<string>;
+
+  /** `base` has the members of every message of the page; only its own table lists them. */
+  constructor(resolve: Resolve, base?: JsonSchema) {
+    this.#resolve = resolve;
+    this.#everywhere = new Set(base === undefined ? [] : membersOf(base, resolve).map(spelt));
+  }
+
+  /** A Markdown table of every member of an object, those of objects within it as `outer.inner`. */
+  table(schema: JsonSchema, title: string, isBase = false): string {
+    const rows: string[] = [];
+    const members = membersOf(schema, this.#resolve);
+    for (let at = 0; at < members.length; at += 1) {
+      const member = members[at];
+      if (member === undefined || (!isBase && this.#everywhere.has(spelt(member)))) continue;
+      const within = members.slice(at + 1).filter(({ name }) => isWithin(name, member.name));
+      const place = within.length < WORTH_A_LINK ? undefined : this.#place(member, within, title);
+      if (place !== undefined) at += within.length;
+      const note = [member.note, place === undefined ? '' : `Members: see ${place}.`].join(' ').trim();
+      rows.push(`| \`${member.name}\`${member.isRequired ? ' *' : ''} | ${cell(member.type)} | ${cell(note)} |`);
+    }
+    return rows.length === 0 ? '' : ['| member | type | |', '|---|---|---|', ...rows, ''].join('\n');
+  }
+
+  /** Where the page has the same members already; undefined where this is the first place. */
+  #place(outer: Member, within: readonly Member[], title: string): string | undefined {
+    const shape = JSON.stringify(within.map((member) => ({ ...member, name: member.name.slice(outer.name.length) })));
+    const place = this.#shown.get(shape);
+    if (place === undefined) this.#shown.set(shape, `\`${outer.name}\` of ${title}`);
+    return place;
+  }
 }
 
 interface Member {
@@ -63,12 +92,12 @@ function noteOf(schema: JsonSchema): string {
   const isShort = typeof pattern === 'string' && pattern.length <= 40 && !/\\u/.test(pattern);
   return [
     description,
-    format === undefined ? undefined : `As ${format}.`,
-    isShort ? `Fits \`${pattern}\`.` : undefined,
+    format === undefined ? undefined : `Format: ${format}.`,
+    isShort ? `Pattern: \`${pattern}\`.` : undefined,
     bounds(minimum, maximum, ''),
     bounds(minLength === 1 && maxLength === undefined ? undefined : minLength, maxLength, ' characters'),
     maxItems === undefined ? undefined : `At most ${maxItems} items.`,
-    isWorthTelling(initial) ? `Default: \`${JSON.stringify(initial)}\`.` : undefined,
+    isWorthShowing(initial) ? `Default: \`${JSON.stringify(initial)}\`.` : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(' ');
@@ -76,7 +105,7 @@ function noteOf(schema: JsonSchema): string {
 
 function bounds(least: unknown, most: unknown, unit: string): string | undefined {
   if (least === undefined && most === undefined) return undefined;
-  if (most === undefined) return `From ${least}${unit}.`;
+  if (most === undefined) return `At least ${least}${unit}.`;
   return least === undefined ? `At most ${most}${unit}.` : `${least} to ${most}${unit}.`;
 }
 
@@ -120,9 +149,18 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-const DEEPEST = 6;
+function spelt({ name, type, isRequired, note }: Member): string {
+  return JSON.stringify([name, type, isRequired, note]);
+}
 
-/** Of an object, its members tell their own defaults. */
-function isWorthTelling(initial: unknown): boolean {
+function isWithin(name: string, outer: string): boolean {
+  return name.startsWith(`${outer}.`) || name.startsWith(`${outer}[`);
+}
+
+const DEEPEST = 6;
+const WORTH_A_LINK = 3;
+
+/** The members of an object have defaults of their own. */
+function isWorthShowing(initial: unknown): boolean {
   return initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { THREADS } from '../../packages/core/src/threads/threads.ts';
+import { THREADS } from '../../packages/core/src/worker-threads/threads.ts';
 import { Publication } from '../../scripts/publication.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

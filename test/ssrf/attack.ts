@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isIPv6 } from 'node:net';
 import { type GateOptions, openGate } from '../../packages/core/src/gate/network-gate.ts';
-import { failureOf } from '../../packages/core/src/refused.ts';
+import { failureOf } from '../../packages/core/src/refusals/refused.ts';
 import { SilentLog } from '../../packages/core/test-support/silent-log.ts';
 import { systemClock } from '../../packages/core/test-support/system-clock.ts';
 import { CANARY_ADDRESSES, CANARY_PORTS, Canaries } from './canaries.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as bundle } from 'esbuild';
 import type { TestProject } from 'vitest/node';
-import { THREADS } from '../../packages/core/src/threads/threads.ts';
+import { THREADS } from '../../packages/core/src/worker-threads/threads.ts';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
 import { buildConsole } from '../../scripts/build-console.ts';
 
@@ -23,7 +23,7 @@ interface BuiltServers {
 }
 
 /**
- * Makes JavaScript of the server's source once for all tests: a loader would do it anew at each start, and to bundle takes longer
+ * Makes JavaScript of the server's source once for all tests: a loader would do it again at each start, and to bundle takes longer
  * than most of them. Unlike what `builtFromSource` makes, nearly all it depends on is inside: these tests start it hundreds of times.
  */
 export async function setup({ provide }: TestProject): Promise<() => void> {

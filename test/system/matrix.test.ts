@@ -108,6 +108,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /.well-known/ai-catalog.json': { call: () => ({ path: '/.well-known/ai-catalog.json' }) },
   ...mcpRules('/mcp', '/mcp'),
   ...mcpRules('/mcp/agents/{agent_id}', '/mcp/agents/echo'),
+  ...acpRules('/acp', '/acp'),
+  ...acpRules('/acp/agents/{agent_id}', '/acp/agents/echo'),
   ...openAiRules(),
   'POST /a2e/session': { call: () => ({ path: '/a2e/session' }) },
   'POST /a2e/send': {
@@ -299,7 +301,7 @@ interface Rule {
   readonly needsProof?: boolean;
   /** What the path names is one caller's own. */
   readonly owned?: boolean;
-  /** Of success; 200 unless told. */
+  /** Of success. Default: 200. */
   readonly status?: number;
   /** The content type of a refusal, where it is not a problem of RFC 9457. */
   readonly words?: string;
@@ -393,6 +395,16 @@ function openAiRules(): Record<string, Rule> {
 function mcpRules(route: string, path: string): Record<string, Rule> {
   return {
     [`POST ${route}`]: { call: () => ({ path, ...modern('server/discover') }) },
+    [`GET ${route}`]: { call: () => ({ path }), status: 400 },
+    [`DELETE ${route}`]: { call: () => ({ path }), status: 400 },
+  };
+}
+
+/** Whose a connection is, is tested with the connections of ACP. */
+function acpRules(route: string, path: string): Record<string, Rule> {
+  const json = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } };
+  return {
+    [`POST ${route}`]: { call: () => ({ path, json }) },
     [`GET ${route}`]: { call: () => ({ path }), status: 400 },
     [`DELETE ${route}`]: { call: () => ({ path }), status: 400 },
   };

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { killGroup } from '../../packages/core/src/agents/orphans.ts';
+import { killGroup } from '../../packages/core/src/processes/orphans.ts';
 import { isAlive } from '../../packages/core/test-support/is-alive.ts';
 import { call } from './call.ts';
 import { System } from './system.ts';

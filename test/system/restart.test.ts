@@ -152,7 +152,7 @@ interface Life {
 interface CrashPoint {
   readonly name: string;
   readonly environment?: (life: string) => Record<string, string>;
-  /** How it ends; by SIGKILL unless told. */
+  /** How it ends. Default: by SIGKILL. */
   readonly exit?: Exit;
   /** It is to die of the first commit there is. */
   readonly inRecovery?: boolean;

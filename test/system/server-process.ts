@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
-import type { Clock } from '../../packages/core/src/ports.ts';
+import type { Clock } from '../../packages/core/src/ports/ports.ts';
 import { jsonLog, readConfig, startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
 
 /**

@@ -48,7 +48,7 @@ export function runs<Options extends object>(
   });
 }
 
-/** What an option is for, what it may be, what it is unless told in brackets, and whether it has to be there. */
+/** What an option is for, its values, its default, and whether it is required. */
 function optionDescription({
   description,
   argChoices,
@@ -75,7 +75,7 @@ export function integer({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; 
 }
 
 /** For options that name something: an empty text is most often a variable of a shell that is not set. */
-export function name(text: string): string {
+export function nonEmptyName(text: string): string {
   if (text !== '') return text;
   throw new InvalidArgumentError('Give one that is not empty, or leave it out.');
 }

@@ -126,7 +126,7 @@ describe('with dragoman dev running', () => {
     expect(dev.stdout).toMatch(/^Dragoman \S+ is ready at http:\/\/127\.0\.0\.1:\d+ \(\d+ ms\)\n/);
     expect(dev.stdout).toContain('  config   dragoman.yaml\n');
     expect(dev.stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
-    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, patient, away; echo unless told');
+    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, patient, away; default: echo');
     expect(statSync(join(folder, '.dragoman/dev/dev-keys.json')).mode & 0o777).toBe(0o600);
     const pasted = [
       ...dev.stdout.matchAll(/^ {2}(npx dragoman (?:tour|send|watch|explain)(?: .*|)|curl (?:.*\\\n)+ +-d '.*')$/gm),
@@ -267,7 +267,7 @@ describe('with dragoman dev running', () => {
     });
   });
 
-  test('an agent that cannot be reached is told as such, and the doctor finds it and says what to mend', async () => {
+  test('an agent that cannot be reached is told as such, and the doctor finds it and says what to fix', async () => {
     const { code, stderr } = await run('send', '--agent', 'away', 'go');
     expect(code).toBe(1);
     expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be asked: nothing listens there');
@@ -279,7 +279,7 @@ describe('with dragoman dev running', () => {
       /^not {2}agent away +nothing answers at http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
     );
     expect(doctor.stdout).toMatch(
-      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it anew: npx dragoman agents add added$/m,
+      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
     );
     await run('agents', 'remove', 'added');
   });

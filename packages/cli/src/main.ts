@@ -25,7 +25,7 @@ import { workflowCommand } from './commands/workflow.ts';
 import type { Context, ExitCode } from './context.ts';
 import type { Surroundings } from './surroundings.ts';
 import { tellTrouble, troubleOf, unforeseen } from './trouble.ts';
-import { VERSION } from './version.ts';
+import { CLI_VERSION } from './version.ts';
 import { visibleTerminal } from './visible.ts';
 
 /** Runs the command that the arguments name. Resolves with the exit code; never throws. */
@@ -42,7 +42,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
     name: 'dragoman',
     summary: 'One server for the protocols an AI agent meets, and the tools around it.',
     examples: [`${PROGRAM} dev`, `${PROGRAM} send "hello"`],
-  }).version(VERSION, '--version', 'show the version');
+  }).version(CLI_VERSION, '--version', 'show the version');
   for (const command of COMMANDS) program.addCommand(command(context));
   try {
     await program.parseAsync(helpAsked(args, program), { from: 'user' });

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import type { ApiDefinition } from '../../core/src/apis/definition.ts';
-import type { AgentDefinition as ServersDefinition } from '../../core/src/registry/definition.ts';
+import type { AgentBody } from '../../core/src/callers/definition.ts';
 import { impatient, realServer } from '../test-support/real-server.ts';
 import type { AgentDefinition } from './admin.ts';
 import type { ApiInput } from './api-admin.ts';
 import type { KnowledgeBaseInput } from './knowledge-admin.ts';
 
 // The client may not use the server's types, so that they are the same is checked here, by the compiler.
-const sameShape = (ours: Required<AgentDefinition>): Required<ServersDefinition> => ours;
-const sameShapeBack = (theirs: Required<ServersDefinition>): Required<AgentDefinition> => theirs;
+const sameShape = (ours: Required<AgentDefinition>): Required<AgentBody> => ours;
+const sameShapeBack = (theirs: Required<AgentBody>): Required<AgentDefinition> => theirs;
 const sameMember = (theirs: keyof ApiDefinition): keyof ApiInput => theirs;
 
 test('an agent is made, replaced, read, listed and removed', async () => {

@@ -11,7 +11,7 @@ import { WorkflowAdmin } from './workflow-admin.ts';
 export interface AgentDefinition {
   readonly agent_id: string;
   /** What it may use, by name. `"*"` means all; an empty or absent list means nothing. */
-  readonly permissions: Permissions;
+  readonly permissions: AgentPermissions;
   readonly limits?: Limits;
   /** SPKI PEM. */
   readonly public_key?: string;
@@ -58,7 +58,7 @@ export interface AgentDefinition {
   readonly timeout_ms?: number;
 }
 
-export interface Permissions {
+export interface AgentPermissions {
   readonly operations?: string[];
   readonly apis?: string[];
   readonly credentials?: string[];
@@ -392,7 +392,7 @@ class CredentialAdmin {
     return this.#http.json({ method: 'DELETE', path: `${CREDENTIALS}/${encodeURIComponent(id)}`, gives: REMOVED });
   }
 
-  /** Seals all of them anew: with the key, or one the server makes where its key is in a file. */
+  /** Seals all of them again: with the key, or one the server makes where its key is in a file. */
   rotate(key?: string): Promise<{ rotated: true }> {
     const body = JSON.stringify(key === undefined ? {} : { key });
     return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body, gives: { rotated: 'boolean' } });

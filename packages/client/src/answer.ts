@@ -1,15 +1,15 @@
 import { type E2AFrame, type E2AResponse, isFailed, type Json, textOfResult } from '@dragoman/protocols';
 import { DragomanError, errorOfFrame } from './dragoman-error.ts';
-import { type Exchange, resumed } from './resumed.ts';
+import { type ResumableExchange, resumed } from './resumed.ts';
 
 /**
  * The answer to one request. Iterate it for the frames as they come, or wait for `final()` or `text()`; all may be
  * mixed. Frames are taken from the network no faster than they are read, by one reader at a time. A reader that leaves
  * early leaves the work running; the next one goes on where it stopped.
  */
-export class Answer implements AsyncIterable<E2AFrame> {
+export class StreamedAnswer implements AsyncIterable<E2AFrame> {
   readonly requestId: string;
-  readonly #exchange: Exchange;
+  readonly #exchange: ResumableExchange;
   readonly #cancel: () => Promise<boolean>;
   #frames: AsyncGenerator<E2AResponse, void>;
   /** Taken ahead of the reader: a request is sent when it is made, not when somebody looks at its answer. */
@@ -19,7 +19,7 @@ export class Answer implements AsyncIterable<E2AFrame> {
   #final: E2AFrame | undefined;
   #failure: unknown;
 
-  constructor(exchange: Exchange, cancel: () => Promise<boolean>) {
+  constructor(exchange: ResumableExchange, cancel: () => Promise<boolean>) {
     this.requestId = exchange.requestId;
     this.#exchange = exchange;
     this.#cancel = cancel;

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import { Admin } from './admin.ts';
 import { type AgentIdentity, AgentMessages } from './agent-messages.ts';
-import { Answer } from './answer.ts';
+import { StreamedAnswer } from './answer.ts';
 import { type EnvelopeOptions, envelopeOf, type SendInput } from './envelope-of.ts';
 import { Http } from './http.ts';
 import { HttpTransport } from './http-transport.ts';
@@ -13,7 +13,7 @@ import { PendingQuestions } from './pending-questions.ts';
 import { Place } from './place.ts';
 import { queryOf, REQUEST_PAGE, type RequestListQuery, type RequestPage } from './request-page.ts';
 import type { Reconnect } from './resumed.ts';
-import { Backoff, DEFAULT_RETRY, type RetryOptions } from './retry.ts';
+import { DEFAULT_RETRY, type RetryOptions, RetryPauses } from './retry.ts';
 import { type HistoryPage, type SessionOptions, Sessions } from './sessions.ts';
 import { type ConnectOptions, SocketSession } from './socket-session.ts';
 import type { Transport } from './transport.ts';
@@ -40,7 +40,7 @@ export interface SendOptions extends EnvelopeOptions {
 }
 
 export interface ResumeOptions {
-  /** The sequence of the last frame at hand; -1, all frames, unless told. */
+  /** The sequence of the last frame received. Default: -1, which reads all frames. */
   readonly after?: number;
   readonly signal?: AbortSignal;
   readonly onReconnect?: (event: Reconnect) => void;
@@ -55,7 +55,7 @@ export interface ReachableAgent {
   readonly url: string;
 }
 
-export interface Health {
+export interface ServerHealth {
   readonly status: string;
   readonly service: string;
   readonly version: string;
@@ -98,12 +98,12 @@ export class Client {
   }
 
   /** Sends text or an envelope, at once, and gives the answer to read. */
-  send(input: SendInput, options: SendOptions = {}): Answer {
+  send(input: SendInput, options: SendOptions = {}): StreamedAnswer {
     return this.#send(this.#overHttp, input, options);
   }
 
   /** The answer to a request sent before, by whomever with this key, from any frame on. */
-  resume(requestId: string, { after = -1, signal, onReconnect }: ResumeOptions = {}): Answer {
+  resume(requestId: string, { after = -1, signal, onReconnect }: ResumeOptions = {}): StreamedAnswer {
     const exchange = {
       requestId: textGiven(requestId, 'requestId'),
       envelope: undefined,
@@ -111,11 +111,11 @@ export class Client {
       // One frame back: a stream that has ended gives nothing after its final frame, not even that it has ended.
       place: new Place({ requestId, after: Math.max(-1, after - 1) }),
       has: after,
-      backoff: new Backoff(this.#retry),
+      backoff: new RetryPauses(this.#retry),
       signal,
       onReconnect,
     };
-    return new Answer(exchange, () => this.cancel(requestId));
+    return new StreamedAnswer(exchange, () => this.cancel(requestId));
   }
 
   /** This caller's requests of any protocol, newest change first. */
@@ -153,7 +153,7 @@ export class Client {
   }
 
   /** Whether the server is there, now. */
-  health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Health> {
+  health({ signal }: { readonly signal?: AbortSignal } = {}): Promise<ServerHealth> {
     return this.#http.json({ path: 'health', signal, gives: { status: 'string', service: 'string' } });
   }
 
@@ -175,13 +175,13 @@ export class Client {
     });
   }
 
-  #send(transport: Transport, input: SendInput, options: SendOptions): Answer {
+  #send(transport: Transport, input: SendInput, options: SendOptions): StreamedAnswer {
     const { signal, idempotencyKey, onReconnect } = options;
     const envelope = envelopeOf(input, options);
     const requestId = envelope.request_id;
     const place = new Place({ requestId, finalOnly: !envelope.is_stream });
-    const backoff = new Backoff(this.#retry);
+    const backoff = new RetryPauses(this.#retry);
     const exchange = { requestId, envelope, transport, place, backoff, signal, idempotencyKey, onReconnect };
-    return new Answer(exchange, () => this.cancel(requestId));
+    return new StreamedAnswer(exchange, () => this.cancel(requestId));
   }
 }

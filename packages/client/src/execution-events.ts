@@ -3,7 +3,7 @@ import type { ExecutionResult } from '@dragoman/protocols/a2e-workflow';
 import { unreachable } from './attempt.ts';
 import { DragomanError } from './dragoman-error.ts';
 import type { Http } from './http.ts';
-import { Backoff, type RetryOptions } from './retry.ts';
+import { type RetryOptions, RetryPauses } from './retry.ts';
 
 /** One thing an execution tells. */
 export type ExecutionEvent =
@@ -31,7 +31,7 @@ export interface EventsOptions {
 
 /** What an execution tells, from its start to its end, over as many connections as it takes. */
 export async function* executionEvents(options: EventsOptions): AsyncGenerator<ExecutionEvent, void> {
-  const backoff = new Backoff(options.retry);
+  const backoff = new RetryPauses(options.retry);
   const place = { after: -1 };
   for (;;) {
     try {

@@ -1,6 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, encodeEnvelope } from '@dragoman/protocols';
 import { type Attempt, unreachable } from './attempt.ts';
-import type { Http, HttpRequest } from './http.ts';
+import type { ClientRequest, Http } from './http.ts';
 import { Lines } from './lines.ts';
 import { readFrame } from './read-frame.ts';
 import type { ResumeAttempt, SendAttempt, Transport } from './transport.ts';
@@ -30,7 +30,7 @@ export class HttpTransport implements Transport {
     return this.#frames({ path: `e2a/requests/${encodeURIComponent(requestId)}/responses?after=${after}`, signal });
   }
 
-  async *#frames(request: HttpRequest): AsyncGenerator<E2AResponse | undefined> {
+  async *#frames(request: ClientRequest): AsyncGenerator<E2AResponse | undefined> {
     const { response, attempt } = await this.#http.open({ ...request, accept: 'application/x-ndjson' });
     const lines = new Lines();
     const reader = response.body?.getReader();

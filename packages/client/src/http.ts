@@ -10,7 +10,7 @@ export interface HttpOptions {
   readonly silenceMs: number;
 }
 
-export interface HttpRequest {
+export interface ClientRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the server's url, without a leading slash. */
   readonly path: string;
@@ -22,7 +22,7 @@ export interface HttpRequest {
   readonly anyStatus?: boolean;
 }
 
-export interface JsonRequest<T> extends HttpRequest {
+export interface JsonRequest<T> extends ClientRequest {
   /** What the answer has at least: any other program may be behind the url. */
   readonly gives: Gives<NoInfer<T>>;
 }
@@ -44,7 +44,7 @@ export class Http {
   }
 
   /** An answer whose body is still to be read, with the attempt to read it by. Anything but 2xx, or of another type, is thrown. */
-  async open(request: HttpRequest): Promise<{ response: Response; attempt: Attempt }> {
+  async open(request: ClientRequest): Promise<{ response: Response; attempt: Attempt }> {
     const { method = 'GET', path, accept = 'application/json', body, headers, signal } = request;
     const attempt = new Attempt({ caller: signal, silenceMs: this.#silenceMs, url: this.url });
     const init: RequestInit = {

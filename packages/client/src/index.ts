@@ -4,6 +4,7 @@ export type {
   Admin,
   AgentDefinition,
   AgentList,
+  AgentPermissions as Permissions,
   CardPreview,
   Credential,
   CredentialDefinition,
@@ -15,7 +16,6 @@ export type {
   NewSecret,
   Overview,
   OverviewReading,
-  Permissions,
   ToolList,
 } from './admin.ts';
 export type {
@@ -27,7 +27,7 @@ export type {
   Registered,
   RegisteredQuery,
 } from './agent-messages.ts';
-export type { Answer } from './answer.ts';
+export type { StreamedAnswer as Answer } from './answer.ts';
 export type { ApiInput, KeptApi } from './api-admin.ts';
 export {
   type Callback,
@@ -39,13 +39,13 @@ export {
   type Client,
   type ClientOptions,
   createClient,
-  type Health,
   type ReachableAgent,
   type ResumeOptions,
   type SendOptions,
+  type ServerHealth as Health,
 } from './client.ts';
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
-export { PRIORITIES, type Priority, type SendInput } from './envelope-of.ts';
+export { REQUEST_PRIORITIES as PRIORITIES, type RequestPriority as Priority, type SendInput } from './envelope-of.ts';
 export type { ExecutionEvent } from './execution-events.ts';
 export type { Knowledge, KnowledgeAnswer, KnowledgeHit, KnowledgeQuery, SearchableBase } from './knowledge.ts';
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';

@@ -1,10 +1,10 @@
 import { DragomanError } from './dragoman-error.ts';
 import type { Http, JsonRequest } from './http.ts';
-import { Backoff, type RetryOptions } from './retry.ts';
+import { type RetryOptions, RetryPauses } from './retry.ts';
 
 /** The answer to what may be asked twice without harm: asked until it comes, or is not worth another try. */
 export async function insist<T>(http: Http, retry: Required<RetryOptions>, request: JsonRequest<T>): Promise<T> {
-  const backoff = new Backoff(retry);
+  const backoff = new RetryPauses(retry);
   for (;;) {
     try {
       return await http.json<T>(request);

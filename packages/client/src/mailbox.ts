@@ -5,7 +5,7 @@ import type { Http, JsonRequest } from './http.ts';
 import { insist } from './insist.ts';
 import { invalidArgument, shown, textGiven, unsayable } from './invalid-argument.ts';
 import { randomHex } from './random-hex.ts';
-import { Backoff, type RetryOptions } from './retry.ts';
+import { type RetryOptions, RetryPauses } from './retry.ts';
 
 export interface MailboxOptions {
   readonly signal?: AbortSignal;
@@ -99,7 +99,7 @@ export class Mailbox {
     messageId: string,
     { everyMs = 1000, ...options }: MailboxOptions & { readonly from?: string; readonly everyMs?: number } = {},
   ): Promise<MailboxResponse> {
-    const pause = new Backoff(this.#retry);
+    const pause = new RetryPauses(this.#retry);
     for (;;) {
       const found = await this.find(messageId, options);
       if (found.metadata.status !== 'received') return found;
@@ -107,7 +107,7 @@ export class Mailbox {
     }
   }
 
-  /** The messages of a thread after the one of this number; of all there are, the first fifty unless told. */
+  /** The messages of a thread after this sequence number. Default: the first fifty. */
   async thread(
     threadId: string,
     { after = 0, limit = 50, signal }: MailboxOptions & { readonly after?: number; readonly limit?: number } = {},

@@ -33,7 +33,7 @@ export interface RetriedDelivery extends Delivery {
 export interface DeliveryQuery {
   readonly state?: Delivery['state'];
   readonly offset?: number;
-  /** 50 unless told, 200 at most. */
+  /** Default: 50, at most 200. */
   readonly limit?: number;
 }
 

@@ -1,10 +1,10 @@
 import type { E2AEnvelope, E2AResponse } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 import type { Place } from './place.ts';
-import type { Backoff } from './retry.ts';
+import type { RetryPauses } from './retry.ts';
 import type { Transport } from './transport.ts';
 
-export interface Exchange {
+export interface ResumableExchange {
   readonly requestId: string;
   /** What was asked; absent when somebody else asked it and only the answer is read. */
   readonly envelope: E2AEnvelope | undefined;
@@ -12,7 +12,7 @@ export interface Exchange {
   readonly place: Place;
   /** The last frame the reader had before it came here. It is read once more, because it may be the final one. */
   readonly has?: number;
-  readonly backoff: Backoff;
+  readonly backoff: RetryPauses;
   readonly signal: AbortSignal | undefined;
   readonly idempotencyKey?: string | undefined;
   readonly onReconnect?: ((event: Reconnect) => void) | undefined;
@@ -37,7 +37,10 @@ export interface Reconnect {
  *
  * Sending again is safe: the id is the same, so what was accepted is not done twice.
  */
-export async function* resumed(exchange: Exchange, step: 'send' | 'resume'): AsyncGenerator<E2AResponse, void> {
+export async function* resumed(
+  exchange: ResumableExchange,
+  step: 'send' | 'resume',
+): AsyncGenerator<E2AResponse, void> {
   const { place, backoff, signal, onReconnect, requestId } = exchange;
   let next = step;
   for (;;) {
@@ -70,7 +73,10 @@ export async function* resumed(exchange: Exchange, step: 'send' | 'resume'): Asy
   }
 }
 
-function attempt({ transport, envelope, requestId, place, signal, idempotencyKey }: Exchange, step: 'send' | 'resume') {
+function attempt(
+  { transport, envelope, requestId, place, signal, idempotencyKey }: ResumableExchange,
+  step: 'send' | 'resume',
+) {
   return step === 'send' && envelope !== undefined
     ? transport.send(envelope, { signal, idempotencyKey })
     : transport.resume(requestId, { signal, after: place.after });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DragomanError } from './dragoman-error.ts';
-import { Backoff, DEFAULT_RETRY, type Timing } from './retry.ts';
+import { DEFAULT_RETRY, RetryPauses, type Timing } from './retry.ts';
 
 const unreachable = new DragomanError({ code: 'unreachable', message: 'x', retryable: true });
 
@@ -14,10 +14,10 @@ function backoff(random = 1, retry = {}) {
       now += milliseconds;
     },
   };
-  return new Backoff({ ...DEFAULT_RETRY, ...retry }, timing);
+  return new RetryPauses({ ...DEFAULT_RETRY, ...retry }, timing);
 }
 
-async function pauses(of: Backoff, count: number): Promise<number[]> {
+async function pauses(of: RetryPauses, count: number): Promise<number[]> {
   const found: number[] = [];
   for (let tries = 0; tries < count; tries++) {
     const pause = of.next(unreachable);

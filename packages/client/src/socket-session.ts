@@ -1,12 +1,12 @@
 import { type E2AEnvelope, type E2AResponse, encodeEnvelope, newEnvelope } from '@dragoman/protocols';
-import type { Answer } from './answer.ts';
+import type { StreamedAnswer } from './answer.ts';
 import { Attempt } from './attempt.ts';
 import type { SendOptions } from './client.ts';
 import { DragomanError, errorOfFrame } from './dragoman-error.ts';
 import type { SendInput } from './envelope-of.ts';
 import type { Http } from './http.ts';
 import { newRequestId } from './request-id.ts';
-import { Backoff, type RetryOptions } from './retry.ts';
+import { type RetryOptions, RetryPauses } from './retry.ts';
 import { SocketConnection } from './socket-connection.ts';
 import type { ResumeAttempt, SendAttempt, Transport } from './transport.ts';
 import type { WebSocketConstructor } from './web-socket.ts';
@@ -23,7 +23,7 @@ interface SessionParts extends ConnectOptions {
   readonly overHttp: Transport;
   readonly retry: Required<RetryOptions>;
   readonly WebSocket: WebSocketConstructor | undefined;
-  readonly send: (transport: Transport, input: SendInput, options: SendOptions) => Answer;
+  readonly send: (transport: Transport, input: SendInput, options: SendOptions) => StreamedAnswer;
 }
 
 /**
@@ -39,7 +39,7 @@ export class SocketSession implements AsyncDisposable {
 
   static async open(parts: SessionParts): Promise<SocketSession> {
     const session = new SocketSession(parts);
-    const backoff = new Backoff(parts.retry);
+    const backoff = new RetryPauses(parts.retry);
     for (;;) {
       try {
         await session.#ready(parts.signal);
@@ -61,7 +61,7 @@ export class SocketSession implements AsyncDisposable {
   }
 
   /** As `Client.send`, over this connection. */
-  send(input: SendInput, options: SendOptions = {}): Answer {
+  send(input: SendInput, options: SendOptions = {}): StreamedAnswer {
     return this.#parts.send(this.#transport, input, options);
   }
 

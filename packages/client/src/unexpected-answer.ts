@@ -2,23 +2,23 @@ import { isObject, type Json } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
 /** What a member of an answer is. */
-export type Kind = 'array' | 'object' | 'string' | 'number' | 'boolean';
+export type MemberKind = 'array' | 'object' | 'string' | 'number' | 'boolean';
 
 /** The members without which something is no answer of our server. */
-export type Gives<T> = { readonly [Member in keyof T & string]?: Kind };
+export type Gives<T> = { readonly [Member in keyof T & string]?: MemberKind };
 
 /** The answer, when it is what our server would give; else throws what came in its place. */
-export function checkedAnswer<T>(text: string, gives: Gives<T>, asked: Asked): T {
+export function checkedAnswer<T>(text: string, gives: Gives<T>, asked: RequestOutcome): T {
   const answer = parsed(text);
   const odd = isObject(answer)
-    ? Object.entries<Kind | undefined>(gives).find(([member, kind]) => kind !== kindOf(answer[member]))
+    ? Object.entries<MemberKind | undefined>(gives).find(([member, kind]) => kind !== kindOf(answer[member]))
     : undefined;
   if (isObject(answer) && odd === undefined) return answer as T;
   throw unexpectedAnswer(asked, odd === undefined ? nameOf(answer, text) : `an object without ${odd[0]}`);
 }
 
 /** Not our server's words: a proxy before it, or another program behind the url. */
-export function unexpectedAnswer({ url, path, status }: Asked, came: string): DragomanError {
+export function unexpectedAnswer({ url, path, status }: RequestOutcome, came: string): DragomanError {
   const place = `${url}${path.replace(/\?.*/s, '')}`;
   return new DragomanError({
     code: 'unexpected_answer',
@@ -29,7 +29,7 @@ export function unexpectedAnswer({ url, path, status }: Asked, came: string): Dr
 }
 
 /** What was asked, and how that came out. */
-export interface Asked {
+export interface RequestOutcome {
   /** The server's. */
   readonly url: string;
   /** Below it. */
@@ -48,7 +48,7 @@ function parsed(text: string): Json | undefined {
 function kindOf(value: Json | undefined): keyof typeof NAMES | 'undefined' {
   if (value === undefined) return 'undefined';
   if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : (typeof value as Kind);
+  return Array.isArray(value) ? 'array' : (typeof value as MemberKind);
 }
 
 function nameOf(answer: Json | undefined, text: string): string {

@@ -12,7 +12,7 @@ import type { Http, JsonRequest } from './http.ts';
 import { insist } from './insist.ts';
 import { invalidArgument, shown, textGiven } from './invalid-argument.ts';
 import { newRequestId } from './request-id.ts';
-import { Backoff, type RetryOptions } from './retry.ts';
+import { type RetryOptions, RetryPauses } from './retry.ts';
 
 /** JSON lines as text, or the lines themselves. */
 export type WorkflowInput = string | readonly JsonObject[];
@@ -136,7 +136,7 @@ export class Workflows {
     executionId: string,
     { everyMs = 1000, ...options }: Waiting & { readonly everyMs?: number } = {},
   ): Promise<ExecutionResult> {
-    const pause = new Backoff(this.#retry);
+    const pause = new RetryPauses(this.#retry);
     for (;;) {
       const found = await this.find(executionId, options);
       if (found.status !== 'running') return found;

@@ -1,7 +1,9 @@
 // The whole public surface, by name.
 
+export { AgentConnections } from './a2a-messages/agent-connections.ts';
 export { MessageSigner } from './a2a-messages/message-signer.ts';
 export { type Conversation, Messages, NO_PLACE, type Said } from './a2a-messages/messages.ts';
+export { connectionReach, httpReach } from './a2a-messages/reach.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
 export {
@@ -11,6 +13,7 @@ export {
   type RegisteredAgent,
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
+export { OVER_CONNECTION } from './agent-registry/endpoint.ts';
 export { Registration } from './agent-registry/registration.ts';
 export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
 export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
@@ -19,7 +22,6 @@ export type { Agent, AgentPart } from './agents/agent.ts';
 export { type AgentConnection, AgentSocketHub } from './agents/agent-socket-hub.ts';
 export { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './agents/module-agent.ts';
 export { type Driver, type DriverContext, openAgent, peerPlace } from './agents/open-agent.ts';
-export { endOrphans } from './agents/orphans.ts';
 export { childrenFolder } from './agents/stdio-agent.ts';
 export { type TemporaryFolder, temporaryFolder } from './agents/temporary-folder.ts';
 export { unopenedAgent } from './agents/unopened-agent.ts';
@@ -27,9 +29,31 @@ export type { Api, ApiCatalogue, ApiEndpoint } from './apis/api.ts';
 export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.ts';
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
-export type { Ask, AskingOptions } from './ask.ts';
-export type { Beside, Call, Received, SaidBefore } from './call.ts';
-export { CredentialUse } from './credential-use.ts';
+export type { Ask, AskingOptions } from './call/ask.ts';
+export type { Beside, Call, Received, SaidBefore } from './call/call.ts';
+export type { CallerTools, ToolEvent } from './call/caller-tools.ts';
+export { type Check, type Handler, type Layer, layered } from './call/handler.ts';
+export {
+  ALL_PERMISSIONS,
+  allows,
+  NO_PERMISSIONS,
+  type Permissions,
+  type Principal,
+  type RateLimits,
+} from './call/principal.ts';
+export { BUILT_IN_TARGETS, isBuiltIn } from './call/target.ts';
+export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './callers/admin-key.ts';
+export { Callers, decodeAgentDefinition, RESERVED_AGENT_IDS } from './callers/callers.ts';
+export { decodeNewKeyRequest } from './callers/decode-new-key.ts';
+export {
+  AgentBody,
+  DRIVERS,
+  type DriverDefinition,
+  DriverShape,
+  LimitsShape,
+  NewKeyRequest,
+} from './callers/definition.ts';
+export type { IssuedKey } from './callers/keys.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
@@ -43,7 +67,7 @@ export {
   OpenAiEndpoint,
   type OpenedAnswer,
 } from './endpoints/openai/openai-endpoint.ts';
-export { Engine, type EngineOptions } from './engine.ts';
+export { Engine, type EngineOptions } from './engine/engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
 export type { Executions } from './executions/executions.ts';
@@ -54,10 +78,10 @@ export {
   type WorkflowsConfig,
   WorkflowsShape,
 } from './executions/limits.ts';
-export type { ExecutionEvent } from './executions/live-execution.ts';
+export type { ExecutionEventRecord } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { replayedResult } from './executions/replayed-result.ts';
-export { openWorkflows, type Workflows, type WorkflowsOptions } from './executions/workflows.ts';
+export { openWorkflows, type WorkflowService, type WorkflowsOptions } from './executions/workflows.ts';
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
@@ -65,8 +89,6 @@ export type { Gate, InboundAnswer, OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';
 export { type AllowedLists, type GateOptions, NetworkGate, openGate } from './gate/network-gate.ts';
-export { type Check, type Handler, type Layer, layered } from './handler.ts';
-export { idFault } from './id-fault.ts';
 export { decodeKnowledgeBase, type KnowledgeBase, KnowledgeBases } from './knowledge/bases.ts';
 export {
   type CapabilitiesOptions,
@@ -78,7 +100,7 @@ export { decodeSearchRequest } from './knowledge/decode-search.ts';
 export { KnowledgeBaseDefinition, SearchRequest } from './knowledge/definition.ts';
 export type { Embedder } from './knowledge/embedder.ts';
 export { EndpointEmbedder, type EndpointEmbedderOptions } from './knowledge/endpoint-embedder.ts';
-export { type Found, Knowledge, type KnowledgeOptions } from './knowledge/knowledge.ts';
+export { type Found, type KnowledgeOptions, KnowledgeSearch } from './knowledge/knowledge.ts';
 export { apiSource } from './knowledge/sources/apis.ts';
 export { documentSource } from './knowledge/sources/documents.ts';
 export { endpointSource } from './knowledge/sources/endpoints.ts';
@@ -92,26 +114,18 @@ export { DEFAULT_RATE_LIMITS } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
 export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
-export { modifiedAt } from './load-module.ts';
-export { type LongText, lengthOf, slicesOf } from './long-text.ts';
 export { anonymousOwner, anonymousPrincipal } from './mailbox/anonymous.ts';
 export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';
 export { CallbackLimits } from './mailbox/callback-limits.ts';
 export { type Addressee, Directory } from './mailbox/directory.ts';
-export { Mailbox, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
+export { MailboxService, type MailboxSettings, type Sender, UNLISTED } from './mailbox/mailbox.ts';
+export { modifiedAt } from './modules/load-module.ts';
 export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
 export { Pins } from './pins/pins.ts';
-export type { Cancel, Clock, Ids, Log, LogFields } from './ports.ts';
-export {
-  ALL_PERMISSIONS,
-  allows,
-  NO_PERMISSIONS,
-  type Permissions,
-  type Principal,
-  type RateLimits,
-} from './principal.ts';
+export type { Cancel, Clock, Ids, Log, LogFields } from './ports/ports.ts';
+export { endOrphans } from './processes/orphans.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export {
   ANSWER_OPERATION,
@@ -120,24 +134,15 @@ export {
   OpenQuestions,
   type QuestionListener,
 } from './questions/open-questions.ts';
-export { failureOf, Refused, refuse } from './refused.ts';
-export { checkAdminKey, FROM_ENVIRONMENT, provideAdminKey } from './registry/admin-key.ts';
-export { Callers, decodeAgentDefinition, RESERVED_AGENT_IDS } from './registry/callers.ts';
-export { decodeNewKeyRequest } from './registry/decode-new-key.ts';
-export {
-  AgentDefinition,
-  DRIVERS,
-  type DriverDefinition,
-  DriverShape,
-  LimitsShape,
-  NewKeyRequest,
-} from './registry/definition.ts';
-export type { NewKey } from './registry/keys.ts';
+export { idFault } from './refusals/id-fault.ts';
+export { failureOf, Refused, refuse } from './refusals/refused.ts';
+export { unreadable } from './refusals/unreadable.ts';
 export { RUN_KINDS, type RunKind } from './runs/active-run.ts';
 export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
 export { RunTable } from './runs/run-table.ts';
+export { CredentialUse } from './secrets/credential-use.ts';
 export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
@@ -149,7 +154,6 @@ export type * from './store/pins.ts';
 export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
-export { BUILT_IN_TARGETS, isBuiltIn } from './target.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';
@@ -161,14 +165,13 @@ export { StoredWorkflowDefinition } from './targets/stored-workflow-definition.t
 export {
   isWorkflowName,
   type StoredDefinition,
-  type StoredWorkflow,
+  type StoredWorkflowEntry,
   StoredWorkflows,
 } from './targets/stored-workflows.ts';
 export { toolsTarget } from './targets/tools-target.ts';
 export { WorkflowTools } from './targets/workflow-tools.ts';
 export { workflowsTarget } from './targets/workflows-target.ts';
-export { JsonReader } from './threads/json-reader.ts';
-export type { CallerTools } from './tools/caller-tools.ts';
+export { type LongText, lengthOf, slicesOf, stringOf } from './text/long-text.ts';
 export type { ToolBackends } from './tools/configured-tool.ts';
 export { defineTool, type ToolArguments, type ToolSpec } from './tools/define-tool.ts';
 export {
@@ -197,7 +200,7 @@ export { toolkitsPlugin } from './tools/plugins/toolkits.ts';
 export { toolsPlugin } from './tools/plugins/tools.ts';
 export { SessionToolkits } from './tools/session-toolkits.ts';
 export { type SkilledAgent, Skills } from './tools/skills.ts';
-export type { Tool, ToolCall, ToolEvent, ToolOutcome, ToolSource } from './tools/tool.ts';
+export type { Tool, ToolCall, ToolOutcome, ToolSource } from './tools/tool.ts';
 export { type ApprovalRule, ToolApprovals } from './tools/tool-approvals.ts';
 export { ToolRegistry } from './tools/tool-registry.ts';
 export { ToolWorkflow, type WorkflowRules } from './tools/tool-workflow.ts';
@@ -211,13 +214,13 @@ export type { WireConnection } from './tools/wire/wire-connection.ts';
 export { type Entrance, type PluginStates, WireHost } from './tools/wire/wire-host.ts';
 export type { WireLimits } from './tools/wire/wire-limits.ts';
 export { WireRefused } from './tools/wire/wire-refused.ts';
-export { unreadable } from './unreadable.ts';
 export { credentialRefused } from './vault/credential-refused.ts';
 export { decodeCredential } from './vault/decode-credential.ts';
-export { CredentialDefinition } from './vault/definition.ts';
+export { CredentialBody } from './vault/definition.ts';
 export { environmentKey, fileKey, type KeySource, passingKey } from './vault/key-source.ts';
 export { References, referencedFiles, withReferencedFiles } from './vault/references.ts';
-export { type Credential, openVault, type Vault } from './vault/vault.ts';
+export { openVault, type Vault, type VaultCredential } from './vault/vault.ts';
+export { JsonReader } from './worker-threads/json-reader.ts';
 export { BUILT_IN } from './workflow/catalog.ts';
 export { explainPlan } from './workflow/explain.ts';
 export { type LoadedOperations, loadOperations } from './workflow/load-operations.ts';

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { builtFromSource } from '../src/threads/built-from-source.ts';
-import { THREADS } from '../src/threads/threads.ts';
+import { builtFromSource } from '../src/worker-threads/built-from-source.ts';
+import { THREADS } from '../src/worker-threads/threads.ts';
 
 /**
  * The file of a program of ours that is started again and again: with a loader each start would take seconds of work. The

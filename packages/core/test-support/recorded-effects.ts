@@ -1,5 +1,5 @@
 import { failure } from '@dragoman/protocols';
-import { Refused } from '../src/refused.ts';
+import { Refused } from '../src/refusals/refused.ts';
 import type {
   ApiAnswer,
   ApiRequest,

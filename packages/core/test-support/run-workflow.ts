@@ -1,10 +1,10 @@
 import type { Json } from '@dragoman/protocols';
-import { type RunOptions, type RunResult, runPlan } from '../src/workflow/run.ts';
+import { type PlanRunOptions, type RunResult, runPlan } from '../src/workflow/run.ts';
 import { answered, RecordedEffects } from './recorded-effects.ts';
 import { TestClock } from './test-clock.ts';
 import { planOf } from './workflow-plan.ts';
 
-export interface WorkflowRun extends Partial<RunOptions> {
+export interface WorkflowRun extends Partial<PlanRunOptions> {
   /** What is at `/workflow/<name>` when the operations begin. */
   readonly data?: Readonly<Record<string, Json>>;
   readonly order?: readonly string[];

@@ -1,4 +1,4 @@
-import type { Log, LogFields } from '../src/ports.ts';
+import type { Log, LogFields } from '../src/ports/ports.ts';
 
 /** A log that remembers instead of printing. */
 export class SilentLog implements Log {

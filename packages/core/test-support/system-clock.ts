@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '../src/ports.ts';
+import type { Clock } from '../src/ports/ports.ts';
 
 /** The real time, for tests of real sockets. */
 export const systemClock: Clock = {

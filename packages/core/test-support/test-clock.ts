@@ -1,4 +1,4 @@
-import type { Clock } from '../src/ports.ts';
+import type { Clock } from '../src/ports/ports.ts';
 
 /** A clock that stands still until it is told to go on. */
 export class TestClock implements Clock {

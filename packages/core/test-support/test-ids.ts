@@ -1,4 +1,4 @@
-import type { Ids } from '../src/ports.ts';
+import type { Ids } from '../src/ports/ports.ts';
 
 /** Ids that count: the same in every run. */
 export class TestIds implements Ids {

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from './json.ts';
 
 /** What is made beforehand of the schema of a message that comes and goes very often. */
 export interface Often {
-  readonly write: Writer;
+  readonly write: FieldsWriter;
   /** Whether a message, which is as its schema wants it, has every member that there is and no other. */
   readonly isWhole: (message: JsonObject) => boolean;
 }
@@ -11,7 +11,7 @@ export interface Often {
  * Writes the fields of a message as members of a JSON object, each with a comma before it: with every default, and without those
  * that stand in the head of each message. `undefined` when they are not just what its schema has.
  */
-export type Writer = (fields: JsonObject, how: ValueWriting) => string | undefined;
+export type FieldsWriter = (fields: JsonObject, how: ValueWriting) => string | undefined;
 
 /** How a value is written, whatever it is. */
 export interface ValueWriting {

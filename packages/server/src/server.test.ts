@@ -8,8 +8,8 @@ import { afterAll, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { SilentLog } from '../../core/test-support/silent-log.ts';
 import type { Config } from './config/config-schema.ts';
+import { systemClock, systemIds } from './parts/system-ports.ts';
 import { type Server, startServer } from './server.ts';
-import { systemClock, systemIds } from './system-ports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-server-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

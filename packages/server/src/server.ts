@@ -136,7 +136,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;
     const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
-    const mcp = await parts.add(openMcpPart({ ...service, stored }));
+    const mcp = await parts.add(openMcpPart({ ...service, stored, servers }));
     await parts.add(openOpenAiPart({ ...service, stored, everyAgent }));
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));

@@ -2,7 +2,7 @@ import { PRIORITIES, type Priority } from '@dragoman/client';
 import { type Command, Option } from 'commander';
 import { AnswerPrinter, exitCodeOf, reconnecting } from '../answer-printer.ts';
 import { cancelOnSignal } from '../cancel-on-signal.ts';
-import { A_YEAR, integer, name, newCommand, PROGRAM, runs } from '../command.ts';
+import { A_YEAR, integer, newCommand, nonEmptyName, PROGRAM, runs } from '../command.ts';
 import { type ConnectionOptions, connect, talking, withConnectionOptions } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { readText } from '../input.ts';
@@ -27,9 +27,9 @@ export function sendCommand(context: Context): Command {
     ],
   })
     .argument('<text...>', 'what to say; - reads it from stdin')
-    .option('--agent <id>', 'who should answer (the default agent)', name)
-    .option('--session <id>', 'the conversation it belongs to', name)
-    .option('--id <id>', 'the id of the request (a new one); the same again gets the stored answer', name)
+    .option('--agent <id>', 'who should answer (the default agent)', nonEmptyName)
+    .option('--session <id>', 'the conversation it belongs to', nonEmptyName)
+    .option('--id <id>', 'the id of the request (a new one); the same again gets the stored answer', nonEmptyName)
     .addOption(
       new Option('--priority <priority>', 'how soon it has its turn, where it has to wait')
         .choices(PRIORITIES)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createClient, DragomanError } from '@dragoman/client';
 import { PROGRAM } from '../command.ts';
-import { type ConnectionOptions, findKey, findServer, isLoopback } from '../connection.ts';
+import { type ConnectionOptions, findKey, findServer, isLoopbackUrl } from '../connection.ts';
 import type { Context } from '../context.ts';
 import { devDataIn } from '../dev-keys.ts';
 import { DEFAULT_PORT } from '../environment.ts';
@@ -21,7 +21,7 @@ export interface DoctorOptions extends ServeOptions, ConnectionOptions {
   readonly probe?: boolean;
 }
 
-/** Looks at everything between a person and a working server, and says what mends what it finds. */
+/** Looks at everything between a person and a working server, and says what fixes what it finds. */
 export async function examineInstallation(options: DoctorOptions, context: Context): Promise<DoctorFinding[]> {
   const { settings, environment, findings } = readConfiguration(options, context);
   const surroundings = { environment, folder: context.folder };
@@ -119,13 +119,13 @@ async function checkAddedAgents({
 }: RunningServer & { path: string }): Promise<DoctorFinding[]> {
   const { dev } = findServer({ ...options, url }, surroundings);
   const admin = findKey({ options, context: surroundings, role: 'admin', dev });
-  if (admin === undefined || !isLoopback(url)) return [];
+  if (admin === undefined || !isLoopbackUrl(url)) return [];
   try {
     const { agents } = await createClient({ url, key: admin.key, retry: { giveUpAfterMs: 0 } }).admin.agents.list();
     const reached = agents.filter(({ driver }) => driver !== undefined);
     return await checkAgents(Object.fromEntries(reached.map((agent) => [agent.agent_id, agent])), {
       path,
-      correct: (id) => `add it anew: ${PROGRAM} agents add ${id}`,
+      correct: (id) => `add it again: ${PROGRAM} agents add ${id}`,
     });
   } catch (error) {
     // What is wrong with the key has been said.

@@ -9,7 +9,7 @@ import { type Paint, paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { firstLook, type Shown } from '../tour/first-look.ts';
 import { Callbacks, type Stage, stageOn } from '../tour/stage.ts';
-import { VERSION } from '../version.ts';
+import { CLI_VERSION } from '../version.ts';
 import { visible } from '../visible.ts';
 import { doorLines } from './door-lines.ts';
 import { ignoreInGit } from './ignore-in-git.ts';
@@ -97,11 +97,11 @@ function greeting(
   const { config, data } = settings;
   const { bold, dim } = paint(terminal.colour.out);
   const lines = [
-    `Dragoman ${VERSION} is ready at ${bold(keys.url)} ${dim(`(${Math.round(performance.now())} ms)`)}`,
+    `Dragoman ${CLI_VERSION} is ready at ${bold(keys.url)} ${dim(`(${Math.round(performance.now())} ms)`)}`,
     ...(link === undefined ? [] : [`  console  ${bold(link)}`, '           signs you in once, within 15 minutes']),
     ...doorLines(server, folder),
     `  config   ${configTold(settings, folder)}`,
-    `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; ${config.default_agent} unless told`,
+    `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; default: ${config.default_agent}`,
     `  key      ${keys.key}`,
     `  API      ${config.apis?.['demo']?.base_url} (users, orders, slow, flaky)`,
     `           workflows for it are in ${shortPath(folder, join(data, WORKFLOWS))}`,

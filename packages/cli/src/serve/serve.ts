@@ -3,7 +3,7 @@ import type { Context, ExitCode } from '../context.ts';
 import { checkNamedAgents } from '../doctor/agents.ts';
 import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
-import { VERSION } from '../version.ts';
+import { CLI_VERSION } from '../version.ts';
 import { doorLines } from './door-lines.ts';
 import { ignoreInGit } from './ignore-in-git.ts';
 import { reload } from './reload.ts';
@@ -40,7 +40,7 @@ function greeting(server: Server, settings: ServeSettings, { folder, terminal }:
   const { bold } = paint(terminal.colour.out);
   const agents = server.engine.router.ids();
   const lines = [
-    `Dragoman ${VERSION} listens at ${bold(server.url)}`,
+    `Dragoman ${CLI_VERSION} listens at ${bold(server.url)}`,
     ...doorLines(server, folder),
     `  data     ${config.store === 'memory' ? 'in memory, gone when it stops' : shortPath(folder, data)}`,
     `  config   ${configTold(settings, folder)}`,

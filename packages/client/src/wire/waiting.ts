@@ -4,7 +4,7 @@ import type { RequestOptions } from './wire-client.ts';
 import type { WireLink } from './wire-transport.ts';
 
 /** A request that is to be sent, and how its answer is read. */
-export interface Asked<Answer> {
+export interface WaitingRequest<Answer> {
   readonly type: WireType;
   readonly fields: JsonObject;
   readonly options: RequestOptions;

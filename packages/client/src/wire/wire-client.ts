@@ -13,10 +13,10 @@ import {
 } from '@dragoman/protocols/a2e-wire';
 import { DragomanError } from '../dragoman-error.ts';
 import { invalidArgument, objectGiven, optionsGiven, shown, textGiven, unsayable } from '../invalid-argument.ts';
-import { Backoff, DEFAULT_RETRY, type RetryOptions } from '../retry.ts';
+import { DEFAULT_RETRY, type RetryOptions, RetryPauses } from '../retry.ts';
 import { openLink } from './open-link.ts';
 import { now, stamp } from './stamp.ts';
-import type { Asked, Waiting } from './waiting.ts';
+import type { Waiting, WaitingRequest } from './waiting.ts';
 import { brokenError, errorOfMessage, lostError, timeoutError, turnedDown } from './wire-errors.ts';
 import type { WireLink, WireTransport } from './wire-transport.ts';
 
@@ -26,7 +26,7 @@ export interface WireClientOptions {
   readonly key?: string;
   /** What this agent calls itself; a label, not a proof. */
   readonly agentId?: string;
-  /** The capabilities it wants; all there are unless told. */
+  /** The capabilities it wants. Default: all there are. */
   readonly capabilities?: readonly string[];
   readonly retry?: RetryOptions;
   /** Told of what answers no request, such as `mcp/server/push`. */
@@ -38,7 +38,7 @@ export interface RequestOptions {
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
   /** Gives the request up; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer; 30,000 for a tool and 300,000 for anything else unless told. `0` and `Infinity` are as long as it takes. */
+  /** How long to wait for the answer. Default: 30,000 for a tool and 300,000 for anything else. `0` and `Infinity` are as long as it takes. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -164,7 +164,7 @@ export class WireClient implements AsyncDisposable {
   }
 
   /** Who asks waits for the connection no longer than for the answer. */
-  #whenConnected<Answer>(asked: Asked<Answer>): Promise<Answer> {
+  #whenConnected<Answer>(asked: WaitingRequest<Answer>): Promise<Answer> {
     const { signal } = asked.options;
     const timeoutMs = waitOf(asked.options, DEFAULT_REQUEST_MS);
     return new Promise((resolve, reject) => {
@@ -201,7 +201,7 @@ export class WireClient implements AsyncDisposable {
 
   /** Tries until the host answers; a host that says no is not asked again. */
   async #dial(): Promise<Connected> {
-    const backoff = new Backoff(this.#retry);
+    const backoff = new RetryPauses(this.#retry);
     try {
       for (;;) {
         try {
@@ -261,7 +261,7 @@ export class WireClient implements AsyncDisposable {
     throw turnedDown(String(granted['reason']), { hasKey: key !== '', capabilities });
   }
 
-  #ask<Answer>(link: WireLink, { type, fields, options, read }: Asked<Answer>): Promise<Answer> {
+  #ask<Answer>(link: WireLink, { type, fields, options, read }: WaitingRequest<Answer>): Promise<Answer> {
     const { signal, onEvent } = options;
     const timeoutMs = waitOf(options, DEFAULT_REQUEST_MS);
     return new Promise((resolve, reject) => {

@@ -1,10 +1,10 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { type ResponseMessage, signedContent } from '@dragoman/protocols/a2a-messages';
 import { afterAll, expect, test } from 'vitest';
-import type { Clock, Ids } from '../ports.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
 import { isSignedBy, publicKeysIn } from '../signing/public-keys.ts';
 import { Signatures } from '../signing/signatures.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { MessageSigner } from './message-signer.ts';
 
 const clock: Clock = {

@@ -6,12 +6,12 @@ import {
   MAX_MESSAGE_BYTES,
   signedContent,
 } from '@dragoman/protocols/a2a-messages';
-import { atMost } from '../json-size.ts';
-import type { Clock, Ids } from '../ports.ts';
-import { refuse } from '../refused.ts';
+import { atMost } from '../json/json-size.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import { fingerprintOf } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 
 export interface MessageSignerOptions {
   readonly key: KeyObject;

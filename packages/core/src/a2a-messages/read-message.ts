@@ -1,7 +1,7 @@
 import { accept, type Json, type Outcome, reject } from '@dragoman/protocols';
 import { type A2AMessage, a2aMessagesDialect, parseMessage } from '@dragoman/protocols/a2a-messages';
-import { type JsonReader, type JsonReadOptions, parseChecked } from '../threads/json-reader.ts';
-import type { SignedBytes } from '../threads/json-thread.ts';
+import { type JsonReader, type JsonReadOptions, parseChecked } from '../worker-threads/json-reader.ts';
+import type { SignedBytes } from '../worker-threads/json-thread.ts';
 
 /** A message as far as it was read. */
 export interface MessageRead {

@@ -2,8 +2,8 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, randomUUID, sign 
 import { FRESHNESS_WINDOW, type RequestMessage, signedContent } from '@dragoman/protocols/a2a-messages';
 import { afterAll, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../test-support/memory-store.ts';
-import type { Clock } from '../ports.ts';
-import { Callers } from '../registry/callers.ts';
+import { Callers } from '../callers/callers.ts';
+import type { Clock } from '../ports/ports.ts';
 import { fingerprintOf, type PublicKey } from '../signing/public-keys.ts';
 import { Signatures } from '../signing/signatures.ts';
 import { SenderProof } from './sender-proof.ts';

@@ -8,13 +8,13 @@ import {
   type FreshnessWindow,
   signedContent,
 } from '@dragoman/protocols/a2a-messages';
-import type { Clock } from '../ports.ts';
-import type { Principal } from '../principal.ts';
-import type { Callers } from '../registry/callers.ts';
+import type { Principal } from '../call/principal.ts';
+import type { Callers } from '../callers/callers.ts';
+import type { Clock } from '../ports/ports.ts';
 import { fingerprintOf, type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
 import type { NonceRow, NonceStore } from '../store/store.ts';
-import type { SignedBytes } from '../threads/json-thread.ts';
+import type { SignedBytes } from '../worker-threads/json-thread.ts';
 
 export interface SenderProofOptions {
   readonly callers: Callers;
@@ -25,7 +25,7 @@ export interface SenderProofOptions {
   readonly requireSignatures: boolean;
   /** Nonces that are kept at most: who comes then is refused, because to forget one would make a replay good again. */
   readonly mostNonces?: number;
-  /** How far the times of a message may be from ours; as the spec has it unless told. */
+  /** How far the times of a message may be from ours. Default: as the spec has it. */
   readonly window?: FreshnessWindow;
 }
 
@@ -85,7 +85,7 @@ export class SenderProof {
     { known, signed }: { readonly known?: Principal | undefined; readonly signed?: SignedBytes | undefined } = {},
   ): Promise<Proof | Failure> {
     // The key is the identity; only an operator speaks for others.
-    if (known?.role === 'agent' && known.id !== message.sender_id) {
+    if (known?.kind === 'agent' && known.id !== message.sender_id) {
       const suggestions = [`the key is for ${JSON.stringify(known.id)}: say so in sender_id`];
       return failure('forbidden', { sender_id: known.id, suggestions });
     }

@@ -1,7 +1,7 @@
 import type { AgentCard } from '@dragoman/protocols/a2a-messages';
 import { describe, expect, test } from 'vitest';
 import { memoryStore } from '../../test-support/memory-store.ts';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import { AgentRegistry, STALE_MS } from './agent-registry.ts';
 
 class SetClock implements Clock {

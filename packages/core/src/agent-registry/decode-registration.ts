@@ -1,7 +1,7 @@
 import { accept, type Issue, isObject, issuesOf, type Json, type Outcome, reject } from '@dragoman/protocols';
 import { a2aMessagesDialect, derivedMessageId, REGISTRY } from '@dragoman/protocols/a2a-messages';
+import { RESERVED_AGENT_IDS } from '../callers/callers.ts';
 import { Registration as validate } from '../generated/agent-registry.js';
-import { RESERVED_AGENT_IDS } from '../registry/callers.ts';
 import { decodeEndpoint } from './endpoint.ts';
 import { Registration } from './registration.ts';
 

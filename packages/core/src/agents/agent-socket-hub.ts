@@ -1,8 +1,8 @@
 import { type E2AEnvelope, type Json, type JsonObject, reject } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import { InOrder } from '../threads/in-order.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import type { Call } from '../call/call.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { InOrder } from '../worker-threads/in-order.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';

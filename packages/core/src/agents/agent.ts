@@ -6,8 +6,8 @@ import {
   failure,
   type Json,
 } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
-import type { Principal } from '../principal.ts';
+import type { Call } from '../call/call.ts';
+import type { Principal } from '../call/principal.ts';
 
 /** One thing an agent says while it answers. */
 export type AgentPart =

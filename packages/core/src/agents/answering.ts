@@ -1,8 +1,8 @@
 import { type E2AResponse, failure, type JsonObject } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
-import type { Handler } from '../handler.ts';
-import type { Clock, Ids } from '../ports.ts';
-import { failureOf } from '../refused.ts';
+import type { Call } from '../call/call.ts';
+import type { Handler } from '../call/handler.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
 import type { Agent, AgentPart } from './agent.ts';
 import { type Retelling, retold } from './retelling.ts';

@@ -3,9 +3,9 @@ import { expect } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../call/call.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { openGate } from '../gate/network-gate.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
 import type { Agent, AgentPart } from './agent.ts';
 
 /** What a test of an agent hands in. */
@@ -16,7 +16,7 @@ export class TestContext {
   readonly gate = openGate({ clock: this.clock, log: new SilentLog() });
 
   call(signal = new AbortController().signal): Call {
-    return { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log };
+    return { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log };
   }
 
   /** The parts of an answer. */

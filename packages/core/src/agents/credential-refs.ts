@@ -1,6 +1,6 @@
 import type { E2AEnvelope, Failure } from '@dragoman/protocols';
+import { allows, type Principal } from '../call/principal.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
-import { allows, type Principal } from '../principal.ts';
 import { credentialRefused } from '../vault/credential-refused.ts';
 
 /** The vault's entries that an envelope names (E2A §13): what they hold is sent to the agent in their place. */

@@ -8,10 +8,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
+import type { Handler } from '../call/handler.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { openGate } from '../gate/network-gate.ts';
-import type { Handler } from '../handler.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { Agent, AgentPart } from './agent.ts';
 import { answering } from './answering.ts';
 import { eventually } from './call.contract.ts';
@@ -50,7 +50,7 @@ export function describeDriver(driver: DriverUnderTest): void {
     const frames = (content: string, more: Ask = {}) => all(handler(envelopeOf(content, more), callOf(more)));
     const parts = (content: string) => agent.answer(envelopeOf(content), callOf({}))[Symbol.asyncIterator]();
     const callOf = ({ signal = new AbortController().signal }: Ask) => ({
-      principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const,
+      principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const,
       signal,
       log,
     });

@@ -1,17 +1,17 @@
 import { type E2AEnvelope, type Failure, type Json, type JsonObject, reject } from '@dragoman/protocols';
 import type { WebSocket } from 'ws';
-import { Backoff } from '../backoff.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../call/call.ts';
+import { unlessAborted } from '../ending/until-aborted.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { OutboundHeader } from '../gate/gate.ts';
 import { credentialsIn, filledHeaders } from '../gate/injection.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import { everyRedactor, ownRedactor } from '../gate/redactor.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import { failureOf } from '../refused.ts';
-import { InOrder } from '../threads/in-order.ts';
-import { JsonReader } from '../threads/json-reader.ts';
-import { unlessAborted } from '../until-aborted.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
+import { Backoff } from '../time/backoff.ts';
+import { InOrder } from '../worker-threads/in-order.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
 import { isConnectionEvent } from './connection-event.ts';
@@ -204,7 +204,7 @@ export class E2aWsAgent implements Agent {
     }
     socket.on('message', (data, isBinary) => {
       life.seen = true;
-      // Buffers, as the library gives them unless told.
+      // The library's default: buffers.
       const bytes = data as Buffer;
       const isTooLarge = bytes.length > MAX_FRAME_BYTES;
       const said = (isTooLarge ? bytes.subarray(0, SEARCHED) : bytes).toString();

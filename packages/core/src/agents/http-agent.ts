@@ -1,12 +1,12 @@
 import { encodeEnvelope, type Failure, failure, isPassingStatus, redacted, retryAfterMs } from '@dragoman/protocols';
-import { CredentialUse } from '../credential-use.ts';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { InboundAnswer, OutboundHeader } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
-import type { Clock } from '../ports.ts';
-import { failureOf } from '../refused.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import type { Clock } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { type Agent, agentFailed } from './agent.ts';
 import { credentialRefs, purposeOf, refusedRef } from './credential-refs.ts';
 import { ACCEPT, frameReaderFor, type ReadFrame } from './http-frames.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 
 /** Aborts when something that is waited for does not come in time. Time in which nobody waits does not count. */
 export class IdleTimer {

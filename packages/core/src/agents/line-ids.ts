@@ -1,4 +1,4 @@
-import type { Ids } from '../ports.ts';
+import type { Ids } from '../ports/ports.ts';
 
 /**
  * The ids that requests have on one connection. Callers choose theirs, and two callers may choose the same; a frame

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
-import { loadModule } from '../load-module.ts';
+import type { Call } from '../call/call.ts';
+import { loadModule } from '../modules/load-module.ts';
 import type { Agent, AgentPart } from './agent.ts';
 import { keptOf, readAgentFrame } from './agent-frame.ts';
 import { retold } from './retelling.ts';

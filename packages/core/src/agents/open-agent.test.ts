@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { DriverDefinition } from '../registry/definition.ts';
+import type { DriverDefinition } from '../callers/definition.ts';
 import { References } from '../vault/references.ts';
 import { answering } from './answering.ts';
 import { asking, TestContext } from './call.contract.ts';

@@ -8,9 +8,9 @@ import {
   newEnvelope,
   type Outcome,
 } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
-import { LimitedLog } from '../limited-log.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
+import type { Call } from '../call/call.ts';
+import { LimitedLog } from '../ports/limited-log.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
 import type { AgentPush } from '../pushes/pushes.ts';
 import { type AgentPart, agentFailed } from './agent.ts';
 import { readAgentFrame } from './agent-frame.ts';

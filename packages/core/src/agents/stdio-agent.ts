@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { type E2AEnvelope, LineSplitter, ndjsonLine } from '@dragoman/protocols';
-import { Backoff } from '../backoff.ts';
-import type { Call } from '../call.ts';
-import { LimitedLog } from '../limited-log.ts';
-import type { Clock, Ids, Log, LogFields } from '../ports.ts';
-import { JsonReader } from '../threads/json-reader.ts';
-import { unlessAborted } from '../until-aborted.ts';
+import type { Call } from '../call/call.ts';
+import { unlessAborted } from '../ending/until-aborted.ts';
+import { LimitedLog } from '../ports/limited-log.ts';
+import type { Clock, Ids, Log, LogFields } from '../ports/ports.ts';
+import { type Child, type Exit, startChild } from '../processes/child-process.ts';
+import { LastWords } from '../processes/last-words.ts';
+import { killGroup } from '../processes/orphans.ts';
+import { Backoff } from '../time/backoff.ts';
 import type { ReadVariables } from '../vault/references.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { EXCERPT_LENGTH, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.ts';
-import { type Child, type Exit, startChild } from './child-process.ts';
-import { LastWords } from './last-words.ts';
-import { killGroup } from './orphans.ts';
 import { type OnPush, SharedLine } from './shared-line.ts';
 
 /**

@@ -17,8 +17,8 @@ import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isAlive } from '../../test-support/is-alive.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
+import { killGroup, recordChild } from '../processes/orphans.ts';
 import { eventually } from './call.contract.ts';
-import { killGroup, recordChild } from './orphans.ts';
 import { childrenFolder } from './stdio-agent.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

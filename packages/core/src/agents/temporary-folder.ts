@@ -1,9 +1,9 @@
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Log } from '../ports.ts';
-import { endOrphans } from './orphans.ts';
-import { bootId, isRunning, processNameOf } from './process-name.ts';
+import type { Log } from '../ports/ports.ts';
+import { endOrphans } from '../processes/orphans.ts';
+import { bootId, isRunning, processNameOf } from '../processes/process-name.ts';
 import { childrenFolder } from './stdio-agent.ts';
 
 export interface TemporaryFolder {

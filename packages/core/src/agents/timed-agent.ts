@@ -1,9 +1,9 @@
 import { failure } from '@dragoman/protocols';
-import { ExtendedCall } from '../call.ts';
-import { Countdown } from '../countdown.ts';
-import type { Clock } from '../ports.ts';
-import { Refused } from '../refused.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { ExtendedCall } from '../call/call.ts';
+import { untilAborted } from '../ending/until-aborted.ts';
+import type { Clock } from '../ports/ports.ts';
+import { Refused } from '../refusals/refused.ts';
+import { Countdown } from '../time/countdown.ts';
 import type { Agent } from './agent.ts';
 
 /** An agent whose every answer may take this long and no longer, without the time in which it waits for a person. */

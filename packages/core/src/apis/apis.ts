@@ -2,13 +2,13 @@ import { accept, type Issue, issuesOf, type Json, type Outcome, reject, show } f
 import type { Gate } from '../gate/gate.ts';
 import { decodeHostPort, hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { ApiDefinition as validate } from '../generated/apis.js';
-import { nameIssues } from '../given-name.ts';
-import type { Clock, Log } from '../ports.ts';
-import { refuse } from '../refused.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import type { ApiStore } from '../store/apis.ts';
 import type { Api, ApiCatalogue } from './api.ts';
 import { decodeBaseUrl } from './base-url.ts';
 import { ApiDefinition, type ApiShape } from './definition.ts';
+import { nameIssues } from './given-name.ts';
 import { apiFromOpenApi } from './openapi.ts';
 
 export interface ApisOptions {

@@ -10,8 +10,8 @@ import {
   valueAt,
 } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
-import { cutTo } from '../cut-to.ts';
-import { spelledOut } from '../spelled-out.ts';
+import { spelledOut } from '../search/spelled-out.ts';
+import { cutTo } from '../text/cut-to.ts';
 import type { ApiShape } from './definition.ts';
 
 /**

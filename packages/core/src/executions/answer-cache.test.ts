@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
-import { CredentialUse } from '../credential-use.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 import { AnswerCache } from './answer-cache.ts';
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { CredentialUse } from '../credential-use.ts';
-import type { Clock, Ids } from '../ports.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 
 /**

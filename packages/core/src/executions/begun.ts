@@ -1,6 +1,6 @@
-import type { LongText } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
-import { type ExecutionEvent, type LiveExecution, pastEvents } from './live-execution.ts';
+import type { LongText } from '../text/long-text.ts';
+import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
 
 /** An execution that was asked for: its answer, and what is told on the way. */
 export interface Begun {
@@ -12,7 +12,7 @@ export interface Begun {
   /** How it ended, as JSON text, as soon as that is recorded. */
   result(): Promise<string | LongText>;
   /** What is told after a number, to the end. */
-  events(after: number): AsyncIterable<ExecutionEvent>;
+  events(after: number): AsyncIterable<ExecutionEventRecord>;
 }
 
 /** One that runs. */

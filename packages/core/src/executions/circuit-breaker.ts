@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 
 /**
  * Leaves alone what keeps failing:

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Api } from '../apis/api.ts';
-import { CredentialUse } from '../credential-use.ts';
 import { KnownUrls } from '../gate/known-urls.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import { refuseDestination } from './destination.ts';
 
 const shop: Api = { id: 'shop', base_url: 'https://api.example.com/v1', description: null, endpoints: [] };

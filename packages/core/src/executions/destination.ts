@@ -2,8 +2,8 @@ import { type Failure, failure } from '@dragoman/protocols';
 import { isListedEndpoint } from '@dragoman/protocols/a2e-workflow';
 import type { ApiCatalogue } from '../apis/api.ts';
 import { apiAround, isHostOfApi, pathBelowApi } from '../apis/api-around.ts';
+import type { Permissions } from '../call/principal.ts';
 import { credentialsIn } from '../gate/injection.ts';
-import type { Permissions } from '../principal.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 
 /**

@@ -1,14 +1,11 @@
 import { FAILURES, type Failure, failure, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
-import { everyHour } from '../every-hour.ts';
+import type { Principal } from '../call/principal.ts';
 import type { HostPort } from '../gate/host-port.ts';
 import type { Redactor } from '../gate/redactor.ts';
 import type { SecretUse } from '../gate/secrets.ts';
-import type { LongText } from '../long-text.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
-import type { PurgeTime } from '../purge-time.ts';
-import { failureOf, Refused, refuse } from '../refused.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { failureOf, Refused, refuse } from '../refusals/refused.ts';
 import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
 import type { RunPlace } from '../runs/run-place.ts';
 import type { RunTable } from '../runs/run-table.ts';
@@ -21,6 +18,9 @@ import type {
 } from '../store/executions.ts';
 import type { ForgettingStore, Removed } from '../store/forgetting.ts';
 import { type Claimed, claimAll, type Held } from '../store/held.ts';
+import type { LongText } from '../text/long-text.ts';
+import { everyHour } from '../time/every-hour.ts';
+import type { PurgeTime } from '../time/purge-time.ts';
 import type { Budgets } from '../workflow/budget.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';

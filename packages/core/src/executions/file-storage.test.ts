@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { smallDisk } from '../../test-support/small-disk.ts';
-import { failureOf } from '../refused.ts';
+import { failureOf } from '../refusals/refused.ts';
 import { FileStorage } from './file-storage.ts';
 
 let folder: string;

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { Ending } from '../ending.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
+import { Ending } from '../ending/ending.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
@@ -104,7 +104,7 @@ async function begun(store = rememberingHolds(memoryStore())) {
     storedData: {} as StoredData,
     askTarget: nothingAsked,
     context: {
-      principal: { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS },
+      principal: { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS },
       signal: new Ending(),
       deadline: 1000,
       hops: 0,

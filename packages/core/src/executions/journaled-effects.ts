@@ -1,8 +1,8 @@
 import type { Failure, JsonObject } from '@dragoman/protocols';
-import { abortSignalOf } from '../ending.ts';
-import { MOST_HOPS, TOO_MANY_HOPS } from '../hops.ts';
-import type { Clock } from '../ports.ts';
-import { failureOf, Refused, refuse } from '../refused.ts';
+import { MOST_HOPS, TOO_MANY_HOPS } from '../call/hops.ts';
+import { abortSignalOf } from '../ending/ending.ts';
+import type { Clock } from '../ports/ports.ts';
+import { failureOf, Refused, refuse } from '../refusals/refused.ts';
 import type { EffectKind, EffectRow } from '../store/executions.ts';
 import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite, TargetRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { Ending } from '../ending.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { Ending } from '../ending/ending.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
@@ -11,7 +11,7 @@ import type { StoredData } from './stored-data.ts';
 import { UsedSecrets } from './used-secrets.ts';
 
 const key = { owner: 'ann', executionId: 'e1' };
-const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
+const ann: Principal = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 test('a Wait that a restart comes upon takes what is left of it, and one that is over takes no time', async () => {
   const { clock, process } = await begun();

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
 import { Limiter } from '../limits/limiter.ts';
-import { stringOf } from '../long-text.ts';
-import type { Clock, Ids } from '../ports.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
 import { RunTable } from '../runs/run-table.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { StoreError } from '../store/store-error.ts';
+import { stringOf } from '../text/long-text.ts';
 import { openWorkflows } from './workflows.ts';
 
 // Durable before acknowledged, and nothing runs twice: also for executions whose record is written with their end.
 
-const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
+const ann: Principal = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS };
 const get = {
   fetch: { ApiCall: { method: 'GET', url: 'https://api.example.com/users', outputPath: '/workflow/users' } },
 };

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import type { ExecutionEnd, ExecutionRow, ExecutionStore } from '../store/executions.ts';
 import type { Held } from '../store/held.ts';
 import type { Plan } from '../workflow/plan.ts';

@@ -1,14 +1,14 @@
-import { type LongText, stringOf } from '../long-text.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
 import { ActiveRun } from '../runs/active-run.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
+import { type LongText, stringOf } from '../text/long-text.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
 import { NO_RESULTS, type ResultsSoFar, runningResult } from './result.ts';
 import type { UsedSecrets } from './used-secrets.ts';
 
 /** One thing told about an execution, with its number, by which a reader resumes. JSON text of one line. */
-export interface ExecutionEvent {
+export interface ExecutionEventRecord {
   readonly sequence: number;
   readonly event: Progress['event'] | 'execution-finished';
   readonly data: string;
@@ -120,7 +120,7 @@ export class LiveExecution extends ActiveRun {
   }
 
   /** Everything told after a number, to the end. What an effect led to is told when that effect is on the disk. */
-  async *read(after: number): AsyncGenerator<ExecutionEvent, void, undefined> {
+  async *read(after: number): AsyncGenerator<ExecutionEventRecord, void, undefined> {
     let next = after + 1;
     for (;;) {
       if (next < this.#events.length) {
@@ -162,7 +162,10 @@ export class LiveExecution extends ActiveRun {
 }
 
 /** What one that has ended told, read back. */
-export async function* pastEvents(row: ExecutionRow, after: number): AsyncGenerator<ExecutionEvent, void, undefined> {
+export async function* pastEvents(
+  row: ExecutionRow,
+  after: number,
+): AsyncGenerator<ExecutionEventRecord, void, undefined> {
   if (row.end === null) return;
   const told = JSON.parse(row.end.events) as readonly {
     readonly sequence: number;
@@ -196,7 +199,7 @@ function dataOf(sequence: number, executionId: string, progress: Progress): stri
   return `${head},"status":"${progress.status}","duration_ms":${duration}${cached}${url}}`;
 }
 
-function endEvent(sequence: number, executionId: string, status: string, result: string): ExecutionEvent {
+function endEvent(sequence: number, executionId: string, status: string, result: string): ExecutionEventRecord {
   const event = 'execution-finished';
   const head = JSON.stringify({ sequence, event, execution_id: executionId, status });
   return { sequence, event, data: `${head.slice(0, -1)},"result":${result}}` };

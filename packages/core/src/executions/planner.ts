@@ -11,7 +11,7 @@ import {
 } from '@dragoman/protocols/a2e-workflow';
 import { LRUCache } from 'lru-cache';
 import type { ApiCatalogue } from '../apis/api.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
 import type { Catalog } from '../workflow/catalog.ts';
 import { compilePlan, type Plan, type PlanOutcome } from '../workflow/plan.ts';
 import type { Asked, AskedOutcome } from './asked.ts';

@@ -1,4 +1,4 @@
-import type { LongText } from '../long-text.ts';
+import type { LongText } from '../text/long-text.ts';
 
 /** A recorded result as it is answered to a repeat: with `replayed` and the time of the first run before its own members. */
 export function replayedResult(result: string | LongText, firstRunAt: number): string | LongText {

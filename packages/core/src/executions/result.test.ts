@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { stringOf } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
+import { stringOf } from '../text/long-text.ts';
 import { type EndedRun, resultText } from './result.ts';
 
 const run: EndedRun = { status: 'success', results: '{"a":1}', skipped: [], errors: [] };

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { Finding, WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { type LongText, longBetween } from '../long-text.ts';
 import type { ExecutionRow } from '../store/executions.ts';
+import { type LongText, longBetween } from '../text/long-text.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 
 /** How an execution ended, as its owner is told (A2E, API Reference). The results are text already, and stay it. */

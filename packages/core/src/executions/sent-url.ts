@@ -1,4 +1,4 @@
-import { CredentialUse } from '../credential-use.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 
 /** The URL of a request as it was sent, with the name of each credential in the place of its value. */

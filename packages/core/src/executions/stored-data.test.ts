@@ -6,7 +6,7 @@ import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
-import { failureOf } from '../refused.ts';
+import { failureOf } from '../refusals/refused.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import type { StoreWrite } from '../workflow/effects.ts';

@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
-import type { Clock, Ids } from '../ports.ts';
-import { failureOf, Refused } from '../refused.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
 import type { EffectRow, StoredDataStore, StoredInfo, StoredQuota } from '../store/executions.ts';
 import type { Held } from '../store/held.ts';
 import type { StoredValue, StoreWrite } from '../workflow/effects.ts';

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
 import type { Label } from '../workflow/label.ts';
 
 /** What a running workflow asks of a target of the hub. */

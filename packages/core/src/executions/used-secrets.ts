@@ -1,7 +1,7 @@
 import { type HostPort, hostPortOf, nameOfHostPort } from '../gate/host-port.ts';
 import { credentialsIn } from '../gate/injection.ts';
 import type { Redactor } from '../gate/redactor.ts';
-import type { LongText } from '../long-text.ts';
+import type { LongText } from '../text/long-text.ts';
 import { redactedJson } from '../vault/redacted-json.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import type { JsonLimits } from '@dragoman/protocols';
 import type { Credential } from '@dragoman/protocols/a2e-workflow';
 import type { ApiCatalogue } from '../apis/api.ts';
+import type { Principal } from '../call/principal.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Secrets, SecretUse } from '../gate/secrets.ts';
 import type { Limiter } from '../limits/limiter.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
-import { PurgeTime } from '../purge-time.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
 import type { RunTable } from '../runs/run-table.ts';
 import type { Store } from '../store/store.ts';
+import { PurgeTime } from '../time/purge-time.ts';
 import { BUILT_IN, type Catalog } from '../workflow/catalog.ts';
 import type { LoadedOperations } from '../workflow/load-operations.ts';
 import { WorkflowPool } from '../workflow/pool.ts';
@@ -44,9 +44,9 @@ export interface WorkflowsOptions {
   readonly limits?: WorkflowsConfig;
   /** Of the lines of a workflow. */
   readonly jsonLimits?: JsonLimits;
-  /** Those of the spec unless told. */
+  /** Default: those of the specification. */
   readonly operations?: LoadedOperations;
-  /** How long what has ended is kept; a day unless told. */
+  /** How long what has ended is kept. Default: a day. */
   readonly keepMs?: number;
   /** The time by which old data is deleted. Default: the clock. */
   readonly purgeTime?: Pick<PurgeTime, 'now'>;
@@ -61,7 +61,7 @@ export interface KnownCredentials extends Pick<Secrets, 'redactorFor'> {
 }
 
 /** Everything that plans and executes workflows, in one piece. */
-export interface Workflows {
+export interface WorkflowService {
   /** Reads what is asked for. */
   readonly reader: AskedReader;
   readonly planner: Planner;
@@ -79,7 +79,7 @@ export interface Workflows {
   stop(): Promise<void>;
 }
 
-export function openWorkflows(options: WorkflowsOptions): Workflows {
+export function openWorkflows(options: WorkflowsOptions): WorkflowService {
   const { store, folder, gate, apis, credentials, limiter, principalNamed, clock, ids, log } = options;
   const { keepMs = ONE_DAY, purgeTime = new PurgeTime({ clock, log }) } = options;
   const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...options.limits };

@@ -1,5 +1,5 @@
 import type { OwnOperations } from '@dragoman/protocols/a2e-workflow';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
 import type { Store } from '../store/store.ts';
 
 /** What is asked to tell what happened: the record, and who may do what now. */

@@ -1,8 +1,8 @@
 import { type Allowed, type Explanation, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
-import { stringOf } from '../long-text.ts';
-import type { Permissions } from '../principal.ts';
+import type { Permissions } from '../call/principal.ts';
 import type { ExecutionRow } from '../store/store.ts';
+import { stringOf } from '../text/long-text.ts';
 import { NO_CHANGES } from './changes.ts';
 import type { ExplainContext } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';

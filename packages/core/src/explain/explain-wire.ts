@@ -1,6 +1,6 @@
 import type { Allowed, Explanation } from '@dragoman/protocols';
 import { isWireErrorCode, WIRE_ERRORS } from '@dragoman/protocols/a2e-wire';
-import type { Permissions } from '../principal.ts';
+import type { Permissions } from '../call/principal.ts';
 import type { AuditEntry } from '../tools/wire/audit.ts';
 import { NO_CHANGES } from './changes.ts';
 import type { ExplainContext } from './explain-context.ts';

@@ -1,4 +1,4 @@
-import { allows, entryFor, type Permissions } from '../principal.ts';
+import { allows, entryFor, type Permissions } from '../call/principal.ts';
 
 /** Which entry of a list of permissions allows a name now. */
 export function permissionRule(permissions: Permissions, list: keyof Permissions, name: string): string {

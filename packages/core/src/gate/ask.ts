@@ -1,6 +1,6 @@
 import type { Dispatcher, Pool } from 'undici';
-import type { Clock } from '../ports.ts';
-import { Refused } from '../refused.ts';
+import type { Clock } from '../ports/ports.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { Deadline } from './deadline.ts';
 import { type Head, OutboundExchange } from './exchange.ts';
 import type { InboundAnswer } from './gate.ts';

@@ -1,4 +1,4 @@
-import { failureOf } from '../refused.ts';
+import { failureOf } from '../refusals/refused.ts';
 
 /** Why a host could not be reached, or the way to it broke, in plain words. */
 export function connectFault(error: unknown): string {

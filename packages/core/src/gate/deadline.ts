@@ -1,7 +1,7 @@
-import { Ending, type StopSignal } from '../ending.ts';
-import type { Cancel, Clock } from '../ports.ts';
-import { Refused } from '../refused.ts';
-import { unlessAborted } from '../until-aborted.ts';
+import { Ending, type StopSignal } from '../ending/ending.ts';
+import { unlessAborted } from '../ending/until-aborted.ts';
+import type { Cancel, Clock } from '../ports/ports.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { OutboundExchange } from './exchange.ts';
 import { late } from './gate-failure.ts';
 

@@ -1,6 +1,6 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext, type TLSSocket } from 'node:tls';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import { isSameAddress } from './address.ts';
 import { trustContext } from './trust.ts';
 

@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import { NoAnswerYet } from './resolver.ts';
 
 export interface DnsOptions {

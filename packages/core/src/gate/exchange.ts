@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import { failureOf, Refused } from '../refused.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
 import { connectFault } from './connect-fault.ts';
 import { brokenAnswer, excessive, tooLarge, unreachableHost } from './gate-failure.ts';
 import { joined } from './whole-body.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import type { Failure } from '@dragoman/protocols';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { systemClock } from '../../test-support/system-clock.ts';
-import { failureOf } from '../refused.ts';
+import { failureOf } from '../refusals/refused.ts';
 import type { InboundAnswer, OutboundRequest } from './gate.ts';
 import { type GateOptions, type NetworkGate, openGate } from './network-gate.ts';
 

@@ -1,6 +1,6 @@
 import type { Failure } from '@dragoman/protocols';
-import type { CredentialUse } from '../credential-use.ts';
-import type { StopSignal } from '../ending.ts';
+import type { StopSignal } from '../ending/ending.ts';
+import type { CredentialUse } from '../secrets/credential-use.ts';
 import type { SecretText } from './secret-text.ts';
 
 /**

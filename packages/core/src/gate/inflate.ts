@@ -1,7 +1,7 @@
 import { Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { show } from '@dragoman/protocols';
-import { failureOf, Refused } from '../refused.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
 import { excessive, tooLarge } from './gate-failure.ts';
 import type { GateLimits } from './limits.ts';
 

@@ -1,4 +1,4 @@
-import { CredentialUse } from '../credential-use.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import type { OutboundHeader, OutboundRequest } from './gate.ts';
 import { SecretText } from './secret-text.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import { dnsResolve, NoNameServer } from './dns-lookups.ts';
 import { inTime, type Lookup, NoAnswerYet, type Resolve, systemResolve } from './resolver.ts';
 import { SystemLookups } from './system-lookups.ts';

@@ -2,7 +2,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../../test-support/ports.ts';
 import { systemClock } from '../../test-support/system-clock.ts';
-import { CredentialUse } from '../credential-use.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import { asking, failureFrom, GateBench, textOf } from './gate.contract.ts';
 import type { InboundAnswer } from './gate.ts';
 import type { GateOptions } from './network-gate.ts';

@@ -1,11 +1,11 @@
 import { isIPv4, type Socket } from 'node:net';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { buildConnector } from 'undici';
-import { abortSignalOf, type StopSignal } from '../ending.ts';
-import { LimitedLog } from '../limited-log.ts';
-import type { Clock, Log } from '../ports.ts';
-import { failureOf, Refused } from '../refused.ts';
-import { unlessAborted } from '../until-aborted.ts';
+import { abortSignalOf, type StopSignal } from '../ending/ending.ts';
+import { unlessAborted } from '../ending/until-aborted.ts';
+import { LimitedLog } from '../ports/limited-log.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
 import { judgeAddress } from './address.ts';
 import { ask, type Outbound } from './ask.ts';
 import { connectFault } from './connect-fault.ts';

@@ -1,6 +1,6 @@
 import { failure, show } from '@dragoman/protocols';
-import { headerFault } from '../header-fault.ts';
-import { Refused } from '../refused.ts';
+import { headerFault } from '../refusals/header-fault.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { OutboundRequest } from './gate.ts';
 import type { GateLimits } from './limits.ts';
 

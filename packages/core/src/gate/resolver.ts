@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 
 /** Every address of a name, in the order to try them. Rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;

@@ -1,4 +1,4 @@
-import { SLICE } from '../long-text.ts';
+import { SLICE } from '../text/long-text.ts';
 import type { InboundAnswer } from './gate.ts';
 
 /** All bytes of an answer's body, the cheapest way there is. In place of reading it by pieces. */

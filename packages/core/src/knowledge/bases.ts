@@ -1,8 +1,8 @@
 import { accept, type Issue, issuesOf, type Json, type Outcome, reject, show } from '@dragoman/protocols';
+import { nameIssues } from '../apis/given-name.ts';
+import { allows, type Principal } from '../call/principal.ts';
 import { KnowledgeBaseDefinition as validate } from '../generated/knowledge.js';
-import { nameIssues } from '../given-name.ts';
-import type { Clock } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
+import type { Clock } from '../ports/ports.ts';
 import type { KnowledgeStore } from '../store/knowledge.ts';
 import { KnowledgeBaseDefinition } from './definition.ts';
 

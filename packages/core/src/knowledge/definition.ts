@@ -1,5 +1,5 @@
 import type { JsonObject, Static } from '@dragoman/protocols';
-import { GivenName } from '../given-name.ts';
+import { GivenName } from '../apis/given-name.ts';
 import { THING_TYPES } from './thing.ts';
 
 const DocumentShape = {
@@ -31,10 +31,10 @@ export const KnowledgeBaseDefinition = {
   additionalProperties: false,
 } as const;
 export type KnowledgeBaseDefinition = Omit<Static<typeof KnowledgeBaseDefinition>, 'documents'> & {
-  readonly documents: readonly KnowledgeDocument[];
+  readonly documents: readonly DocumentDefinition[];
 };
 
-export interface KnowledgeDocument {
+export interface DocumentDefinition {
   readonly id: string;
   readonly title?: string;
   readonly text: string;
@@ -49,7 +49,7 @@ export const SearchRequest = {
     query: { type: 'string', minLength: 1, maxLength: 1000, pattern: '\\S' },
     kb_id: { type: 'string', minLength: 1, maxLength: 100, description: 'Only the documents of this knowledge base.' },
     type: { enum: THING_TYPES, description: 'Only things of this kind.' },
-    top_k: { type: 'integer', minimum: 1, maximum: 50, description: 'Hits at most; 5 unless told.' },
+    top_k: { type: 'integer', minimum: 1, maximum: 50, description: 'Hits at most. Default: 5.' },
     token_budget: {
       type: 'integer',
       minimum: 50,

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { CredentialUse } from '../credential-use.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { EndpointEmbedder } from './endpoint-embedder.ts';
 
 function answering(status: number, text: string, reader = new JsonReader()) {

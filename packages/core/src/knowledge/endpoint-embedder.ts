@@ -1,9 +1,9 @@
 import { isObject, type Json } from '@dragoman/protocols';
-import { CredentialUse } from '../credential-use.ts';
 import type { Gate } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
-import type { Clock, Log } from '../ports.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { type Embedder, unit } from './embedder.ts';
 
 export interface EndpointEmbedderOptions {

@@ -6,11 +6,11 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TopicEmbedder } from '../../test-support/topic-embedder.ts';
 import { Apis, decodeApi } from '../apis/apis.ts';
-import { NO_PERMISSIONS, type Permissions, type Principal } from '../principal.ts';
+import { NO_PERMISSIONS, type Permissions, type Principal } from '../call/principal.ts';
 import { decodeKnowledgeBase, KnowledgeBases } from './bases.ts';
 import type { SearchRequest } from './definition.ts';
 import type { Embedder } from './embedder.ts';
-import { Knowledge } from './knowledge.ts';
+import { KnowledgeSearch } from './knowledge.ts';
 import { apiSource } from './sources/apis.ts';
 import { documentSource } from './sources/documents.ts';
 import { endpointSource } from './sources/endpoints.ts';
@@ -19,7 +19,7 @@ import { operationSource } from './sources/operations.ts';
 const ALL = { operations: ['*'], apis: ['*'] };
 
 function agent(id: string, permissions: Partial<Permissions> = ALL): Principal {
-  return { id, role: 'agent', permissions: { ...NO_PERMISSIONS, ...permissions } };
+  return { id, kind: 'agent', permissions: { ...NO_PERMISSIONS, ...permissions } };
 }
 
 async function world(embedder?: Embedder) {
@@ -34,7 +34,7 @@ async function world(embedder?: Embedder) {
     returns: 'Goods are taken back for thirty days.',
     hours: 'We open at nine.',
   });
-  const knowledge = new Knowledge({
+  const knowledge = new KnowledgeSearch({
     sources: [operationSource({ Weigh: WEIGH }), apiSource(apis), endpointSource(apis), documentSource(bases)],
     bases,
     clock,
@@ -296,7 +296,7 @@ test('thousands of things are read without holding anybody up', async () => {
 });
 
 /** The answer once all vectors are there. */
-async function settled(search: () => ReturnType<Knowledge['search']>): ReturnType<Knowledge['search']> {
+async function settled(search: () => ReturnType<KnowledgeSearch['search']>): ReturnType<KnowledgeSearch['search']> {
   for (;;) {
     const found = await search();
     if (found.ranking === 'words+meaning' && found.pending === undefined) return found;

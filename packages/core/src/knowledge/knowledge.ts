@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JsonObject } from '@dragoman/protocols';
-import type { Clock, Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
-import { refuse } from '../refused.ts';
+import type { Principal } from '../call/principal.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
+import { asWritten, type WordHit } from '../search/word-index.ts';
 import type { KnowledgeBases } from './bases.ts';
 import type { SearchRequest } from './definition.ts';
 import { type Embedder, nearness } from './embedder.ts';
@@ -12,7 +13,6 @@ import { type Likeness, scoresOf, WEIGHTS, type Weights } from './ranking.ts';
 import type { Source } from './thing.ts';
 import { type Entry, ThingIndex } from './thing-index.ts';
 import { withinBudget } from './token-budget.ts';
-import { asWritten, type WordHit } from './word-index.ts';
 
 export interface KnowledgeOptions {
   readonly sources: readonly Source[];
@@ -41,7 +41,7 @@ export interface Found {
 }
 
 /** Finds what a caller may use, by words and by meaning. Nothing of it is loaded before the first search. */
-export class Knowledge implements AsyncDisposable {
+export class KnowledgeSearch implements AsyncDisposable {
   readonly #bases: KnowledgeBases;
   readonly #clock: Clock;
   readonly #log: Log;

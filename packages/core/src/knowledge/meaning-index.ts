@@ -1,4 +1,4 @@
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/ports.ts';
 import type { Embedder } from './embedder.ts';
 
 /**

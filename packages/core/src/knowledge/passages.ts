@@ -1,4 +1,4 @@
-import { spelledOut } from '../spelled-out.ts';
+import { spelledOut } from '../search/spelled-out.ts';
 import type { Thing } from './thing.ts';
 
 /** The pieces of a thing that are compared by meaning: all of it in one, and each sentence by itself. */

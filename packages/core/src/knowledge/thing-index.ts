@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
+import { WordIndex } from '../search/word-index.ts';
 import type { MeaningIndex } from './meaning-index.ts';
 import { type Passages, passagesOf } from './passages.ts';
 import { keyOf, type Source, type Thing } from './thing.ts';
-import { WordIndex } from './word-index.ts';
 
 /** A thing as the index knows it. */
 export interface Entry {

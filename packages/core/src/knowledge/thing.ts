@@ -1,5 +1,5 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
 
 /** The kinds of things that can be found. */
 export const THING_TYPES = ['operation', 'api', 'endpoint', 'tool', 'workflow', 'document'] as const;

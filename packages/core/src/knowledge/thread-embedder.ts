@@ -1,13 +1,13 @@
 import type { Worker } from 'node:worker_threads';
-import type { Cancel, Clock, Log } from '../ports.ts';
-import { startThread } from '../threads/start-thread.ts';
+import type { Cancel, Clock, Log } from '../ports/ports.ts';
+import { startThread } from '../worker-threads/start-thread.ts';
 import type { Embedder } from './embedder.ts';
 import type { FromEmbeddingThread, ToEmbeddingThread } from './embedding-messages.ts';
 
 export interface ThreadEmbedderOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** How long it stays after its last work; a minute unless told. */
+  /** How long it stays after its last work. Default: a minute. */
   readonly idleMs?: number;
   /** In place of the thread with the encoder. */
   readonly start?: () => Worker;

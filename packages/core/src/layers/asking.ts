@@ -1,6 +1,6 @@
-import type { Ask } from '../ask.ts';
-import { type Added, type Call, ExtendedCall } from '../call.ts';
-import type { Layer } from '../handler.ts';
+import type { Ask } from '../call/ask.ts';
+import { type Added, type Call, ExtendedCall } from '../call/call.ts';
+import type { Layer } from '../call/handler.ts';
 import type { OpenQuestions } from '../questions/open-questions.ts';
 
 /**

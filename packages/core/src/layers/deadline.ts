@@ -1,10 +1,10 @@
 import { failure } from '@dragoman/protocols';
-import type { Ask } from '../ask.ts';
-import { type Added, type Call, ExtendedCall } from '../call.ts';
-import { Countdown } from '../countdown.ts';
-import type { Layer } from '../handler.ts';
-import type { Clock } from '../ports.ts';
-import { Refused } from '../refused.ts';
+import type { Ask } from '../call/ask.ts';
+import { type Added, type Call, ExtendedCall } from '../call/call.ts';
+import type { Layer } from '../call/handler.ts';
+import type { Clock } from '../ports/ports.ts';
+import { Refused } from '../refusals/refused.ts';
+import { Countdown } from '../time/countdown.ts';
 
 /**
  * Ends a call that takes longer than this, without the time in which a question to a person is open. Whoever runs the call sees

@@ -5,8 +5,8 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
-import { Engine } from '../engine.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { Engine } from '../engine/engine.ts';
 
 let engine: Engine;
 let clock: TestClock;
@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => engine.stop({ drainMs: 0 }));
 
-const principal = (id: string): Principal => ({ id, role: 'agent', permissions: ALL_PERMISSIONS });
+const principal = (id: string): Principal => ({ id, kind: 'agent', permissions: ALL_PERMISSIONS });
 let requests = 0;
 
 /** Says something in a session, and gives what the agent was told of it. */

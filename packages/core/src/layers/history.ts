@@ -1,9 +1,9 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { type Call, ExtendedCall, type SaidBefore } from '../call.ts';
-import type { Layer } from '../handler.ts';
+import { type Call, ExtendedCall, type SaidBefore } from '../call/call.ts';
+import type { Layer } from '../call/handler.ts';
 import { lookBack } from '../runs/look-back.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { SaidRange, SessionKey, SessionStore, ThreadStore, Turn } from '../store/store.ts';
+import type { RecordedTurn, SaidRange, SessionKey, SessionStore, ThreadStore } from '../store/store.ts';
 
 export interface HistoryOptions {
   readonly sessions: SessionStore;
@@ -37,7 +37,7 @@ function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: History
     const most = Math.floor(Math.min(limit, MOST));
     if (sessionId === null && most >= 1) return broughtAlong(envelope, most);
     // Anonymous conversations are kept where nobody can read them.
-    if (sessionId === null || requestId === null || principal.role === 'anonymous' || !(most >= 1)) return [];
+    if (sessionId === null || requestId === null || principal.kind === 'anonymous' || !(most >= 1)) return [];
     const key = { owner: principal.id, agentId: context.agentOf(envelope, { principal }), sessionId };
     const range = { before: requestId, limit: most, maxBytes };
     const { said, left, from } = await inJournal(key, range, context);
@@ -100,7 +100,7 @@ async function inJournal(key: SessionKey, range: SaidRange, context: HistoryOpti
   return { said: turns.reverse().flat(), left, from };
 }
 
-async function saidIn(turn: Turn, owner: string, { runs }: HistoryOptions): Promise<SaidBefore[]> {
+async function saidIn(turn: RecordedTurn, owner: string, { runs }: HistoryOptions): Promise<SaidBefore[]> {
   const { requestId, envelope, acceptedAt } = turn;
   const { params = {} } = JSON.parse(envelope) as { params?: JsonObject };
   const asked: SaidBefore = {

@@ -5,8 +5,8 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
-import { Engine } from '../engine.ts';
-import { ALL_PERMISSIONS } from '../principal.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
+import { Engine } from '../engine/engine.ts';
 
 /** What is recorded of a request with this hint. */
 async function priorityWith(hint: string): Promise<unknown> {
@@ -23,7 +23,7 @@ async function priorityWith(hint: string): Promise<unknown> {
     agent_ref: { id: 'echo' },
     channel_context: { priority: hint },
   });
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const frames = engine.handle(envelope, { principal, signal: new AbortController().signal, log });
   for await (const frame of frames) if (frame.is_final) break;
   return (await store.requests.find({ owner: 'ada', requestId: 'r1' }))?.priority;

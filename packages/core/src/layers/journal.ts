@@ -1,11 +1,11 @@
 import { type E2AEnvelope, parseTimestamp } from '@dragoman/protocols';
-import type { Call } from '../call.ts';
-import { isForAgent } from '../gateway/gateway.ts';
-import type { Handler } from '../handler.ts';
-import { Refused } from '../refused.ts';
-import type { Router } from '../router.ts';
+import type { Router } from '../agents/router.ts';
+import type { Call } from '../call/call.ts';
+import type { Handler } from '../call/handler.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { Reading } from '../runs/reading.ts';
 import type { Runs } from '../runs/runs.ts';
+import { isForAgent } from '../server-methods/server-methods.ts';
 
 /** Records the request before it is answered and every frame before it is seen; a repeat gets the recorded answer. */
 export function journal({ runs, router }: { runs: Runs; router: Router }): (next: Handler) => Handler<Reading> {
@@ -19,7 +19,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): (next
     const admission = {
       agentId,
       // Nor does a stranger, whose name for one may be somebody's: what the agent says there by itself would reach neither.
-      sessionId: forAgent && call.principal.role !== 'anonymous' ? envelope.session_id : null,
+      sessionId: forAgent && call.principal.kind !== 'anonymous' ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
       endsUnread: hints['cancel_on_disconnect'] === true,
       expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? call.beside?.holdUntil ?? null,

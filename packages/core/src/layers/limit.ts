@@ -1,4 +1,4 @@
-import type { Check } from '../handler.ts';
+import type { Check } from '../call/handler.ts';
 import type { Limiter } from '../limits/limiter.ts';
 
 /** Counts every request that starts work, unless the door it came by has done so. */

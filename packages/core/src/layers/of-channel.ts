@@ -1,4 +1,4 @@
-import type { Layer } from '../handler.ts';
+import type { Layer } from '../call/handler.ts';
 
 /** What an endpoint does to the requests of its channel on their way to the agent. */
 export function ofChannel(layers: ReadonlyMap<string, Layer>): Layer {

@@ -1,10 +1,10 @@
-import { claimedIdentities } from '../claimed-identities.ts';
-import { concernsAgent } from '../gateway/gateway.ts';
-import type { Check } from '../handler.ts';
-import { allows } from '../principal.ts';
-import { Refused, refuse } from '../refused.ts';
-import type { Router } from '../router.ts';
-import { targetOf } from '../target.ts';
+import type { Router } from '../agents/router.ts';
+import type { Check } from '../call/handler.ts';
+import { allows } from '../call/principal.ts';
+import { targetOf } from '../call/target.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
+import { claimedIdentities } from '../runs/claimed-identities.ts';
+import { concernsAgent } from '../server-methods/server-methods.ts';
 
 /** Lets through what the caller's permissions name. An empty list lets nothing through. */
 export function permit(router: Router): Check {

@@ -1,6 +1,6 @@
 import { formatTimestamp } from '@dragoman/protocols';
-import type { Check } from '../handler.ts';
-import type { Clock } from '../ports.ts';
+import type { Check } from '../call/handler.ts';
+import type { Clock } from '../ports/ports.ts';
 
 /** E2A §4.2: an envelope that was made here from a message of another protocol says when. */
 export function stampConversion(clock: Clock): Check {

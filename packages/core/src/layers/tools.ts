@@ -1,8 +1,9 @@
 import type { E2AEnvelope } from '@dragoman/protocols';
-import { type Added, type Call, ExtendedCall } from '../call.ts';
-import type { Layer } from '../handler.ts';
-import { hopsOf } from '../hops.ts';
-import { type CallerTools, callerTools } from '../tools/caller-tools.ts';
+import { type Added, type Call, ExtendedCall } from '../call/call.ts';
+import type { CallerTools } from '../call/caller-tools.ts';
+import type { Layer } from '../call/handler.ts';
+import { hopsOf } from '../call/hops.ts';
+import { callerTools } from '../tools/caller-tools.ts';
 import type { ToolRegistry } from '../tools/tool-registry.ts';
 
 /** Gives an agent the tools its caller may use. */

@@ -1,6 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, projectionsFor } from '@dragoman/protocols';
-import type { Layer } from '../handler.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
+import type { Layer } from '../call/handler.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
 /**
  * A unary answer is a stream of one frame: a request with `is_stream: false` is recorded as its final frame alone, with the

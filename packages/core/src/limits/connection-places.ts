@@ -1,4 +1,4 @@
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
 
 export interface ConnectionPlacesOptions {
   /** Of all together. */

@@ -1,7 +1,7 @@
-import { isEmpty } from '../is-empty.ts';
-import type { Clock } from '../ports.ts';
-import type { Principal, RateLimits } from '../principal.ts';
-import { refuse } from '../refused.ts';
+import type { Principal, RateLimits } from '../call/principal.ts';
+import { hasNoMembers } from '../json/is-empty.ts';
+import type { Clock } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import type { CounterStore } from '../store/store.ts';
 import { DEFAULT_RATE_LIMITS } from './rate-limits.ts';
 import { SlidingWindows, type Window, type WindowState } from './sliding-window.ts';
@@ -54,11 +54,11 @@ export class Limiter {
 
   /** Of most callers the same three, made once. */
   #requestWindowsOf(principal: Principal): readonly Window[] {
-    return isEmpty(principal.limits) ? this.#usualWindows : requestWindows(this.limitsOf(principal));
+    return hasNoMembers(principal.limits) ? this.#usualWindows : requestWindows(this.limitsOf(principal));
   }
 
   #callWindowsOf(principal: Principal): readonly Window[] {
-    return isEmpty(principal.limits) ? this.#usualCallWindows : callWindows(this.limitsOf(principal));
+    return hasNoMembers(principal.limits) ? this.#usualCallWindows : callWindows(this.limitsOf(principal));
   }
 
   #take(principal: Principal, windows: readonly Window[], what: string): readonly WindowState[] {

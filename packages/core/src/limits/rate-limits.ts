@@ -1,4 +1,4 @@
-import type { RateLimits } from '../principal.ts';
+import type { RateLimits } from '../call/principal.ts';
 
 export const DEFAULT_RATE_LIMITS: RateLimits = {
   requests_per_minute: 60,

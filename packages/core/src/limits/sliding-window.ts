@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import type { CounterRow, CounterStore } from '../store/store.ts';
 
 /** One limit: how many in how long. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import { Strangers } from './strangers.ts';
 
 class SetClock implements Clock {

@@ -1,5 +1,5 @@
 import { type Failure, failure } from '@dragoman/protocols';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import { SlidingWindows } from './sliding-window.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { NO_PERMISSIONS, type Principal } from '../principal.ts';
+import { NO_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { UnreadBudget } from './unread-budget.ts';
 
 /** A budget of 100 bytes, and connections that tell when they are dropped. */
@@ -10,7 +10,7 @@ function setUp() {
   const dropped: string[] = [];
   const open = (name: string, caller?: string) => {
     const principal: Principal | undefined =
-      caller === undefined ? undefined : { id: caller, role: 'agent', permissions: NO_PERMISSIONS };
+      caller === undefined ? undefined : { id: caller, kind: 'agent', permissions: NO_PERMISSIONS };
     return budget.open({ principal, address: '192.0.2.1', drop: () => dropped.push(name) });
   };
   return { budget, dropped, open };

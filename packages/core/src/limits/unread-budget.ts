@@ -1,5 +1,5 @@
-import type { Clock, Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
+import type { Principal } from '../call/principal.ts';
+import type { Clock, Log } from '../ports/ports.ts';
 
 export interface UnreadBudgetOptions {
   /** Of all connections together. */

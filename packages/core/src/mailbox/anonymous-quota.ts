@@ -1,9 +1,9 @@
 import type { E2AResponse } from '@dragoman/protocols';
-import type { Clock } from '../ports.ts';
-import type { PurgeTime } from '../purge-time.ts';
-import { refuse } from '../refused.ts';
+import type { Clock } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import { frameText } from '../runs/frame-text.ts';
 import { type AnonymousStore, RECORD_BYTES } from '../store/anonymous.ts';
+import type { PurgeTime } from '../time/purge-time.ts';
 
 export interface AnonymousQuotaSettings {
   /** Bytes that all senders without a key have on the disk together. */

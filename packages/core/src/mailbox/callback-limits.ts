@@ -1,6 +1,6 @@
 import { SlidingWindows } from '../limits/sliding-window.ts';
-import type { Clock } from '../ports.ts';
-import { refuse } from '../refused.ts';
+import type { Clock } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import { addressOf } from './callback-address.ts';
 
 export interface CallbackLimitSettings {

@@ -1,5 +1,5 @@
 import { type MailboxMessage, sameAgentId } from '@dragoman/protocols/a2a-mailbox';
-import { allows, type Principal } from '../principal.ts';
+import { allows, type Principal } from '../call/principal.ts';
 
 /** An agent that can be written to, as its operator describes it. */
 export interface Addressee {

@@ -6,11 +6,11 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { type ModuleAgentFunction, moduleAgent } from '../agents/module-agent.ts';
-import { Engine } from '../engine.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { Engine } from '../engine/engine.ts';
 import { type GateOptions, openGate } from '../gate/network-gate.ts';
 import { Outbox } from '../outbox/outbox.ts';
 import { SigningKeys } from '../outbox/signing-keys.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
 import { Signatures } from '../signing/signatures.ts';
 import type { Store } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -18,7 +18,7 @@ import { anonymousOwner, anonymousPrincipal } from './anonymous.ts';
 import { AnonymousQuota } from './anonymous-quota.ts';
 import { CallbackLimits } from './callback-limits.ts';
 import { type Addressee, Directory } from './directory.ts';
-import { Mailbox } from './mailbox.ts';
+import { MailboxService } from './mailbox.ts';
 
 const signatures = new Signatures();
 afterAll(() => signatures[Symbol.asyncDispose]());
@@ -26,7 +26,7 @@ afterAll(() => signatures[Symbol.asyncDispose]());
 const clock = new TestClock();
 const ids = new TestIds();
 const log = new SilentLog();
-const ANN = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+const ANN = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
 const CALLED_BACK = { name: 'Ann', callbackUrl: 'https://away.example/in' };
 
 test('a message that cannot be recorded is told to its sender, and is whole when it comes again', async () => {
@@ -136,7 +136,7 @@ test.each([
   const agentId = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:12';
   const renamed = new Directory({ identity: { name: 'Bureau', agentId }, addressees: () => addressees });
   const after = { mailbox: before.again(renamed) };
-  const send = ({ mailbox }: { mailbox: Mailbox }, to: string | null) =>
+  const send = ({ mailbox }: { mailbox: MailboxService }, to: string | null) =>
     mailbox.receive(message('hello', { messageId: `m-${to}`, taskType: 'greet', ...metadata }, { name: 'Bob' }, to), {
       principal: ANN,
     });
@@ -523,7 +523,7 @@ function mailboxOn(
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
   const outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => true });
   const again = (changed: Directory) =>
-    new Mailbox({
+    new MailboxService({
       ...{ engine, store, outbox, gate, clock, ids, log, directory: changed },
       callbackLimits: new CallbackLimits({ clock, settings: { queuedPerSender: 10, anonymousPerHost: 10 } }),
       anonymousQuota: new AnonymousQuota({

@@ -1,8 +1,8 @@
 import { isPassingStatus, retryAfterMs } from '@dragoman/protocols';
-import type { StopSignal } from '../ending.ts';
+import type { StopSignal } from '../ending/ending.ts';
 import type { Gate, InboundAnswer } from '../gate/gate.ts';
-import type { Clock } from '../ports.ts';
-import { failureOf } from '../refused.ts';
+import type { Clock } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
 import type { DeliveryFailure, DueDelivery } from '../store/store.ts';
 import type { PreparedDelivery } from './prepared.ts';
 

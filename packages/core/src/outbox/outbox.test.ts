@@ -8,7 +8,7 @@ import { TestIds } from '../../test-support/test-ids.ts';
 import { GateBench } from '../gate/gate.contract.ts';
 import type { Gate, InboundAnswer, OutboundRequest } from '../gate/gate.ts';
 import { openGate } from '../gate/network-gate.ts';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
 import { Signatures } from '../signing/signatures.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { NewDelivery } from '../store/store.ts';

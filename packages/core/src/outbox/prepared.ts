@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import type { DueDelivery, OutboxStore } from '../store/store.ts';
 import { webhookHeaders } from './signature.ts';
 import type { SigningKeys } from './signing-keys.ts';

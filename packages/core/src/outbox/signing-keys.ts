@@ -1,6 +1,6 @@
 import { createPublicKey, hash, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { Log } from '../ports.ts';
+import type { Log } from '../ports/ports.ts';
 import { keyIn, newKey } from '../signing/key-file.ts';
 import { signatureOf } from '../signing/private-key.ts';
 import type { Signatures } from '../signing/signatures.ts';

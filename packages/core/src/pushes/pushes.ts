@@ -1,6 +1,6 @@
 import { type E2AResponse, encodeResponse, newResponse, SERVER_PUSH_KEY } from '@dragoman/protocols';
-import type { Clock, Ids, Log } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
 import type { SessionStore } from '../store/store.ts';
 
 /** What an agent says by itself: it answers no request. */

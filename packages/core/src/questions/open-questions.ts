@@ -13,11 +13,11 @@ import {
   questionEndBody,
   rejectingOption,
 } from '@dragoman/protocols';
-import type { AskingOptions } from '../ask.ts';
-import type { RunningCall } from '../call.ts';
-import type { Cancel, Clock, Ids, Log } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
-import { Refused, refuse } from '../refused.ts';
+import type { AskingOptions } from '../call/ask.ts';
+import type { RunningCall } from '../call/call.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import type { Cancel, Clock, Ids, Log } from '../ports/ports.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
 import type { RequestKey } from '../store/store.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 
@@ -240,7 +240,7 @@ interface Asked {
 
 /** Why a caller may not answer: in words, or `not_found` where it may not learn of the question either. */
 function refusalOf({ open, askers }: Asked, { principal, isToolCall = false }: Answerer): string | undefined {
-  const isOwner = principal.id === open.owner && principal.role !== 'anonymous';
+  const isOwner = principal.id === open.owner && principal.kind !== 'anonymous';
   if (!isOwner && !allows(principal.permissions.operations, ANSWER_OPERATION)) return 'not_found';
   if (askers.has(principal.id)) return 'An agent cannot answer the question of a request that it answers.';
   if (isToolCall && !ANSWERED_BY_TOOLS.has(open.question.kind)) {

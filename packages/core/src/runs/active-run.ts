@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
-import { Ending } from '../ending.ts';
-import { Refused } from '../refused.ts';
+import { Ending } from '../ending/ending.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { Slot } from './slots.ts';
 
 /**

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import type { E2AEnvelope, E2AResponse, Json, JsonObject } from '@dragoman/protocols';
 import { isObject } from '@dragoman/protocols';
 import type { Redactor } from '../gate/redactor.ts';
-import type { Log, LogFields } from '../ports.ts';
+import type { Log, LogFields } from '../ports/ports.ts';
 import { SecretRedactor } from '../vault/secret-redactor.ts';
 
 /**

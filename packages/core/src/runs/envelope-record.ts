@@ -1,5 +1,5 @@
 import { type E2AEnvelope, type E2AProvenance, encodeEnvelope, newEnvelope } from '@dragoman/protocols';
-import { isEmpty } from '../is-empty.ts';
+import { hasNoMembers } from '../json/is-empty.ts';
 
 /**
  * An envelope as it is recorded: without the two thirds of its fields that say what an envelope says that does not mention
@@ -7,7 +7,7 @@ import { isEmpty } from '../is-empty.ts';
  * it several times as fast as fields that are put together one by one; what is `undefined` JSON leaves out.
  */
 export function envelopeRecord(envelope: E2AEnvelope): string {
-  if (!isEmpty(envelope.extras)) return JSON.stringify(encodeEnvelope(envelope));
+  if (!hasNoMembers(envelope.extras)) return JSON.stringify(encodeEnvelope(envelope));
   return JSON.stringify({
     protocol_version: envelope.protocol_version === UNSAID.protocol_version ? undefined : envelope.protocol_version,
     provenance: isUnsaid(envelope.provenance) ? undefined : envelope.provenance,
@@ -29,15 +29,15 @@ export function envelopeRecord(envelope: E2AEnvelope): string {
     service_id: envelope.service_id ?? undefined,
     workspace_key: envelope.workspace_key ?? undefined,
     method: envelope.method ?? undefined,
-    params: isEmpty(envelope.params) ? undefined : envelope.params,
+    params: hasNoMembers(envelope.params) ? undefined : envelope.params,
     ext_method: envelope.ext_method ?? undefined,
     session_update_kind: envelope.session_update_kind ?? undefined,
     is_stream: envelope.is_stream ? true : undefined,
-    expected_output_modes: isEmpty(envelope.expected_output_modes) ? undefined : envelope.expected_output_modes,
+    expected_output_modes: hasNoMembers(envelope.expected_output_modes) ? undefined : envelope.expected_output_modes,
     auth: envelope.auth ?? undefined,
-    channel_context: isEmpty(envelope.channel_context) ? undefined : envelope.channel_context,
-    a2a_metadata: isEmpty(envelope.a2a_metadata) ? undefined : envelope.a2a_metadata,
-    acp_meta: isEmpty(envelope.acp_meta) ? undefined : envelope.acp_meta,
+    channel_context: hasNoMembers(envelope.channel_context) ? undefined : envelope.channel_context,
+    a2a_metadata: hasNoMembers(envelope.a2a_metadata) ? undefined : envelope.a2a_metadata,
+    acp_meta: hasNoMembers(envelope.acp_meta) ? undefined : envelope.acp_meta,
   } satisfies Recorded);
 }
 
@@ -52,7 +52,7 @@ type Recorded = { [Field in Exclude<keyof E2AEnvelope, 'extras'>]: E2AEnvelope[F
 function isUnsaid(provenance: E2AProvenance): boolean {
   for (const name in provenance) {
     if (name === 'details') {
-      if (!isEmpty(provenance.details)) return false;
+      if (!hasNoMembers(provenance.details)) return false;
     } else if (provenance[name as keyof E2AProvenance] !== UNSAID.provenance[name as keyof E2AProvenance]) return false;
   }
   return true;

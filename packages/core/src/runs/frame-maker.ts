@@ -7,7 +7,7 @@ import {
   newProvenance,
   projectionsFor,
 } from '@dragoman/protocols';
-import type { Clock, Ids } from '../ports.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
 
 /** Makes the frames that answer one envelope: numbered, stamped, echoing what the request said (E2A §12.4). */
 export class FrameMaker {

@@ -1,5 +1,5 @@
-import { type E2AResponse, encodeResponse, type Json } from '@dragoman/protocols';
-import { isEmpty } from '../is-empty.ts';
+import { type E2AResponse, encodeResponse, type Json, LONG_TEXT } from '@dragoman/protocols';
+import { hasNoMembers } from '../json/is-empty.ts';
 
 /** A frame as the JSON text that is journaled and sent: the same bytes for every reader. */
 export function frameText(frame: E2AResponse): string {
@@ -44,22 +44,22 @@ export class FrameWriter {
 
 /**
  * The engine keeps what was put together as its pieces until somebody looks inside. Twenty pieces a frame, kept until the
- * frame is durable, cost the garbage collector more than writing them did.
+ * frame is durable, cost the garbage collector more than writing them did. A long text is nearly all one piece.
  */
 function inOnePiece(text: string): string {
-  if (text.includes('\n')) throw new Error('the text of a frame has more than one line');
+  if (text.length <= LONG_TEXT && text.includes('\n')) throw new Error('the text of a frame has more than one line');
   return text;
 }
 
 /** Nothing after the body but echoes: no word of an agent's own beside it. */
 function echoesOnly(frame: E2AResponse): boolean {
   return (
-    isEmpty(frame.projections) &&
-    isEmpty(frame.channel_context) &&
-    isEmpty(frame.metadata) &&
-    isEmpty(frame.a2a_metadata) &&
-    isEmpty(frame.acp_meta) &&
-    isEmpty(frame.extras)
+    hasNoMembers(frame.projections) &&
+    hasNoMembers(frame.channel_context) &&
+    hasNoMembers(frame.metadata) &&
+    hasNoMembers(frame.a2a_metadata) &&
+    hasNoMembers(frame.acp_meta) &&
+    hasNoMembers(frame.extras)
   );
 }
 

@@ -1,4 +1,4 @@
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../call/handler.ts';
 import type { Runs } from './runs.ts';
 
 /** The engine, for code that asks a target on behalf of a caller. */

@@ -1,6 +1,6 @@
 import { type E2AResponse, failure } from '@dragoman/protocols';
-import type { RunningCall } from '../call.ts';
-import { Refused } from '../refused.ts';
+import type { RunningCall } from '../call/call.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { ActiveRun } from './active-run.ts';
 import type { Readers } from './readers.ts';

@@ -1,9 +1,9 @@
 import { type E2AResponse, isObject } from '@dragoman/protocols';
-import { cutTo } from '../cut-to.ts';
-import type { Turn } from '../store/store.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
+import type { RecordedTurn } from '../store/store.ts';
+import { cutTo } from '../text/cut-to.ts';
 import { frameFrom } from './frame-text.ts';
 import type { Runs } from './runs.ts';
+import { textOf, withStreamed } from './streamed-text.ts';
 
 /**
  * How a turn was answered, for who looks back at it: its final frame, with what was streamed before where that frame says
@@ -11,7 +11,7 @@ import type { Runs } from './runs.ts';
  * request.
  */
 export async function lookBack(
-  { requestId, final }: Turn,
+  { requestId, final }: RecordedTurn,
   { owner, runs }: { readonly owner: string; readonly runs: Pick<Runs, 'read'> },
 ): Promise<E2AResponse | undefined> {
   if (final === null) return undefined;

@@ -6,15 +6,15 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { answering } from '../agents/answering.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
-import { failureOf } from '../refused.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { failureOf } from '../refusals/refused.ts';
 import { envelopeRecord } from './envelope-record.ts';
 import { RunTable } from './run-table.ts';
 import { Runs } from './runs.ts';
 
 // The places to wait for an agent belong to all its callers: one of them has a share, which is 1,000.
 
-const ada: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ada: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 const bob: Principal = { ...ada, id: 'bob' };
 const DONE = { is_final: true, body: { result: { content: 'done' } } };
 

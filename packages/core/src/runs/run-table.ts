@@ -1,9 +1,9 @@
 import { InFlight } from '@dragoman/protocols';
-import { drained } from '../drained.ts';
-import { Ending } from '../ending.ts';
-import type { Clock } from '../ports.ts';
-import { refuse } from '../refused.ts';
-import { unlessAborted } from '../until-aborted.ts';
+import { drained } from '../ending/drained.ts';
+import { Ending } from '../ending/ending.ts';
+import { unlessAborted } from '../ending/until-aborted.ts';
+import type { Clock } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import { type ActiveRun, RUN_KINDS, type RunKind } from './active-run.ts';
 import { RunCounts } from './run-counts.ts';
 import { RunPlace } from './run-place.ts';

@@ -1,7 +1,7 @@
 import { answerEnd, type E2AResponse } from '@dragoman/protocols';
-import { afterPromises } from '../after-promises.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, Held, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
+import { afterPromises } from './after-promises.ts';
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
 import type { FrameSource } from './reading.ts';

@@ -6,15 +6,15 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { answering } from '../agents/answering.ts';
 import { type ModuleAgentFunction, moduleAgent } from '../agents/module-agent.ts';
-import type { Call } from '../call.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
-import { failureOf } from '../refused.ts';
+import type { Call } from '../call/call.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { failureOf } from '../refusals/refused.ts';
 import { StoreError } from '../store/store-error.ts';
 import { frameText } from './frame-text.ts';
 import { RunTable } from './run-table.ts';
 import { Runs } from './runs.ts';
 
-const ada: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ada: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = memoryStore(), idempotent = false } = {}) {
   const clock = new TestClock();

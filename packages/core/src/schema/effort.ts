@@ -1,5 +1,5 @@
 import type { Json } from '@dragoman/protocols';
-import { atMost } from '../json-size.ts';
+import { atMost } from '../json/json-size.ts';
 
 /** A check that would keep every other caller waiting. */
 export class TooMuchEffort extends Error {}

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { identity, isScalar } from '../equality.ts';
-import { jsonSize } from '../json-size.ts';
+import { identity, isScalar } from '../json/equality.ts';
+import { jsonSize } from '../json/json-size.ts';
 import type { SchemaKind, SchemaNode, SchemaRule } from './schema-node.ts';
 import type { SchemaRun } from './schema-run.ts';
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, pointerTo, segmentsOf, show, valueAt } from '@dragoman/protocols';
-import { linearPattern, writtenOut } from '../linear-pattern.ts';
 import { KEYWORDS, never, type PatternTest, type SchemaPart } from './keywords.ts';
+import { linearPattern, writtenOut } from './linear-pattern.ts';
 import type { SchemaKind, SchemaNode, SchemaRule } from './schema-node.ts';
 
 /** A JSON Schema as rules. Each part becomes a node once, however often it is referred to, so that a schema may refer to itself. */

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { Worker } from 'node:worker_threads';
-import { startThread } from '../threads/start-thread.ts';
+import { startThread } from '../worker-threads/start-thread.ts';
 import { signedBy } from './private-key.ts';
 import { isSignedBy, type PublicKey } from './public-keys.ts';
 import type { FromSignatureThread, ToSignatureThread } from './signature-thread.ts';

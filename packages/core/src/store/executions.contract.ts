@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { heldOf } from '../../test-support/held-runs.ts';
 import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
-import { longBetween, SLICE, sharedBytes, stringOf } from '../long-text.ts';
-import type { EffectRow, ExecutionEnd, ExecutionPage, ExecutionRow, StoredRow } from './executions.ts';
+import { longBetween, SLICE, sharedBytes, stringOf } from '../text/long-text.ts';
+import type { EffectRow, ExecutionEnd, ExecutionPageQuery, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
 
 /** What every store must do for executions and what they keep. `open` gives a fresh, empty one. */
@@ -140,7 +140,7 @@ export function describeExecutions(name: string, open: OpenStore): void {
       test('is newest first, by pages, and by status', async () => {
         for (const id of ['e1', 'e2', 'e3']) await store.executions.accept(execution({ executionId: id }));
         await store.executions.finish(heldOf(store, execution({ executionId: 'e2' })), [], END);
-        const idsOf = async (page: Partial<ExecutionPage>) =>
+        const idsOf = async (page: Partial<ExecutionPageQuery>) =>
           (await store.executions.list(owner, { ...ALL, ...page })).map(({ executionId }) => executionId);
         expect(await idsOf({})).toEqual(['e3', 'e2', 'e1']);
         expect(await idsOf({ status: 'running' })).toEqual(['e3', 'e1']);
@@ -287,5 +287,5 @@ export function effect(position: number, fields: Partial<EffectRow> = {}): Effec
 }
 
 export const END: ExecutionEnd = { status: 'success', result: '{"results":{}}', events: '[]', endedAt: 2000 };
-const ALL: ExecutionPage = { before: Number.MAX_SAFE_INTEGER, limit: 100, status: null };
+const ALL: ExecutionPageQuery = { before: Number.MAX_SAFE_INTEGER, limit: 100, status: null };
 const QUOTA = { bytes: 100, count: 2 };

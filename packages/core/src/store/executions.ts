@@ -1,4 +1,4 @@
-import type { LongText } from '../long-text.ts';
+import type { LongText } from '../text/long-text.ts';
 import type { Claimed, Held } from './held.ts';
 
 /** An execution of a workflow is known by who asked for it and the id they gave it. */
@@ -62,7 +62,7 @@ export interface ExecutionSummary extends ExecutionKey {
   readonly endedAt: number | null;
 }
 
-export interface ExecutionPage {
+export interface ExecutionPageQuery {
   readonly before: number;
   readonly limit: number;
   readonly status: string | null;
@@ -89,7 +89,7 @@ export interface ExecutionStore {
   /** Takes over at most `limit` executions under way whose process is gone, oldest first. */
   claim(limit: number): Promise<Claimed<ExecutionRow>[]>;
   /** Newest first, from before a number; of one status when given, `running` for those under way. */
-  list(owner: string, page: ExecutionPage): Promise<ExecutionSummary[]>;
+  list(owner: string, page: ExecutionPageQuery): Promise<ExecutionSummary[]>;
   /** Forgets what ended before then, with its effects. Returns how many. */
   purge(before: number): Promise<number>;
 }

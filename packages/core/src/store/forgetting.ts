@@ -5,7 +5,7 @@ import type { RequestKey } from './store.ts';
 export type Removed = 'removed' | 'under_way' | 'absent';
 
 /** What was taken out, and what could not be because it is under way. */
-export interface Forgotten {
+export interface ForgottenCounts {
   readonly requests: number;
   readonly sessions: number;
   readonly executions: number;
@@ -31,5 +31,5 @@ export interface ForgettingStore {
    * Everything recorded in a caller's name that has ended. What it did with secrets, how often it called, and the nonces it
    * has used stay for their time: they protect others.
    */
-  caller(owner: string): Promise<Forgotten>;
+  caller(owner: string): Promise<ForgottenCounts>;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
-import type { LogFields } from '../ports.ts';
+import type { LogFields } from '../ports/ports.ts';
 import { patiently } from './patiently.ts';
 import { StoreError } from './store-error.ts';
 

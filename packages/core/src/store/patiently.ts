@@ -1,5 +1,5 @@
-import type { Clock, Log } from '../ports.ts';
-import { failureOf } from '../refused.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
 
 export interface Patience {
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-import type { LogFields } from '../ports.ts';
+import type { LogFields } from '../ports/ports.ts';
 import type { OperationsByName } from './sql/operations.ts';
 import type { StoreStats } from './store.ts';
 import { StoreError, type StoreErrorCode } from './store-error.ts';

@@ -20,7 +20,7 @@ import type {
   CredentialStore,
   ExecutionStore,
   ForgettingStore,
-  Forgotten,
+  ForgottenCounts,
   Held,
   KeyStore,
   KnowledgeStore,
@@ -161,6 +161,7 @@ export class SqliteStore implements Store {
   readonly threads: ThreadStore = {
     drop: (key) => this.#ask('dropLetter', key),
     settle: (key, answer) => this.#ask('settleLetter', key, answer),
+    add: (key, told) => this.#ask('addToLetter', key, told),
     claim: (limit) => this.#ask('claimLetters', limit),
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
@@ -278,7 +279,7 @@ export class SqliteStore implements Store {
     await this.#owner[Symbol.asyncDispose]();
   }
 
-  async #forgetCaller(owner: string): Promise<Forgotten> {
+  async #forgetCaller(owner: string): Promise<ForgottenCounts> {
     let [requests, executions] = [0, 0];
     for (;;) {
       const window = await this.#ask('forgetEnded', owner);

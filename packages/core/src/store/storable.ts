@@ -1,4 +1,4 @@
-import type { LongText } from '../long-text.ts';
+import type { LongText } from '../text/long-text.ts';
 import type { FrameRow, RequestKey } from './store.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { InFlight } from '@dragoman/protocols';
-import type { Log } from '../ports.ts';
-import { startThread } from '../threads/start-thread.ts';
+import type { Log } from '../ports/ports.ts';
+import { startThread } from '../worker-threads/start-thread.ts';
 import {
   type EngineModule,
   errorOf,
@@ -23,7 +23,7 @@ export interface SqliteStoreOptions {
    */
   readonly onFatal: (error: StoreError) => void;
   readonly log?: Log;
-  /** Kept back on the disk for cleaning up when it is full; 0 for none. 16 MiB unless told. */
+  /** Kept back on the disk for cleaning up when it is full; 0 for none. Default: 16 MiB. */
   readonly ballastBytes?: number;
   /** Open a database that has lost recorded history, or begin with an empty one beside what it left. Default: false. */
   readonly acceptLoss?: boolean;

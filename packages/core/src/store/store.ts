@@ -183,7 +183,7 @@ export interface SessionRow extends SessionKey {
 }
 
 /** One turn of a conversation: what was asked and, when it ended well or badly, the final frame. */
-export interface Turn {
+export interface RecordedTurn {
   readonly requestId: string;
   /** As in its request's row. */
   readonly envelope: string;
@@ -220,7 +220,7 @@ export interface SessionStore {
   turns(
     key: SessionKey,
     page: { offset: number; limit: number; maxBytes: number; before?: string | undefined },
-  ): Promise<{ rows: Turn[]; total: number }>;
+  ): Promise<{ rows: RecordedTurn[]; total: number }>;
   /** Forgets those last used before then that have no request left. Returns how many; as with requests, some may stay. */
   purge(before: number): Promise<number>;
 }

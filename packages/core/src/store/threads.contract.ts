@@ -88,6 +88,25 @@ export function describeThreads(name: string, open: OpenStore): void {
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1']);
     });
 
+    test('a letter that waits for its answer has more messages in its thread, each once and with its callback', async () => {
+      await ask('msg_1');
+      const told = { message: message('q_1', { isAnswer: true }), delivery: delivery(), keep: 100 };
+      expect(await store.threads.add(letter(), told)).toBe(true);
+      expect(await store.threads.add(letter(), told)).toBe(false);
+      expect(await pendingOf()).toEqual([letter()]);
+      await store.threads.settle(letter(), settled('msg_2'));
+      expect(await store.threads.add(letter(), { ...told, message: message('q_2'), delivery: null })).toBe(false);
+      expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1', 'q_1', 'msg_2']);
+      expect(await store.outbox.answering(letter())).toHaveLength(1);
+    });
+
+    test('a letter without a thread has its callback once', async () => {
+      await ask('msg_1', { threadId: null });
+      const told = { message: message('q_1'), delivery: delivery(), keep: 100 };
+      expect(await store.threads.add(letter(), told)).toBe(true);
+      expect(await store.threads.add(letter(), told)).toBe(false);
+    });
+
     test('settling twice does it once', async () => {
       await ask('msg_1');
       await store.threads.settle(letter(), settled('msg_2'));

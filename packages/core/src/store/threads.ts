@@ -79,6 +79,14 @@ export interface ThreadStore {
     key: RequestKey,
     answer: { readonly message: ThreadMessage | null; readonly delivery: NewDelivery | null; readonly keep: number },
   ): Promise<boolean>;
+  /**
+   * Puts one more message into the thread of a letter that is not settled, and a callback into the outbox, in one commit. False, and
+   * nothing done, when the letter is settled or that was done before: the thread has a message of that id, or the outbox the delivery.
+   */
+  add(
+    key: RequestKey,
+    told: { readonly message: ThreadMessage; readonly delivery: NewDelivery | null; readonly keep: number },
+  ): Promise<boolean>;
   /** Takes over at most `limit` letters that are not settled and whose process is gone, oldest first. */
   claim(limit: number): Promise<Letter[]>;
   /** The requests of this id by owners whose names begin so; two are enough to know that there are several. */

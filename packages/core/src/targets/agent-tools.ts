@@ -1,16 +1,16 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
-import type { Engine } from '../engine.ts';
-import type { Ids } from '../ports.ts';
-import { allows } from '../principal.ts';
+import { allows } from '../call/principal.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Ids } from '../ports/ports.ts';
 import { question, toolResultOf } from '../tools/agent-tool.ts';
 import type { Tool, ToolSource } from '../tools/tool.ts';
 import { toolDefinition } from '../tools/tool-definition.ts';
-import type { AgentInfo } from './agents-target.ts';
+import type { DescribedAgent } from './agents-target.ts';
 
 export interface AgentToolsOptions {
   readonly engine: Engine;
   readonly ids: Ids;
-  readonly agents: () => readonly AgentInfo[];
+  readonly agents: () => readonly DescribedAgent[];
 }
 
 /** Every agent as a tool of the toolkit `agents`. `permissions.agents` decides who may call it. */
@@ -30,7 +30,7 @@ export class AgentTools implements ToolSource {
     return agent && this.#tool(agent);
   }
 
-  #tool({ id, description, skills = [] }: AgentInfo): Tool {
+  #tool({ id, description, skills = [] }: DescribedAgent): Tool {
     const { engine, ids } = this.#options;
     const request = (args: JsonObject) => ({ agent: id, ...askedIn(args) });
     return {

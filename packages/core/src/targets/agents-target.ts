@@ -1,10 +1,10 @@
 import { failure, type Json, type JsonObject, nearest } from '@dragoman/protocols';
 import type { Agent } from '../agents/agent.ts';
-import { allows, type Principal } from '../principal.ts';
-import { refuse } from '../refused.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import { refuse } from '../refusals/refused.ts';
 
 /** What is told of an agent. */
-export interface AgentInfo {
+export interface DescribedAgent {
   readonly id: string;
   readonly name?: string | undefined;
   readonly description?: string | undefined;
@@ -12,7 +12,7 @@ export interface AgentInfo {
 }
 
 /** The directory of agents as a target, for callers that know no agent's id. `permissions.agents` decides what they see. */
-export function agentsTarget(agents: () => readonly AgentInfo[]): Agent {
+export function agentsTarget(agents: () => readonly DescribedAgent[]): Agent {
   return {
     id: 'agents',
     async *answer({ method, params }, { principal }) {
@@ -20,12 +20,12 @@ export function agentsTarget(agents: () => readonly AgentInfo[]): Agent {
       if (answer === undefined) refuse('unknown_method', { suggestions: [`use ${Object.keys(METHODS).join(' or ')}`] });
       yield { part: 'complete', result: answer(reachable(agents(), principal), params) };
     },
-    refusal: (_, principal) => (principal.role === 'anonymous' ? failure('forbidden') : undefined),
+    refusal: (_, principal) => (principal.kind === 'anonymous' ? failure('forbidden') : undefined),
     async [Symbol.asyncDispose]() {},
   };
 }
 
-const METHODS: Readonly<Record<string, (agents: readonly AgentInfo[], params: JsonObject) => Json>> = {
+const METHODS: Readonly<Record<string, (agents: readonly DescribedAgent[], params: JsonObject) => Json>> = {
   'agents.list': (agents) => ({ agents: agents.map(described) }),
   'agents.describe': (agents, { id }) => {
     const found = agents.find((agent) => agent.id === id);
@@ -42,10 +42,10 @@ const METHODS: Readonly<Record<string, (agents: readonly AgentInfo[], params: Js
   },
 };
 
-function reachable(agents: readonly AgentInfo[], { permissions }: Principal): readonly AgentInfo[] {
+function reachable(agents: readonly DescribedAgent[], { permissions }: Principal): readonly DescribedAgent[] {
   return agents.filter(({ id }) => allows(permissions.agents, id));
 }
 
-function described({ id, name = id, description = '', skills = [] }: AgentInfo): JsonObject {
+function described({ id, name = id, description = '', skills = [] }: DescribedAgent): JsonObject {
   return { id, name, description, skills: [...skills] };
 }

@@ -5,15 +5,15 @@ import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { type ModuleAgentFunction, moduleAgent } from '../agents/module-agent.ts';
-import { Engine } from '../engine.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { Engine } from '../engine/engine.ts';
 import { openWorkflows } from '../executions/workflows.ts';
 import type { Gate } from '../gate/gate.ts';
-import { stringOf } from '../long-text.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
-import { failureOf } from '../refused.ts';
+import { failureOf } from '../refusals/refused.ts';
+import { stringOf } from '../text/long-text.ts';
 import { askTarget } from './ask-target.ts';
 
-const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
+const ann: Principal = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS };
 const KEY = { owner: 'ann', executionId: 'e1' };
 const gate: Gate = {
   check: async () => undefined,

@@ -9,11 +9,11 @@ import {
   newEnvelope,
   newProvenance,
 } from '@dragoman/protocols';
-import type { Engine } from '../engine.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { AskTarget } from '../executions/target-asks.ts';
-import type { Clock, Log } from '../ports.ts';
-import { Refused, refuse } from '../refused.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
 /** How a running workflow asks a target: as a request of its caller, recorded and limited like any other. */
 export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock; log: Log }): AskTarget {
@@ -32,7 +32,7 @@ export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock
       method,
       params,
       agent_ref: { id: target },
-      source_agent_id: principal.role === 'agent' ? principal.id : null,
+      source_agent_id: principal.kind === 'agent' ? principal.id : null,
       identity_origin: 'agent',
       is_stream: true,
       provenance: newProvenance({ source_protocol: 'e2a', converter: 'dragoman' }),

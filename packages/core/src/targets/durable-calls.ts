@@ -1,9 +1,9 @@
 import { type E2AResponse, failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { EVENT_KINDS, type EventKind, type ToolResult } from '@dragoman/protocols/a2e-wire';
-import type { Engine } from '../engine.ts';
-import type { Clock, Ids } from '../ports.ts';
-import { failureOf } from '../refused.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 import { question } from '../tools/agent-tool.ts';
 import type { CallDurably } from '../tools/plugins/tools.ts';
 import { LONGEST_CALL_MS } from '../tools/tool-registry.ts';

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import type { AgentPart } from '../agents/agent.ts';
-import type { ExecutionEvent } from '../executions/live-execution.ts';
+import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 
 /** What an execution tells, as part of an answer: each operation's start and end is a chunk, and the end carries the result. */
-export function partOf(event: ExecutionEvent): AgentPart {
+export function partOf(event: ExecutionEventRecord): AgentPart {
   if (event.event !== 'execution-finished') return { part: 'chunk', body: chunkOf(event) };
   return endOf((JSON.parse(event.data) as { readonly result: JsonObject }).result);
 }
 
-function chunkOf({ event, data }: ExecutionEvent): JsonObject {
+function chunkOf({ event, data }: ExecutionEventRecord): JsonObject {
   const { operationId = '', key = operationId, execution_id, status, duration_ms } = JSON.parse(data) as JsonObject;
   return {
     delta_kind: 'tool',

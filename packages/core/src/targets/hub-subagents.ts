@@ -1,10 +1,10 @@
 import { type E2AEnvelope, type E2AResponse, isObject, type JsonObject, nearest, show } from '@dragoman/protocols';
-import type { Engine } from '../engine.ts';
-import type { Clock, Ids, Log } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
-import { failureOf, refuse } from '../refused.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { failureOf, refuse } from '../refusals/refused.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 import type { MemoriesStore } from '../store/memories.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
 import { question } from '../tools/agent-tool.ts';
 import { KeptRows, type RowPlace } from '../tools/kept-rows.ts';
 import type { Subagent, SubagentResult, Subagents } from '../tools/plugins/multi-agent.ts';

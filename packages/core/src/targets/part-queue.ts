@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { AgentPart } from '../agents/agent.ts';
-import { atMost } from '../json-size.ts';
+import { atMost } from '../json/json-size.ts';
 
 /**
  * Chunks on their way from a callback, which cannot wait, to a generator. What does not fit is left out, from the first one that does

@@ -3,9 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
+import { NO_PERMISSIONS } from '../call/principal.ts';
 import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
-import { NO_PERMISSIONS } from '../principal.ts';
 import type { WorkflowStore } from '../store/workflows.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { decodeStoredWorkflow } from './decode-stored-workflow.ts';
@@ -158,7 +158,7 @@ test('permissions.workflows decides which ones a caller sees', async () => {
   await stored.put(waiting('b'));
   await stored.put(waiting('a'));
   const list = (workflows: readonly string[]) =>
-    stored.list({ id: 'ada', role: 'agent', permissions: { ...NO_PERMISSIONS, workflows } }).map(({ name }) => name);
+    stored.list({ id: 'ada', kind: 'agent', permissions: { ...NO_PERMISSIONS, workflows } }).map(({ name }) => name);
   expect([list([]), list(['b', 'c']), list(['*'])]).toEqual([[], ['b'], ['a', 'b']]);
 });
 

@@ -1,9 +1,9 @@
 import { failure, type Issue, type JsonObject, type JsonSchema, show } from '@dragoman/protocols';
+import { allows, type Principal } from '../call/principal.ts';
 import type { AskedOutcome } from '../executions/asked.ts';
 import type { WorkflowCatalogue } from '../executions/planner.ts';
-import type { Clock, Log } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
-import { refuse } from '../refused.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
 import type { WorkflowRow, WorkflowStore } from '../store/workflows.ts';
 import { ToolWorkflow, type WorkflowRules } from '../tools/tool-workflow.ts';
 
@@ -33,9 +33,9 @@ export interface StoredWorkflowsOptions {
  */
 export class StoredWorkflows implements WorkflowCatalogue {
   readonly #options: StoredWorkflowsOptions;
-  #configured: ReadonlyMap<string, StoredWorkflow> = new Map();
-  readonly #administered = new Map<string, StoredWorkflow>();
-  #byName: ReadonlyMap<string, StoredWorkflow> = new Map();
+  #configured: ReadonlyMap<string, StoredWorkflowEntry> = new Map();
+  readonly #administered = new Map<string, StoredWorkflowEntry>();
+  #byName: ReadonlyMap<string, StoredWorkflowEntry> = new Map();
   #lastChange: Promise<unknown> = Promise.resolve();
   /** Grows with every change. */
   version = 0;
@@ -63,7 +63,7 @@ export class StoredWorkflows implements WorkflowCatalogue {
   }
 
   /** Those of a configuration. Throws for the first that no caller could run, and where they run each other in a circle. */
-  configured(definitions: readonly StoredDefinition[]): ReadonlyMap<string, StoredWorkflow> {
+  configured(definitions: readonly StoredDefinition[]): ReadonlyMap<string, StoredWorkflowEntry> {
     const next = new Map(definitions.map((one) => [one.name, this.#opened(one, 1)]));
     const circle = circleIn(new Map([...this.#administered, ...next]));
     if (circle !== undefined) throw new Error(circleText(circle));
@@ -71,13 +71,13 @@ export class StoredWorkflows implements WorkflowCatalogue {
   }
 
   /** Puts these in place of those the configuration had. */
-  configure(workflows: ReadonlyMap<string, StoredWorkflow>): void {
+  configure(workflows: ReadonlyMap<string, StoredWorkflowEntry>): void {
     this.#configured = workflows;
     this.#changed();
   }
 
   /** Stores a version that differs from the newest. Refuses what no caller could run, a circle, and a name of the configuration. */
-  put(definition: StoredDefinition): Promise<Stored> {
+  put(definition: StoredDefinition): Promise<StoredChange> {
     return this.#inTurn(async () => {
       const { name } = definition;
       this.#refuseConfigured(name);
@@ -119,7 +119,7 @@ export class StoredWorkflows implements WorkflowCatalogue {
     return this.#configured.has(name);
   }
 
-  find(name: string): StoredWorkflow | undefined {
+  find(name: string): StoredWorkflowEntry | undefined {
     return this.#byName.get(name);
   }
 
@@ -127,20 +127,20 @@ export class StoredWorkflows implements WorkflowCatalogue {
     return [...this.#byName.keys()];
   }
 
-  all(): readonly StoredWorkflow[] {
+  all(): readonly StoredWorkflowEntry[] {
     return [...this.#byName.values()];
   }
 
   /** Those a caller may run, by name. */
-  list({ permissions }: Principal): readonly StoredWorkflow[] {
+  list({ permissions }: Principal): readonly StoredWorkflowEntry[] {
     return this.all().filter(({ name }) => allows(permissions.workflows, name));
   }
 
-  #opened(definition: StoredDefinition, version: number): StoredWorkflow {
-    return new StoredWorkflow(definition, { version, rules: this.#options.rules });
+  #opened(definition: StoredDefinition, version: number): StoredWorkflowEntry {
+    return new StoredWorkflowEntry(definition, { version, rules: this.#options.rules });
   }
 
-  #check(opened: StoredWorkflow): void {
+  #check(opened: StoredWorkflowEntry): void {
     const next = new Map([...this.#administered, [opened.name, opened] as const, ...this.#configured]);
     const circle = circleIn(next);
     if (circle !== undefined) throw new Error(circleText(circle));
@@ -172,12 +172,12 @@ export class StoredWorkflows implements WorkflowCatalogue {
 }
 
 /** A workflow that was stored, and what that changed. */
-export interface Stored {
-  readonly workflow: StoredWorkflow;
+export interface StoredChange {
+  readonly workflow: StoredWorkflowEntry;
   readonly change: 'made' | 'replaced' | 'none';
 }
 
-export class StoredWorkflow {
+export class StoredWorkflowEntry {
   readonly name: string;
   readonly description: string;
   readonly text: string;
@@ -241,7 +241,7 @@ export class StoredWorkflow {
 }
 
 /** The names of workflows that run each other in a circle, the first one again at the end; `undefined` when none do. */
-function circleIn(workflows: ReadonlyMap<string, StoredWorkflow>): readonly string[] | undefined {
+function circleIn(workflows: ReadonlyMap<string, StoredWorkflowEntry>): readonly string[] | undefined {
   const cleared = new Set<string>();
   const visit = (name: string, path: readonly string[]): readonly string[] | undefined => {
     const at = path.indexOf(name);

@@ -1,6 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
-import type { BuiltInTarget } from '../target.ts';
+import type { BuiltInTarget } from '../call/target.ts';
 import { targetRequest } from './target-request.ts';
 
 const WORKFLOW = '{"type":"beginExecution"}';

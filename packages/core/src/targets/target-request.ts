@@ -1,6 +1,6 @@
 import { failure, isObject, type Json, type JsonObject, parseJson } from '@dragoman/protocols';
-import { Refused } from '../refused.ts';
-import type { BuiltInTarget } from '../target.ts';
+import type { BuiltInTarget } from '../call/target.ts';
+import { Refused } from '../refusals/refused.ts';
 
 export interface RequestInContent {
   readonly method: string;

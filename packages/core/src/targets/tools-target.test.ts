@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import type { AgentPart } from '../agents/agent.ts';
-import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../principal.ts';
+import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../call/principal.ts';
 import { callerTools } from '../tools/caller-tools.ts';
 import { toolFrom } from '../tools/define-tool.ts';
 import { FixedTools } from '../tools/fixed-tools.ts';
@@ -25,7 +25,7 @@ registry.add(
   ]),
 );
 const target = toolsTarget('tools');
-const ada = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+const ada = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
 
 async function answered(method: string | null, params: JsonObject = {}) {
   const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
 import type { ToolResult } from '@dragoman/protocols/a2e-wire';
 import type { Agent, AgentPart } from '../agents/agent.ts';
-import { allows } from '../principal.ts';
-import type { ToolEvent } from '../tools/tool.ts';
+import type { ToolEvent } from '../call/caller-tools.ts';
+import { allows } from '../call/principal.ts';
 import { PartQueue } from './part-queue.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
-import type { Engine } from '../engine.ts';
-import type { Ids } from '../ports.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { Ids } from '../ports/ports.ts';
 import { question, toolResultOf } from '../tools/agent-tool.ts';
 import type { Tool, ToolSource } from '../tools/tool.ts';
 import { type DefinitionGiven, toolDefinition } from '../tools/tool-definition.ts';
-import type { StoredWorkflow, StoredWorkflows } from './stored-workflows.ts';
+import type { StoredWorkflowEntry, StoredWorkflows } from './stored-workflows.ts';
 import { mayRun } from './workflows-target.ts';
 
 export interface WorkflowToolsOptions {
@@ -42,7 +42,7 @@ export class WorkflowTools implements ToolSource {
     return workflow && this.#tool(workflow);
   }
 
-  #tool({ name, description, inputs }: StoredWorkflow): Tool {
+  #tool({ name, description, inputs }: StoredWorkflowEntry): Tool {
     return this.#calling({ name, description, input: inputs }, (caller) => mayRun(caller, name));
   }
 

@@ -2,18 +2,18 @@ import { type JsonObject, newEnvelope } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import type { AgentPart } from '../agents/agent.ts';
+import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../call/principal.ts';
 import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
-import type { ExecutionEvent } from '../executions/live-execution.ts';
+import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 import { Planner } from '../executions/planner.ts';
-import type { Workflows } from '../executions/workflows.ts';
-import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../principal.ts';
+import type { WorkflowService } from '../executions/workflows.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
-import { StoredWorkflow } from './stored-workflows.ts';
+import { StoredWorkflowEntry } from './stored-workflows.ts';
 import { workflowsTarget } from './workflows-target.ts';
 
-const ada = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+const ada = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
 const LINES = [
   { type: 'operationUpdate', operationId: 'rest', operation: { Wait: { duration: 1 } } },
   { type: 'beginExecution', executionId: 'mine', operationOrder: ['rest'] },
@@ -32,10 +32,10 @@ const planner = new Planner({
 class Executions {
   readonly asked: { readonly executionId: string | null; readonly hops: number | undefined }[] = [];
   readonly cancelled: unknown[] = [];
-  events: readonly ExecutionEvent[] = [];
+  events: readonly ExecutionEventRecord[] = [];
   answer: JsonObject = { status: 'success', results: {} };
 
-  execute: Workflows['executions']['execute'] = async ({ workflow }, { hops }) => {
+  execute: WorkflowService['executions']['execute'] = async ({ workflow }, { hops }) => {
     const { executionId } = workflow;
     this.asked.push({ executionId, hops });
     const { events, answer } = this;
@@ -71,9 +71,9 @@ async function answered(
   { params = {}, hops, signal = new AbortController().signal }: Asking,
   executions = new Executions(),
 ): Promise<AgentPart[]> {
-  const workflows = { reader, planner, executions } as unknown as Workflows;
+  const workflows = { reader, planner, executions } as unknown as WorkflowService;
   const text = LINES.map((line) => JSON.stringify(line).replace('1}', '"{{ms}}"}')).join('\n');
-  const greet = new StoredWorkflow(
+  const greet = new StoredWorkflowEntry(
     { name: 'greet', description: '', text },
     { version: 1, rules: { reader, limits, catalog } },
   );
@@ -184,7 +184,7 @@ test('a request that was cancelled cancels its execution', async () => {
 });
 
 test('permissions.workflows decides about stored workflows, planning about others', () => {
-  const target = workflowsTarget({ workflows: {} as Workflows, stored: { find: () => undefined } });
+  const target = workflowsTarget({ workflows: {} as WorkflowService, stored: { find: () => undefined } });
   const nobody = { ...ada, permissions: NO_PERMISSIONS };
   expect(target.refusal?.(newEnvelope({ method: 'greet' }), nobody)).toMatchObject({ code: 'forbidden' });
   expect(target.refusal?.(newEnvelope({ method: 'greet' }), ada)).toBeUndefined();

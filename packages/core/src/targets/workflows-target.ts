@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto';
 import { type E2AEnvelope, type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Agent, AgentPart } from '../agents/agent.ts';
-import type { Call } from '../call.ts';
+import type { Call } from '../call/call.ts';
+import { hopsOf } from '../call/hops.ts';
+import { allows, type Principal } from '../call/principal.ts';
 import { type AskedOutcome, unreadableLines } from '../executions/asked.ts';
 import { refusalOf } from '../executions/planner.ts';
-import type { Workflows } from '../executions/workflows.ts';
-import { hopsOf } from '../hops.ts';
-import { allows, type Principal } from '../principal.ts';
-import { Refused } from '../refused.ts';
+import type { WorkflowService } from '../executions/workflows.ts';
+import { Refused } from '../refusals/refused.ts';
 import { explainPlan } from '../workflow/explain.ts';
 import { partOf } from './execution-parts.ts';
 import type { StoredWorkflows } from './stored-workflows.ts';
 
 export interface WorkflowsTargetOptions {
-  readonly workflows: Pick<Workflows, 'reader' | 'planner' | 'executions'>;
+  readonly workflows: Pick<WorkflowService, 'reader' | 'planner' | 'executions'>;
   readonly stored: Pick<StoredWorkflows, 'find'>;
 }
 
@@ -35,7 +35,7 @@ export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
     },
     // Planning decides what an ad hoc workflow may use, operation by operation.
     refusal({ method }, principal) {
-      if (principal.role === 'anonymous') return failure('forbidden');
+      if (principal.kind === 'anonymous') return failure('forbidden');
       if (Object.hasOwn(METHODS, method ?? '') || mayRun(principal, method ?? '')) return undefined;
       const suggestions = [`ask the operator for permissions.workflows to include ${JSON.stringify(method)}`];
       return failure('forbidden', { suggestions });

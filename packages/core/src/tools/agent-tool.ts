@@ -6,10 +6,10 @@ import {
   newEnvelope,
   newProvenance,
 } from '@dragoman/protocols';
-import { MOST_HOPS, TOO_MANY_HOPS } from '../hops.ts';
-import type { Ids } from '../ports.ts';
-import { refuse } from '../refused.ts';
-import { textOf, withStreamed } from '../streamed-text.ts';
+import { MOST_HOPS, TOO_MANY_HOPS } from '../call/hops.ts';
+import type { Ids } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
+import { textOf, withStreamed } from '../runs/streamed-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
 import type { ConfiguredTool } from './tools-config.ts';
@@ -35,7 +35,7 @@ export function question({ agent, method = 'chat.send', params, call, ids }: Que
     method,
     params,
     agent_ref: { id: agent },
-    source_agent_id: principal.role === 'agent' ? principal.id : null,
+    source_agent_id: principal.kind === 'agent' ? principal.id : null,
     identity_origin: 'agent',
     is_stream: true,
     provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),

@@ -1,8 +1,8 @@
 import { failure, type Issue, issuesOf, type JsonObject, type JsonSchema, segmentsOf } from '@dragoman/protocols';
-import { cutTo } from '../cut-to.ts';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
 import { type CompiledSchema, compileSchema } from '../schema/compile-schema.ts';
 import { TooMuchEffort } from '../schema/effort.ts';
+import { cutTo } from '../text/cut-to.ts';
 
 /**
  * Arguments against the schema of their tool, which is compiled when the tool is first called. It waits for nothing: calls start in
@@ -38,7 +38,7 @@ function argumentIssue(issue: Issue): Issue {
   return { ...issue, pointer, message: `missing required argument "${name}"` };
 }
 
-/** Whose tool it is has to mend it, and whoever calls it can say what. */
+/** Whose tool it is has to fix it, and whoever calls it can say what. */
 function compiled(schema: JsonSchema, tool: string): CompiledSchema {
   try {
     return compileSchema(schema);

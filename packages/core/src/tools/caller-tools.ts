@@ -1,22 +1,8 @@
-import type { JsonObject } from '@dragoman/protocols';
-import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
-import type { Ask } from '../ask.ts';
-import { Ending } from '../ending.ts';
-import type { Principal } from '../principal.ts';
-import type { ToolEvent } from './tool.ts';
-import type { ToolFilter, ToolRegistry } from './tool-registry.ts';
-
-/** The tools as one caller may use them. */
-export interface CallerTools {
-  list(filter?: ToolFilter): Promise<readonly ToolDefinition[]>;
-  call(name: string, args?: JsonObject, options?: CallerToolOptions): Promise<ToolResult>;
-}
-
-export interface CallerToolOptions {
-  /** 0 or absent: as long as any call may take. */
-  readonly timeoutMs?: number;
-  readonly onEvent?: (event: ToolEvent) => void;
-}
+import type { Ask } from '../call/ask.ts';
+import type { CallerTools } from '../call/caller-tools.ts';
+import type { Principal } from '../call/principal.ts';
+import { Ending } from '../ending/ending.ts';
+import type { ToolRegistry } from './tool-registry.ts';
 
 /** What an agent does for a caller it does with the caller's permissions, and no longer than the call lasts. */
 export function callerTools(

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonSchema } from '@dragoman/protocols';
-import type { Workflows } from '../executions/workflows.ts';
+import type { WorkflowService } from '../executions/workflows.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { Ids } from '../ports.ts';
+import type { Ids } from '../ports/ports.ts';
 import type { Hub } from '../runs/hub.ts';
-import type { JsonReader } from '../threads/json-reader.ts';
+import type { JsonReader } from '../worker-threads/json-reader.ts';
 import { agentTool } from './agent-tool.ts';
 import { ArgumentCheck } from './argument-check.ts';
 import { httpTool } from './http-tool.ts';
@@ -19,7 +19,7 @@ export interface ToolBackends {
   readonly ids: Ids;
   readonly gate?: Gate;
   readonly reader?: JsonReader;
-  readonly workflows?: Pick<Workflows, 'executions' | 'reader' | 'limits' | 'catalog'>;
+  readonly workflows?: Pick<WorkflowService, 'executions' | 'reader' | 'limits' | 'catalog'>;
 }
 
 /** Answers a configured tool. */

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../ports.ts';
+import type { Cancel, Clock } from '../ports/ports.ts';
 
 /**
  * Ends of long waits, nearly all of which never come. A timer for each costs more than a small tool does, so all share one

@@ -1,4 +1,4 @@
-import { abortSignalOf } from '../ending.ts';
+import { abortSignalOf } from '../ending/ending.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
 
 /** A way out for tests: straight to the host, as the request says, and nothing judged. */

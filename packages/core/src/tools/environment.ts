@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject, type JsonSchema, show } from '@dragoman/protocols';
-import { loadModule } from '../load-module.ts';
+import { loadModule } from '../modules/load-module.ts';
 
 /** A world that agents act in, as its author writes it: `wire.environments` names the file that exports it. */
 export interface Environment {

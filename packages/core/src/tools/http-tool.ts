@@ -1,11 +1,11 @@
 import { failure, type JsonObject, type JsonSchema, parseJsonBytes } from '@dragoman/protocols';
-import { CredentialUse } from '../credential-use.ts';
 import { climbs } from '../gate/climbing-path.ts';
 import type { InboundAnswer, OutboundRequest } from '../gate/gate.ts';
 import { wholeBody } from '../gate/whole-body.ts';
-import { isJsonType } from '../json-type.ts';
-import { Refused } from '../refused.ts';
-import { JsonReader } from '../threads/json-reader.ts';
+import { isJsonType } from '../json/json-type.ts';
+import { Refused } from '../refusals/refused.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
+import { JsonReader } from '../worker-threads/json-reader.ts';
 import { asText } from '../workflow/template.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolOutcome } from './tool.ts';
@@ -51,7 +51,7 @@ export function httpTool({ name, http }: ConfiguredTool, { gate, reader = new Js
   };
 }
 
-/** Nobody who calls it could mend it: whatever the arguments are, they stand in one part of it each. */
+/** Nobody who calls it could fix it: whatever the arguments are, they stand in one part of it each. */
 function requireAddress(name: string, template: string): void {
   const example = template.replaceAll(BLANK, '1');
   if (/^https?:$/.test(URL.canParse(example) ? new URL(example).protocol : '')) return;

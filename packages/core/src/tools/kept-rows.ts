@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Json } from '@dragoman/protocols';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 import type { MemoriesStore, MemoryQuota } from '../store/memories.ts';
 import { WireRefused } from './wire/wire-refused.ts';
 

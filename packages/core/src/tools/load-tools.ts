@@ -1,4 +1,4 @@
-import { loadModule } from '../load-module.ts';
+import { loadModule } from '../modules/load-module.ts';
 import { isToolSpec, problemOf, toolFrom } from './define-tool.ts';
 import type { Tool } from './tool.ts';
 

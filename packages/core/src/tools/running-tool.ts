@@ -1,13 +1,14 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import type { Ask } from '../ask.ts';
-import type { Countdown } from '../countdown.ts';
-import type { Ending } from '../ending.ts';
-import { atMost } from '../json-size.ts';
-import type { Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
+import type { Ask } from '../call/ask.ts';
+import type { ToolEvent } from '../call/caller-tools.ts';
+import type { Principal } from '../call/principal.ts';
+import type { Ending } from '../ending/ending.ts';
+import { atMost } from '../json/json-size.ts';
+import type { Log } from '../ports/ports.ts';
 import { ActiveRun } from '../runs/active-run.ts';
+import type { Countdown } from '../time/countdown.ts';
 import { plainJson } from './plain-json.ts';
-import { type ArtifactPiece, FailedOutcome, type ToolCall, type ToolEvent } from './tool.ts';
+import { type ArtifactPiece, FailedOutcome, type ToolCall } from './tool.ts';
 
 export interface RunningToolOptions {
   readonly onEvent?: ((event: ToolEvent) => void) | undefined;

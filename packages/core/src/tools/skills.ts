@@ -1,8 +1,8 @@
 import { type JsonObject, nearest } from '@dragoman/protocols';
 import type { SkillDefinition } from '@dragoman/protocols/a2e-wire';
-import type { Ids } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
-import { failureOf } from '../refused.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import type { Ids } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
 import type { Hub } from '../runs/hub.ts';
 import { question, toolResultOf } from './agent-tool.ts';
 import { RunningTool } from './running-tool.ts';

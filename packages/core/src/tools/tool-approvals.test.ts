@@ -1,14 +1,14 @@
 import type { NewQuestion, QuestionAnswer } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { Ending } from '../ending.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { Ending } from '../ending/ending.ts';
 import { toolFrom } from './define-tool.ts';
 import { FixedTools } from './fixed-tools.ts';
 import type { ApprovalRule } from './tool-approvals.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 /** A tool `files__remove` that counts its calls, and a person who answers this. */
 function watched(rules: readonly ApprovalRule[], option = 'allow') {

@@ -1,7 +1,7 @@
 import { type JsonObject, show } from '@dragoman/protocols';
-import type { Ask } from '../ask.ts';
-import type { Principal } from '../principal.ts';
-import { refuse } from '../refused.ts';
+import type { Ask } from '../call/ask.ts';
+import type { Principal } from '../call/principal.ts';
+import { refuse } from '../refusals/refused.ts';
 
 /** When a person is asked before a tool is called. `once`: before the first call of a caller, until the server stops. */
 export const APPROVALS = ['always', 'once', 'never'] as const;

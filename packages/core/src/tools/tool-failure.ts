@@ -1,7 +1,7 @@
 import { failure, REDACTED, redacted } from '@dragoman/protocols';
-import { cutTo } from '../cut-to.ts';
-import type { LogFields } from '../ports.ts';
-import { failureOf, Refused } from '../refused.ts';
+import type { LogFields } from '../ports/ports.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
+import { cutTo } from '../text/cut-to.ts';
 import { WireRefused } from './wire/wire-refused.ts';
 
 /**

@@ -2,15 +2,16 @@ import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { Ending } from '../ending.ts';
-import { ALL_PERMISSIONS, type Principal } from '../principal.ts';
-import { type Refused, refuse } from '../refused.ts';
+import type { ToolEvent } from '../call/caller-tools.ts';
+import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { Ending } from '../ending/ending.ts';
+import { type Refused, refuse } from '../refusals/refused.ts';
 import { toolFrom } from './define-tool.ts';
 import { FixedTools } from './fixed-tools.ts';
-import type { ToolCall, ToolEvent } from './tool.ts';
+import type { ToolCall } from './tool.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 async function call(input: JsonSchema, args: JsonObject, run: (args: JsonObject, call: ToolCall) => unknown = () => 1) {
   const registry = new ToolRegistry({ clock: new TestClock() });

@@ -1,19 +1,20 @@
 import { failure, type Issue, type JsonObject, nearest } from '@dragoman/protocols';
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
-import type { Ask } from '../ask.ts';
-import { Countdown } from '../countdown.ts';
-import { cutTo } from '../cut-to.ts';
-import type { Ending } from '../ending.ts';
-import { LimitedLog } from '../limited-log.ts';
-import type { Clock, Log } from '../ports.ts';
-import { allows, type Principal } from '../principal.ts';
-import { failureOf, Refused, refuse } from '../refused.ts';
+import type { Ask } from '../call/ask.ts';
+import type { ToolEvent, ToolFilter } from '../call/caller-tools.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import type { Ending } from '../ending/ending.ts';
+import { LimitedLog } from '../ports/limited-log.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { failureOf, Refused, refuse } from '../refusals/refused.ts';
 import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
 import { RunTable } from '../runs/run-table.ts';
+import { cutTo } from '../text/cut-to.ts';
+import { Countdown } from '../time/countdown.ts';
 import { Deadlines } from './deadlines.ts';
 import { inLength, MAX_RESULT } from './result-length.ts';
 import { RunningTool } from './running-tool.ts';
-import type { Tool, ToolEvent, ToolOutcome, ToolSource } from './tool.ts';
+import type { Tool, ToolOutcome, ToolSource } from './tool.ts';
 import { ToolApprovals } from './tool-approvals.ts';
 import { LONGEST_MESSAGE, toolFailure, traceOf } from './tool-failure.ts';
 import { WireRefused } from './wire/wire-refused.ts';
@@ -24,20 +25,10 @@ export interface ToolRegistryOptions {
   readonly runs?: RunTable;
   /** Told where in its code a tool threw, which its callers are not. */
   readonly log?: Log;
-  /** The longest a call may take, whatever it asks for; 10 minutes unless told. */
+  /** The longest a call may take, whatever it asks for. Default: 10 minutes. */
   readonly maxTimeoutMs?: number;
-  /** Characters of JSON in one result, and in its summary; what is longer is cut and marked. 1 Mi unless told. */
+  /** Characters of JSON in one result, and in its summary; what is longer is cut and marked. Default: 1 Mi. */
   readonly maxResult?: number;
-}
-
-export interface ToolFilter {
-  /** A part of the name, the description or a tag. Deferred tools are found by it too. */
-  readonly query?: string;
-  /** Every one of them has to be there. */
-  readonly tags?: readonly string[];
-  readonly deferred?: boolean;
-  /** Groups of tools to leave out. */
-  readonly without?: ReadonlySet<string>;
 }
 
 export interface ToolRequest {
@@ -94,6 +85,11 @@ export class ToolRegistry {
   /** Every tool of every source, including those whose name an earlier source has. */
   all(): Tool[] {
     return this.#sources.flatMap((source) => [...source.tools()]);
+  }
+
+  /** The tools of this name, one of each source that has it. */
+  named(name: string): Tool[] {
+    return this.#sources.flatMap((source) => source.find(name) ?? []);
   }
 
   /** Every tool, whoever may use it. */

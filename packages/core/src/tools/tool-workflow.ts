@@ -12,11 +12,11 @@ import {
 import { type Finding, operationNamed, usesOf } from '@dragoman/protocols/a2e-workflow';
 import type { Asked } from '../executions/asked.ts';
 import { faultsIn, planForAll } from '../executions/planner.ts';
-import type { Workflows } from '../executions/workflows.ts';
+import type { WorkflowService } from '../executions/workflows.ts';
 import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
 
 /** What workflows are read and checked by. */
-export type WorkflowRules = Pick<Workflows, 'reader' | 'limits' | 'catalog'>;
+export type WorkflowRules = Pick<WorkflowService, 'reader' | 'limits' | 'catalog'>;
 
 /** The workflow that answers a tool, as it stands in its file: `{{name}}` is a blank that an argument fills. */
 export class ToolWorkflow {

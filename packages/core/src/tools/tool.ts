@@ -1,9 +1,9 @@
 import type { Issue, Json, JsonObject } from '@dragoman/protocols';
-import type { EventKind, ToolDefinition } from '@dragoman/protocols/a2e-wire';
-import type { Ask } from '../ask.ts';
-import type { Ending } from '../ending.ts';
-import type { Log } from '../ports.ts';
-import type { Principal } from '../principal.ts';
+import type { ToolDefinition } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../call/ask.ts';
+import type { Principal } from '../call/principal.ts';
+import type { Ending } from '../ending/ending.ts';
+import type { Log } from '../ports/ports.ts';
 
 /** Something that can be called by name, wherever it runs. */
 export interface Tool {
@@ -90,12 +90,6 @@ export interface ArtifactPiece {
   readonly mime?: string;
   readonly chunk: string | Uint8Array;
   readonly final?: boolean;
-}
-
-/** What a tool tells while it runs. */
-export interface ToolEvent {
-  readonly kind: EventKind;
-  readonly data: JsonObject;
 }
 
 /** Tells "did not succeed" from any value a tool may return. */

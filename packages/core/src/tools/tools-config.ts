@@ -20,17 +20,17 @@ export const WireShape = {
   properties: {
     port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'The TCP port; 0 for any free one.' },
     socket: { ...text, description: 'The path of a unix socket.' },
-    max_message_bytes: { ...positive, description: 'In one line; 8 MiB unless told.' },
-    max_parallel: { ...positive, description: 'Requests of one connection that run at once; 16 unless told.' },
-    max_queued: { ...positive, description: 'Requests of one connection that may wait; 64 unless told.' },
+    max_message_bytes: { ...positive, description: 'In one line. Default: 8 MiB.' },
+    max_parallel: { ...positive, description: 'Requests of one connection that run at once. Default: 16.' },
+    max_queued: { ...positive, description: 'Requests of one connection that may wait. Default: 64.' },
     max_connections: {
       ...positive,
-      description: 'Of all agents together; 1,000 unless told. One caller may have a quarter of them.',
+      description: 'Of all agents together. Default: 1,000. One caller may have a quarter of them.',
     },
     plugins: { ...texts, description: 'Files whose exports are plugins: messages of your own.' },
     environments: { ...texts, description: 'Files whose exports are environments for `env/*`.' },
     proc: ProcShape,
-    idle_seconds: { ...positive, description: 'Silence after which a connection is closed; 300 unless told.' },
+    idle_seconds: { ...positive, description: 'Silence after which a connection is closed. Default: 300.' },
   },
   additionalProperties: false,
 } as const;
@@ -69,7 +69,7 @@ export const ToolEntryShape = {
       required: ['url'],
       properties: {
         url: { ...text, description: '{name} stands for an argument.' },
-        method: { enum: API_METHODS, description: 'POST unless told.' },
+        method: { enum: API_METHODS, description: 'Default: POST.' },
         headers: { type: 'object', additionalProperties: headerValue },
       },
       additionalProperties: false,
@@ -99,9 +99,9 @@ export const McpServerShape = {
     },
     url: { ...text, description: 'Where a server listens for streamable HTTP, instead of command.' },
     headers: { type: 'object', additionalProperties: headerValue, description: REFERENCES },
-    tools: { ...texts, description: 'The tools to take; all of them unless told.' },
-    resources: { ...texts, description: 'The URIs to take; all of them unless told.' },
-    timeout_ms: { ...positive, description: 'How long one call may take; 5 minutes unless told.' },
+    tools: { ...texts, description: 'The tools to take. Default: all of them.' },
+    resources: { ...texts, description: 'The URIs to take. Default: all of them.' },
+    timeout_ms: { ...positive, description: 'How long one call may take. Default: 5 minutes.' },
     approval,
   },
   additionalProperties: false,
@@ -122,4 +122,4 @@ export const ToolApprovalsShape = {
   },
 } as const;
 
-export type McpServerConfig = Static<typeof McpServerShape>;
+export type ConfiguredMcpServer = Static<typeof McpServerShape>;

@@ -1,5 +1,5 @@
 import { failure, type Json } from '@dragoman/protocols';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
 import { asText } from '../workflow/template.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { unreadableLines } from '../executions/asked.ts';
 import type { Begun } from '../executions/begun.ts';
-import { stringOf } from '../long-text.ts';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
+import { stringOf } from '../text/long-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolCall, type ToolOutcome } from './tool.ts';
 import { ToolWorkflow } from './tool-workflow.ts';

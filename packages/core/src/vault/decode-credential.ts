@@ -2,12 +2,12 @@ import { accept, type Issue, issuesOf, type Json, type Outcome, reject } from '@
 import { decodeHostPort, nameOfHostPort } from '../gate/host-port.ts';
 import type { SecretPlace } from '../gate/injection.ts';
 import { CredentialDefinition as validate } from '../generated/vault.js';
-import { CredentialDefinition, CredentialIdShape } from './definition.ts';
+import { CredentialBody, CredentialIdShape } from './definition.ts';
 
 /** A credential as the vault takes it: hosts in one spelling, defaults filled in. */
 export interface NewCredential {
   readonly id: string;
-  readonly type: CredentialDefinition['type'];
+  readonly type: CredentialBody['type'];
   readonly value: string;
   readonly hosts: readonly string[];
   readonly places: readonly SecretPlace[];
@@ -16,9 +16,9 @@ export interface NewCredential {
 
 /** A credential as administration sends it, or every problem. No issue shows the value. */
 export function decodeCredential(id: string, json: Json): Outcome<NewCredential> {
-  const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, CredentialDefinition, json).map(withoutValue)];
+  const issues: Issue[] = [...idIssues(id), ...issuesOf(validate, CredentialBody, json).map(withoutValue)];
   if (issues.length > 0) return reject(...issues);
-  const { type, value, hosts = [], places = ['header'], description = null } = json as CredentialDefinition;
+  const { type, value, hosts = [], places = ['header'], description = null } = json as CredentialBody;
   const read = hosts.map((host, index) => decodeHostPort(host, `/hosts/${index}`));
   const named = read.flatMap((host) => (host.ok ? nameOfHostPort(host.value) : []));
   issues.push(

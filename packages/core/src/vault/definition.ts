@@ -20,7 +20,7 @@ export const CredentialIdShape = {
 } as const;
 
 /** The body of `PUT /admin/v1/credentials/{id}`. */
-export const CredentialDefinition = {
+export const CredentialBody = {
   type: 'object',
   required: ['type', 'value'],
   properties: {
@@ -47,4 +47,4 @@ export const CredentialDefinition = {
   },
   additionalProperties: false,
 } as const;
-export type CredentialDefinition = Static<typeof CredentialDefinition>;
+export type CredentialBody = Static<typeof CredentialBody>;

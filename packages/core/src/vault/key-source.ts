@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Log } from '../ports.ts';
-import { syncFolder, writeSecretFile } from '../secret-file.ts';
+import type { Log } from '../ports/ports.ts';
+import { syncFolder, writeSecretFile } from '../secrets/secret-file.ts';
 import { VaultError } from './vault-error.ts';
 import { keyFault } from './vault-key.ts';
 

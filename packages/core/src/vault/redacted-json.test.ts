@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { LongText } from '../long-text.ts';
+import type { LongText } from '../text/long-text.ts';
 import { redactedJson } from './redacted-json.ts';
 import { SecretRedactor } from './secret-redactor.ts';
 

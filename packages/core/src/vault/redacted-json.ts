@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { REDACTED } from '@dragoman/protocols';
 import type { Redactor } from '../gate/redactor.ts';
-import { type LongText, stringOf } from '../long-text.ts';
+import { type LongText, stringOf } from '../text/long-text.ts';
 
 /**
  * JSON text in which the secrets in strings, names and numbers are replaced, and which is JSON still. A long one is read in pieces,

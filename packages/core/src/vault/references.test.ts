@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { REDACTED } from '@dragoman/protocols';
 import { afterAll, expect, test } from 'vitest';
-import { CredentialUse } from '../credential-use.ts';
 import { SecretText } from '../gate/secret-text.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import { References, referencedFiles, withReferencedFiles } from './references.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-references-'));

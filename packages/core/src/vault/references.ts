@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is written like this
 import { readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { CredentialUse } from '../credential-use.ts';
 import type { OutboundHeader } from '../gate/gate.ts';
 import { SecretText } from '../gate/secret-text.ts';
-import { headerFault } from '../header-fault.ts';
+import { headerFault } from '../refusals/header-fault.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import { MIN_SECRET_BYTES } from './decode-credential.ts';
 import { SecretRedactor } from './secret-redactor.ts';
 import type { Vault } from './vault.ts';

@@ -1,5 +1,5 @@
 import { SCHEMA_BASE, type SchemaSet } from '@dragoman/protocols';
-import { CredentialDefinition } from './definition.ts';
+import { CredentialBody } from './definition.ts';
 
 const schemas: SchemaSet = {
   dialect: 'vault',
@@ -7,7 +7,7 @@ const schemas: SchemaSet = {
     CredentialDefinition: {
       $id: `${SCHEMA_BASE}/vault/credential-definition.json`,
       title: 'A credential',
-      ...CredentialDefinition,
+      ...CredentialBody,
     },
   },
 };

@@ -6,7 +6,7 @@ import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { nameOfHostPort } from '../gate/host-port.ts';
-import { failureOf } from '../refused.ts';
+import { failureOf } from '../refusals/refused.ts';
 import type { CredentialRow, CredentialStore, VaultSeal } from '../store/credentials.ts';
 import { decodeCredential, type NewCredential } from './decode-credential.ts';
 import { environmentKey, fileKey, KEY_FILE, type KeySource, passingKey } from './key-source.ts';
@@ -63,7 +63,7 @@ describe('a credential', () => {
     expect(await vault.receipts('kez', 9)).toEqual([]);
   });
 
-  test('stands in headers alone unless told', async () => {
+  test('is sent only in headers by default', async () => {
     const vault = await open();
     await vault.put(credential());
     for (const place of ['query', 'body'] as const) {
@@ -212,7 +212,7 @@ describe('a row that was changed outside of the vault', () => {
     const again = await open();
     expect(again.list().map(({ damaged }) => damaged)).toEqual([true, false]);
     expect((await again.release([HEADER('b')], USE)).fill(HEADER('b'))).toBe('another secret');
-    // Setting it anew mends it.
+    // Setting it again fixes it.
     await again.put(credential({ id: 'a' }));
     expect((await open()).list().map(({ damaged }) => damaged)).toEqual([false, false]);
   });
@@ -287,7 +287,7 @@ describe('the key', () => {
 });
 
 describe('changing the key', () => {
-  test('seals everything anew without a restart; only the new key opens it then', async () => {
+  test('seals everything again without a restart; only the new key opens it then', async () => {
     const place = folder();
     const vault = await open(fileKey({ folder: place, log }));
     await vault.put(credential());
@@ -394,7 +394,7 @@ function folder(): string {
   return mkdtempSync(join(root, 'v-'));
 }
 
-test('two processes that share a vault seal each other\'s secrets in, not out', async () => {
+test("two processes that share a vault seal each other's secrets in, not out", async () => {
   const [one, other] = [await open(), await open()];
   await one.put(credential({ id: 'a' }));
   await other.put(credential({ id: 'b' }));

@@ -4,8 +4,8 @@ import { type HostPort, nameOfHostPort } from '../gate/host-port.ts';
 import type { PlacedCredential, SecretPlace } from '../gate/injection.ts';
 import type { Redactor } from '../gate/redactor.ts';
 import type { ReleasedSecrets, Secrets, SecretUse } from '../gate/secrets.ts';
-import type { Clock, Log } from '../ports.ts';
-import { Refused } from '../refused.ts';
+import type { Clock, Log } from '../ports/ports.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { CredentialRow, CredentialStore, ReceiptRow, VaultSeal } from '../store/credentials.ts';
 import { credentialRefused } from './credential-refused.ts';
 import { MIN_SECRET_BYTES, type NewCredential } from './decode-credential.ts';
@@ -23,7 +23,7 @@ export interface VaultOptions {
 }
 
 /** What may be known of a credential: everything but the secret. */
-export interface Credential {
+export interface VaultCredential {
   readonly id: string;
   readonly type: string;
   readonly hosts: readonly string[];
@@ -91,11 +91,11 @@ export class Vault implements Secrets {
     for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, damaged.includes(row)));
   }
 
-  list(): Credential[] {
+  list(): VaultCredential[] {
     return [...this.#entries.values()].map(({ credential }) => credential).sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  find(id: string): Credential | undefined {
+  find(id: string): VaultCredential | undefined {
     return this.#entries.get(id)?.credential;
   }
 
@@ -115,7 +115,7 @@ export class Vault implements Secrets {
   }
 
   /** Makes or replaces a credential. It is on disk when this resolves. */
-  put({ id, type, value, hosts, places, description }: NewCredential): Promise<Credential> {
+  put({ id, type, value, hosts, places, description }: NewCredential): Promise<VaultCredential> {
     return this.#change(async () => {
       const now = this.#options.clock.now().getTime();
       const version = this.#lastVersion + 1;
@@ -156,7 +156,7 @@ export class Vault implements Secrets {
     });
   }
 
-  /** Seals everything anew with another key, while the vault is in use. What is damaged stays as it is. */
+  /** Seals everything again with another key, while the vault is in use. What is damaged stays as it is. */
   rotate(given?: string): Promise<Failure | undefined> {
     return this.#change(async () => {
       const { key, store } = this.#options;
@@ -359,7 +359,7 @@ interface VaultState {
 
 interface Entry {
   readonly row: CredentialRow;
-  readonly credential: Credential;
+  readonly credential: VaultCredential;
 }
 
 interface Retired {

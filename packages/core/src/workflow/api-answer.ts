@@ -1,5 +1,5 @@
 import { DATA_LIMITS, type Json, parseJson, parseJsonBytes } from '@dragoman/protocols';
-import { isJsonType } from '../json-type.ts';
+import { isJsonType } from '../json/json-type.ts';
 import type { ApiAnswer } from './effects.ts';
 import { dataError, StepError } from './step-error.ts';
 

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { hasTemplate, isPathReference } from '@dragoman/protocols/a2e-workflow';
-import { CredentialUse } from '../credential-use.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import type { ApiRequest } from './effects.ts';
 import type { Compiling, StepContext } from './operation.ts';
 import { compileTemplate } from './template.ts';

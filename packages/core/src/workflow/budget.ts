@@ -1,5 +1,5 @@
 import type { Json } from '@dragoman/protocols';
-import { atMost } from '../json-size.ts';
+import { atMost } from '../json/json-size.ts';
 import { OverBudget } from './step-error.ts';
 
 /** What one execution may use. Each is charged before the work it pays for. */

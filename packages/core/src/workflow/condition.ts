@@ -1,5 +1,5 @@
 import { isObject, type Json } from '@dragoman/protocols';
-import { deepEqual, identity, isScalar } from '../equality.ts';
+import { deepEqual, identity, isScalar } from '../json/equality.ts';
 
 /** Whether the left side of a condition holds. `undefined` is a value that is not there. */
 export type Test = (left: Json | undefined) => boolean;

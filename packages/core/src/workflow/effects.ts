@@ -1,5 +1,5 @@
 import type { Json } from '@dragoman/protocols';
-import type { CredentialUse } from '../credential-use.ts';
+import type { CredentialUse } from '../secrets/credential-use.ts';
 import type { Label } from './label.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Json } from '@dragoman/protocols';
-import { isScalar } from '../equality.ts';
+import { isScalar } from '../json/equality.ts';
 import type { Test } from './condition.ts';
 import { fieldReader, isPlainName, type Members } from './field.ts';
 

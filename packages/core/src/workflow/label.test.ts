@@ -5,7 +5,7 @@ import { type LeakyHosts, type LeakyWorkflow, leakyWorkflow, without } from '../
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { compiledFrom } from '../../test-support/workflow-plan.ts';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { ApiRequest } from './effects.ts';
 import type { Label } from './label.ts';
 import type { Plan } from './plan.ts';

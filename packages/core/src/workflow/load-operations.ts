@@ -1,5 +1,5 @@
 import { show } from '@dragoman/protocols';
-import { loadModule } from '../load-module.ts';
+import { loadModule } from '../modules/load-module.ts';
 import { BUILT_IN, type Catalog } from './catalog.ts';
 import type { Operation } from './operation.ts';
 

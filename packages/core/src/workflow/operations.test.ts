@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { resultOf, runWorkflow } from '../../test-support/run-workflow.ts';
-import { CredentialUse } from '../credential-use.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 
 const ROWS = [
   { id: 1, city: 'Oslo', points: 5, address: { zip: 'N1' } },

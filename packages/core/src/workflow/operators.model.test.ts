@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@dragoman/protocols';
 import { parsePath } from '@dragoman/protocols/a2e-workflow';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deepEqual, identity } from '../equality.ts';
+import { deepEqual, identity } from '../json/equality.ts';
 import { compileTest } from './condition.ts';
 import { itemTest, sieved } from './item-test.ts';
 import type { Compiling, Operation, StepContext } from './operation.ts';

@@ -19,21 +19,21 @@ export const NOWHERE: Origin = { lineage: 'nothing', sizes: [], labels: UNLABELL
 
 /** A part of a value, or what holds it: `to` and `from` say how one lies in the other. */
 export function originBelow(origin: Origin, to: Path, from: Path): Origin {
-  return { ...origin, lineage: chain(origin.lineage, to.keys.slice(from.keys.length).join('/')) };
+  return { ...origin, lineage: chainedName(origin.lineage, to.keys.slice(from.keys.length).join('/')) };
 }
 
 /** A value of which a part was replaced. */
 export function originWith(outer: Origin, path: Path, part: Origin): Origin {
   const { lineage, ...rest } = originOfParts([outer, part]);
-  return { ...rest, lineage: chain(lineage, path.keys.join('/')) };
+  return { ...rest, lineage: chainedName(lineage, path.keys.join('/')) };
 }
 
 /** A value made from others. */
 export function originOfParts(parts: readonly Origin[]): Origin {
   const [only] = parts;
-  if (parts.length === 1 && only !== undefined) return { ...only, lineage: chain(only.lineage) };
+  if (parts.length === 1 && only !== undefined) return { ...only, lineage: chainedName(only.lineage) };
   return {
-    lineage: chain(...parts.map(({ lineage }) => lineage)),
+    lineage: chainedName(...parts.map(({ lineage }) => lineage)),
     sizes: [...new Set(parts.flatMap(({ sizes }) => sizes))],
     labels: unionOfLabels(parts.map(({ labels }) => labels)),
     by: parts.at(-1)?.by ?? '',
@@ -41,7 +41,7 @@ export function originOfParts(parts: readonly Origin[]): Origin {
 }
 
 /** One name from several. While nobody asks for names there is nothing to hash. */
-export function chain(...names: readonly string[]): string {
+export function chainedName(...names: readonly string[]): string {
   if (names.includes('')) return '';
   if (names.length === 0) return 'nothing';
   return hash('sha256', names.map((name) => `${name.length}:${name}`).join(''), 'base64url');

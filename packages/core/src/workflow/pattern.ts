@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { linearPattern } from '../linear-pattern.ts';
+import { linearPattern } from '../schema/linear-pattern.ts';
 import type { Compiling } from './operation.ts';
 
 /** A pattern an agent wrote. One that cannot be used is a problem of the plan. */

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads';
-import { startThread } from '../threads/start-thread.ts';
+import { startThread } from '../worker-threads/start-thread.ts';
 import type { Plan } from './plan.ts';
 import {
   type FromWorker,

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { FAILURES, type Failure, failure, InFlight } from '@dragoman/protocols';
-import { SLICE } from '../long-text.ts';
-import type { Cancel, Clock, Log } from '../ports.ts';
-import { failureOf } from '../refused.ts';
+import type { Cancel, Clock, Log } from '../ports/ports.ts';
+import { failureOf } from '../refusals/refused.ts';
+import { SLICE } from '../text/long-text.ts';
 import { type Budgets, wholeBudgets } from './budget.ts';
 import type { Progress } from './effects.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';
@@ -12,14 +12,14 @@ import { PoolWorker } from './pool-worker.ts';
 import { RememberedEffects } from './remembered-effects.ts';
 import { MemoryResultCache } from './result-cache.ts';
 import { resultsText } from './results-text.ts';
-import { type RunOptions, runPlan } from './run.ts';
+import { type PlanRunOptions, runPlan } from './run.ts';
 import { OverBudget, workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
 
 export interface PoolOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Threads at most; all cores but one unless told. They start when they are needed. */
+  /** Threads at most. Default: all cores but one. They start when they are needed. */
   readonly size?: number;
   /** What one thread may take before it is ended. */
   readonly memoryMb?: number;
@@ -35,7 +35,7 @@ export interface PoolOptions {
   readonly graceMs?: number;
 }
 
-export interface PoolRunOptions extends Omit<RunOptions, 'clock' | 'cache' | 'breathe'> {
+export interface PoolRunOptions extends Omit<PlanRunOptions, 'clock' | 'cache' | 'breathe'> {
   /** Whose cached results may be used; `undefined` for nobody's. */
   readonly caller?: string | undefined;
 }

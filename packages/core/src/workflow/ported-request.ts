@@ -1,5 +1,5 @@
 import type { Json } from '@dragoman/protocols';
-import { CredentialUse } from '../credential-use.ts';
+import { CredentialUse } from '../secrets/credential-use.ts';
 import type { ApiRequest } from './effects.ts';
 import type { PortedRequest, PortedValue } from './pool-messages.ts';
 

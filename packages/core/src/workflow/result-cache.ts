@@ -1,6 +1,6 @@
 import type { Json } from '@dragoman/protocols';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 
 /**
  * Where results of operations on data can be found again (A2E, Caching). A lineage names the operation, its configuration

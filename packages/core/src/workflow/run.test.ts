@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { runWorkflow } from '../../test-support/run-workflow.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
 import type { Progress } from './effects.ts';
 import { MemoryResultCache } from './result-cache.ts';
 
@@ -57,7 +57,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('stops at the first error unless told to go on; what was not begun is skipped', async () => {
+  test('stops at the first error by default; operations that did not start are skipped', async () => {
     const after = { FormatText: { inputPath: '/workflow/text', format: 'upper', outputPath: '/workflow/up' } };
     const data = { users: USERS, text: 'a' };
     const stopped = await runWorkflow({ broken, after }, { data });

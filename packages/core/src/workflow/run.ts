@@ -1,8 +1,8 @@
 import type { Json } from '@dragoman/protocols';
 import type { WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { Ending, type StopSignal } from '../ending.ts';
-import type { Clock } from '../ports.ts';
-import { failureOf, Refused } from '../refused.ts';
+import { Ending, type StopSignal } from '../ending/ending.ts';
+import type { Clock } from '../ports/ports.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
 import { Account, type Budgets, TooLargeHere, type Within, wholeBudgets } from './budget.ts';
 import { DataModel } from './data-model.ts';
 import { Digest } from './digest.ts';
@@ -12,9 +12,9 @@ import { OUT_OF_TIME } from './out-of-time.ts';
 import type { Plan, Step } from './plan.ts';
 import type { ResultCache } from './result-cache.ts';
 import { atItem, failedUrl, OverBudget, withUnknownOutcome, workflowError } from './step-error.ts';
-import { type Frame, NOTHING, type Produced, StepRun, type Stored } from './step-run.ts';
+import { type EarlierValue, type Frame, NOTHING, type Produced, StepRun } from './step-run.ts';
 
-export interface RunOptions {
+export interface PlanRunOptions {
   readonly effects: Effects;
   readonly clock: Pick<Clock, 'elapsed' | 'after'>;
   /** For the whole execution: everything it waits for is cut to what is left of it. */
@@ -22,7 +22,7 @@ export interface RunOptions {
   /** Ends the execution; its reason says whether it was cancelled or ran out of time. */
   readonly signal?: StopSignal | undefined;
   readonly budgets?: Partial<Budgets> | undefined;
-  /** `stop`, unless told otherwise: what follows a failed operation is skipped. */
+  /** Default: `stop`, which skips everything after a failed operation. */
   readonly onError?: 'stop' | 'continue' | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly cache?: ResultCache | undefined;
@@ -48,13 +48,13 @@ export interface RunResult {
 }
 
 /** Runs a plan. What goes wrong is in the result; it rejects only as `within` says. */
-export function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
-  return new Run(plan, options).toEnd();
+export function runPlan(plan: Plan, options: PlanRunOptions): Promise<RunResult> {
+  return new PlanRun(plan, options).toEnd();
 }
 
 /** One execution while it runs. */
-export class Run {
-  readonly options: RunOptions;
+export class PlanRun {
+  readonly options: PlanRunOptions;
   readonly account: Account;
   readonly ending = new Ending();
   readonly #plan: Plan;
@@ -63,12 +63,12 @@ export class Run {
   /** How often an operation ran in the same place, so that each time has a key of its own. */
   readonly #times = new Map<string, number>();
   /** What was looked up below `/store`. */
-  readonly #lookups = new Map<string, Promise<Stored | undefined>>();
+  readonly #lookups = new Map<string, Promise<EarlierValue | undefined>>();
   /** Whether any of its data is labelled: most never is, and then nobody looks. */
   isLabelled = false;
   #stopped = false;
 
-  constructor(plan: Plan, options: RunOptions) {
+  constructor(plan: Plan, options: PlanRunOptions) {
     this.#plan = plan;
     this.options = options;
     this.account = new Account(wholeBudgets(options.budgets), options.within);
@@ -124,7 +124,7 @@ export class Run {
   }
 
   /** Looks a name below `/store` up, once. */
-  lookup(name: string, look: () => Promise<Stored | undefined>): Promise<Stored | undefined> {
+  lookup(name: string, look: () => Promise<EarlierValue | undefined>): Promise<EarlierValue | undefined> {
     let found = this.#lookups.get(name);
     if (found === undefined) {
       found = look();

@@ -1,6 +1,6 @@
 import { FAILURES, type Failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
-import { failureOf } from '../refused.ts';
+import { failureOf } from '../refusals/refused.ts';
 
 /** Thrown by an operation that cannot go on. Told to the caller in the spec's form (A2E, Error Response Format). */
 export class StepError extends Error {

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { DATA_LIMITS, type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
 import { canonicalPath, formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
-import { jsonSize } from '../json-size.ts';
-import { unlessAborted } from '../until-aborted.ts';
+import { unlessAborted } from '../ending/until-aborted.ts';
+import { jsonSize } from '../json/json-size.ts';
 import type { Account } from './budget.ts';
 import type { DataModel, DataWrite } from './data-model.ts';
 import { Digest } from './digest.ts';
@@ -10,10 +10,10 @@ import type { ApiAnswer, ApiRequest, StoreWrite, TargetRequest } from './effects
 import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 import { memoryOfItems, memoryOfJson } from './memory-need.ts';
 import type { ItemResult, ItemRun, StepContext, TargetCall } from './operation.ts';
-import { bytesOf, chain, type Origin, originOfParts } from './origin.ts';
+import { bytesOf, chainedName, type Origin, originOfParts } from './origin.ts';
 import type { Step } from './plan.ts';
 import { LONGEST_WRITTEN } from './results-text.ts';
-import type { Run } from './run.ts';
+import type { PlanRun } from './run.ts';
 import { dataError, type StepError } from './step-error.ts';
 import { namesIn, storedPath } from './stored-name.ts';
 
@@ -39,7 +39,7 @@ export interface Produced {
 }
 
 /** What an earlier execution left. */
-export interface Stored {
+export interface EarlierValue {
   readonly value: Json;
   readonly origin: Origin;
 }
@@ -48,7 +48,7 @@ export const NOTHING: Produced = { value: null, bytes: 4, labels: UNLABELLED };
 
 /** One run of one operation. */
 export class StepRun implements StepContext {
-  readonly #run: Run;
+  readonly #run: PlanRun;
   readonly #step: Step;
   readonly #frame: Frame;
   readonly #key: string;
@@ -64,7 +64,7 @@ export class StepRun implements StepContext {
   /** What the last operation it ran itself produced: that is what a loop around it collects. */
   #inner: Produced | undefined;
 
-  constructor({ run, step, frame, key }: { run: Run; step: Step; frame: Frame; key: string }) {
+  constructor({ run, step, frame, key }: { run: PlanRun; step: Step; frame: Frame; key: string }) {
     this.#run = run;
     this.#step = step;
     this.#frame = frame;
@@ -236,7 +236,7 @@ export class StepRun implements StepContext {
       model,
       suffix,
       item: itemOf(item),
-      digest: new Digest(chain(this.#digest(), suffix)),
+      digest: new Digest(chainedName(this.#digest(), suffix)),
       results: new Map(),
       written: new Map(),
       errors: [],
@@ -262,7 +262,7 @@ export class StepRun implements StepContext {
   #itemOrigin(place: string | number, { independent }: ItemRun): Origin {
     const inputs = this.#inputs();
     const labels = independent === true ? inputs.labels : this.#allLabels();
-    return { ...inputs, lineage: chain(inputs.lineage, String(place)), labels, by: this.operationId };
+    return { ...inputs, lineage: chainedName(inputs.lineage, String(place)), labels, by: this.operationId };
   }
 
   get #effects() {
@@ -348,7 +348,7 @@ export class StepRun implements StepContext {
   #lineageOfResult(): string {
     if (this.#run.options.cache === undefined) return '';
     if (typeof this.#lineage === 'function') return this.#lineage();
-    return this.#lineage ?? chain(this.#step.lineage, this.#inputs().lineage);
+    return this.#lineage ?? chainedName(this.#step.lineage, this.#inputs().lineage);
   }
 
   /** What earlier executions stored is fetched before it is read. */
@@ -370,7 +370,7 @@ export class StepRun implements StepContext {
     }
   }
 
-  async #fetch(name: string): Promise<Stored | undefined> {
+  async #fetch(name: string): Promise<EarlierValue | undefined> {
     const stored = await this.#asked(this.#effects.stored(`stored:${name}`, name));
     this.#lineage = undefined;
     if (stored === undefined) return undefined;
@@ -395,7 +395,7 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
   if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
   else if (written.size > 0) suggestions.push(`what can be read here: ${[...written.keys()].slice(0, 6).join(', ')}`);
   const [first] = errors;
-  if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; mend that first`);
+  if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; fix that first`);
   return dataError(`${place} is not there`, { details: { path: place }, suggestions });
 }
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../ports.ts';
+import type { Clock } from '../ports/ports.ts';
 
 /** Shares one thread between those that compute in it: whoever has had his turn lets the others, and the thread's own work, go first. */
 export class Turns {

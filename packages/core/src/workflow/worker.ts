@@ -1,6 +1,6 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
-import { sharedBytes } from '../long-text.ts';
-import { Refused } from '../refused.ts';
+import { Refused } from '../refusals/refused.ts';
+import { sharedBytes } from '../text/long-text.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
 import { loadOperations } from './load-operations.ts';
 import { type AskMemory, hasMemoryFor } from './memory-need.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AGENT_ID_PATTERN, formatAgentId, isAgentId, parseAgentId, sameAgentId } from './agent-id.ts';
+import { AGENT_ID_PATTERN, formatAgentId, isMailboxAgentId, parseAgentId, sameAgentId } from './agent-id.ts';
 
 const digits = (maxLength: number) => fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength });
 const address = fc
@@ -24,7 +24,7 @@ describe('an agentId', () => {
       .map(([text, at, piece]) => text.slice(0, at) + piece + text.slice(at + 1));
     fc.assert(
       fc.property(fc.oneof(edited, fc.string()), (text) => {
-        expect(isAgentId(text)).toBe(pattern.test(text));
+        expect(isMailboxAgentId(text)).toBe(pattern.test(text));
       }),
       { numRuns: 500 },
     );

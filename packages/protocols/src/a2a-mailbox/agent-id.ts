@@ -2,23 +2,23 @@
  * An agent's place in an ERC-8004 registry: `eip155:{chainId}:{registryAddress}:{tokenId}` (A2A mailbox, Field
  * Reference, `from`). The numbers stay text: a token id has up to 256 bits.
  */
-export interface AgentId {
+export interface MailboxAgentId {
   readonly chainId: string;
   readonly registry: string;
   readonly tokenId: string;
 }
 
-export function parseAgentId(text: string): AgentId | undefined {
-  if (!isAgentId(text)) return undefined;
+export function parseAgentId(text: string): MailboxAgentId | undefined {
+  if (!isMailboxAgentId(text)) return undefined;
   const [, chainId = '', registry = '', tokenId = ''] = text.split(':');
   return { chainId, registry, tokenId };
 }
 
-export function formatAgentId({ chainId, registry, tokenId }: AgentId): string {
+export function formatAgentId({ chainId, registry, tokenId }: MailboxAgentId): string {
   return `eip155:${chainId}:${registry}:${tokenId}`;
 }
 
-export function isAgentId(text: string): boolean {
+export function isMailboxAgentId(text: string): boolean {
   if (!FORM.test(text)) return false;
   // Counting here costs half of what it costs in the pattern.
   const chainEnd = text.indexOf(':', 7);
@@ -32,7 +32,7 @@ export function sameAgentId(one: string, other: string): boolean {
   return a !== undefined && b !== undefined && canonical(a) === canonical(b);
 }
 
-function canonical({ chainId, registry, tokenId }: AgentId): string {
+function canonical({ chainId, registry, tokenId }: MailboxAgentId): string {
   return formatAgentId({
     chainId: withoutLeadingZeros(chainId),
     registry: registry.toLowerCase(),

@@ -31,7 +31,7 @@ export interface CardSource {
  * The card at `/.well-known/agent-card.json` and `agent.json`: Linux Foundation A2A fields for whoever discovers by
  * them, and the ERC-8004 registration beside them.
  */
-export function agentCard(source: CardSource): AgentCard {
+export function agentCard(source: CardSource): MailboxCard {
   return {
     ...agentRegistration(source),
     version: source.version,
@@ -140,7 +140,7 @@ export const AgentRegistration = {
 } as const;
 export type AgentRegistration = Static<typeof AgentRegistration>;
 
-export const AgentCard = {
+export const MailboxCard = {
   type: 'object',
   // biome-ignore format: a plain list
   required: [
@@ -182,7 +182,7 @@ export const AgentCard = {
     skills: { type: 'array', items: AgentSkill },
   },
 } as const;
-export type AgentCard = Static<typeof AgentCard>;
+export type MailboxCard = Static<typeof MailboxCard>;
 
 /** The mailbox is not a binding that Linux Foundation A2A defines, so it is named by a URI of its own (A2A 1.0 §5.8). */
 export const MAILBOX_BINDING = `${SCHEMA_BASE}/a2a-mailbox`;

@@ -3,12 +3,12 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { accept, type Outcome, reject } from '../outcome.ts';
 import { show } from '../validation.ts';
 import type { ContentLimits } from './content-size.ts';
-import { fromEnvelope, toEnvelope } from './envelope.ts';
+import { mailboxFromEnvelope, mailboxToEnvelope } from './envelope.ts';
 import { errorBody } from './error-body.ts';
 import { isFlawless } from './flawless.ts';
 import { MAILBOX_LIMITS, type MailboxError, type MailboxMessage, type MailboxResponse } from './message.ts';
 import { readError, readResponse } from './read-answer.ts';
-import { fromResponse } from './response.ts';
+import { mailboxFromResponse } from './response.ts';
 import { normalise } from './shorthand.ts';
 import { findingsByRule, isTolerated } from './validate.ts';
 
@@ -22,9 +22,9 @@ export function mailboxDialectWith(limits: ContentLimits): Dialect<MailboxWire> 
     recognizes,
     decode: (json, now, { lenient = false } = {}) => decode(json, { now, lenient, limits }),
     encode: (message) => message,
-    toEnvelope: (message) => (isMailboxMessage(message) ? toEnvelope(message) : undefined),
-    fromEnvelope: (envelope, stamp) => fromEnvelope(envelope, stamp, limits),
-    fromResponse,
+    toEnvelope: (message) => (isMailboxMessage(message) ? mailboxToEnvelope(message) : undefined),
+    fromEnvelope: (envelope, stamp) => mailboxFromEnvelope(envelope, stamp, limits),
+    fromResponse: mailboxFromResponse,
     fromFailure: (failure, _request, { now }) => errorBody(failure, now),
   };
 }

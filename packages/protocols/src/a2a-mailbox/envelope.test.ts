@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type E2AEnvelope, newEnvelope } from '../e2a/envelope.ts';
 import { newProvenance } from '../e2a/provenance.ts';
-import { fromEnvelope, toEnvelope } from './envelope.ts';
+import { mailboxFromEnvelope, mailboxToEnvelope } from './envelope.ts';
 import { mailboxMessages } from './message.contract.ts';
 import { completed } from './message-id.ts';
 import { normalise } from './shorthand.ts';
@@ -14,13 +14,17 @@ describe('a message through the hub', () => {
     fc.assert(
       fc.property(mailboxMessages, (input) => {
         const message = completed(normalise(input), stamp);
-        expect(fromEnvelope(toEnvelope(message), stamp)).toEqual({ ok: true, value: message, warnings: [] });
+        expect(mailboxFromEnvelope(mailboxToEnvelope(message), stamp)).toEqual({
+          ok: true,
+          value: message,
+          warnings: [],
+        });
       }),
     );
   });
 
   test('invents no id and no time', () => {
-    expect(toEnvelope(normalise({ from: 'a', message: 'b' }))).toMatchObject({
+    expect(mailboxToEnvelope(normalise({ from: 'a', message: 'b' }))).toMatchObject({
       request_id: null,
       message_id: null,
       timestamp: null,
@@ -31,7 +35,7 @@ describe('a message through the hub', () => {
 
 describe('an envelope told to a mailbox', () => {
   const told = (given: Partial<E2AEnvelope>) => {
-    const outcome = fromEnvelope(newEnvelope({ source_agent_id: 'scout', ...given }), stamp);
+    const outcome = mailboxFromEnvelope(newEnvelope({ source_agent_id: 'scout', ...given }), stamp);
     if (!outcome.ok) expect.unreachable(JSON.stringify(outcome.issues));
     return outcome;
   };
@@ -77,7 +81,7 @@ describe('an envelope told to a mailbox', () => {
   });
 
   test('without a sender and without content is refused for both', () => {
-    expect(fromEnvelope(newEnvelope(), stamp)).toEqual({
+    expect(mailboxFromEnvelope(newEnvelope(), stamp)).toEqual({
       ok: false,
       issues: [
         {
@@ -100,7 +104,7 @@ describe('an envelope told to a mailbox', () => {
       request_id: 'x'.repeat(501),
       params: { content: 'x'.repeat(10_001), expires_at: '2026-01-01T00:00:00Z' },
     });
-    expect(fromEnvelope(envelope, stamp)).toMatchObject({
+    expect(mailboxFromEnvelope(envelope, stamp)).toMatchObject({
       ok: false,
       issues: [
         { pointer: '/params/content', code: 'too_long' },

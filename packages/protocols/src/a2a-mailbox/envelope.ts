@@ -3,7 +3,7 @@ import { type E2AEnvelope, newEnvelope } from '../e2a/envelope.ts';
 import { newProvenance } from '../e2a/provenance.ts';
 import { isObject, type JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
-import { isAgentId } from './agent-id.ts';
+import { isMailboxAgentId } from './agent-id.ts';
 import type { ContentLimits } from './content-size.ts';
 import { lossesOf } from './losses.ts';
 import { MAILBOX_VERSION, type MailboxMessage, type MailboxParty, type MailboxSender } from './message.ts';
@@ -12,7 +12,7 @@ import { readParams } from './params.ts';
 import { customFields, normalise, textIn } from './shorthand.ts';
 import { findingsIn, isTolerated } from './validate.ts';
 
-export function toEnvelope(message: MailboxMessage): E2AEnvelope {
+export function mailboxToEnvelope(message: MailboxMessage): E2AEnvelope {
   const { messageId, timestamp, replyTo, threadId } = message.metadata;
   return newEnvelope({
     provenance: newProvenance({
@@ -48,7 +48,11 @@ function paramsOf({ message, metadata }: MailboxMessage): JsonObject {
 }
 
 /** A message that says what the envelope says. Whatever a mailbox has no word for is named as lost. */
-export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp, limits?: ContentLimits): Outcome<MailboxMessage> {
+export function mailboxFromEnvelope(
+  envelope: E2AEnvelope,
+  stamp: Stamp,
+  limits?: ContentLimits,
+): Outcome<MailboxMessage> {
   const missing = missingIn(envelope);
   if (missing.length > 0) return reject(...missing);
   const input = inputFrom(envelope, stamp);
@@ -66,7 +70,7 @@ function referenceTo({ name, agentId }: MailboxParty): JsonObject | null {
 function recipientIn(reference: JsonObject | null): JsonObject {
   const id = textIn(reference?.['id']);
   if (id === undefined) return {};
-  return isAgentId(id) ? { agentId: id } : { name: id, agentId: textIn(reference?.['agentId']) ?? null };
+  return isMailboxAgentId(id) ? { agentId: id } : { name: id, agentId: textIn(reference?.['agentId']) ?? null };
 }
 
 /** What the answer needs to find its way back. The callback URL is the sender's own affair: no agent has to see it. */

@@ -21,11 +21,11 @@ export function fieldsOf(part: Part, members: JsonObject, found: Issue[]): void 
     else if (part !== '/metadata' && ++unknown <= MOST_PROBLEMS) found.push(unknownField(part, key));
   }
   if (unknown > MOST_PROBLEMS) found.push(MORE_PROBLEMS);
-  if (part === '/metadata') found.push(...slipsIn(members));
+  if (part === '/metadata') found.push(...fieldSlipsIn(members));
 }
 
 /** Custom fields that look like a field that is not there: kept like any other, and probably meant for it. */
-export function slipsIn(metadata: JsonObject): readonly Issue[] {
+export function fieldSlipsIn(metadata: JsonObject): readonly Issue[] {
   let slips: Issue[] | undefined;
   let compared = 0;
   for (const key in metadata) {
@@ -57,10 +57,10 @@ function emptyText(pointer: string, key: string): Issue {
 function unknownField(part: Part, key: string): Issue {
   const where = part === '' ? 'a message' : part.slice(1);
   const message = `${clip(key)} is not a field of ${where}; expected ${[...FIELDS[part]].join(', ')}`;
-  return { pointer: pointerTo(part, key), code: 'unknown_field', message, suggestion: mending(part, key) };
+  return { pointer: pointerTo(part, key), code: 'unknown_field', message, suggestion: fixing(part, key) };
 }
 
-function mending(part: Part, key: string): string {
+function fixing(part: Part, key: string): string {
   const close = nearest(key, FIELDS[part]);
   if (close !== undefined) return `did you mean ${close}?`;
   for (const home of HOMES) {

@@ -3,7 +3,7 @@ import * as validators from '../generated/a2a-mailbox.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { instantOf } from '../time.ts';
 import { type ContentLimits, excessiveSize } from './content-size.ts';
-import { slipsIn } from './fields.ts';
+import { fieldSlipsIn } from './fields.ts';
 import { MAILBOX_VERSION, type MailboxInput } from './message.ts';
 
 /**
@@ -42,7 +42,7 @@ function hasContent(message: MailboxInput['message'], limits: ContentLimits | un
 }
 
 function isFlawlessMetadata(metadata: JsonObject, now: Date): boolean {
-  if (hasForbiddenKey(metadata) || slipsIn(metadata).length > 0) return false;
+  if (hasForbiddenKey(metadata) || fieldSlipsIn(metadata).length > 0) return false;
   const { expiresAt } = metadata;
   return typeof expiresAt !== 'string' || instantOf(expiresAt) > now.getTime();
 }

@@ -1,7 +1,14 @@
 // The public face of `@dragoman/protocols/a2a-mailbox`. Nothing in here is imported from it.
 
-export { AGENT_ID_PATTERN, type AgentId, formatAgentId, isAgentId, parseAgentId, sameAgentId } from './agent-id.ts';
-export { AgentCard, AgentRegistration, agentCard, agentRegistration, type CardSource } from './card.ts';
+export {
+  AGENT_ID_PATTERN,
+  formatAgentId,
+  isMailboxAgentId as isAgentId,
+  type MailboxAgentId as AgentId,
+  parseAgentId,
+  sameAgentId,
+} from './agent-id.ts';
+export { AgentRegistration, agentCard, agentRegistration, type CardSource, MailboxCard as AgentCard } from './card.ts';
 export type { ContentLimits } from './content-size.ts';
 export {
   isMailboxError,
@@ -29,6 +36,7 @@ export {
   type Priority,
 } from './message.ts';
 export { completed, mailboxMessageId } from './message-id.ts';
-export { type Answering, acknowledgement, answer, errorAnswer } from './response.ts';
+export { answerParams, messageOfResponse, repliedQuestion } from './question.ts';
+export { type Answering, acknowledgement, answerMessage as answer, errorAnswer } from './response.ts';
 export { withRecipient } from './shorthand.ts';
 export { errorTexts } from './validate.ts';

@@ -4,9 +4,9 @@ import { newResponse } from '../e2a/response.ts';
 import * as validators from '../generated/a2a-mailbox.js';
 import type { JsonObject } from '../json.ts';
 import { mailboxDialect } from './dialect.ts';
-import { toEnvelope } from './envelope.ts';
+import { mailboxToEnvelope } from './envelope.ts';
 import { completed } from './message-id.ts';
-import { acknowledgement, answer, errorAnswer, fromResponse } from './response.ts';
+import { acknowledgement, answerMessage, errorAnswer, mailboxFromResponse } from './response.ts';
 import { normalise } from './shorthand.ts';
 
 const ME = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:12345';
@@ -24,7 +24,7 @@ const request = completed(
 
 describe('a response we build', () => {
   test('always has the full shape', () => {
-    expect(answer(request, { from, stamp, processingTime: 1500 }, { content: { result: 42 } })).toEqual({
+    expect(answerMessage(request, { from, stamp, processingTime: 1500 }, { content: { result: 42 } })).toEqual({
       version: '0.3.0',
       messageId: 'msg_1771696815000_fedcba98',
       timestamp: '2026-02-21T18:00:15.000Z',
@@ -46,9 +46,9 @@ describe('a response we build', () => {
   });
 
   test('of a text is plain text unless it is said to be something else', () => {
-    expect(answer(request, { from, stamp }, { content: 'hi' }).message.contentType).toBe('text/plain');
+    expect(answerMessage(request, { from, stamp }, { content: 'hi' }).message.contentType).toBe('text/plain');
     const markdown = { content: '# hi', contentType: 'text/markdown' } as const;
-    expect(answer(request, { from, stamp }, markdown).message).toEqual(markdown);
+    expect(answerMessage(request, { from, stamp }, markdown).message).toEqual(markdown);
   });
 
   test('of failed work has content and says what failed', () => {
@@ -62,7 +62,7 @@ describe('a response we build', () => {
     const answering = { from, stamp };
     for (const response of [
       acknowledgement(request, answering),
-      answer(request, answering, { content: [] }),
+      answerMessage(request, answering, { content: [] }),
       errorAnswer(request, answering, { error: 'a', code: 'B' }),
     ]) {
       expect(validators.Response(response), JSON.stringify(validators.Response.errors)).toBe(true);
@@ -71,7 +71,7 @@ describe('a response we build', () => {
 });
 
 describe('a frame told to a mailbox', () => {
-  const envelope = toEnvelope(request);
+  const envelope = mailboxToEnvelope(request);
   const frame = (given: object) =>
     newResponse({
       response_id: '4f1d6a52-9d4e-4c5b-8a6f-2b7c3d1e0f9a',
@@ -82,7 +82,7 @@ describe('a frame told to a mailbox', () => {
       response_kind: 'e2a.complete',
       ...given,
     });
-  const told = (given: object) => fromResponse(frame(given), envelope)[0];
+  const told = (given: object) => mailboxFromResponse(frame(given), envelope)[0];
   const content = (result: unknown) => told({ body: { result } })?.message;
 
   test('is a whole response to the sender, with its callback URL', () => {
@@ -146,13 +146,13 @@ describe('a frame told to a mailbox', () => {
 
   test('names the agent the message was for when the frame does not say who answers', () => {
     expect(told({ body: { result: 'done' } })?.from.name).toBe('desk');
-    const unaddressed = toEnvelope(normalise({ from: 'a', message: 'b' }));
-    expect(fromResponse(frame({ body: { result: 'done' } }), unaddressed)[0]?.from.name).toBe('agent');
+    const unaddressed = mailboxToEnvelope(normalise({ from: 'a', message: 'b' }));
+    expect(mailboxFromResponse(frame({ body: { result: 'done' } }), unaddressed)[0]?.from.name).toBe('agent');
   });
 
   test('replies to what the request replied to when the request had no id', () => {
-    const reply = toEnvelope(normalise({ from: 'a', message: 'b', metadata: { replyTo: 'msg_0' } }));
-    expect(fromResponse(frame({}), reply)[0]?.replyTo).toBe('msg_0');
+    const reply = mailboxToEnvelope(normalise({ from: 'a', message: 'b', metadata: { replyTo: 'msg_0' } }));
+    expect(mailboxFromResponse(frame({}), reply)[0]?.replyTo).toBe('msg_0');
   });
 
   test('passes on the time the work took when the frame knows it', () => {
@@ -171,7 +171,7 @@ test.each(['\n', 'x'.repeat(501), '', '\u0000'])(
       is_final: true,
       body: { result: 'hello' },
     });
-    const [told] = fromResponse(frame, newEnvelope({ request_id: 'r' }));
+    const [told] = mailboxFromResponse(frame, newEnvelope({ request_id: 'r' }));
     if (told === undefined) expect.unreachable();
     expect(told.from.name).toBe('agent');
     expect(mailboxDialect.decode(told, new Date(0))).toMatchObject({ ok: true });
@@ -180,7 +180,10 @@ test.each(['\n', 'x'.repeat(501), '', '\u0000'])(
 
 test('an answer keeps what an agent returned beside its content, and the details of its error', () => {
   const told = (given: Parameters<typeof newResponse>[0]) =>
-    fromResponse(newResponse({ is_final: true, timestamp: '2026-02-21T18:00:15Z', ...given }), toEnvelope(request))[0];
+    mailboxFromResponse(
+      newResponse({ is_final: true, timestamp: '2026-02-21T18:00:15Z', ...given }),
+      mailboxToEnvelope(request),
+    )[0];
   const result = { content: '# hi', content_type: 'text/markdown', usage: { tokens: 7 } };
   const answered = told({ response_kind: 'e2a.complete', status: 'succeeded', body: { result } });
   expect(answered).toMatchObject({

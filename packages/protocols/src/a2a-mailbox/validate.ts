@@ -3,7 +3,7 @@ import { nearest } from '../nearest.ts';
 import type { Issue } from '../outcome.ts';
 import { isTimestamp, parseTimestamp } from '../time.ts';
 import { MORE_PROBLEMS, show } from '../validation.ts';
-import { isAgentId } from './agent-id.ts';
+import { isMailboxAgentId } from './agent-id.ts';
 import { faultOfCallbackUrl } from './callback-url.ts';
 import { type ContentLimits, excessiveSize } from './content-size.ts';
 import { fieldsOf } from './fields.ts';
@@ -13,7 +13,7 @@ import { isNone, supportedContentType } from './shorthand.ts';
 
 /**
  * Everything there is to say about a message, in the order a mailbox says it: what is missing, then what is malformed
- * (A2A mailbox, Validation Rules). Texts the spec gives are used to the letter; what came and how to mend it is then
+ * (A2A mailbox, Validation Rules). Texts the spec gives are used to the letter; what came and how to fix it is then
  * in `suggestion`. `isTolerated` tells the remarks from the reasons to refuse.
  */
 export function findingsIn(input: JsonObject, now: Date, limits?: ContentLimits): readonly Issue[] {
@@ -37,7 +37,7 @@ export function findingsByRule(input: JsonObject, now: Date, limits: ContentLimi
   return found;
 }
 
-/** Slips the reader mends always, and what it lets pass only when told to be lenient. */
+/** Slips the reader fixes always, and what it lets pass only when told to be lenient. */
 export function isTolerated({ code }: Issue, lenient: boolean): boolean {
   return code === 'coerced' || code === 'likely_slip' || (lenient && LENIENT.has(code));
 }
@@ -91,7 +91,7 @@ function agentIdsAreWellFormed({ from, to }: Parts, found: Issue[]): void {
 }
 
 function agentIdIsWellFormed(agentId: Json | undefined, pointer: string, found: Issue[]): void {
-  if (isNone(agentId) || (typeof agentId === 'string' && isAgentId(agentId))) return;
+  if (isNone(agentId) || (typeof agentId === 'string' && isMailboxAgentId(agentId))) return;
   found.push({
     pointer,
     code: 'pattern',

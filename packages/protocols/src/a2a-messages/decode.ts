@@ -1,8 +1,8 @@
 import type { DecodeOptions } from '../dialect.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import { accept, type Outcome } from '../outcome.ts';
-import { explain } from './explain.ts';
-import { adviceOn, faultsIn } from './faults.ts';
+import { explainMessage } from './explain.ts';
+import { adviceOn, messageFaults } from './faults.ts';
 import { kindOf } from './kinds.ts';
 import { tolerate } from './lenient.ts';
 import type { A2AMessage } from './message.ts';
@@ -18,9 +18,9 @@ export function decodeMessage(json: Json, options: DecodeOptions = {}): Outcome<
 }
 
 function decodeStrict(json: Json): Outcome<A2AMessage> {
-  if (!isObject(json)) return { ok: false, issues: explain(json) };
-  const faults = faultsIn(json);
-  if (kindOf(json)?.validate(json) !== true) return { ok: false, issues: [...explain(json), ...faults] };
+  if (!isObject(json)) return { ok: false, issues: explainMessage(json) };
+  const faults = messageFaults(json);
+  if (kindOf(json)?.validate(json) !== true) return { ok: false, issues: [...explainMessage(json), ...faults] };
   if (faults.length > 0) return { ok: false, issues: faults };
   const message = messageFrom(json);
   return accept(message, adviceOn(message));

@@ -9,13 +9,13 @@ import { errorsOf, issuesFrom, MORE_PROBLEMS, MOST_PROBLEMS, show, type Validato
 import { suggestionFor } from './hints.ts';
 import { kindOf } from './kinds.ts';
 import { BaseMessage } from './message.ts';
-import { RESPONSE_STATUSES } from './payloads.ts';
+import { PAYLOAD_STATUSES } from './payloads.ts';
 
 /**
  * Every problem the schemas find in a message, each said once; a message with more than a hundred is not worth more
  * words. The slow path: a valid message never comes here.
  */
-export function explain(json: Json): Issue[] {
+export function explainMessage(json: Json): Issue[] {
   const kind = isObject(json) ? kindOf(json) : undefined;
   const validate = kind?.validate ?? validators.BaseMessage;
   if (validate(json)) return [];
@@ -52,8 +52,8 @@ function specialIssues(errors: readonly ValidatorError[], part: JsonSchema, json
 function statusIssue(status: Json | undefined): Issue {
   const pointer = '/payload/status';
   if (status === undefined) return { pointer, code: 'required', message: 'status is required; nothing came' };
-  const words = RESPONSE_STATUSES.map(show).join(', ');
-  const close = typeof status === 'string' ? nearest(status, RESPONSE_STATUSES) : undefined;
+  const words = PAYLOAD_STATUSES.map(show).join(', ');
+  const close = typeof status === 'string' ? nearest(status, PAYLOAD_STATUSES) : undefined;
   const message = `status must be one of ${words}; got ${show(status)}`;
   return { pointer, code: 'enum', message, ...(close !== undefined && { suggestion: `did you mean ${show(close)}?` }) };
 }
@@ -97,7 +97,7 @@ function contradiction({ pointer }: Issue, name: string, json: Json): Issue {
 }
 
 /** In the order of the branches; asked for values of any kind. */
-const STATUSES: readonly unknown[] = RESPONSE_STATUSES;
+const STATUSES: readonly unknown[] = PAYLOAD_STATUSES;
 
 /** By the code of a problem, the codes that only repeat it at the same place. */
 const ECHOES: Readonly<Record<string, ReadonlySet<string>>> = {

@@ -7,7 +7,7 @@ import type { A2AMessage } from './message.ts';
 import { FINGERPRINT, isStrictBase64 } from './signature.ts';
 
 /** What is wrong with a message beyond its schema. Takes anything: these are listed beside the schema's own problems. */
-export function faultsIn(json: JsonObject): readonly Issue[] {
+export function messageFaults(json: JsonObject): readonly Issue[] {
   const { auth, payload } = json;
   const hasOpenRecord = OPEN_RECORDS.has(json['message_type']);
   if (auth === undefined && !hasOpenRecord) return NONE;

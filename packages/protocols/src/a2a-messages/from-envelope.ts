@@ -8,7 +8,7 @@ import { pointerTo } from '../pointer.ts';
 import { show } from '../validation.ts';
 import { fittingAgentId, isAgentId } from './agent-id.ts';
 import { EVERYBODY } from './fields.ts';
-import { DRAGOMAN, messageIdOf, targetOf, timeOf } from './hub.ts';
+import { DRAGOMAN, messageIdOf, namedTarget, timeOf } from './hub.ts';
 import type { RequestMessage } from './message.ts';
 import { messageIdFrom } from './message-id.ts';
 import { RequestPayload } from './payloads.ts';
@@ -23,7 +23,7 @@ export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<Reque
 
   const losses: Issue[] = [];
   const sender = fitted(envelope.source_agent_id ?? DRAGOMAN, '/source_agent_id', losses);
-  const target = targetOf(envelope) ?? NOBODY_NAMED;
+  const target = namedTarget(envelope) ?? NOBODY_NAMED;
   const recipient = target === EVERYBODY ? EVERYBODY : fitted(target, '/agent_ref/id', losses);
   const parameters = envelope.params;
   const message: RequestMessage = {

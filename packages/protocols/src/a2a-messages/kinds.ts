@@ -15,18 +15,18 @@ import {
 } from './message.ts';
 
 /** One message type: what checks it, and what it says beyond the base message. */
-export interface Kind {
+export interface MessageKind {
   readonly validate: Validator;
   readonly part: JsonSchema;
 }
 
 /** The kind of a message by its `message_type`; `undefined` when that names none of the eight. */
-export function kindOf(json: JsonObject): Kind | undefined {
+export function kindOf(json: JsonObject): MessageKind | undefined {
   const type = json['message_type'];
   return typeof type === 'string' ? BY_TYPE.get(type) : undefined;
 }
 
-const KINDS: Readonly<Record<MessageType, Kind>> = {
+const KINDS: Readonly<Record<MessageType, MessageKind>> = {
   request: { validate: validators.RequestMessage, part: RequestPart },
   response: { validate: validators.ResponseMessage, part: ResponsePart },
   handshake: { validate: validators.HandshakeMessage, part: HandshakePart },
@@ -38,4 +38,4 @@ const KINDS: Readonly<Record<MessageType, Kind>> = {
 };
 
 /** A map, because the type comes from a stranger: `constructor` is no type. */
-const BY_TYPE: ReadonlyMap<string, Kind> = new Map(Object.entries(KINDS));
+const BY_TYPE: ReadonlyMap<string, MessageKind> = new Map(Object.entries(KINDS));

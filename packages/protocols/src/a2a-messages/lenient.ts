@@ -4,7 +4,7 @@ import type { Issue } from '../outcome.ts';
 import { segmentsOf, valueAt } from '../pointer.ts';
 import { parseTimestamp } from '../time.ts';
 import { show } from '../validation.ts';
-import { explain } from './explain.ts';
+import { explainMessage } from './explain.ts';
 import { readLegacy } from './legacy.ts';
 
 /** A message as the spec would have it, as far as that can be understood, and every liberty taken. */
@@ -21,7 +21,7 @@ export function tolerate(json: Json): Tolerated {
   const legacy = readLegacy(json);
   const edits = new Map<string, Json | undefined>();
   const warnings = [...legacy.warnings];
-  for (const issue of explain(legacy.json)) {
+  for (const issue of explainMessage(legacy.json)) {
     const tolerance = TOLERANCES[issue.code]?.(issue, legacy.json);
     if (tolerance === undefined || edits.has(issue.pointer)) continue;
     edits.set(issue.pointer, tolerance.value);

@@ -59,10 +59,7 @@ export type ErrorPayload = Static<typeof ErrorPayload>;
 export const ResponsePayload = { anyOf: [SuccessPayload, ErrorPayload] } as const;
 export type ResponsePayload = Static<typeof ResponsePayload>;
 
-export const RESPONSE_STATUSES = [
-  SuccessPayload.properties.status.const,
-  ErrorPayload.properties.status.const,
-] as const;
+export const PAYLOAD_STATUSES = [SuccessPayload.properties.status.const, ErrorPayload.properties.status.const] as const;
 
 export const HandshakePayload = {
   type: 'object',

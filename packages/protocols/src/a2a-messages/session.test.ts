@@ -2,7 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { AgentCard } from './agent-card.ts';
 import { a2aMessagesDialect as dialect } from './dialect.ts';
 import type { A2AMessage } from './message.ts';
-import { NEW_SESSION, receive, type Session, type SessionContext, sayGoodbye, startHandshake } from './session.ts';
+import {
+  type MessagesSession,
+  NEW_SESSION,
+  receive,
+  type SessionContext,
+  sayGoodbye,
+  startHandshake,
+} from './session.ts';
 
 const NOW = new Date('2026-03-28T12:00:30.000Z');
 
@@ -54,7 +61,7 @@ function from(sender: string, type: A2AMessage['message_type'], given: object = 
 }
 
 /** What `receive` does, with everything it sends checked to be a valid message. */
-function step(session: Session, message: A2AMessage, context = server) {
+function step(session: MessagesSession, message: A2AMessage, context = server) {
   const result = receive(session, message, context);
   for (const sent of result.send)
     expect(dialect.decode(dialect.encode(sent), NOW)).toMatchObject({ ok: true, warnings: [] });
@@ -129,7 +136,7 @@ describe('a handshake that comes in', () => {
     ]);
   });
 
-  test('a second time agrees anew', () => {
+  test('a second time agrees again', () => {
     const card = cardOf('client-agent', { name: 'renamed' });
     const { session, send } = step(READY, from('client-agent', 'handshake', { payload: { agent_card: card } }));
     expect(session).toMatchObject({ state: 'ready', peer: { name: 'renamed' } });

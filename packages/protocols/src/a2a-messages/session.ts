@@ -27,7 +27,7 @@ import type { ErrorMessagePayload, HandshakeAckPayload } from './payloads.ts';
 export type SessionState = 'new' | 'handshaking' | 'ready' | 'closed';
 
 /** Where a connection stands. A value: `receive` gives the next one. */
-export interface Session {
+export interface MessagesSession {
   readonly state: SessionState;
   /** The other side's card, once it introduced itself. */
   readonly peer?: AgentCard;
@@ -49,7 +49,7 @@ export interface SessionContext {
 }
 
 export interface SessionStep {
-  readonly session: Session;
+  readonly session: MessagesSession;
   /** To be sent back, in order. */
   readonly send: readonly A2AMessage[];
   /** `deliver`: hand it on · `answered`: the session dealt with it · `refused`: drop it, `issue` says why. */
@@ -57,10 +57,10 @@ export interface SessionStep {
   readonly issue?: Issue;
 }
 
-export const NEW_SESSION: Session = { state: 'new' };
+export const NEW_SESSION: MessagesSession = { state: 'new' };
 
 /** What a decoded message does to a session. */
-export function receive(session: Session, message: A2AMessage, context: SessionContext): SessionStep {
+export function receive(session: MessagesSession, message: A2AMessage, context: SessionContext): SessionStep {
   if (session.state === 'closed') return refused(session, { code: 'closed', message: 'the connection is closed' });
   switch (message.message_type) {
     case 'handshake':
@@ -83,10 +83,10 @@ export function receive(session: Session, message: A2AMessage, context: SessionC
 
 /** Our own first message. */
 export function startHandshake(
-  session: Session,
+  session: MessagesSession,
   recipientId: string,
   { card, stamp }: SessionContext,
-): { readonly session: Session; readonly send: readonly [HandshakeMessage] } {
+): { readonly session: MessagesSession; readonly send: readonly [HandshakeMessage] } {
   if (session.state !== 'new') throw new Error(`a handshake opens a connection; this one is ${session.state}`);
   const handshake: HandshakeMessage = {
     ...heading(card, recipientId, stamp),
@@ -99,11 +99,11 @@ export function startHandshake(
 
 /** Our own last message. */
 export function sayGoodbye(
-  session: Session,
+  session: MessagesSession,
   recipientId: string,
   { card, stamp }: SessionContext,
   reason?: string,
-): { readonly session: Session; readonly send: readonly GoodbyeMessage[] } {
+): { readonly session: MessagesSession; readonly send: readonly GoodbyeMessage[] } {
   if (session.state === 'closed') return { session, send: [] };
   const goodbye: GoodbyeMessage = {
     ...heading(card, recipientId, stamp),
@@ -114,7 +114,7 @@ export function sayGoodbye(
   return { session: { ...session, state: 'closed' }, send: [goodbye] };
 }
 
-function shakeHands(session: Session, handshake: HandshakeMessage, context: SessionContext): SessionStep {
+function shakeHands(session: MessagesSession, handshake: HandshakeMessage, context: SessionContext): SessionStep {
   if (isImpostor(session, handshake)) return impostor(session, handshake, context);
   const peer = handshake.payload.agent_card;
   const agreed = negotiate(context.card, peer);
@@ -136,11 +136,18 @@ function shakeHands(session: Session, handshake: HandshakeMessage, context: Sess
     correlation_id: handshake.message_id,
   };
   // Our own handshake, if it crossed this one, is still to be answered.
-  const ready: Session = { ...session, state: 'ready', peer, protocol, schemaVersion, opener: handshake.sender_id };
+  const ready: MessagesSession = {
+    ...session,
+    state: 'ready',
+    peer,
+    protocol,
+    schemaVersion,
+    opener: handshake.sender_id,
+  };
   return { session: ready, send: [ack], verdict: 'answered' };
 }
 
-function handshakeAnswered(session: Session, ack: HandshakeAckMessage, { card }: SessionContext): SessionStep {
+function handshakeAnswered(session: MessagesSession, ack: HandshakeAckMessage, { card }: SessionContext): SessionStep {
   if (session.asked === undefined || ack.correlation_id !== session.asked) {
     const message = `correlation_id must be the id of our handshake; got ${show(ack.correlation_id)}`;
     return refused(session, { pointer: '/correlation_id', code: 'not_asked', message });
@@ -153,7 +160,7 @@ function handshakeAnswered(session: Session, ack: HandshakeAckMessage, { card }:
   }
   const alien = notOffered(ack.payload, card);
   if (alien !== undefined) return refused({ ...rest, state: 'closed', peer }, alien);
-  const ready: Session = {
+  const ready: MessagesSession = {
     ...rest,
     state: 'ready',
     peer,
@@ -176,7 +183,7 @@ function notOffered(agreed: HandshakeAckPayload, card: AgentCard): Issue | undef
   return { pointer: '/payload/negotiated_schema_version', code: 'version_mismatch', message };
 }
 
-function errorCame(session: Session, error: ErrorMessage): SessionStep {
+function errorCame(session: MessagesSession, error: ErrorMessage): SessionStep {
   if (session.asked === undefined || error.correlation_id !== session.asked) {
     return { session, send: [], verdict: 'deliver' };
   }
@@ -189,7 +196,7 @@ function errorCame(session: Session, error: ErrorMessage): SessionStep {
   return refused({ ...session, state: 'closed' }, issue);
 }
 
-function asked(session: Session, message: A2AMessage, context: SessionContext): SessionStep {
+function asked(session: MessagesSession, message: A2AMessage, context: SessionContext): SessionStep {
   if (isImpostor(session, message)) return impostor(session, message, context);
   if (session.state === 'ready' || context.requireHandshake !== true) return { session, send: [], verdict: 'deliver' };
   const text = 'A handshake must come first on this connection.';
@@ -203,11 +210,11 @@ function asked(session: Session, message: A2AMessage, context: SessionContext): 
 }
 
 /** A connection opened by one agent carries no other's words. */
-function isImpostor(session: Session, message: A2AMessage): boolean {
+function isImpostor(session: MessagesSession, message: A2AMessage): boolean {
   return session.opener !== undefined && message.sender_id !== session.opener;
 }
 
-function impostor(session: Session, message: A2AMessage, context: SessionContext): SessionStep {
+function impostor(session: MessagesSession, message: A2AMessage, context: SessionContext): SessionStep {
   const text = `sender_id must be ${show(session.opener)}, who opened this connection; got ${show(message.sender_id)}`;
   const issue = { pointer: '/sender_id', code: 'sender_mismatch', message: text };
   const error = errorFrom(failure('forbidden'));
@@ -216,12 +223,12 @@ function impostor(session: Session, message: A2AMessage, context: SessionContext
   return { session, send, verdict: 'refused', issue };
 }
 
-function closed(session: Session): SessionStep {
+function closed(session: MessagesSession): SessionStep {
   return { session: { ...session, state: 'closed' }, send: [], verdict: 'answered' };
 }
 
 function refused(
-  session: Session,
+  session: MessagesSession,
   { pointer = '', code, message }: Partial<Issue> & Pick<Issue, 'code' | 'message'>,
 ): SessionStep {
   return { session, send: [], verdict: 'refused', issue: { pointer, code, message } };

@@ -10,7 +10,7 @@ import { pointerTo } from '../pointer.ts';
 import type { JsonSchema } from '../schema.ts';
 import { issuesOf, show, type Validator } from '../validation.ts';
 import { completeMessage } from './defaults.ts';
-import { BaseMessage, EVENT_DATA, type EventKind, isId, STAMPS, WIRE_VERSION } from './message.ts';
+import { EVENT_DATA, type EventKind, isId, STAMPS, WIRE_VERSION, WireBaseMessage } from './message.ts';
 import { nearestType } from './nearest-type.ts';
 import { aliasOf, KNOWN_TYPES, type KnownType, type WireMessage } from './type-map.ts';
 
@@ -146,7 +146,7 @@ function fieldIssues(json: JsonObject, { row, validate }: Reader): readonly Issu
 
 /** Of an unknown type only the base is known; the older subagent messages do not even have that. */
 function baseIssues(json: JsonObject): readonly Issue[] {
-  const issues = issuesOf(validators.BaseMessage, BaseMessage, json).map(withHint);
+  const issues = issuesOf(validators.BaseMessage, WireBaseMessage, json).map(withHint);
   if (!isLegacyType(json['type'])) return issues;
   return issues.filter(({ pointer, code }) => pointer !== '/type' && code !== 'required');
 }
@@ -273,7 +273,7 @@ function readerOf(row: KnownType): Reader {
   return {
     row,
     validate,
-    fields: new Set([...Object.keys(BaseMessage.properties), ...fields]),
+    fields: new Set([...Object.keys(WireBaseMessage.properties), ...fields]),
     isWhole: isWhole ?? (() => false),
   };
 }

@@ -6,7 +6,7 @@ import { decodeWire, isLegacyType } from './decode.ts';
 import { failureMessage } from './failure-message.ts';
 import { wireFromEnvelope } from './from-envelope.ts';
 import { wireFromResponse } from './from-response.ts';
-import { BaseMessage, STAMPS, TYPE_PATTERN } from './message.ts';
+import { STAMPS, TYPE_PATTERN, WireBaseMessage } from './message.ts';
 import { isAgentRequest, isMessage, lookup, type WireMessage } from './type-map.ts';
 
 /** A2E wire: an agent and the environment it acts in, one JSON object a line. */
@@ -68,4 +68,4 @@ function textOrNull(value: Json | undefined): string | null {
 }
 
 const TYPE = new RegExp(TYPE_PATTERN);
-const BASE_FIELDS: ReadonlySet<string> = new Set([...Object.keys(BaseMessage.properties), ...STAMPS]);
+const BASE_FIELDS: ReadonlySet<string> = new Set([...Object.keys(WireBaseMessage.properties), ...STAMPS]);

@@ -1,7 +1,7 @@
 import { oneLineJson, quotedText, standsAsItIs } from '../framing/one-line-json.ts';
 import * as often from '../generated/a2e-wire-often.js';
 import { isObject, type Json, type JsonObject } from '../json.ts';
-import type { Often, ValueWriting, Writer } from '../often.ts';
+import type { FieldsWriter, Often, ValueWriting } from '../often.ts';
 import type { JsonSchema } from '../schema.ts';
 
 import { type KnownType, lookup } from './type-map.ts';
@@ -24,7 +24,7 @@ export function fieldsText(type: string, fields: JsonObject, { isAnswer }: { isA
 }
 
 /** The one that was made of the schema beforehand, or one that looks into the schema for each message. */
-function writerOf({ validator, role, schema }: KnownType, isAnswer: boolean): Writer {
+function writerOf({ validator, role, schema }: KnownType, isAnswer: boolean): FieldsWriter {
   const made = Object.hasOwn(OFTEN, validator) ? OFTEN[validator] : undefined;
   if (made !== undefined && isAnswer === (role === 'answer')) return made.write;
   const members = membersOf(schema, isAnswer ? 'req_id' : '');
@@ -128,6 +128,6 @@ function hasDefaults(schema: unknown): boolean {
 const VALUES: ValueWriting = { valueText, isPlain, standsAsItIs };
 /** By the names of their validators. */
 const OFTEN: Readonly<Record<string, Often>> = often;
-const fieldWriters = new Map<string, Writer>();
-const answerWriters = new Map<string, Writer>();
+const fieldWriters = new Map<string, FieldsWriter>();
+const answerWriters = new Map<string, FieldsWriter>();
 const HEAD: ReadonlySet<string> = new Set(['a2e', 'version', 'type', 'id', 'ts']);

@@ -53,7 +53,7 @@ export function described<const Schema extends object>(description: string, sche
 }
 
 /** A required name: an empty one names nothing. */
-export const name = { type: 'string', minLength: 1 } as const;
+export const requiredName = { type: 'string', minLength: 1 } as const;
 export const string = { type: 'string' } as const;
 export const time = { type: 'number', minimum: 0 } as const;
 export const strings = { type: 'array', items: string, default: [] } as const;

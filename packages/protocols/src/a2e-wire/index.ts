@@ -30,7 +30,7 @@ export {
 export { messageText, type TextGiven } from './message-text.ts';
 export { nearestType } from './nearest-type.ts';
 export { capabilityOf, type ErrorGiven, newError, newMessage, withFields } from './new-message.ts';
-export { PendingCalls, type Route } from './pending.ts';
+export { type MessageRoute as Route, PendingCalls } from './pending.ts';
 export { type EventGiven, HostSession, type Reaction, type SessionGiven } from './session.ts';
 export { stableId } from './stable-id.ts';
 export {

@@ -3,7 +3,7 @@ import type { Issue } from '../outcome.ts';
 import type { JsonSchema } from '../schema.ts';
 
 /** Who may send a message. The suffix of a type does not tell: MCP sampling is asked by the host. */
-export type Sender = 'agent' | 'host' | 'both';
+export type SendingSide = 'agent' | 'host' | 'both';
 
 /** What a message is for: to ask, to answer, to tell how an asked thing is going, or just to tell. */
 export type Role = 'request' | 'answer' | 'event' | 'notice';
@@ -11,7 +11,7 @@ export type Role = 'request' | 'answer' | 'event' | 'notice';
 /** One message type: its own fields beside the base ones, and its place in a conversation. */
 export interface MessageRow {
   readonly schema: JsonSchema;
-  readonly from: Sender;
+  readonly from: SendingSide;
   readonly role: Role;
   /** Of a request: the type that answers it. */
   readonly answer?: string;
@@ -35,7 +35,7 @@ export interface Namespace {
 }
 
 interface RequestOptions {
-  readonly from?: Sender;
+  readonly from?: SendingSide;
   readonly events?: string;
   readonly check?: (message: JsonObject) => readonly Issue[];
   readonly changes?: boolean;
@@ -49,7 +49,7 @@ export function request<const Schema extends JsonSchema, const Answer extends st
   return { from: 'agent', ...options, schema, answer, role: 'request' } as const;
 }
 
-export function answer<const Schema extends JsonSchema>(schema: Schema, from: Sender = 'host') {
+export function answer<const Schema extends JsonSchema>(schema: Schema, from: SendingSide = 'host') {
   return { schema, from, role: 'answer' } as const;
 }
 
@@ -57,6 +57,6 @@ export function event<const Schema extends JsonSchema>(schema: Schema, typedData
   return { schema, from: 'host', role: 'event', typedData } as const;
 }
 
-export function notice<const Schema extends JsonSchema>(schema: Schema, from: Sender) {
+export function notice<const Schema extends JsonSchema>(schema: Schema, from: SendingSide) {
   return { schema, from, role: 'notice' } as const;
 }

@@ -25,7 +25,7 @@ export function isId(text: string): boolean {
 export const TYPE_PATTERN = '^[a-z0-9_-]{1,64}(?:/[a-z0-9_-]{1,64}){0,4}$';
 
 /** A2E wire, Base Message Schema. `ts` is always sent and may be missing when read. */
-export const BaseMessage = {
+export const WireBaseMessage = {
   ...object(
     {
       a2e: string,
@@ -105,7 +105,7 @@ export const Pong = object({ req_id, uptime_seconds: number(0) });
 /** Seconds the host may take to finish what is running. */
 export const Shutdown = object({ timeout: seconds(10) });
 
-export const ErrorMessage = object(
+export const WireErrorMessage = object(
   {
     req_id,
     // An open set: `errors.ts` lists the ones we know.
@@ -128,6 +128,6 @@ export const core = {
     ping: request(Ping, 'pong', { from: 'both' }),
     pong: answer(Pong, 'both'),
     shutdown: notice(Shutdown, 'agent'),
-    error: answer(ErrorMessage, 'both'),
+    error: answer(WireErrorMessage, 'both'),
   },
 } as const satisfies Namespace;

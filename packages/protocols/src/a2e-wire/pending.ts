@@ -2,7 +2,7 @@ import { InFlight } from '../in-flight.ts';
 import { lookup, type WireMessage } from './type-map.ts';
 
 /** Where an arriving message goes. */
-export type Route<Waiter = undefined> =
+export type MessageRoute<Waiter = undefined> =
   /** It ends the call: its answer, or an `error`. */
   | { readonly to: 'call'; readonly reqId: string; readonly waiter: Waiter | undefined }
   /** It tells how the call is going. */
@@ -37,7 +37,7 @@ export class PendingCalls<Waiter = undefined> {
     return this.#calls.entries().map(([id, { waiter }]) => [id, waiter]);
   }
 
-  route(message: WireMessage): Route<Waiter> {
+  route(message: WireMessage): MessageRoute<Waiter> {
     const reqId = typeof message['req_id'] === 'string' ? message['req_id'] : '';
     const row = lookup(message.type);
     const isEvent = row?.role === 'event';

@@ -1,11 +1,11 @@
 import { type JsonSchema, SCHEMA_BASE, type SchemaSet } from '../schema.ts';
-import { BaseMessage, EVENT_DATA } from './message.ts';
+import { EVENT_DATA, WireBaseMessage } from './message.ts';
 import { KNOWN_TYPES, type KnownType, validatorName } from './type-map.ts';
 
 const BASE = 'base message';
 
 const shapes: [string, string, JsonSchema][] = [
-  [BASE, 'any message', BaseMessage],
+  [BASE, 'any message', WireBaseMessage],
   ...KNOWN_TYPES.map((row): [string, string, JsonSchema] => [row.type, row.type, messageSchema(row)]),
   ...Object.entries(EVENT_DATA).map(([kind, schema]): [string, string, JsonSchema] => [
     `${kind} data`,

@@ -13,7 +13,7 @@ import { tool } from './capabilities/tool.ts';
 import { toolkit } from './capabilities/toolkit.ts';
 import type { Complete } from './fields.ts';
 import { core, type WIRE_VERSION } from './message.ts';
-import type { MessageRow, Namespace, Sender } from './message-row.ts';
+import type { MessageRow, Namespace, SendingSide } from './message-row.ts';
 
 /** Every namespace we know. A new one is a file in `capabilities/` and a line here. */
 const NAMESPACES = [
@@ -72,7 +72,7 @@ export function aliasOf(type: string): string | undefined {
 
 export const KNOWN_TYPES: readonly KnownType[] = [...known.values()];
 
-export function maySend(sender: Exclude<Sender, 'both'>, row: MessageRow): boolean {
+export function maySend(sender: Exclude<SendingSide, 'both'>, row: MessageRow): boolean {
   return row.from === sender || row.from === 'both';
 }
 

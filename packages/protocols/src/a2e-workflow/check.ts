@@ -1,13 +1,13 @@
 import type { Issue } from '../outcome.ts';
 import { MORE_PROBLEMS, MOST_PROBLEMS } from '../validation.ts';
 import { dataFlow } from './check/flow.ts';
-import { deadline, loopCost, size } from './check/limit.ts';
+import { loopCost, size, withinDeadline } from './check/limit.ts';
 import { nearTemplates } from './check/near-template.ts';
 import { numbersAsText } from './check/number-text.ts';
 import { allowedCallees, allowedOperations, knownWorkflows, usableCredentials } from './check/permission.ts';
 import { type CheckContext, type Draft, examine, type Rule } from './check/rule.ts';
 import { type Severity, severityOf } from './check/severity.ts';
-import { acyclic, cleanOrder, definedReferences, knownTypes, knownValues, reachable } from './check/structure.ts';
+import { acyclic, allReached, cleanOrder, definedReferences, knownTypes, knownValues } from './check/structure.ts';
 import { destinations } from './check/url.ts';
 import type { Workflow } from './document.ts';
 
@@ -54,7 +54,7 @@ const RULES: readonly Rule[] = [
   definedReferences,
   acyclic,
   cleanOrder,
-  reachable,
+  allReached,
   dataFlow,
   nearTemplates,
   numbersAsText,
@@ -65,5 +65,5 @@ const RULES: readonly Rule[] = [
   usableCredentials,
   size,
   loopCost,
-  deadline,
+  withinDeadline,
 ];

@@ -19,18 +19,18 @@ import {
   isPlainUpdate,
   isSpecLine,
   type Line,
-  type Reading,
+  type LineReading,
   readBundledBegin,
   readSpecLine,
 } from './line.ts';
 import type { ErrorBody, ExecutionResult, WorkflowError, WorkflowRequest } from './message.ts';
-import { decodeRequest, type RunOptions } from './request.ts';
+import { decodeRequest, type WorkflowRunOptions } from './request.ts';
 import { Id } from './value.ts';
 
 /** A2E workflows in memory. `kind` tells a line, a whole workflow and the answers apart. */
 export type WorkflowMessage =
   | { readonly kind: 'line'; readonly line: Line }
-  | { readonly kind: 'workflow'; readonly workflow: Workflow; readonly options: RunOptions }
+  | { readonly kind: 'workflow'; readonly workflow: Workflow; readonly options: WorkflowRunOptions }
   | Body;
 
 /** The A2E workflow protocol: declarative JSONL workflows and the answers of the server that runs them. */
@@ -122,7 +122,7 @@ function decodeLine(json: JsonObject, lenient: boolean): Outcome<WorkflowMessage
   // A line that defines several operations, and one that is no line at all, are a document's to judge.
   if (!isSpecLine(json) && !Object.hasOwn(json, 'beginExecution'))
     return asMessage(readLoneLine(json, { lenient }), {});
-  const reading: Reading = { at: '', lenient, issues: [], warnings: [] };
+  const reading: LineReading = { at: '', lenient, issues: [], warnings: [] };
   let line: Line | undefined;
   if (isSpecLine(json)) {
     line = readSpecLine(json, reading);
@@ -135,7 +135,7 @@ function decodeLine(json: JsonObject, lenient: boolean): Outcome<WorkflowMessage
   return line === undefined ? { ok: false, issues: reading.issues } : accept({ kind: 'line', line }, reading.warnings);
 }
 
-function asMessage(outcome: Outcome<Workflow>, options: RunOptions): Outcome<WorkflowMessage> {
+function asMessage(outcome: Outcome<Workflow>, options: WorkflowRunOptions): Outcome<WorkflowMessage> {
   return outcome.ok ? accept({ kind: 'workflow', workflow: outcome.value, options }, outcome.warnings) : outcome;
 }
 

@@ -8,7 +8,7 @@ import {
   dataModelIgnored,
   isBundledLine,
   isSpecLine,
-  type Reading,
+  type LineReading,
   readBundledBegin,
   readBundledUpdate,
   readSpecLine,
@@ -125,7 +125,7 @@ class DocumentReader {
 
   add(json: Json, at: string, prefix: string): void {
     const { lenient = false, operations = {} } = this.#options;
-    const reading: Reading = { at, lenient, operations, issues: [], warnings: [] };
+    const reading: LineReading = { at, lenient, operations, issues: [], warnings: [] };
     this.#read(json, reading, prefix);
     for (const issue of reading.issues) this.refuse({ ...issue, message: prefix + issue.message });
     for (const issue of reading.warnings) {
@@ -156,7 +156,7 @@ class DocumentReader {
     return accept({ executionId, operations: this.#operations, order }, listed(this.#warnings));
   }
 
-  #read(json: Json, reading: Reading, prefix: string): void {
+  #read(json: Json, reading: LineReading, prefix: string): void {
     if (!isObject(json)) {
       const message = `a line must be a JSON object; got ${show(json)}`;
       const suggestion = Array.isArray(json) ? 'write each of its items on a line of its own' : undefined;
@@ -183,7 +183,7 @@ class DocumentReader {
     }
   }
 
-  #readBundled(json: JsonObject, reading: Reading, prefix: string): void {
+  #readBundled(json: JsonObject, reading: LineReading, prefix: string): void {
     if (Object.hasOwn(json, 'dataModelUpdate')) {
       reading.warnings.push(dataModelIgnored(reading.at));
     } else if (Object.hasOwn(json, 'operationUpdate')) {
@@ -202,7 +202,7 @@ class DocumentReader {
     }
   }
 
-  #define({ operationId: id, operation }: OperationUpdate, at: string, reading: Reading, prefix: string): void {
+  #define({ operationId: id, operation }: OperationUpdate, at: string, reading: LineReading, prefix: string): void {
     if (this.#begin !== undefined) {
       reading.issues.push(afterBegin(reading.at, `${show(id)} is defined`));
       return;
@@ -214,7 +214,7 @@ class DocumentReader {
   }
 
   /** Streams are incremental, so a later line replaces an earlier one; in one document it is more likely a slip. */
-  #redefined(id: string, reading: Reading): void {
+  #redefined(id: string, reading: LineReading): void {
     const issue = {
       pointer: pointerTo(reading.at, 'operationId'),
       code: 'duplicate_operation',
@@ -224,7 +224,7 @@ class DocumentReader {
     (this.#options.level === 'strict' ? reading.issues : reading.warnings).push(issue);
   }
 
-  #start(begin: Begin, reading: Reading): void {
+  #start(begin: Begin, reading: LineReading): void {
     if (this.#begin !== undefined) reading.issues.push(afterBegin(reading.at, 'beginExecution comes once more'));
     else this.#begin = begin;
   }

@@ -1,12 +1,12 @@
 // The public face of `@dragoman/protocols/a2e-workflow`. Nothing in here is imported from it.
 
 export {
-  type Api,
   type CheckContext,
-  type Credential,
+  type CheckedApi as Api,
+  type CheckedCredential as Credential,
+  type CheckedPermissions as Permissions,
+  type CheckLimits as Limits,
   DEFAULT_LIMITS,
-  type Limits,
-  type Permissions,
 } from './check/rule.ts';
 export { FINDINGS, type FindingCode, type Severity } from './check/severity.ts';
 export { isListedEndpoint } from './check/url.ts';
@@ -75,7 +75,7 @@ export {
   parsePath,
 } from './path.ts';
 export { reportOf, validateWorkflow } from './report.ts';
-export { decodeRequest, type RunOptions } from './request.ts';
+export { decodeRequest, type WorkflowRunOptions as RunOptions } from './request.ts';
 export { runOrder } from './run-order.ts';
 export { hasTemplate, parseTemplate, parseUrlTemplate, type Template, type TemplatePart } from './template.ts';
 export { isPathReference } from './value.ts';

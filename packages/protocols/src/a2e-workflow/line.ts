@@ -16,7 +16,7 @@ import { unknownOperation } from './unknown-name.ts';
 export type Line = OperationUpdate | BeginExecution;
 
 /** What reading needs to know, and where it puts what it finds. */
-export interface Reading {
+export interface LineReading {
   /** Where the value stands, for pointers. */
   readonly at: string;
   readonly lenient: boolean;
@@ -42,7 +42,7 @@ export function isBundledLine(json: JsonObject): boolean {
 }
 
 /** Reads `{"type": "operationUpdate" | "beginExecution"}`; `undefined` when it found issues. */
-export function readSpecLine(json: JsonObject, reading: Reading): Line | undefined {
+export function readSpecLine(json: JsonObject, reading: LineReading): Line | undefined {
   if (json['type'] === 'beginExecution') {
     const found = issuesOf(validators.BeginExecution, BeginExecution, json).map(forbidden);
     return settle(found, reading) ? (json as BeginExecution) : undefined;
@@ -51,7 +51,7 @@ export function readSpecLine(json: JsonObject, reading: Reading): Line | undefin
 }
 
 /** Reads `{"operationUpdate": {"operations": […]}}` as the lines of the spec that say the same. */
-export function readBundledUpdate(json: JsonObject, reading: Reading): readonly OperationUpdate[] | undefined {
+export function readBundledUpdate(json: JsonObject, reading: LineReading): readonly OperationUpdate[] | undefined {
   const found = issuesOf(validators.BundledUpdate, BundledUpdate, json).map(forbidden);
   if (!settle(found, reading)) return undefined;
   const { operations } = (json as BundledUpdate).operationUpdate;
@@ -71,7 +71,7 @@ export function readBundledUpdate(json: JsonObject, reading: Reading): readonly 
 }
 
 /** Reads `{"beginExecution": {"workflowId", "root"}}`. Its order depends on what the document defines. */
-export function readBundledBegin(json: JsonObject, reading: Reading): BundledBegin['beginExecution'] | undefined {
+export function readBundledBegin(json: JsonObject, reading: LineReading): BundledBegin['beginExecution'] | undefined {
   const found = issuesOf(validators.BundledBegin, BundledBegin, json).map(forbidden);
   if (!settle(found, reading)) return undefined;
   reading.warnings.push({
@@ -108,7 +108,7 @@ export function isPlainUpdate(json: JsonObject): json is OperationUpdate {
   return true;
 }
 
-function readUpdate(json: JsonObject, reading: Reading): OperationUpdate | undefined {
+function readUpdate(json: JsonObject, reading: LineReading): OperationUpdate | undefined {
   const outer = issuesOf(validators.OperationUpdate, OperationUpdate, json)
     // What is wrong with the operation itself is said by `readOperation`.
     .filter(({ pointer }) => segmentsOf(pointer).length < 2)
@@ -120,14 +120,14 @@ function readUpdate(json: JsonObject, reading: Reading): OperationUpdate | undef
   return fine && read !== undefined ? ({ ...json, operation: read } as OperationUpdate) : undefined;
 }
 
-function withNesting(issue: Issue, operation: Json | undefined, { operations }: Reading): Issue {
+function withNesting(issue: Issue, operation: Json | undefined, { operations }: LineReading): Issue {
   if (issue.pointer !== '/operation' || !isObject(operation)) return issue;
   const suggestion = nestingFix(operation, namesWith(operations));
   return suggestion === undefined ? issue : { ...issue, suggestion };
 }
 
 /** Reads `{"ApiCall": {…}}`: the same in the spec's words, or `undefined` when it found issues. */
-function readOperation(operation: JsonObject, at: string, reading: Reading): JsonObject | undefined {
+function readOperation(operation: JsonObject, at: string, reading: LineReading): JsonObject | undefined {
   const names = Object.keys(operation);
   if (names.length !== 1) {
     if (at !== '/operation') settle([countIssue(names.length, at)], reading);
@@ -169,7 +169,7 @@ export function valueIssues(name: string, description: OperationDescription, con
 }
 
 /** Puts each issue where it belongs; false when one of them is not tolerated. */
-function settle(issues: readonly Issue[], reading: Reading): boolean {
+function settle(issues: readonly Issue[], reading: LineReading): boolean {
   let fine = true;
   for (const issue of issues) {
     const placed = { ...issue, pointer: reading.at + issue.pointer };

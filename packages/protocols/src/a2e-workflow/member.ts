@@ -22,7 +22,7 @@ export interface Uses {
   readonly writes: readonly Write[];
   readonly targets: readonly Target[];
   readonly callees: readonly Callee[];
-  readonly credentials: readonly CredentialUse[];
+  readonly credentials: readonly NamedCredential[];
   readonly urls: readonly { readonly pointer: string; readonly text: string }[];
   /** The texts that templates may stand in. */
   readonly texts: readonly TemplateText[];
@@ -72,7 +72,7 @@ export interface Callee {
   readonly list: CalleeList;
 }
 
-export interface CredentialUse {
+export interface NamedCredential {
   readonly pointer: string;
   readonly id: string;
   /** `undefined`: nowhere a request could carry it. */
@@ -84,7 +84,7 @@ export function usesOf(description: OperationDescription, config: JsonObject): U
   const writes: Write[] = [];
   const targets: Target[] = [];
   const callees: Callee[] = [];
-  const credentials: CredentialUse[] = [];
+  const credentials: NamedCredential[] = [];
   const urls: { pointer: string; text: string }[] = [];
   const texts: TemplateText[] = [];
   const durations: { pointer: string; ms: number; bound: 'exact' | 'most' }[] = [];
@@ -207,7 +207,7 @@ function readTemplate(text: string, pointer: string, read: (pointer: string, tex
 
 type ValuePart =
   | { readonly is: 'path' | 'template'; readonly pointer: string; readonly text: string }
-  | ({ readonly is: 'credential' } & CredentialUse);
+  | ({ readonly is: 'credential' } & NamedCredential);
 
 /**
  * The references inside a value. In a body and in `json`, `{path}` counts at every depth; elsewhere where the value stands.

@@ -7,20 +7,20 @@ import { forbidden, TOLERATED } from './line.ts';
 import { LEVELS, WorkflowRequest } from './message.ts';
 
 /** How a workflow is to be checked and run, beside what it says itself. */
-export type RunOptions = Omit<WorkflowRequest, 'workflow'>;
+export type WorkflowRunOptions = Omit<WorkflowRequest, 'workflow'>;
 
 /** Reads the body of validate, plan and execute. */
 export function decodeRequest(
   json: JsonObject,
   { lenient = false, operations = {}, jsonLimits = {} }: Omit<ReadOptions, 'level' | 'at'> = {},
-): Outcome<{ readonly workflow: Workflow; readonly options: RunOptions }> {
+): Outcome<{ readonly workflow: Workflow; readonly options: WorkflowRunOptions }> {
   const { validate, ...body } = json;
   const tolerant = lenient || body['level'] === 'lenient';
   const warnings: Issue[] = [];
   if (validate !== undefined) warnings.push(cannotSwitchOff());
   const issues: Issue[] = [];
   for (const issue of issuesOf(validators.WorkflowRequest, WorkflowRequest, body).map(forbidden)) {
-    (tolerant && TOLERATED.has(issue.code) ? warnings : issues).push(mended(issue));
+    (tolerant && TOLERATED.has(issue.code) ? warnings : issues).push(repaired(issue));
   }
   const { workflow, ...options } = body as WorkflowRequest;
   if (typeof workflow !== 'string') return { ok: false, issues };
@@ -38,7 +38,7 @@ export function decodeRequest(
 }
 
 /** An option that is none can be left out: what holds then is said beside what is wrong. */
-function mended(issue: Issue): Issue {
+function repaired(issue: Issue): Issue {
   const suggestion = WITHOUT.get(issue.pointer);
   return issue.suggestion !== undefined || suggestion === undefined ? issue : { ...issue, suggestion };
 }

@@ -7,10 +7,10 @@ export const E2AProvenance = {
   required: ['source_protocol', 'converter', 'converted_at', 'details'],
   properties: {
     // An open set: ours are in `SOURCE_PROTOCOLS`, a peer may name others.
-    source_protocol: { type: 'string', minLength: 1 },
-    converter: { type: ['string', 'null'] },
-    converted_at: { type: ['string', 'null'] },
-    details: OpaqueObject,
+    source_protocol: { type: 'string', minLength: 1, description: 'The protocol of the original message.' },
+    converter: { type: ['string', 'null'], description: 'The program that converted it.' },
+    converted_at: { type: ['string', 'null'], description: 'When it was converted.' },
+    details: { ...OpaqueObject, description: 'What the protocol adds.' },
   },
 } as const;
 export type E2AProvenance = Static<typeof E2AProvenance>;

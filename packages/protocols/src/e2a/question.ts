@@ -18,7 +18,7 @@ export const QuestionOption = {
   properties: {
     id,
     name: { type: 'string', minLength: 1, maxLength: 500, description: 'What a person reads.' },
-    kind: { enum: QUESTION_OPTION_KINDS },
+    kind: { enum: QUESTION_OPTION_KINDS, description: 'What choosing it means.' },
   },
   additionalProperties: false,
 } as const;
@@ -29,7 +29,7 @@ export const QuestionSubject = {
   type: 'object',
   required: ['type'],
   properties: {
-    type: { enum: ['tool_call', 'command', 'plan'] },
+    type: { enum: ['tool_call', 'command', 'plan'], description: 'What the question is about.' },
     tool_call_id: { ...id, description: 'tool_call: its id, as the tool chunks of the answer have it.' },
     name: { ...text, description: 'tool_call: the name of the tool.' },
     tool_kind: { ...text, description: "tool_call: ACP's kind of tool, such as edit or execute." },
@@ -46,14 +46,18 @@ export const QuestionForm = {
   type: 'object',
   required: ['type', 'properties'],
   properties: {
-    type: { const: 'object' },
+    type: { const: 'object', description: 'Always object.' },
     properties: {
       type: 'object',
       maxProperties: 64,
+      description: 'The fields by name.',
       additionalProperties: {
         type: 'object',
         required: ['type'],
-        properties: { type: { enum: ['string', 'number', 'integer', 'boolean'] } },
+        properties: {
+          type: { enum: ['string', 'number', 'integer', 'boolean'], description: 'The type of the field.' },
+        },
+        description: 'A field, as JSON Schema.',
       },
     },
     required: { type: 'array', items: text, maxItems: 64 },
@@ -65,7 +69,7 @@ const asked = {
   kind: { enum: QUESTION_KINDS, description: 'What is asked for.' },
   title: { type: 'string', minLength: 1, maxLength: 1000, description: 'The question, in one sentence.' },
   description: { type: 'string', maxLength: 16_384, description: 'What else a person needs in order to decide.' },
-  subject: QuestionSubject,
+  subject: { ...QuestionSubject, description: 'What the question is about.' },
   options: {
     type: 'array',
     items: QuestionOption,
@@ -101,7 +105,7 @@ export const Question = {
   properties: {
     question_id: { ...id, description: 'Unique for ever.' },
     ...asked,
-    asked_at: text,
+    asked_at: { ...text, description: 'When it was asked.' },
     expires_at: { ...text, description: 'When it is answered by its rejecting option, or declined.' },
   },
 } as const;
@@ -114,6 +118,11 @@ export const GivenAnswer = {
     action: { enum: ANSWER_ACTIONS, description: 'Default: selected with option_id, accept with content.' },
     option_id: { ...id, description: 'The id of the chosen option.' },
     content: { ...OpaqueObject, description: 'The filled form.' },
+    text: {
+      ...text,
+      maxLength: 65_536,
+      description: 'In place of all of these: the id, name or number of an option, a JSON object, accept or decline.',
+    },
   },
   additionalProperties: false,
 } as const;
@@ -124,15 +133,15 @@ export const QuestionAnswer = {
   type: 'object',
   required: ['action', 'by', 'channel', 'at'],
   properties: {
-    action: { enum: ANSWER_ACTIONS },
-    option_id: id,
-    content: OpaqueObject,
+    action: { enum: ANSWER_ACTIONS, description: 'How it was answered.' },
+    option_id: { ...id, description: 'The id of the chosen option.' },
+    content: { ...OpaqueObject, description: 'The filled form.' },
     by: { type: ['string', 'null'], description: 'The caller that answered; null where the server did.' },
     channel: {
       ...text,
       description: 'How the answer arrived, such as e2a or a2a-mailbox; expiry where the time ran out.',
     },
-    at: text,
+    at: { ...text, description: 'When it was answered.' },
   },
 } as const;
 export type QuestionAnswer = Static<typeof QuestionAnswer>;

@@ -12,7 +12,7 @@ const schemas: SchemaSet = {
     FileRef: published('file-ref', 'E2A attachment', E2AFileRef),
     CompleteBody: published('complete-body', 'Body of e2a.complete', body.CompleteBody),
     ChunkBody: published('chunk-body', 'Body of e2a.chunk', body.ChunkBody),
-    ErrorBody: published('error-body', 'Body of e2a.error', body.ErrorBody),
+    ErrorBody: published('error-body', 'Body of e2a.error', body.FrameErrorBody),
     AcpSessionUpdateBody: published('acp-session-update-body', 'Body of acp.session_update', body.AcpSessionUpdateBody),
     AcpPromptResultBody: published('acp-prompt-result-body', 'Body of acp.prompt_result', body.AcpPromptResultBody),
     AcpJsonrpcErrorBody: published('acp-jsonrpc-error-body', 'Body of acp.jsonrpc_error', body.AcpJsonrpcErrorBody),

@@ -1,4 +1,4 @@
-import type { AgentDefinition, DriverDefinition } from '@dragoman/core';
+import type { AgentBody, DriverDefinition } from '@dragoman/core';
 
 /** An agent that answers, with what is told of it. */
 export interface AnsweringAgent extends Partial<DriverDefinition> {
@@ -49,8 +49,8 @@ export class AnsweringAgents {
 }
 
 interface Callers {
-  list(): readonly AgentDefinition[];
-  find(agentId: string): AgentDefinition | undefined;
+  list(): readonly AgentBody[];
+  find(agentId: string): AgentBody | undefined;
   /** Grows with every change. */
   readonly changes: number;
 }

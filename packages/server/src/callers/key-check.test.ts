@@ -5,8 +5,8 @@ import { afterAll, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { NETWORK_TRANSPORTS } from '../edges/wire-peer.contract.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 
 const ADMIN_KEY = 'an-admin-key-of-the-operator';
 const folder = mkdtempSync(join(tmpdir(), 'key-check-test-'));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { negotiate, notAcceptable } from './accept.ts';
+import { negotiateType, notAcceptable } from './accept.ts';
 
 const OFFERED = ['application/json', 'text/event-stream', 'application/x-ndjson'] as const;
 
@@ -31,7 +31,7 @@ describe('negotiation', () => {
     [',', undefined],
     [';;;,/,q=1', undefined],
   ])('%s: %s', (accept, expected) => {
-    expect(negotiate(accept, OFFERED)).toBe(expected);
+    expect(negotiateType(accept, OFFERED)).toBe(expected);
   });
 
   test('the refusal says what could have been had', () => {

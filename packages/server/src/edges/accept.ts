@@ -5,7 +5,10 @@ import type { Answer } from '../http/route.ts';
  * Picks what to answer with (RFC 9110 §12.5.1): the offered type the peer wants most; among equals the one offered first.
  * `undefined`: it takes none of them.
  */
-export function negotiate<Type extends string>(accept: string | undefined, offered: readonly Type[]): Type | undefined {
+export function negotiateType<Type extends string>(
+  accept: string | undefined,
+  offered: readonly Type[],
+): Type | undefined {
   if (accept === undefined || accept.trim() === '' || accept === '*/*') return offered[0];
   // Most callers name one type and nothing else.
   const named = offered.find((type) => type === accept);

@@ -6,7 +6,7 @@ import { LONG, type ResponseWriter } from './response-writer.ts';
  * Writes an answer: one body with its length, or a stream pulled no faster than the peer reads. What is not over at once
  * is promised. Throws before the first byte when the answer cannot be written.
  */
-export function writeAnswer(response: ResponseWriter, answer: Answer, how: Delivery): Promise<void> | undefined {
+export function writeAnswer(response: ResponseWriter, answer: Answer, how: AnswerDelivery): Promise<void> | undefined {
   const { status } = answer;
   const fields = headerFields(answer, how);
   if (answer.stream !== undefined) {
@@ -32,7 +32,7 @@ export function writeAnswer(response: ResponseWriter, answer: Answer, how: Deliv
   return how.beforeEnd().then(() => response.end());
 }
 
-export interface Delivery {
+export interface AnswerDelivery {
   /** Who it is for is known, so no cache may keep it. */
   readonly personal: boolean;
   /** Further fields, name and value in turn. */
@@ -48,7 +48,10 @@ export interface Delivery {
 }
 
 /** Name and value in turn, which Node writes as they are. What the answer says itself wins. */
-export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'fields' | 'retryAfter'>): string[] {
+export function headerFields(
+  answer: Answer,
+  how: Pick<AnswerDelivery, 'personal' | 'fields' | 'retryAfter'>,
+): string[] {
   const { status, headers = NO_HEADERS } = answer;
   const fields = ['X-Content-Type-Options', 'nosniff'];
   for (const field of how.fields) fields.push(field);
@@ -69,7 +72,7 @@ export function headerFields(answer: Answer, how: Pick<Delivery, 'personal' | 'f
 async function pump(
   response: ResponseWriter,
   stream: AsyncIterable<string | Uint8Array>,
-  { isHeadOnly, unread }: Delivery,
+  { isHeadOnly, unread }: AnswerDelivery,
 ): Promise<void> {
   const iterator = stream[Symbol.asyncIterator]();
   let wake: () => void = ignore;

@@ -16,7 +16,7 @@ import type { Answer, InboundRequest, Route, RouteBody } from '../http/route.ts'
 import type { RouteTable } from '../http/router.ts';
 import type { AccessedRequest } from '../metrics/request-meter.ts';
 import { addressGroup } from './address.ts';
-import { type Delivery, writeAnswer } from './answer.ts';
+import { type AnswerDelivery, writeAnswer } from './answer.ts';
 import { bodyTooLarge, firstLimit, hasBody, NO_ROOM, refuseBody } from './body.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import type { Door } from './door.ts';
@@ -80,7 +80,7 @@ export class Exchange implements InboundRequest {
   #isStream = false;
   #unread: UnreadAccount | undefined;
 
-  constructor(context: ExchangeContext, { request, response, expectsContinue, onOver }: Arrival) {
+  constructor(context: ExchangeContext, { request, response, expectsContinue, onOver }: ExchangeInput) {
     this.#context = context;
     this.#request = request;
     this.#expectsContinue = expectsContinue;
@@ -280,7 +280,7 @@ export class Exchange implements InboundRequest {
     }
   }
 
-  #delivery(): Delivery {
+  #delivery(): AnswerDelivery {
     const { clock, limits, door, unread } = this.#context;
     const cors = door.cors.fields(this.headers);
     // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
@@ -326,7 +326,7 @@ export class Exchange implements InboundRequest {
   }
 }
 
-export interface Arrival {
+export interface ExchangeInput {
   readonly request: HttpRequest;
   readonly response: ResponseWriter;
   /** The peer waits for `100 Continue` before it sends its body. */

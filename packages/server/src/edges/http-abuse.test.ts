@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { systemClock } from '../system-ports.ts';
+import { systemClock } from '../parts/system-ports.ts';
 import { reportAcceptErrors } from './accept-errors.ts';
 import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract.ts';
 import { openIntake } from './intake.ts';

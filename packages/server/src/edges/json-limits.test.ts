@@ -7,8 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import type { Config } from '../config/config-schema.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { type Server, startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 
 /** A server with these limits, an agent that has a key, and the admin's. */
 async function serverWith(limits: NonNullable<Config['limits']>): Promise<Running> {
@@ -114,7 +114,7 @@ describe.each(Object.entries(CASES))('limits.%s', async (name, { told, good, bad
   });
 });
 
-describe('unless told', () => {
+describe('by default', () => {
   test.each(Object.entries(DOORS))('JSON has 64 levels and numbers 64 characters at most: %s', async (_door, say) => {
     expect(await say(asEver, `{"x":${nested(63)}}`)).not.toContain('levels of nesting');
     expect(await say(asEver, `{"x":${nested(64)}}`)).toContain('expected at most 64 levels of nesting');

@@ -101,6 +101,7 @@ class LinePeer implements LineConnection {
         onProven();
         return place.belongsTo(principal);
       },
+      send: (said) => this.#say(said),
       signal: this.#gone.signal,
     });
     this.#sink = sink;
@@ -152,13 +153,14 @@ class LinePeer implements LineConnection {
   }
 
   #say(said: Said): void {
-    const text = textOf(said);
+    const text = saidText(said);
     if (text !== undefined && !this.#isOver) this.#sink.send(text);
   }
 
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#gone.abort();
     this.#onOver();
     this.#sink.close();
   }
@@ -174,7 +176,7 @@ interface LinePeerParts {
 }
 
 /** What is said on a connection: the message, or what HTTP would say of bytes that are none. */
-export function textOf({ message, failure: refused }: Said): string | undefined {
+export function saidText({ message, failure: refused }: Said): string | undefined {
   if (message !== undefined) return JSON.stringify(a2aMessagesDialect.encode(message));
   return refused === undefined ? undefined : problemText(refused);
 }

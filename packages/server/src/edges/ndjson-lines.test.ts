@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { lineLimits } from '../config/door-limits.ts';
-import { systemClock } from '../system-ports.ts';
+import { systemClock } from '../parts/system-ports.ts';
 import { openIntake } from './intake.ts';
 import { DEFAULT_LINE_LIMITS, type LineConnection, type LineHost, serveLines } from './ndjson-lines.ts';
 import { NdjsonSocketEdge } from './ndjson-socket.ts';

@@ -5,7 +5,7 @@ import type { Intake } from './intake.ts';
 import { type MessageRates, senderOf } from './message-rates.ts';
 
 /** A byte stream each way. */
-export interface Lines {
+export interface PeerStreams {
   readonly input: Readable;
   readonly output: LineOutput;
 }
@@ -43,7 +43,7 @@ export interface LineOptions {
   readonly entrance?: Entrance;
   /** Of the peer, where it has one. */
   readonly address?: string | undefined;
-  readonly limits: LineLimits;
+  readonly limits: PeerLineLimits;
   /** Absent for a peer without these limits. */
   readonly intake?: Pick<Intake, 'unproven' | 'rates'>;
   /** Shared by all edges of a server. */
@@ -51,7 +51,7 @@ export interface LineOptions {
 }
 
 /** What one peer may take. Milliseconds and bytes. */
-export interface LineLimits {
+export interface PeerLineLimits {
   readonly maxLineBytes: number;
   /** Without a line break in them; what sends more is past helping. At least twice what a line may have. */
   readonly maxBytesWithoutNewline: number;
@@ -66,7 +66,7 @@ export interface LineLimits {
   readonly stallMs: number;
 }
 
-export const DEFAULT_LINE_LIMITS: LineLimits = {
+export const DEFAULT_LINE_LIMITS: PeerLineLimits = {
   maxLineBytes: 8 * 1024 * 1024,
   maxBytesWithoutNewline: 64 * 1024 * 1024,
   linesATurn: 256,
@@ -78,7 +78,7 @@ export const DEFAULT_LINE_LIMITS: LineLimits = {
 
 /** Gives a pair of byte streams its session: a line each way is a message. Resolves when the session is over. */
 export function serveLines(
-  { input, output }: Lines,
+  { input, output }: PeerStreams,
   { host, clock, entrance, address, limits, intake, unread }: LineOptions,
 ): Promise<void> {
   return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { isMainThread } from 'node:worker_threads';
 import type { Clock, Log, UnreadBudget } from '@dragoman/core';
 import { reportAcceptErrors } from './accept-errors.ts';
 import { type Intake, openIntake } from './intake.ts';
-import { DEFAULT_LINE_LIMITS, type LineHost, type LineLimits, serveLines } from './ndjson-lines.ts';
+import { DEFAULT_LINE_LIMITS, type LineHost, type PeerLineLimits, serveLines } from './ndjson-lines.ts';
 import { reachable } from './reachable.ts';
 import { clearSocketPath } from './socket-path.ts';
 
@@ -12,7 +12,7 @@ export interface NdjsonSocketOptions {
   readonly host: LineHost;
   readonly clock: Clock;
   readonly log?: Log;
-  readonly limits?: Partial<LineLimits>;
+  readonly limits?: Partial<PeerLineLimits>;
   /** Shared by all edges of a server. */
   readonly intake?: Intake;
   readonly unread?: UnreadBudget | undefined;
@@ -21,7 +21,7 @@ export interface NdjsonSocketOptions {
 /** Where bytes come in as plain NDJSON: TCP ports and unix sockets. */
 export class NdjsonSocketEdge implements AsyncDisposable {
   readonly #options: NdjsonSocketOptions;
-  readonly #limits: LineLimits;
+  readonly #limits: PeerLineLimits;
   readonly #intake: Intake;
   readonly #servers: Server[] = [];
   readonly #sockets = new Set<Socket>();

@@ -15,7 +15,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../system-ports.ts';
+import { systemClock } from '../parts/system-ports.ts';
 import { NdjsonSocketEdge } from './ndjson-socket.ts';
 
 let folder = '';

@@ -1,8 +1,8 @@
 import type { Clock, WireHost } from '@dragoman/core';
-import { DEFAULT_LINE_LIMITS, type Lines, serveLines } from './ndjson-lines.ts';
+import { DEFAULT_LINE_LIMITS, type PeerStreams, serveLines } from './ndjson-lines.ts';
 
 /** Serves whoever started this process, over its standard input and output. Resolves when they have ended it. */
-export function serveStdio(lines: Lines, { host, clock, maxLineBytes }: StdioOptions): Promise<void> {
+export function serveStdio(lines: PeerStreams, { host, clock, maxLineBytes }: StdioOptions): Promise<void> {
   const limits = {
     ...DEFAULT_LINE_LIMITS,
     ...(maxLineBytes !== undefined && { maxLineBytes }),

@@ -8,7 +8,7 @@ import { isFailure, problemAnswer } from '../http/problem.ts';
 import type { SocketRoute } from '../http/route.ts';
 import { createRouter, type Match, type RouteTable } from '../http/router.ts';
 import type { CallerPlaces } from './caller-places.ts';
-import { SocketConnection } from './connection.ts';
+import { ServedSocket } from './connection.ts';
 import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
 import { HttpRequest } from './http-request.ts';
@@ -43,7 +43,7 @@ export class SocketEdge {
   /** One for each size of messages: the library has one limit for all its connections. */
   readonly #servers = new Map<number, WebSocketServer>();
   readonly #subprotocols = new WeakMap<IncomingMessage, string>();
-  readonly #connections = new Map<SocketConnection, SocketRoute>();
+  readonly #connections = new Map<ServedSocket, SocketRoute>();
   #watch: AbortController | undefined;
   #isDraining = false;
 
@@ -144,10 +144,10 @@ export class SocketEdge {
     return isFailure(principal) ? principal : { match, address, principal };
   }
 
-  #connect({ request, socket, webSocket, entrance }: Arrival): SocketConnection {
+  #connect({ request, socket, webSocket, entrance }: Arrival): ServedSocket {
     const { match, address, principal } = entrance;
     const [path = ''] = (request.url ?? '').split('?');
-    const connection = new SocketConnection({
+    const connection = new ServedSocket({
       webSocket,
       socket,
       clock: this.#clock,
@@ -173,7 +173,7 @@ export class SocketEdge {
     return connection;
   }
 
-  async #run(route: SocketRoute, connection: SocketConnection): Promise<void> {
+  async #run(route: SocketRoute, connection: ServedSocket): Promise<void> {
     let seated: Principal | undefined;
     try {
       const { principal } = connection;

@@ -7,8 +7,8 @@ import { type JsonObject, SseParser } from '@dragoman/protocols';
 import { afterAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wire-http-test-'));
 const server = await startServer({

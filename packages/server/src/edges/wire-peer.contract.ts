@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { type Json, type JsonObject, LineSplitter, SseParser } from '@dragoman/protocols';
 import WebSocket from 'ws';
+import { systemClock } from '../parts/system-ports.ts';
 import type { WirePart } from '../parts/wire.ts';
 import type { Server } from '../server.ts';
-import { systemClock } from '../system-ports.ts';
 import { serveStdio } from './stdio.ts';
 
 /** An agent at the other end of a connection, for tests. */

@@ -6,8 +6,8 @@ import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 import { NETWORK_TRANSPORTS, type WirePeer } from './wire-peer.contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wire-places-test-'));

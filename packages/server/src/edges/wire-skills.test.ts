@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 import { type WirePeer, websocketPeer } from './wire-peer.contract.ts';
 
 /** An agent elsewhere that speaks A2A messages, and says back what it was asked. */

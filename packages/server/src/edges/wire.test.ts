@@ -9,8 +9,8 @@ import { decodeWire } from '@dragoman/protocols/a2e-wire';
 import { afterAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { type Server, startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 import { TRANSPORTS, type WirePeer, websocketPeer } from './wire-peer.contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'wire-test-'));

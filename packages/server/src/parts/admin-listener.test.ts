@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
+import { systemClock, systemIds } from './system-ports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'admin-listener-test-'));
 const adminKey = 'an-admin-key-of-the-operator-0123456789';

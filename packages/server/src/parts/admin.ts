@@ -1,4 +1,4 @@
-import { type LoadedOperations, provideAdminKey, type Workflows } from '@dragoman/core';
+import { type LoadedOperations, provideAdminKey, type WorkflowService } from '@dragoman/core';
 import { adminAgentRoutes } from '../routes/admin-agents.ts';
 import { adminDataRoutes } from '../routes/admin-data.ts';
 import { adminRequestRoutes } from '../routes/admin-requests.ts';
@@ -14,7 +14,7 @@ export interface AdminPartOptions extends Service {
   readonly drivers: Pick<AgentsPart, 'open' | 'configured'>;
   readonly callbacks: Pick<OutboxPart, 'keys'>;
   readonly messages: Pick<MessagesPart, 'registry'>;
-  readonly workflows: Workflows;
+  readonly workflows: WorkflowService;
   readonly operations: LoadedOperations;
   readonly wire: Pick<WirePart, 'audited'>;
 }

@@ -1,6 +1,6 @@
 import {
   type Agent,
-  type AgentDefinition,
+  type AgentBody,
   type AgentPush,
   type AgentSocketHub,
   childrenFolder,
@@ -24,7 +24,7 @@ import type { Service } from './service.ts';
 
 export interface AgentsPart extends ServerPart {
   /** The agent of a definition, ready to be put in place, or why it cannot be reached. */
-  open(definition: AgentDefinition): Promise<Opened | Failure>;
+  open(definition: AgentBody): Promise<Opened | Failure>;
   /** The agents of the configuration. */
   readonly configured: { has(id: string): boolean; putBack(id: string): Promise<void> };
 }
@@ -64,7 +64,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       place(unopenedAgent(id), { driver, ...definition });
     });
   }
-  const readCard = async (definition: AgentDefinition) => {
+  const readCard = async (definition: AgentBody) => {
     const id = definition.agent_id;
     try {
       const driver = definition as DriverDefinition;
@@ -108,4 +108,4 @@ function unopenable(error: unknown): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
 }
 
-const UNOPENED = 'an agent of the administration cannot be opened: mend it and start again, or make or remove it there';
+const UNOPENED = 'an agent of the administration cannot be opened: fix it and start again, or make or remove it there';

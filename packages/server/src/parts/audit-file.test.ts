@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { AuditEntry } from '@dragoman/core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
-import { systemClock } from '../system-ports.ts';
 import { AuditFile } from './audit-file.ts';
+import { systemClock } from './system-ports.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -6,8 +6,8 @@ import {
   type Embedder,
   EndpointEmbedder,
   endpointSource,
-  Knowledge,
   KnowledgeBases,
+  KnowledgeSearch,
   operationSource,
   ThreadEmbedder,
   toolSource,
@@ -38,7 +38,7 @@ export async function openKnowledgePart(options: KnowledgePartOptions): Promise<
   const apis = new Apis({ store: store.apis, clock, log, gate });
   const bases = new KnowledgeBases({ store: store.knowledge, clock });
   await Promise.all([apis.load(config.apis), bases.load()]);
-  const knowledge = new Knowledge({
+  const knowledge = new KnowledgeSearch({
     sources: [
       operationSource(operations),
       apiSource(apis),

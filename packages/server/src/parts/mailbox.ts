@@ -1,4 +1,4 @@
-import { AnonymousQuota, anonymousOwner, CallbackLimits, Directory, Mailbox } from '@dragoman/core';
+import { AnonymousQuota, anonymousOwner, CallbackLimits, Directory, MailboxService } from '@dragoman/core';
 import { MailboxLimits } from '../callers/mailbox-limits.ts';
 import {
   anonymousAgents,
@@ -30,7 +30,7 @@ export function openMailboxPart(options: MailboxPartOptions): ServerPart {
   const terms = mailboxTerms(mailboxConfig);
   const addressees = () => agents.list();
   const identity = { name: mailboxConfig.name, agentId: mailboxConfig.agentId };
-  const mailbox = new Mailbox({
+  const mailbox = new MailboxService({
     engine,
     store,
     outbox,

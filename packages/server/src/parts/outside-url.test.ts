@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import type { Config } from '../config/config-schema.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
+import { systemClock, systemIds } from './system-ports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'outside-url-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,7 +10,7 @@ import {
   Skills,
   type StoredWorkflows,
   toolsTarget,
-  type Workflows,
+  type WorkflowService,
   WorkflowTools,
 } from '@dragoman/core';
 import type { AnsweringAgents } from '../agents/answering-agents.ts';
@@ -22,7 +22,7 @@ import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
 export interface ToolsPartOptions extends Service {
-  readonly workflows: Workflows;
+  readonly workflows: WorkflowService;
   readonly stored: StoredWorkflows;
   /** The agents that registered. */
   readonly registry: Pick<AgentRegistry, 'discover'>;

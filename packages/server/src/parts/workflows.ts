@@ -5,7 +5,7 @@ import {
   type LoadedOperations,
   openWorkflows,
   StoredWorkflows,
-  type Workflows,
+  type WorkflowService,
   workflowsTarget,
 } from '@dragoman/core';
 import { configuredWorkflows } from '../config/configured-workflows.ts';
@@ -28,7 +28,7 @@ export interface WorkflowsPartOptions extends Service {
 
 /** Workflows and everything that belongs to them. */
 export interface WorkflowsPart extends ServerPart {
-  readonly workflows: Workflows;
+  readonly workflows: WorkflowService;
   readonly stored: StoredWorkflows;
 }
 

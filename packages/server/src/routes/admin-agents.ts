@@ -1,12 +1,12 @@
 import {
-  AgentDefinition,
+  AgentBody,
   type AgentRegistry,
   decodeAgentDefinition,
   decodeNewKeyRequest,
   type Engine,
   FROM_ENVIRONMENT,
+  type IssuedKey,
   type KeyRow,
-  type NewKey,
   NewKeyRequest,
   type RegisteredAgent,
   unreadable,
@@ -18,7 +18,7 @@ import type { Answer, InboundRequest, Route } from '../http/route.ts';
 export interface AdminContext {
   readonly engine: Engine;
   /** Opens the driver of an agent. */
-  readonly openAgent: (definition: AgentDefinition) => Promise<Opened | Failure>;
+  readonly openAgent: (definition: AgentBody) => Promise<Opened | Failure>;
   /** The agents of the configuration: administration can stand in for one, and not take it away. */
   readonly configured: { has(agentId: string): boolean; putBack(agentId: string): Promise<void> };
   /** What an agent's callbacks are signed with, beside our own key. */
@@ -50,7 +50,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       access: 'admin',
       counts: false,
       summary: 'Make or replace an agent; a new one gets an API key, shown this once.',
-      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentDefinition },
+      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentBody },
       handle: (request) => putAgent(request, context, changes),
     },
     {
@@ -139,7 +139,7 @@ async function putAgent(request: InboundRequest, context: AdminContext, changes:
   });
 }
 
-async function recorded(definition: AgentDefinition, context: AdminContext): Promise<Answer> {
+async function recorded(definition: AgentBody, context: AdminContext): Promise<Answer> {
   const { engine, callbackSecrets } = context;
   const agentId = definition.agent_id;
   const before = engine.callers.find(agentId);
@@ -229,7 +229,7 @@ function registeredJson({ agentId, name, owner }: RegisteredAgent & { readonly o
   return { agent_id: agentId, name, registered_by: owner };
 }
 
-function newKeyJson({ row, secret }: NewKey): JsonObject {
+function newKeyJson({ row, secret }: IssuedKey): JsonObject {
   return { ...keyJson(row), api_key: secret };
 }
 

@@ -1,11 +1,4 @@
-import {
-  AgentDefinition,
-  agentOfPin,
-  decodeAgentDefinition,
-  type PeerCard,
-  type Pins,
-  unreadable,
-} from '@dragoman/core';
+import { AgentBody, agentOfPin, decodeAgentDefinition, type PeerCard, type Pins, unreadable } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
@@ -13,7 +6,7 @@ import type { Answer, InboundRequest, Route } from '../http/route.ts';
 export interface CardsContext {
   readonly pins: Pick<Pins, 'held' | 'accept'>;
   /** Reads the card that a definition leads to. */
-  readonly readCard: (definition: AgentDefinition) => Promise<PeerCard | Failure>;
+  readonly readCard: (definition: AgentBody) => Promise<PeerCard | Failure>;
 }
 
 /** Administration of the cards of foreign agents: what one says, and which have changed and wait to be accepted. */
@@ -37,7 +30,7 @@ export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
       access: 'admin',
       counts: false,
       summary: 'What the card of a foreign A2A agent says, before the agent is added with the same body.',
-      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentDefinition },
+      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentBody },
       handle: (request) => preview(request, readCard),
     },
     {

@@ -1,4 +1,4 @@
-import { type Credential, CredentialDefinition, decodeCredential, type ReceiptRow, type Vault } from '@dragoman/core';
+import { CredentialBody, decodeCredential, type ReceiptRow, type Vault, type VaultCredential } from '@dragoman/core';
 import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
@@ -18,7 +18,7 @@ export function adminCredentialRoutes(vault: Vault): Route[] {
       method: 'PUT',
       path: '/admin/v1/credentials/:credential_id',
       summary: 'Make or replace a credential. Its value is never given back.',
-      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: CredentialDefinition },
+      body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: CredentialBody },
       handle: (request) => putCredential(request, vault),
     },
     {
@@ -47,7 +47,7 @@ export function adminCredentialRoutes(vault: Vault): Route[] {
       ...admin,
       method: 'POST',
       path: '/admin/v1/vault/rotate',
-      summary: 'Seal every credential anew with another key.',
+      summary: 'Seal every credential again with another key.',
       body: { contentTypes: ['application/json'], maxBytes: 16 * 1024, schema: ROTATION },
       handle: (request) => rotate(request, vault),
     },
@@ -84,7 +84,7 @@ function keyIn(json: Json | undefined): string | undefined | null {
   return key === undefined || typeof key === 'string' ? key : null;
 }
 
-function credentialJson({ createdAt, updatedAt, damaged, ...rest }: Credential): JsonObject {
+function credentialJson({ createdAt, updatedAt, damaged, ...rest }: VaultCredential): JsonObject {
   return {
     ...rest,
     hosts: [...rest.hosts],

@@ -1,4 +1,4 @@
-import type { Engine, Forgotten, Log, Removed, Store, Workflows } from '@dragoman/core';
+import type { Engine, ForgottenCounts, Log, Removed, Store, WorkflowService } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
@@ -7,7 +7,7 @@ import { WHOSE } from './route-parameters.ts';
 export interface DataContext {
   readonly engine: Engine;
   readonly store: Store;
-  readonly workflows: Workflows;
+  readonly workflows: WorkflowService;
   readonly log: Log;
 }
 
@@ -77,7 +77,7 @@ async function forgetRequest(request: InboundRequest, context: DataContext): Pro
   return { status: 200, json: { request_id: id, agent_id: owner, removed: true } };
 }
 
-function forgottenJson(forgotten: Omit<Forgotten, 'files' | 'underWay'>) {
+function forgottenJson(forgotten: Omit<ForgottenCounts, 'files' | 'underWay'>) {
   const { requests, sessions, executions, storedKeys, threadMessages, callbacks, memories } = forgotten;
   return {
     requests,

@@ -16,8 +16,8 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       summary: 'Callbacks, newest first: ?state=due, delivered or dead; ?offset=0&limit=50.',
       parameters: [
         textParameter('state', 'Those in this state alone.', STATES),
-        integerParameter('offset', 'How many to pass over; 0 unless told.'),
-        integerParameter('limit', 'At most so many; 50 unless told.'),
+        integerParameter('offset', 'How many to pass over. Default: 0.'),
+        integerParameter('limit', 'Maximum number of entries. Default: 50.'),
       ],
       handle: (request) => list(request, outbox),
     },

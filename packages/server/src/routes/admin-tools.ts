@@ -32,4 +32,4 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
   ];
 }
 
-const ADMIN: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };
+const ADMIN: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

@@ -1,7 +1,7 @@
 import {
   decodeStoredWorkflow,
-  type StoredWorkflow,
   StoredWorkflowDefinition,
+  type StoredWorkflowEntry,
   type StoredWorkflows,
   unreadable,
 } from '@dragoman/core';
@@ -87,7 +87,7 @@ async function getWorkflow({ params, query }: InboundRequest, stored: StoredWork
   return { status: 200, json: { ...summaryJson(workflow, stored), ...shown, workflow: text, versions } };
 }
 
-function summaryJson({ name, description, version, planHash, inputs }: StoredWorkflow, stored: StoredWorkflows) {
+function summaryJson({ name, description, version, planHash, inputs }: StoredWorkflowEntry, stored: StoredWorkflows) {
   return {
     name,
     description,

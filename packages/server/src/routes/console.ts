@@ -1,7 +1,7 @@
 import { type Failure, failure, isObject } from '@dragoman/protocols';
 import type { ConsoleFiles } from '../console/console-files.ts';
 import type { SignInTokens } from '../console/sign-in-tokens.ts';
-import { negotiate } from '../edges/accept.ts';
+import { negotiateType } from '../edges/accept.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 
 export interface ConsoleContext {
@@ -65,7 +65,7 @@ function root(
   request: InboundRequest,
   { files, version }: ConsoleContext,
 ): Answer | Failure | Promise<Answer | Failure> {
-  const wanted = negotiate(request.headers.accept, ['application/json', 'text/html']);
+  const wanted = negotiateType(request.headers.accept, ['application/json', 'text/html']);
   if (wanted === 'text/html' && files !== undefined) return fileAnswer(request, 'index.html', files);
   const json = {
     service: 'dragoman',

@@ -15,7 +15,7 @@ import {
 } from '@dragoman/core';
 import { type E2AEnvelope, type Failure, failure, type Json, type Outcome, SCHEMA_BASE } from '@dragoman/protocols';
 import type { DoorLimits } from '../config/door-limits.ts';
-import { negotiate, notAcceptable } from '../edges/accept.ts';
+import { negotiateType, notAcceptable } from '../edges/accept.ts';
 import { ndjsonRecord, ndjsonStream } from '../edges/ndjson-stream.ts';
 import { sseRecord, sseStream } from '../edges/sse.ts';
 import { isFailure } from '../http/problem.ts';
@@ -89,7 +89,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
 }
 
 function send(request: InboundRequest, context: E2AContext): Answer | Failure | Promise<Answer | Failure> {
-  const framing = negotiate(request.headers.accept, FRAMINGS);
+  const framing = negotiateType(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const json = request.readJson();
   if (json instanceof Promise) return json.then((read) => sendRead(read, request, { framing, context }));
@@ -203,7 +203,7 @@ function begun(first: Promise<unknown>, call: DoorCall, clock: Clock): Promise<v
 }
 
 async function resume(request: InboundRequest, context: E2AContext): Promise<Answer | Failure> {
-  const framing = negotiate(request.headers.accept, FRAMINGS);
+  const framing = negotiateType(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const after = afterOf(request);
   if (typeof after === 'object') return after;

@@ -1,7 +1,7 @@
-import type { Clock, ExecutionEvent, ExecutionSummary, Workflows } from '@dragoman/core';
+import type { Clock, ExecutionEventRecord, ExecutionSummary, WorkflowService } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, nearest } from '@dragoman/protocols';
 import { EXECUTION_STATUSES } from '@dragoman/protocols/a2e-workflow';
-import { negotiate, notAcceptable } from '../edges/accept.ts';
+import { negotiateType, notAcceptable } from '../edges/accept.ts';
 import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
@@ -12,7 +12,7 @@ import { AFTER, integerParameter, textParameter } from './route-parameters.ts';
 import { workflowFailure } from './workflow-failure.ts';
 
 export interface ExecutionContext {
-  readonly workflows: Workflows;
+  readonly workflows: WorkflowService;
   readonly clock: Clock;
 }
 
@@ -28,7 +28,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       counts: true,
       summary: 'Your executions, newest first, by pages (?limit, ?cursor) and status (?status).',
       parameters: [
-        integerParameter('limit', 'At most so many; 100 unless told.'),
+        integerParameter('limit', 'Maximum number of entries. Default: 100.'),
         textParameter('cursor', 'The next_cursor of the page before.'),
         textParameter('status', 'Those with this status alone.', EXECUTION_STATUSES),
       ],
@@ -88,12 +88,12 @@ export function executionRoutes(context: ExecutionContext): Route[] {
 }
 
 /** Events as records of a stream. */
-export async function* eventRecords(events: AsyncIterable<ExecutionEvent>): AsyncGenerator<StreamRecord> {
+export async function* eventRecords(events: AsyncIterable<ExecutionEventRecord>): AsyncGenerator<StreamRecord> {
   for await (const { sequence, event, data } of events) yield { id: sequence, event, data };
 }
 
 async function events(request: InboundRequest, { workflows, clock }: ExecutionContext): Promise<Answer | Failure> {
-  if (negotiate(request.headers.accept, STREAM) === undefined) return notAcceptable(STREAM);
+  if (negotiateType(request.headers.accept, STREAM) === undefined) return notAcceptable(STREAM);
   const after = afterOf(request);
   if (typeof after === 'object') return after;
   const execution = await workflows.executions.follow(keyOf(request));

@@ -1,11 +1,17 @@
-import { decodeSearchRequest, type Knowledge, type KnowledgeBases, SearchRequest, unreadable } from '@dragoman/core';
+import {
+  decodeSearchRequest,
+  type KnowledgeBases,
+  type KnowledgeSearch,
+  SearchRequest,
+  unreadable,
+} from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { workflowFailure } from './workflow-failure.ts';
 
 export interface KnowledgeContext {
-  readonly knowledge: Knowledge;
+  readonly knowledge: KnowledgeSearch;
   readonly bases: KnowledgeBases;
 }
 
@@ -39,7 +45,7 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
   ];
 }
 
-async function search(request: InboundRequest, knowledge: Knowledge): Promise<Answer | Failure> {
+async function search(request: InboundRequest, knowledge: KnowledgeSearch): Promise<Answer | Failure> {
   const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
   const asked = decodeSearchRequest(json.value);

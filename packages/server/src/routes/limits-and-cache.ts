@@ -1,4 +1,4 @@
-import type { Limiter, Principal, Workflows } from '@dragoman/core';
+import type { Limiter, Principal, WorkflowService } from '@dragoman/core';
 import type { JsonObject } from '@dragoman/protocols';
 import type { Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
@@ -6,7 +6,7 @@ import { workflowFailure } from './workflow-failure.ts';
 
 export interface LimitsContext {
   readonly limiter: Limiter;
-  readonly workflows: Workflows;
+  readonly workflows: WorkflowService;
 }
 
 /** Where a caller stands with its limits, and forgetting what is kept of API answers. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Ids, moduleAgent } from '@dragoman/core';
 import { expect, onTestFinished, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
+import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { startServer } from '../server.ts';
-import { systemClock, systemIds } from '../system-ports.ts';
 
 test('a fault of our own is 500 in the spec’s shape, told to the operator alone, and the next message is answered; a response is refused', async () => {
   let isBroken = false;

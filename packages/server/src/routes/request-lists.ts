@@ -14,7 +14,7 @@ export function requestListRoutes(store: Store): Route[] {
     textParameter('state', 'Those in this state.', Object.keys(STATES)),
     textParameter('since', 'Those that changed at this time or later (RFC 3339).'),
     textParameter('cursor', 'The next_cursor of the page before.'),
-    integerParameter('limit', 'At most so many, up to 200. Default: 50.'),
+    integerParameter('limit', 'Maximum number of entries, at most 200. Default: 50.'),
   ];
   return [
     {

@@ -1,11 +1,11 @@
-import type { Workflows } from '@dragoman/core';
+import type { WorkflowService } from '@dragoman/core';
 import { failure } from '@dragoman/protocols';
 import type { Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { workflowFailure } from './workflow-failure.ts';
 
 /** What StoreData keeps for the calling agent: to list, read and delete. */
-export function storageRoutes(stored: Workflows['storedData']): Route[] {
+export function storageRoutes(stored: WorkflowService['storedData']): Route[] {
   return [
     {
       method: 'GET',

@@ -6,11 +6,11 @@ import {
   replayedResult,
   unreadable,
   unreadableLines,
-  type Workflows,
+  type WorkflowService,
 } from '@dragoman/core';
 import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { WorkflowRequest } from '@dragoman/protocols/a2e-workflow';
-import { negotiate, notAcceptable } from '../edges/accept.ts';
+import { negotiateType, notAcceptable } from '../edges/accept.ts';
 import { sseAnswer } from '../edges/sse.ts';
 import type { Answer, InboundRequest, Route, RouteParameter } from '../http/route.ts';
 import { eventRecords } from './executions.ts';
@@ -20,7 +20,7 @@ import { IDEMPOTENCY_KEY, integerParameter, textParameter } from './route-parame
 import { workflowFailure } from './workflow-failure.ts';
 
 export interface WorkflowContext {
-  readonly workflows: Workflows;
+  readonly workflows: WorkflowService;
   readonly clock: Clock;
 }
 
@@ -79,7 +79,7 @@ async function plan(request: InboundRequest, { workflows }: WorkflowContext): Pr
 }
 
 async function execute(request: InboundRequest, { workflows, clock }: WorkflowContext): Promise<Answer | Failure> {
-  const framing = negotiate(request.headers.accept, FRAMINGS);
+  const framing = negotiateType(request.headers.accept, FRAMINGS);
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
@@ -110,7 +110,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */
-async function readAsked(request: InboundRequest, { reader }: Workflows): Promise<AskedOutcome> {
+async function readAsked(request: InboundRequest, { reader }: WorkflowService): Promise<AskedOutcome> {
   const { headers, body, query } = request;
   if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
     const json = await request.readJson();

@@ -5,9 +5,9 @@ import { memoryStore } from '../../../test-support/memory-store.ts';
 import { listening } from '../../../test-support/ports.ts';
 import { cardAt, type ScriptedAnswer, ScriptedPeer } from '../../../test-support/scripted-peer.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
+import { ALL_PERMISSIONS } from '../../call/principal.ts';
 import { openGate } from '../../gate/network-gate.ts';
 import { Pins } from '../../pins/pins.ts';
-import { ALL_PERMISSIONS } from '../../principal.ts';
 import type { Agent, AgentPart } from '../agent.ts';
 import { asking, eventually, failureIn, TestContext } from '../call.contract.ts';
 import { openA2aAgent, type PeerPlace } from './open-a2a-agent.ts';
@@ -69,7 +69,7 @@ describe('a conversation', () => {
     await context.ask(agent, 'one', sessionOf('s1', 'r1'));
     await context.ask(agent, 'two', sessionOf('s1', 'r2'));
     await context.ask(agent, 'three', sessionOf('other', 'r3'));
-    const bob = { ...context.call(), principal: { id: 'bob', role: 'agent', permissions: ALL_PERMISSIONS } as const };
+    const bob = { ...context.call(), principal: { id: 'bob', kind: 'agent', permissions: ALL_PERMISSIONS } as const };
     for await (const _ of agent.answer(asking('four', sessionOf('s1', 'r4')), bob));
     expect(messages(peer).map(({ messageId, contextId }) => [messageId, contextId])).toEqual([
       ['r1', undefined],

@@ -1,8 +1,8 @@
 import { type E2AEnvelope, failure } from '@dragoman/protocols';
-import type { Call } from '../../call.ts';
+import type { Call } from '../../call/call.ts';
 import { connectFault } from '../../gate/connect-fault.ts';
-import type { Clock, Log } from '../../ports.ts';
-import { failureOf } from '../../refused.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { failureOf } from '../../refusals/refused.ts';
 import { type Agent, type AgentPart, agentFailed } from '../agent.ts';
 import { IdleTimer } from '../idle-timer.ts';
 import { partsOf } from './message-of.ts';

@@ -5,9 +5,9 @@ import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import { wholeBody } from '../../gate/whole-body.ts';
 import type { Pins } from '../../pins/pins.ts';
-import type { Clock, Log } from '../../ports.ts';
-import { Refused } from '../../refused.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { Refused } from '../../refusals/refused.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { decodePeerCard, type PeerCard } from './peer-card.ts';
 
 export interface PeerCardSourceOptions {

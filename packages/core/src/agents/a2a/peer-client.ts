@@ -3,8 +3,8 @@ import { A2A_OPERATIONS, eventTo03, type Message, type MessagePart } from '@drag
 import type { InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
-import type { Clock } from '../../ports.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
+import type { Clock } from '../../ports/ports.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { frameReaderFor } from '../http-frames.ts';
 import type { IdleTimer } from '../idle-timer.ts';
 import type { PeerInterface } from './peer-card.ts';

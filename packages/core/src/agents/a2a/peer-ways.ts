@@ -1,12 +1,12 @@
 import type { E2AEnvelope, Failure } from '@dragoman/protocols';
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
-import { CredentialUse } from '../../credential-use.ts';
+import type { Principal } from '../../call/principal.ts';
 import type { OutboundHeader } from '../../gate/gate.ts';
 import { hostPortOf, nameOfHostPort } from '../../gate/host-port.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
-import type { Clock } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
+import type { Clock } from '../../ports/ports.ts';
+import { CredentialUse } from '../../secrets/credential-use.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { credentialRefs, purposeOf, refusedRef } from '../credential-refs.ts';
 import type { IdleTimer } from '../idle-timer.ts';
 import type { PeerInterface, PeerScheme } from './peer-card.ts';

@@ -1,5 +1,5 @@
 import { type E2AEnvelope, isObject, parseJson } from '@dragoman/protocols';
-import type { Call } from '../../call.ts';
+import type { Call } from '../../call/call.ts';
 import type { SessionStore } from '../../store/store.ts';
 
 /** What a foreign agent calls a conversation, and its task that waits for input. */
@@ -23,7 +23,7 @@ export class RemoteSessions {
   }
 
   async find({ session_id: sessionId }: E2AEnvelope, { principal }: Call): Promise<RemoteConversation> {
-    if (sessionId === null || principal.role === 'anonymous') return {};
+    if (sessionId === null || principal.kind === 'anonymous') return {};
     const text = await this.#store?.remote({ owner: principal.id, agentId: this.#agentId, sessionId });
     const known = parseJson(text ?? '{}');
     if (!known.ok || !isObject(known.value)) return {};
@@ -39,7 +39,7 @@ export class RemoteSessions {
     { principal }: Call,
     { contextId, taskId }: RemoteConversation,
   ): Promise<void> {
-    if (sessionId === null || principal.role === 'anonymous') return;
+    if (sessionId === null || principal.kind === 'anonymous') return;
     const remote = JSON.stringify({ context_id: contextId, task_id: taskId });
     await this.#store?.setRemote({ owner: principal.id, agentId: this.#agentId, sessionId }, remote);
   }

@@ -9,15 +9,15 @@ import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
 import { TestIds } from '../../../test-support/test-ids.ts';
-import { Engine } from '../../engine.ts';
-import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
+import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
+import { Engine } from '../../engine/engine.ts';
 import type { Store } from '../../store/store.ts';
 import { eventually } from '../call.contract.ts';
 import { AcpAgent, type AcpAgentOptions } from './acp-agent.ts';
 
 const program = fileURLToPath(new URL('../fixtures/acp-program.mjs', import.meta.url));
 const log = new SilentLog();
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 /** A server whose one agent is the fake program. */
 class Coder {

@@ -7,10 +7,10 @@ import {
   ndjsonLine,
   parseJsonBytes,
 } from '@dragoman/protocols';
-import type { LimitedLog } from '../../limited-log.ts';
+import type { LimitedLog } from '../../ports/limited-log.ts';
+import type { Child } from '../../processes/child-process.ts';
+import { killGroup } from '../../processes/orphans.ts';
 import { MAX_FRAME_BYTES, READ_PAST_LIMIT } from '../agent-frame.ts';
-import type { Child } from '../child-process.ts';
-import { killGroup } from '../orphans.ts';
 
 /** An error that the program answered a request with. */
 export class AcpProgramError extends Error {

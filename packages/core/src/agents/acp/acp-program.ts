@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
-import type { LimitedLog } from '../../limited-log.ts';
-import type { Clock } from '../../ports.ts';
-import type { Child } from '../child-process.ts';
+import type { LimitedLog } from '../../ports/limited-log.ts';
+import type { Clock } from '../../ports/ports.ts';
+import type { Child } from '../../processes/child-process.ts';
 import { AcpLine, AcpProgramError } from './acp-line.ts';
 import type { PromptCapabilities } from './acp-prompt.ts';
 import type { AcpTurn } from './acp-turn.ts';

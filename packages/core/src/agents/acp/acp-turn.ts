@@ -6,7 +6,7 @@ import {
   questionFromAcpRequest,
   rejectingOption,
 } from '@dragoman/protocols';
-import type { Call } from '../../call.ts';
+import type { Call } from '../../call/call.ts';
 import type { AgentPart } from '../agent.ts';
 import { AcpProgramError } from './acp-line.ts';
 import { AcpParts } from './acp-parts.ts';

@@ -1,5 +1,5 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject, textOfResult } from '@dragoman/protocols';
-import type { Call, SaidBefore } from '../../call.ts';
+import type { Call, SaidBefore } from '../../call/call.ts';
 
 /**
  * What a model reads: the operator's instructions, what was said before in the session, and what the caller says now. A caller that

@@ -9,14 +9,14 @@ import {
   SseParser,
 } from '@dragoman/protocols';
 import { errorText } from '@dragoman/protocols/openai';
-import { Backoff } from '../../backoff.ts';
-import { cutTo } from '../../cut-to.ts';
 import type { InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
-import type { Clock } from '../../ports.ts';
-import { failureOf, Refused } from '../../refused.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
+import type { Clock } from '../../ports/ports.ts';
+import { failureOf, Refused } from '../../refusals/refused.ts';
+import { cutTo } from '../../text/cut-to.ts';
+import { Backoff } from '../../time/backoff.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import type { IdleTimer } from '../idle-timer.ts';
 
 export interface ModelClientOptions {

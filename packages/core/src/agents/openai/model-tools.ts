@@ -2,9 +2,9 @@ import { isObject, type Json, type JsonObject, parseJson } from '@dragoman/proto
 import type { ToolDefinition, ToolResult } from '@dragoman/protocols/a2e-wire';
 import { uniqueToolNames } from '@dragoman/protocols/mcp';
 import type { FunctionCall } from '@dragoman/protocols/openai';
-import type { Call } from '../../call.ts';
-import { cutTo } from '../../cut-to.ts';
-import { failureOf } from '../../refused.ts';
+import type { Call } from '../../call/call.ts';
+import { failureOf } from '../../refusals/refused.ts';
+import { cutTo } from '../../text/cut-to.ts';
 
 /** What came of a call: the text for the model, and what the caller sees of it. */
 export interface ToolEnd {

@@ -1,8 +1,8 @@
 import { type E2AEnvelope, failure, isObject, type JsonObject } from '@dragoman/protocols';
 import { addedUsage, CompletionFold, type FunctionCall, type TokenUsage } from '@dragoman/protocols/openai';
-import type { Call } from '../../call.ts';
-import type { Clock } from '../../ports.ts';
-import { failureOf } from '../../refused.ts';
+import type { Call } from '../../call/call.ts';
+import type { Clock } from '../../ports/ports.ts';
+import { failureOf } from '../../refusals/refused.ts';
 import type { Agent, AgentPart } from '../agent.ts';
 import { purposeOf } from '../credential-refs.ts';
 import { IdleTimer } from '../idle-timer.ts';

@@ -1,9 +1,9 @@
 import { type E2AEnvelope, type E2AResponse, isFailed, type Json, newEnvelope } from '@dragoman/protocols';
-import type { Call } from '../../call.ts';
-import type { Engine } from '../../engine.ts';
-import type { Ids, Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { refuse } from '../../refused.ts';
+import type { Call } from '../../call/call.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Ids, Log } from '../../ports/ports.ts';
+import { refuse } from '../../refusals/refused.ts';
 import { resultOf } from '../../targets/ask-target.ts';
 import type { AcpHub } from './acp-hub.ts';
 

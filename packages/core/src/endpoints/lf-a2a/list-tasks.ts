@@ -1,6 +1,6 @@
 import { failure } from '@dragoman/protocols';
 import { type ListTasksRequest, STATE_AT_END, type Task, type TaskState } from '@dragoman/protocols/lf-a2a';
-import { Refused } from '../../refused.ts';
+import { Refused } from '../../refusals/refused.ts';
 import type { RequestPlace, RequestProgress, RequestQuery } from '../../store/store.ts';
 
 /** A page of tasks (specification §3.1.4). */

@@ -7,16 +7,16 @@ import {
   type TaskPushNotificationConfig,
   taskTo03,
 } from '@dragoman/protocols/lf-a2a';
+import type { Principal } from '../../call/principal.ts';
+import { unlessAborted } from '../../ending/until-aborted.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { addressOf } from '../../mailbox/callback-address.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
-import type { Clock, Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { Refused, refuse } from '../../refused.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { Refused, refuse } from '../../refusals/refused.ts';
 import { claimAll } from '../../store/held.ts';
 import { patiently } from '../../store/patiently.ts';
 import type { NewDelivery, PushConfigRow, RequestKey, Store } from '../../store/store.ts';
-import { unlessAborted } from '../../until-aborted.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { eventIdIn, type LfA2aTasks, type NumberedEvent, type OpenTask } from './tasks.ts';
 

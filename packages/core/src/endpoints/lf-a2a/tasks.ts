@@ -12,16 +12,16 @@ import {
   TaskFold,
 } from '@dragoman/protocols/lf-a2a';
 import { LRUCache } from 'lru-cache';
-import type { Received } from '../../call.ts';
-import type { Engine } from '../../engine.ts';
-import type { Clock, Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { Refused } from '../../refused.ts';
+import type { Received } from '../../call/call.ts';
+import type { Principal } from '../../call/principal.ts';
+import { type BuiltInTarget, isBuiltIn } from '../../call/target.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { Refused } from '../../refusals/refused.ts';
 import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { FrameRow, ListedRequest, RequestKey, RequestRow, Store } from '../../store/store.ts';
-import { type BuiltInTarget, isBuiltIn } from '../../target.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 import { pageTokenOf, requestQueryOf, stateWithoutFrames, type TaskPage } from './list-tasks.ts';
 import { merged } from './merged-chunks.ts';
@@ -100,7 +100,7 @@ export class LfA2aTasks {
       contextId: contextId ?? `context-${name}`,
       now: clock.now(),
     });
-    const source_agent_id = principal.role === 'agent' ? principal.id : null;
+    const source_agent_id = principal.kind === 'agent' ? principal.id : null;
     const envelope = { ...sent, source_agent_id, ...(isBuiltIn(agentId) && forTarget(agentId, request)) };
     return new Promise((resolve, reject) => {
       const onAccepted = (row: RequestRow) => resolve(opened(row, reading));

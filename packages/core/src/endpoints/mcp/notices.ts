@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '@dragoman/protocols';
 import { type ListenParams, MCP_META } from '@dragoman/protocols/mcp';
-import type { Clock } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import type { Callers } from '../../registry/callers.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Callers } from '../../callers/callers.ts';
+import type { Clock } from '../../ports/ports.ts';
 import type { McpCatalogue } from './catalogue.ts';
 import type { McpCall, McpContext } from './mcp-call.ts';
 

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import type { AnswerFold } from '@dragoman/protocols/mcp';
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/ports.ts';
 
 /** `notifications/progress` of one call: at most four a second after the first four, and always rising. */
 export class ProgressNotes {

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Principal } from '../../principal.ts';
+import type { Principal } from '../../call/principal.ts';
 
 /** The question that a call ended with, for the call that brings its answer (2026-07-28, Multi Round-Trip Requests). */
 export interface AskedState {

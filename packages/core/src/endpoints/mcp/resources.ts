@@ -1,13 +1,15 @@
 import { type Json, type JsonObject, newEnvelope, newProvenance } from '@dragoman/protocols';
 import { AnswerFold } from '@dragoman/protocols/mcp';
-import type { Engine } from '../../engine.ts';
-import type { Ids, Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { refuse } from '../../refused.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Ids, Log } from '../../ports/ports.ts';
+import { refuse } from '../../refusals/refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
+import type { McpCall } from './mcp-call.ts';
 import { targetKindOf } from './tool-calls.ts';
+import type { Upstream } from './upstream.ts';
 
 export interface ResourcesOptions {
   readonly engine: Engine;
@@ -15,9 +17,15 @@ export interface ResourcesOptions {
   readonly stored: Pick<StoredWorkflows, 'list'>;
   readonly ids: Ids;
   readonly log: Log;
+  readonly upstream: Upstream;
 }
 
-/** Answers, conversations and stored workflows of a caller, for clients that read them without a call. */
+type Asker = Pick<McpCall, 'principal' | 'agentId' | 'signal'>;
+
+/**
+ * Answers, conversations and stored workflows of a caller, for clients that read them without a call, and the resources of the MCP
+ * servers in the configuration.
+ */
 export class McpResources {
   readonly #options: ResourcesOptions;
 
@@ -26,8 +34,9 @@ export class McpResources {
   }
 
   /** The conversations used last, and the workflows this caller may run. */
-  async list(principal: Principal): Promise<JsonObject[]> {
-    const { store, stored } = this.#options;
+  async list(asker: Asker): Promise<JsonObject[]> {
+    const { store, stored, upstream } = this.#options;
+    const { principal } = asker;
     const { rows } = await store.sessions.list(principal.id, { offset: 0, limit: MOST_SESSIONS });
     return [
       ...rows.map(({ agentId, sessionId }) => ({
@@ -42,21 +51,26 @@ export class McpResources {
         description,
         mimeType: 'application/jsonl',
       })),
+      ...(asker.agentId === undefined ? await upstream.resources(asker) : []),
     ];
   }
 
-  templates(): JsonObject[] {
-    return TEMPLATES.map((template) => ({ ...template }));
+  async templates(asker: Asker): Promise<JsonObject[]> {
+    const others = asker.agentId === undefined ? await this.#options.upstream.templates(asker) : [];
+    return [...RESOURCE_TEMPLATES.map((template) => ({ ...template })), ...others.map(({ definition }) => definition)];
   }
 
-  async read(uri: string, principal: Principal): Promise<JsonObject> {
+  async read(uri: string, asker: Asker): Promise<JsonObject> {
+    const { principal } = asker;
     for (const [pattern, read] of READERS) {
       const match = pattern.exec(uri);
       if (match === null) continue;
       const content = await read(this, match.slice(1).map(decoded), principal);
       if (content !== undefined) return { contents: [{ uri, ...content }] };
     }
-    const known = TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(', ');
+    const other = asker.agentId === undefined ? await this.#options.upstream.read(uri, asker) : undefined;
+    if (other !== undefined) return other;
+    const known = RESOURCE_TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(', ');
     refuse(
       'invalid_message',
       { suggestions: [`use ${known}`] },
@@ -142,7 +156,7 @@ const READERS: readonly (readonly [RegExp, Read])[] = [
   [/^a2e:\/\/workflows\/([^/?]+)$/, (resources, [name = ''], principal) => resources.workflow(name, principal)],
 ];
 
-const TEMPLATES = [
+export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: 'e2a://requests/{request_id}',
     name: 'answer',

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 import { isObject } from '@dragoman/protocols';
-import type { Ids } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Ids } from '../../ports/ports.ts';
 
 /** A connection of a revision before 2026-07-28, from `initialize` until the client ends it or the server stops. */
 export interface McpSession {

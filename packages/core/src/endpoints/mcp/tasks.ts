@@ -1,9 +1,9 @@
 import { answerFromAcpResponse, type JsonObject } from '@dragoman/protocols';
 import { AnswerFold, canElicit, elicitation, MCP_MODERN_VERSION, type TaskParams } from '@dragoman/protocols/mcp';
-import type { Engine } from '../../engine.ts';
-import type { Clock } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { refuse } from '../../refused.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Clock } from '../../ports/ports.ts';
+import { refuse } from '../../refusals/refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { KnownRequest } from '../../runs/known-request.ts';
 import type { McpCall } from './mcp-call.ts';

@@ -21,16 +21,16 @@ import {
   REQUEST_ID_META,
   textBlock,
 } from '@dragoman/protocols/mcp';
-import { Countdown } from '../../countdown.ts';
-import { Ending } from '../../ending.ts';
-import type { Engine } from '../../engine.ts';
-import type { Clock, Ids, Log } from '../../ports.ts';
-import { failureOf, Refused, refuse } from '../../refused.ts';
+import { Ending } from '../../ending/ending.ts';
+import { unlessAborted } from '../../ending/until-aborted.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Clock, Ids, Log } from '../../ports/ports.ts';
+import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { RequestKey, RequestRow } from '../../store/store.ts';
+import { Countdown } from '../../time/countdown.ts';
 import { ArgumentCheck } from '../../tools/argument-check.ts';
-import { unlessAborted } from '../../until-aborted.ts';
 import type { ListedTool, McpCatalogue } from './catalogue.ts';
 import type { McpCall } from './mcp-call.ts';
 import { ANSWER_TOOLS, SEARCH_TOOLS } from './own-tools.ts';
@@ -158,7 +158,8 @@ export class ToolCalls {
     } = input === undefined ? { ...args, wait_seconds: undefined, session: undefined } : args;
     const { agent, method = 'chat.send', params } = tool.request(input === undefined ? args : given);
     const requestId = this.#requestId(call);
-    const sessionId = kind !== 'agent' ? null : typeof session === 'string' ? session : `mcp-${nameOf(requestId)}`;
+    // Every answer of an agent can be continued from.
+    const sessionId = kind !== 'agent' ? null : typeof session === 'string' ? session : requestId;
     const { principal, version, client } = call;
     const envelope = newEnvelope({
       request_id: requestId,
@@ -166,7 +167,7 @@ export class ToolCalls {
       params,
       agent_ref: { id: agent },
       session_id: sessionId,
-      source_agent_id: principal.role === 'agent' ? principal.id : null,
+      source_agent_id: principal.kind === 'agent' ? principal.id : null,
       channel: 'mcp',
       is_stream: true,
       timestamp: this.#options.clock.now().toISOString(),

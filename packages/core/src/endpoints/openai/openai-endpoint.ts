@@ -7,18 +7,18 @@ import {
   chatEnvelope,
   responseAskOf,
 } from '@dragoman/protocols/openai';
-import type { Received } from '../../call.ts';
-import type { Engine } from '../../engine.ts';
-import { idFault } from '../../id-fault.ts';
-import type { Clock, Ids, Log } from '../../ports.ts';
-import { allows, type Principal } from '../../principal.ts';
-import { Refused, refuse } from '../../refused.ts';
+import type { Received } from '../../call/call.ts';
+import { allows, type Principal } from '../../call/principal.ts';
+import { isBuiltIn } from '../../call/target.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Clock, Ids, Log } from '../../ports/ports.ts';
+import { idFault } from '../../refusals/id-fault.ts';
+import { Refused, refuse } from '../../refusals/refused.ts';
 import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import type { KnownRequest } from '../../runs/known-request.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { RequestRow } from '../../store/store.ts';
-import { isBuiltIn } from '../../target.ts';
-import type { AgentInfo } from '../../targets/agents-target.ts';
+import type { DescribedAgent } from '../../targets/agents-target.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 
@@ -27,7 +27,7 @@ export interface OpenAiEndpointOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly agents: () => readonly AgentInfo[];
+  readonly agents: () => readonly DescribedAgent[];
   readonly stored: Pick<StoredWorkflows, 'all'>;
 }
 
@@ -138,7 +138,7 @@ export class OpenAiEndpoint {
       ...about,
       // A completion cannot be read again; a response can.
       endsUnread: about.api === 'chat.completions',
-      sourceAgentId: principal.role === 'agent' ? principal.id : null,
+      sourceAgentId: principal.kind === 'agent' ? principal.id : null,
       now: this.#options.clock.now(),
     });
     const { content = '' } = envelope.params;

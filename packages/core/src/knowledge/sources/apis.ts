@@ -1,5 +1,5 @@
 import type { Apis } from '../../apis/apis.ts';
-import { allows } from '../../principal.ts';
+import { allows } from '../../call/principal.ts';
 import type { Source } from '../thing.ts';
 
 /** Whole APIs, by what is said about them. */

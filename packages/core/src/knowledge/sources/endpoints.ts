@@ -1,5 +1,5 @@
 import type { Apis } from '../../apis/apis.ts';
-import { allows } from '../../principal.ts';
+import { allows } from '../../call/principal.ts';
 import { keyOf, type Source } from '../thing.ts';
 
 /** The endpoints of APIs, each on its own: found, it can be called. */

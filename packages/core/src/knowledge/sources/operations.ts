@@ -1,5 +1,5 @@
 import { OPERATION_NAMES, OPERATIONS, type OwnOperations } from '@dragoman/protocols/a2e-workflow';
-import { allows } from '../../principal.ts';
+import { allows } from '../../call/principal.ts';
 import type { Source, Thing } from '../thing.ts';
 import { OPERATION_USES } from './operation-uses.ts';
 

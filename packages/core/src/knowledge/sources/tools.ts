@@ -1,4 +1,4 @@
-import { allows } from '../../principal.ts';
+import { allows } from '../../call/principal.ts';
 import type { ToolRegistry } from '../../tools/tool-registry.ts';
 import type { Source, ThingType } from '../thing.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/ports.ts';
 import { StoreError } from '../store-error.ts';
 import { type Connection, dial } from './connection.ts';
 import { isConflict, isPassing, isSqlError } from './errors.ts';

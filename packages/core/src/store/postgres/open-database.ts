@@ -1,4 +1,4 @@
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/ports.ts';
 import { StoreError } from '../store-error.ts';
 import { type Connection, dial, POOLER } from './connection.ts';
 import { isSqlError, sqlStateOf } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../ports.ts';
+import type { Log } from '../../ports/ports.ts';
 import type { Store, StoreStats } from '../store.ts';
 import type { StoreError } from '../store-error.ts';
 import {

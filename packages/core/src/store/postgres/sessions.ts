@@ -2,7 +2,7 @@ import { type FramesRow, unpackFrames } from '../sql/frames.ts';
 import { checkedRequest, SELECT_REQUEST, type StoredRequest } from '../sql/requests.ts';
 import { SELECT_SESSION, turnBytesOf } from '../sql/sessions.ts';
 import { requireStorable } from '../storable.ts';
-import type { SessionRow, SessionStore, Turn } from '../store.ts';
+import type { RecordedTurn, SessionRow, SessionStore } from '../store.ts';
 import { bigints } from './arrays.ts';
 import type { Database, Queries } from './database.ts';
 import { deleteRequests } from './removals.ts';
@@ -87,7 +87,7 @@ export function sessionStore(database: Database): SessionStore {
         read,
         stored.map((row) => row.id),
       );
-      const rows: Turn[] = [];
+      const rows: RecordedTurn[] = [];
       let left = maxBytes;
       for (const row of stored) {
         const { requestId, envelope, acceptedAt: at } = checkedRequest(row);

@@ -39,6 +39,19 @@ export function threadStore(database: Database, node: number): ThreadStore {
         return true;
       }),
 
+    add: ({ owner, requestId }, { message, delivery, keep }) =>
+      database.write(async (queries) => {
+        const letter = await queries.get<Pick<Letter, 'agentId' | 'threadId'>>(LOCK_LETTER, owner, requestId);
+        if (letter === undefined) return false;
+        const { agentId, threadId } = letter;
+        if (threadId !== null && (await queries.get(HAS, owner, threadId, message.messageId)) !== undefined)
+          return false;
+        if (delivery !== null && (await queries.get(HAS_DELIVERY, delivery.id)) !== undefined) return false;
+        if (threadId !== null) await append(queries, { owner, threadId, agentId }, message, keep);
+        if (delivery !== null) await addDelivery(queries, node, delivery);
+        return true;
+      }),
+
     claim: (limit) => database.write((queries) => queries.all<Letter>(CLAIM, node, limit)),
 
     sentBy: (ownerPrefix, requestId) =>
@@ -135,6 +148,9 @@ type PagedMessage = StoredMessage & Pick<ThreadMessageRow, 'agentId' | 'sequence
 
 const CLOSE_LETTER = `
   DELETE FROM letters WHERE owner = $1 AND request_id = $2 RETURNING agent_id AS "agentId", thread_id AS "threadId"`;
+const LOCK_LETTER = `
+  SELECT agent_id AS "agentId", thread_id AS "threadId" FROM letters WHERE owner = $1 AND request_id = $2 FOR UPDATE`;
+const HAS_DELIVERY = 'SELECT 1 FROM deliveries WHERE id = $1';
 const FORGET_QUESTION =
   'DELETE FROM thread_messages WHERE owner = $1 AND thread_id = $2 AND message_id = $3 AND is_answer = 0';
 const OPEN_LETTER = `

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib';
-import { SLICE, sharedBytes } from '../../long-text.ts';
+import { SLICE, sharedBytes } from '../../text/long-text.ts';
 import type {
   EffectRow,
   ExecutionEnd,
   ExecutionKey,
-  ExecutionPage,
+  ExecutionPageQuery,
   ExecutionRow,
   ExecutionSummary,
 } from '../executions.ts';
@@ -112,7 +112,7 @@ export function executionReads(database: Database) {
     },
 
     /** The newest of those looked at, and the id to go on from; null when there are no more. */
-    listExecutions(owner: string, { before, limit, status }: ExecutionPage, from: string): ExecutionWindow {
+    listExecutions(owner: string, { before, limit, status }: ExecutionPageQuery, from: string): ExecutionWindow {
       if (status === null) return { newest: page.all(owner, before, limit) as ExecutionSummary[], next: null };
       if (status === 'running') {
         return { newest: pageRunning.all(owner, before, limit) as ExecutionSummary[], next: null };

@@ -1,5 +1,5 @@
 import type { ExecutionKey } from '../executions.ts';
-import type { Forgotten, Removed } from '../forgetting.ts';
+import type { ForgottenCounts, Removed } from '../forgetting.ts';
 import type { Database } from '../sqlite-engine.ts';
 import type { RequestKey } from '../store.ts';
 import { prepareNoteEnd } from './threads.ts';
@@ -97,7 +97,7 @@ export function forgettingRemovals(database: Database) {
         executions: Number(endedExecutions.run(owner, WINDOW).changes),
       })),
 
-    forgetRest: (owner: string): Omit<Forgotten, 'requests' | 'executions'> =>
+    forgetRest: (owner: string): Omit<ForgottenCounts, 'requests' | 'executions'> =>
       overwriting(() => {
         const kept = (files.all(owner) as { file: string }[]).map(({ file }) => file);
         leaveSessions.run(owner);

@@ -1,6 +1,6 @@
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
-import type { SessionKey, SessionRow, Turn } from '../store.ts';
+import type { RecordedTurn, SessionKey, SessionRow } from '../store.ts';
 import { type FramesRow, unpackFrames } from './frames.ts';
 import { checkedRequest, SELECT_ANSWER, SELECT_REQUEST, type StoredRequest } from './requests.ts';
 
@@ -30,7 +30,7 @@ export function sessionReads(database: Database) {
 
   const answerOf = database.prepare(`${SELECT_ANSWER} WHERE r.id = ? AND r.answer IS NOT NULL`);
 
-  const turnOf = (row: StoredRequest): Turn => {
+  const turnOf = (row: StoredRequest): RecordedTurn => {
     const { requestId, envelope, acceptedAt } = checkedRequest(row);
     return { requestId, envelope, final: finalOf(row.id), acceptedAt };
   };
@@ -43,7 +43,7 @@ export function sessionReads(database: Database) {
   return {
     listSessions(
       owner: string,
-      { offset, limit, agentId = null, cwd = null }: SessionPage,
+      { offset, limit, agentId = null, cwd = null }: SessionPageQuery,
     ): { rows: SessionRow[]; total: number } {
       const rows = page.all(owner, agentId, cwd, cwd, limit, offset) as SessionRow[];
       return { rows, total: totalOf(count.get(owner, agentId, cwd, cwd)) };
@@ -59,11 +59,11 @@ export function sessionReads(database: Database) {
       return (remote.get(owner, agentId, sessionId) as { remote: string | null } | undefined)?.remote ?? null;
     },
 
-    turns(key: SessionKey, { offset, limit, maxBytes, before }: TurnsPage): { rows: Turn[]; total: number } {
+    turns(key: SessionKey, { offset, limit, maxBytes, before }: TurnsPage): { rows: RecordedTurn[]; total: number } {
       const session = [key.owner, key.agentId, key.sessionId];
       const place = before === undefined ? undefined : placeOf.get(key.owner, before);
       const { acceptedAt, id } = (place ?? BEHIND_ALL) as typeof BEHIND_ALL;
-      const rows: Turn[] = [];
+      const rows: RecordedTurn[] = [];
       let left = maxBytes;
       for (const row of pageOfTurns.iterate(...session, acceptedAt, id, limit, offset)) {
         const turn = turnOf(row as StoredRequest);
@@ -143,12 +143,12 @@ export interface TurnsPage extends RowPage {
   readonly before?: string | undefined;
 }
 
-export interface SessionPage extends RowPage {
+export interface SessionPageQuery extends RowPage {
   readonly agentId?: string | null;
   readonly cwd?: string | null | undefined;
 }
 
-export function turnBytesOf({ envelope, final }: Turn): number {
+export function turnBytesOf({ envelope, final }: RecordedTurn): number {
   return Buffer.byteLength(envelope) + Buffer.byteLength(final ?? '');
 }
 

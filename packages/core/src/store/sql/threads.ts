@@ -22,9 +22,7 @@ export function threadReads(database: Database) {
   const sent = database.prepare(`
     SELECT owner, request_id AS "requestId" FROM requests
     WHERE owner >= ? AND owner < ? AND request_id = ? LIMIT 2`);
-  const has = database.prepare(
-    'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1',
-  );
+  const has = database.prepare(HAS_MESSAGE);
   const asked = database.prepare(`
     SELECT message_id AS "messageId" FROM thread_messages
     WHERE owner = ? AND thread_id = ? AND at = ? AND is_answer = 0`);
@@ -118,6 +116,8 @@ export function threadWrites(database: Database) {
   const append = prepareAppend(database);
   const noteEnd = prepareNoteEnd(database);
   const { addDelivery } = outboxWrites(database);
+  const has = database.prepare(HAS_MESSAGE);
+  const hasDelivery = database.prepare('SELECT 1 FROM deliveries WHERE id = ?');
 
   return {
     claimLetters(limit: number): Letter[] {
@@ -133,6 +133,20 @@ export function threadWrites(database: Database) {
         forgetAsked.run(owner, letter.threadId, requestId);
       }
       close.run(owner, requestId);
+    },
+
+    addToLetter(
+      { owner, requestId }: RequestKey,
+      { message, delivery, keep }: { message: ThreadMessage; delivery: NewDelivery | null; keep: number },
+    ): boolean {
+      const letter = find.get(owner, requestId) as Pick<Letter, 'agentId' | 'threadId'> | undefined;
+      if (letter === undefined) return false;
+      const { agentId, threadId } = letter;
+      if (threadId !== null && has.get(owner, threadId, message.messageId) !== undefined) return false;
+      if (delivery !== null && hasDelivery.get(delivery.id) !== undefined) return false;
+      if (threadId !== null) append({ owner, agentId, threadId }, message, keep);
+      if (delivery !== null) addDelivery(delivery);
+      return true;
     },
 
     settleLetter(
@@ -260,6 +274,8 @@ export function checkedMessage<Row extends StoredMessage>({ checksum, ...row }: 
   }
   return { ...row, text, isAnswer: row.isAnswer === 1 };
 }
+
+const HAS_MESSAGE = 'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1';
 
 /** Sorts behind every other. */
 export const LAST_CHARACTER = '\u{10ffff}';

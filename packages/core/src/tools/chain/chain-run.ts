@@ -1,7 +1,7 @@
 import { failure, type Json, type JsonObject, show } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
-import { atMost } from '../../json-size.ts';
-import { failureOf, Refused } from '../../refused.ts';
+import { atMost } from '../../json/json-size.ts';
+import { failureOf, Refused } from '../../refusals/refused.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { type ChainError, ChainFault, nodesById, type ReadyNode } from './chain.ts';
 import { find, Unclear } from './expression.ts';

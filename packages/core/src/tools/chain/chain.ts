@@ -1,6 +1,6 @@
 import { pointerTo, show } from '@dragoman/protocols';
 import type { ChainNode } from '@dragoman/protocols/a2e-wire';
-import { cutTo } from '../../cut-to.ts';
+import { cutTo } from '../../text/cut-to.ts';
 import { type Condition, conditionOf } from './condition.ts';
 import { checkExpression, looksLikePath, Unclear } from './expression.ts';
 

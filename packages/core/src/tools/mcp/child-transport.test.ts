@@ -5,7 +5,7 @@ import type { JsonObject } from '@dragoman/protocols';
 import { afterAll, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
-import { JsonReader } from '../../threads/json-reader.ts';
+import { JsonReader } from '../../worker-threads/json-reader.ts';
 import { ChildTransport } from './child-transport.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-child-'));

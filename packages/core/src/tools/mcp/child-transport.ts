@@ -9,13 +9,13 @@ import {
   type Outcome,
   reject,
 } from '@dragoman/protocols';
-import { type Child, startChild } from '../../agents/child-process.ts';
-import { LastWords } from '../../agents/last-words.ts';
-import { killGroup } from '../../agents/orphans.ts';
-import { LimitedLog } from '../../limited-log.ts';
-import type { Clock, Log } from '../../ports.ts';
-import { InOrder } from '../../threads/in-order.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
+import { LimitedLog } from '../../ports/limited-log.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { type Child, startChild } from '../../processes/child-process.ts';
+import { LastWords } from '../../processes/last-words.ts';
+import { killGroup } from '../../processes/orphans.ts';
+import { InOrder } from '../../worker-threads/in-order.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import type { McpReceiver, McpTransport } from './mcp-transport.ts';
 import { NoticeLimit } from './notice-limit.ts';
 import { answeredId, unreadableAnswer } from './unreadable-answer.ts';

@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import type { InboundAnswer, OutboundRequest } from '../../gate/gate.ts';
-import { JsonReader } from '../../threads/json-reader.ts';
+import { JsonReader } from '../../worker-threads/json-reader.ts';
 import { McpHttpTransport } from './http-transport.ts';
 
 /** A server behind a gate, which answers as told. */

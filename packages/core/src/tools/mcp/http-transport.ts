@@ -1,8 +1,8 @@
 import { type Issue, isObject, type Json, type JsonObject, type Outcome, SseParser } from '@dragoman/protocols';
 import type { Gate, InboundAnswer, OutboundHeader, OutboundRequest } from '../../gate/gate.ts';
 import { wholeBody } from '../../gate/whole-body.ts';
-import type { Clock, Log } from '../../ports.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { AnswerBrokeOff, HttpStatusError } from './mcp-error.ts';
 import type { McpReceiver, McpTransport, RequestId } from './mcp-transport.ts';
 import { NoticeLimit } from './notice-limit.ts';

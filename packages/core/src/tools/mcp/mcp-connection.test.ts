@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
-import { Ending } from '../../ending.ts';
+import { Ending } from '../../ending/ending.ts';
 import { McpConnection, type McpRequest } from './mcp-connection.ts';
 import type { McpTransport } from './mcp-transport.ts';
 

@@ -1,5 +1,5 @@
 import { InFlight, isObject, type JsonObject } from '@dragoman/protocols';
-import type { Ending } from '../../ending.ts';
+import type { Ending } from '../../ending/ending.ts';
 import { ConnectionClosed, INVALID_REQUEST, JsonRpcError, METHOD_NOT_FOUND } from './mcp-error.ts';
 import type { McpReceiver, McpTransport, RequestId } from './mcp-transport.ts';
 

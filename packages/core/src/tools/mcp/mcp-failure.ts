@@ -1,6 +1,6 @@
 import { failure, show } from '@dragoman/protocols';
 import type { WireErrorCode } from '@dragoman/protocols/a2e-wire';
-import { Refused } from '../../refused.ts';
+import { Refused } from '../../refusals/refused.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { withoutInvisible } from './invisible.ts';
 import { REVISIONS } from './mcp-client.ts';

@@ -1,16 +1,16 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
-import { Backoff } from '../../backoff.ts';
+import { unlessAborted } from '../../ending/until-aborted.ts';
 import type { Gate } from '../../gate/gate.ts';
-import { LimitedLog } from '../../limited-log.ts';
 import type { Pins } from '../../pins/pins.ts';
-import type { Clock, Log } from '../../ports.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
-import { unlessAborted } from '../../until-aborted.ts';
+import { LimitedLog } from '../../ports/limited-log.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { Backoff } from '../../time/backoff.ts';
 import type { References } from '../../vault/references.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { Deadlines } from '../deadlines.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { withoutInvisible } from './invisible.ts';
 import { McpClient } from './mcp-client.ts';
@@ -26,7 +26,7 @@ import { ToolReadings } from './tool-readings.ts';
 
 export interface McpServerOptions {
   readonly name: string;
-  readonly config: McpServerConfig;
+  readonly config: ConfiguredMcpServer;
   readonly clock: Clock;
   readonly log: Log;
   /** Where children are written down. */
@@ -147,7 +147,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   /** Whether it is there and has some. */
-  has(capability: 'resources' | 'prompts'): boolean {
+  has(capability: 'resources' | 'prompts' | 'completions'): boolean {
     return this.#client?.has(capability) === true;
   }
 
@@ -376,7 +376,7 @@ export class McpServer implements AsyncDisposable {
   /** Who waited for another connection asked for what the tool was on the last one. */
   #requireTool(name: string): void {
     if (this.#tools.has(`${this.name}__${name}`)) return;
-    const text = `The MCP server ${this.name} was greeted anew, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
+    const text = `The MCP server ${this.name} was greeted again, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
     throw new WireRefused('not_found', text);
   }
 

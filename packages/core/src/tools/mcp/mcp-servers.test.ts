@@ -9,14 +9,14 @@ import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { eventually } from '../../agents/call.contract.ts';
-import { Ending } from '../../ending.ts';
-import type { Clock } from '../../ports.ts';
-import { ALL_PERMISSIONS, type Principal } from '../../principal.ts';
+import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
+import { Ending } from '../../ending/ending.ts';
+import type { Clock } from '../../ports/ports.ts';
 import { ToolRegistry } from '../tool-registry.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { McpServers } from './mcp-servers.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 const clock: Clock = {
   now: () => new Date(),
   elapsed: () => performance.now(),
@@ -44,7 +44,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function open(configs: Record<string, McpServerConfig>, time: Clock = clock) {
+function open(configs: Record<string, ConfiguredMcpServer>, time: Clock = clock) {
   const children = join(folder, 'children');
   const servers = new McpServers({
     configs,
@@ -68,11 +68,11 @@ function moduleAt(name: string): string {
   );
 }
 
-const everything = (): McpServerConfig => ({
+const everything = (): ConfiguredMcpServer => ({
   command: process.execPath,
   args: [moduleAt('server-everything'), 'stdio'],
 });
-const hostile = (lists = 'nonsense'): McpServerConfig => ({
+const hostile = (lists = 'nonsense'): ConfiguredMcpServer => ({
   command: process.execPath,
   args: [fileURLToPath(new URL('../fixtures/hostile-mcp-server.mjs', import.meta.url)), join(folder, 'notes'), lists],
   timeout_ms: 50_000,
@@ -563,7 +563,7 @@ test('a server that is nowhere, in two places or at no address is refused', () =
 });
 
 describe('revisions of the protocol', () => {
-  const dated = (revision: string): McpServerConfig => ({
+  const dated = (revision: string): ConfiguredMcpServer => ({
     command: process.execPath,
     args: [fileURLToPath(new URL('../fixtures/dated-mcp-server.mjs', import.meta.url)), revision],
   });

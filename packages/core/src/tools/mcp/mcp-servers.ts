@@ -1,18 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
-import { endOrphans } from '../../agents/orphans.ts';
 import type { Gate } from '../../gate/gate.ts';
 import { Pins } from '../../pins/pins.ts';
-import type { Clock, Log } from '../../ports.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { endOrphans } from '../../processes/orphans.ts';
 import type { PinStore } from '../../store/pins.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
 import type { References } from '../../vault/references.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import type { Tool, ToolSource } from '../tool.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { McpServer } from './mcp-server.ts';
 import { referencesOf } from './open-transport.ts';
 
 export interface McpServersOptions {
-  readonly configs: Readonly<Record<string, McpServerConfig>>;
+  readonly configs: Readonly<Record<string, ConfiguredMcpServer>>;
   readonly clock: Clock;
   readonly log: Log;
   /** Where children are written down. */
@@ -22,7 +22,7 @@ export interface McpServersOptions {
   readonly reader?: JsonReader | undefined;
   readonly references?: References | undefined;
   readonly version: string;
-  /** What an operator does to accept a changed tool; where there is a server to ask unless told. */
+  /** What an operator does to accept a changed tool. Default: where there is a server to ask. */
   readonly howToAccept?: ((tool: string) => string) | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { failureOf } from '../../refused.ts';
+import { failureOf } from '../../refusals/refused.ts';
 import { ArgumentCheck } from '../argument-check.ts';
 import { FailedOutcome, type Tool, type ToolCall, type ToolOutcome } from '../tool.ts';
 import { toolDefinition } from '../tool-definition.ts';

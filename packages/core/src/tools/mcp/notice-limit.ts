@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/ports.ts';
 
 /**
  * How much a server may say by itself. An answer was asked for; everything else comes as often as its sender likes: notifications,

@@ -1,6 +1,6 @@
-import { JsonReader } from '../../threads/json-reader.ts';
 import { References } from '../../vault/references.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import { JsonReader } from '../../worker-threads/json-reader.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { ChildTransport } from './child-transport.ts';
 import { McpHttpTransport } from './http-transport.ts';
 import type { McpServerOptions } from './mcp-server.ts';
@@ -22,7 +22,7 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
 /** The variables and headers of a server, with the secrets they refer to. Throws for a variable or a file that is missing. */
 export function referencesOf(
   server: string,
-  { env = {}, headers = {} }: McpServerConfig,
+  { env = {}, headers = {} }: ConfiguredMcpServer,
   references: References = new References(),
 ) {
   const at = `mcp_servers.${server}`;

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { toolDefinition } from '../tool-definition.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { readDefinitions } from './read-definitions.ts';
 
 /** Reads what a server has that tells its tools on these pages, and after them the last one without end. */
@@ -16,7 +16,7 @@ async function readWith(cursorAfter: (asked: number) => string, ...pages: readon
 }
 
 async function readAs(
-  config: McpServerConfig,
+  config: ConfiguredMcpServer,
   cursorAfter: (asked: number) => string,
   ...pages: readonly (readonly Json[])[]
 ) {

@@ -1,8 +1,8 @@
 import { nearest } from '@dragoman/protocols';
-import { LimitedLog } from '../../limited-log.ts';
-import type { Clock, Log, LogFields } from '../../ports.ts';
+import { LimitedLog } from '../../ports/limited-log.ts';
+import type { Clock, Log, LogFields } from '../../ports/ports.ts';
 import { toolDefinition } from '../tool-definition.ts';
-import type { McpServerConfig } from '../tools-config.ts';
+import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { withoutInvisible } from './invisible.ts';
 import type { McpClient } from './mcp-client.ts';
 import { type McpDefinition, mcpDefinition } from './mcp-definition.ts';
@@ -10,7 +10,7 @@ import { toolIn } from './mcp-shapes.ts';
 
 export interface ReadDefinitionsOptions {
   readonly name: string;
-  readonly config: McpServerConfig;
+  readonly config: ConfiguredMcpServer;
   readonly clock: Clock;
   readonly log: Log;
   readonly timeoutMs: number;

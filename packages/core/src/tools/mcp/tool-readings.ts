@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/ports.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 
 export interface ToolReadingsOptions {

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { Ending } from '../../ending.ts';
-import { WordIndex } from '../../knowledge/word-index.ts';
+import { Ending } from '../../ending/ending.ts';
+import { WordIndex } from '../../search/word-index.ts';
 import { lexicalSearch } from './lexical-search.ts';
 
 test('others have their turn while much is searched', async () => {

@@ -3,8 +3,8 @@ import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
 import { expect, test } from 'vitest';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
-import { Ending } from '../../ending.ts';
-import { ALL_PERMISSIONS } from '../../principal.ts';
+import { ALL_PERMISSIONS } from '../../call/principal.ts';
+import { Ending } from '../../ending/ending.ts';
 import type { WireSession } from '../wire/plugin.ts';
 import { lexicalSearch } from './lexical-search.ts';
 import { Memories, type MemoryQuery } from './memories.ts';
@@ -20,7 +20,7 @@ const memories = new Memories({
 });
 
 function sessionOf(id: string): WireSession {
-  const principal = { id, role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id, kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   return { id: `session of ${id}`, principal, closed: new AbortController().signal, push: () => {} };
 }
 

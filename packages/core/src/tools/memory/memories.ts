@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalJson, type Json, type JsonObject } from '@dragoman/protocols';
 import type { MemoryEntry } from '@dragoman/protocols/a2e-wire';
-import type { StopSignal } from '../../ending.ts';
-import { idFault } from '../../id-fault.ts';
-import type { Clock } from '../../ports.ts';
-import { refuse } from '../../refused.ts';
+import type { StopSignal } from '../../ending/ending.ts';
+import type { Clock } from '../../ports/ports.ts';
+import { idFault } from '../../refusals/id-fault.ts';
+import { refuse } from '../../refusals/refused.ts';
 import {
   type MemoriesStore,
   type MemoryEntryRow,

@@ -1,4 +1,4 @@
-import type { StopSignal } from '../../ending.ts';
+import type { StopSignal } from '../../ending/ending.ts';
 
 /** Something that can be found by words. */
 export interface Searchable {

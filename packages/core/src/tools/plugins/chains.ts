@@ -1,13 +1,13 @@
 import { failure, type JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
-import { Ending } from '../../ending.ts';
-import type { Clock, Ids } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { Refused } from '../../refused.ts';
+import type { ToolEvent } from '../../call/caller-tools.ts';
+import type { Principal } from '../../call/principal.ts';
+import { Ending } from '../../ending/ending.ts';
+import type { Clock, Ids } from '../../ports/ports.ts';
+import { Refused } from '../../refusals/refused.ts';
 import { type RunStep, runChain } from '../chain/chain-run.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
 import type { Skills } from '../skills.ts';
-import type { ToolEvent } from '../tool.ts';
 import type { ToolRegistry } from '../tool-registry.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
 

@@ -1,8 +1,8 @@
 import { isObject, type Json, type JsonObject, nearest, show } from '@dragoman/protocols';
 import { type EnvObservation, isMessage, type MessageOf, type WireMessage } from '@dragoman/protocols/a2e-wire';
-import type { Clock, Ids } from '../../ports.ts';
-import { allows, type Principal } from '../../principal.ts';
-import { failureOf, refuse } from '../../refused.ts';
+import { allows, type Principal } from '../../call/principal.ts';
+import type { Clock, Ids } from '../../ports/ports.ts';
+import { failureOf, refuse } from '../../refusals/refused.ts';
 import { ArgumentCheck } from '../argument-check.ts';
 import type { Environment, Episode } from '../environment.ts';
 import type { Answered, WireCall, WirePlugin, WireSession } from '../wire/plugin.ts';

@@ -6,7 +6,7 @@ import {
   type MessageOf,
   type PerformanceRecord,
 } from '@dragoman/protocols/a2e-wire';
-import type { Clock, Ids } from '../../ports.ts';
+import type { Clock, Ids } from '../../ports/ports.ts';
 import type { MemoriesStore } from '../../store/memories.ts';
 import { KeptRows, type RowPlace } from '../kept-rows.ts';
 import type { Answered, WirePlugin } from '../wire/plugin.ts';

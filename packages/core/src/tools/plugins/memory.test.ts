@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
-import { ONE_HOUR } from '../../every-hour.ts';
+import { ONE_HOUR } from '../../time/every-hour.ts';
 import { lexicalSearch } from '../memory/lexical-search.ts';
 import { Memories } from '../memory/memories.ts';
 import { memoryPlugin } from './memory.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { isMessage } from '@dragoman/protocols/a2e-wire';
-import { everyHour } from '../../every-hour.ts';
-import type { Clock, Log } from '../../ports.ts';
+import type { Clock, Log } from '../../ports/ports.ts';
+import { everyHour } from '../../time/every-hour.ts';
 import type { Memories } from '../memory/memories.ts';
 import type { WirePlugin } from '../wire/plugin.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf, type SUBAGENT_STATUSES } from '@dragoman/protocols/a2e-wire';
-import type { Principal } from '../../principal.ts';
+import type { Principal } from '../../call/principal.ts';
 import type { Answered, WirePlugin } from '../wire/plugin.ts';
 
 /** Agents of the server that work for a caller, each in a session of its own. */

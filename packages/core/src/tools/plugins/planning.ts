@@ -1,7 +1,7 @@
 import { type JsonObject, nearest, show } from '@dragoman/protocols';
 import { DEFAULT_COLUMNS, isMessage, type MessageOf, type WireMessage } from '@dragoman/protocols/a2e-wire';
-import type { Clock, Ids } from '../../ports.ts';
-import { refuse } from '../../refused.ts';
+import type { Clock, Ids } from '../../ports/ports.ts';
+import { refuse } from '../../refusals/refused.ts';
 import type { MemoriesStore } from '../../store/memories.ts';
 import { KeptRows, type RowPlace } from '../kept-rows.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';

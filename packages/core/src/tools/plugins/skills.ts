@@ -1,11 +1,11 @@
 import { failure, type JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf } from '@dragoman/protocols/a2e-wire';
-import { Ending } from '../../ending.ts';
-import type { Clock } from '../../ports.ts';
-import { Refused } from '../../refused.ts';
+import type { ToolEvent } from '../../call/caller-tools.ts';
+import { Ending } from '../../ending/ending.ts';
+import type { Clock } from '../../ports/ports.ts';
+import { Refused } from '../../refusals/refused.ts';
 import { inLength } from '../result-length.ts';
 import type { Skills } from '../skills.ts';
-import type { ToolEvent } from '../tool.ts';
 import { LONGEST_CALL_MS } from '../tool-registry.ts';
 import type { Answered, WireCall, WirePlugin } from '../wire/plugin.ts';
 

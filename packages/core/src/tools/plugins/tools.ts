@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf, type ToolResult } from '@dragoman/protocols/a2e-wire';
-import type { Clock } from '../../ports.ts';
-import { refuse } from '../../refused.ts';
+import type { Clock } from '../../ports/ports.ts';
+import { refuse } from '../../refusals/refused.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
 import type { Tool } from '../tool.ts';
 import type { ToolRegistry } from '../tool-registry.ts';

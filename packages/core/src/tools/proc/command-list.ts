@@ -1,6 +1,6 @@
 import { nearest, show } from '@dragoman/protocols';
-import { linearPattern } from '../../linear-pattern.ts';
-import { allows, type Principal } from '../../principal.ts';
+import { allows, type Principal } from '../../call/principal.ts';
+import { linearPattern } from '../../schema/linear-pattern.ts';
 import type { ReadVariables, References } from '../../vault/references.ts';
 import type { ProcConfig } from './proc-config.ts';
 

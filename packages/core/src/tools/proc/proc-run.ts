@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { LineSplitter } from '@dragoman/protocols';
 import type { PROC_STATES, ProcStatus } from '@dragoman/protocols/a2e-wire';
-import { type Child, startChild } from '../../agents/child-process.ts';
-import { killGroup } from '../../agents/orphans.ts';
-import type { Cancel, Clock } from '../../ports.ts';
+import type { Cancel, Clock } from '../../ports/ports.ts';
+import { type Child, startChild } from '../../processes/child-process.ts';
+import { killGroup } from '../../processes/orphans.ts';
 
 export interface ProcRunOptions {
   readonly id: string;

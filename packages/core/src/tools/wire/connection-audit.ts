@@ -1,6 +1,6 @@
 import { failure, isObject, type Json, type JsonObject, oneLineJson } from '@dragoman/protocols';
 import { lookup, type WireMessage } from '@dragoman/protocols/a2e-wire';
-import { Refused } from '../../refused.ts';
+import { Refused } from '../../refusals/refused.ts';
 import { auditEntry } from './audit.ts';
 import type { ConnectionParts } from './connection-parts.ts';
 import type { WireSession } from './plugin.ts';

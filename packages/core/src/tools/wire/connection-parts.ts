@@ -1,7 +1,7 @@
 import type { JsonLimits } from '@dragoman/protocols';
-import type { Clock, Ids, Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import type { JsonReader } from '../../threads/json-reader.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Clock, Ids, Log } from '../../ports/ports.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import type { Audit } from './audit.ts';
 import type { BacklogRoom } from './backlog.ts';
 import type { PluginTable } from './plugin-table.ts';

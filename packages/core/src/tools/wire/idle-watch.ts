@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../ports.ts';
+import type { Cancel, Clock } from '../../ports/ports.ts';
 
 export interface IdleWatchOptions {
   readonly clock: Clock;

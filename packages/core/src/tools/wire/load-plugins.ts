@@ -1,5 +1,5 @@
 import { isObject, nearest, show } from '@dragoman/protocols';
-import { loadModule } from '../../load-module.ts';
+import { loadModule } from '../../modules/load-module.ts';
 import { schemaMistake } from '../schema-mistake.ts';
 import { answerTypeOf, ownPlugin } from './own-plugin.ts';
 import type { WirePlugin } from './plugin.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '../../ports/ports.ts';
 import { Backlog, type BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
 import type { WireRequest } from './wire-request.ts';

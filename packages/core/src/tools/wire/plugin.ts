@@ -1,8 +1,8 @@
 import type { Json, JsonObject, JsonSchema } from '@dragoman/protocols';
 import type { EventGiven, WireMessage } from '@dragoman/protocols/a2e-wire';
-import type { Ending } from '../../ending.ts';
-import type { Log } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
+import type { Principal } from '../../call/principal.ts';
+import type { Ending } from '../../ending/ending.ts';
+import type { Log } from '../../ports/ports.ts';
 
 /**
  * A part of the wire host: the messages of one capability. It is given what it needs when it is made, answers by returning,
@@ -19,7 +19,7 @@ export interface WirePlugin {
    * not fit is an error of the plugin. `GET /a2e/types` shows them.
    */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
-  /** Of several that take a type, the one with the highest is asked first; 0 unless told. */
+  /** Of several that take a type, the one with the highest is asked first. Default: 0. */
   readonly priority?: number;
   /** Nobody is asked after it. */
   readonly exclusive?: boolean;

@@ -1,7 +1,7 @@
 import { type Failure, failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { capabilityOf, failureMessage, newError, slipsIn, type WireMessage } from '@dragoman/protocols/a2e-wire';
-import type { Log } from '../../ports.ts';
-import { failureOf } from '../../refused.ts';
+import type { Log } from '../../ports/ports.ts';
+import { failureOf } from '../../refusals/refused.ts';
 import { wireRefusalOf } from './wire-refused.ts';
 import type { WireRequest } from './wire-request.ts';
 

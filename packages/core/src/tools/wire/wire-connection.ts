@@ -20,12 +20,12 @@ import {
   type Reaction,
   type WireMessage,
 } from '@dragoman/protocols/a2e-wire';
-import { atMost } from '../../json-size.ts';
-import type { Cancel } from '../../ports.ts';
-import type { Principal } from '../../principal.ts';
-import { failureOf, Refused } from '../../refused.ts';
-import { InOrder } from '../../threads/in-order.ts';
-import { unreadable } from '../../unreadable.ts';
+import type { Principal } from '../../call/principal.ts';
+import { atMost } from '../../json/json-size.ts';
+import type { Cancel } from '../../ports/ports.ts';
+import { failureOf, Refused } from '../../refusals/refused.ts';
+import { unreadable } from '../../refusals/unreadable.ts';
+import { InOrder } from '../../worker-threads/in-order.ts';
 import { MOST_WAITING } from './backlog.ts';
 import { ConnectionAudit, GONE } from './connection-audit.ts';
 import type { ConnectionParts } from './connection-parts.ts';

@@ -3,8 +3,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { TestClock } from '../../../test-support/test-clock.ts';
 import { TestIds } from '../../../test-support/test-ids.ts';
-import { NO_PERMISSIONS, type Principal } from '../../principal.ts';
-import { Refused } from '../../refused.ts';
+import { NO_PERMISSIONS, type Principal } from '../../call/principal.ts';
+import { Refused } from '../../refusals/refused.ts';
 import type { AuditEntry } from './audit.ts';
 import { Backlog, BacklogRoom } from './backlog.ts';
 import type { WireSink } from './connection-parts.ts';
@@ -13,8 +13,8 @@ import { WireHost, type WireHostOptions } from './wire-host.ts';
 import { WireRefused } from './wire-refused.ts';
 import type { WireRequest } from './wire-request.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS };
-const ADMIN: Principal = { id: 'admin', role: 'admin', permissions: NO_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: NO_PERMISSIONS };
+const ADMIN: Principal = { id: 'admin', kind: 'admin', permissions: NO_PERMISSIONS };
 
 /** A host with one connection, and everything that was said on it. */
 function connected(

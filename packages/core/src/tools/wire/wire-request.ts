@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { EventGiven, WireMessage } from '@dragoman/protocols/a2e-wire';
-import { Ending } from '../../ending.ts';
-import type { Log } from '../../ports.ts';
+import { Ending } from '../../ending/ending.ts';
+import type { Log } from '../../ports/ports.ts';
 import type { WireCall, WireSession } from './plugin.ts';
 
 /** A request from its start to its answer. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { type Json, pointerTo } from '@dragoman/protocols';
 import { type ApiCallConfig, DEFAULT_TIMEOUT, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
-import { CredentialUse } from '../../credential-use.ts';
-import { headerFault } from '../../header-fault.ts';
+import { headerFault } from '../../refusals/header-fault.ts';
+import { CredentialUse } from '../../secrets/credential-use.ts';
 import { decodeAnswer, refusedAnswer } from '../api-answer.ts';
 import { compileBody, hasDeepReference } from '../api-body.ts';
 import { compileUrl } from '../api-url.ts';

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject, show } from '@dragoman/protocols';
 import { formatPath, type MergeDataConfig, OPERATIONS, type Path } from '@dragoman/protocols/a2e-workflow';
-import { deepEqual, identity } from '../../equality.ts';
+import { deepEqual, identity } from '../../json/equality.ts';
 import { wrongShape } from '../input.ts';
 import { memoryOfMembers } from '../memory-need.ts';
 import type { Operation } from '../operation.ts';

@@ -6,11 +6,11 @@ import {
   described,
   flag,
   list,
-  name,
   object,
   record,
   recordOrNull,
   req_id,
+  requiredName,
   seconds,
   text,
 } from '../fields.ts';
@@ -23,7 +23,7 @@ export const CHAIN_PHASES = ['start', 'done', 'skip', 'error'] as const;
 /** One step. Which of the fields matter is its kind's business; the host checks the graph when it runs it. */
 export const ChainNode = object(
   {
-    node_id: described('What it gives is found by this name, as `$.node_id.field`.', name),
+    node_id: described('What it gives is found by this name, as `$.node_id.field`.', requiredName),
     kind: { enum: NODE_KINDS },
     name: described('Of a tool or a skill: which one.', text('')),
     input: described('Of a tool or a skill: its arguments.', record),

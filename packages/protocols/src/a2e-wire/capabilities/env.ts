@@ -9,13 +9,13 @@ import {
   flag,
   integerOrNull,
   list,
-  name,
   numberOrNull,
   object,
   record,
   recordOrNull,
   records,
   req_id,
+  requiredName,
   string,
   text,
   textOrNull,
@@ -40,23 +40,25 @@ export const EnvObservation = object(
 );
 export type EnvObservation = Complete<typeof EnvObservation>;
 
-export const EnvResetRequest = object({ env_name: name, spec: record, seed: integerOrNull, options: record }, [
+export const EnvResetRequest = object({ env_name: requiredName, spec: record, seed: integerOrNull, options: record }, [
   'env_name',
 ]);
 export const EnvObserved = object({ req_id, obs: EnvObservation }, ['obs']);
-export const EnvStepRequest = object({ episode_id: name, action: OpaqueObject }, ['episode_id', 'action']);
-export const EnvObserveRequest = object({ episode_id: name }, ['episode_id']);
-export const EnvCloseRequest = object({ episode_id: name }, ['episode_id']);
+export const EnvStepRequest = object({ episode_id: requiredName, action: OpaqueObject }, ['episode_id', 'action']);
+export const EnvObserveRequest = object({ episode_id: requiredName }, ['episode_id']);
+export const EnvCloseRequest = object({ episode_id: requiredName }, ['episode_id']);
 export const EnvCloseResponse = object({ req_id, closed: flag(true) });
-export const EnvSpaceRequest = object({ env_name: name }, ['env_name']);
+export const EnvSpaceRequest = object({ env_name: requiredName }, ['env_name']);
 export const EnvSpaceResponse = object({ req_id, action_space: record, state_schema: record });
-export const EnvRenderRequest = object({ episode_id: name, mode: choice(RENDER_MODES, 'screenshot') }, ['episode_id']);
+export const EnvRenderRequest = object({ episode_id: requiredName, mode: choice(RENDER_MODES, 'screenshot') }, [
+  'episode_id',
+]);
 export const EnvRenderResponse = object({ req_id, render: anything });
 export const EnvPlanRequest = object({ episode_id: textOrNull, state: recordOrNull });
 export const EnvPlanResponse = object({ req_id, suggested_actions: records });
 export const EnvBatchStepRequest = object(
   {
-    episode_ids: { type: 'array', items: name },
+    episode_ids: { type: 'array', items: requiredName },
     actions: { type: 'array', items: OpaqueObject },
   },
   ['episode_ids', 'actions'],
@@ -71,7 +73,7 @@ export const EnvStatePush = object(
     episode_id: string,
     step_id: { type: 'integer', minimum: 0 },
     action_id: textOrNull,
-    event_type: name,
+    event_type: requiredName,
     reason: text(''),
     delta: record,
     reward: numberOrNull,

@@ -5,13 +5,13 @@ import {
   count,
   flag,
   list,
-  name,
   number,
   numberOrNull,
   object,
   record,
   records,
   req_id,
+  requiredName,
   string,
   strings,
   text,
@@ -114,7 +114,7 @@ export const RefinementApplyResponse = object({
   rollback_available: flag(false),
   error: text(''),
 });
-export const RefinementRollbackRequest = object({ refinement_id: name }, ['refinement_id']);
+export const RefinementRollbackRequest = object({ refinement_id: requiredName }, ['refinement_id']);
 export const RefinementRollbackResponse = object({
   req_id,
   refinement_id: text(''),

@@ -3,12 +3,12 @@ import {
   choice,
   flag,
   list,
-  name,
   number,
   object,
   record,
   records,
   req_id,
+  requiredName,
   seconds,
   string,
   stringMap,
@@ -60,7 +60,14 @@ export const McpServerInfo = object({
 export type McpServerInfo = Complete<typeof McpServerInfo>;
 
 export const McpResource = object(
-  { uri: name, name: text(''), description: text(''), mime_type: text(''), server_id: text(''), annotations: record },
+  {
+    uri: requiredName,
+    name: text(''),
+    description: text(''),
+    mime_type: text(''),
+    server_id: text(''),
+    annotations: record,
+  },
   ['uri'],
 );
 export const McpResourceContent = object(
@@ -73,8 +80,11 @@ export const McpResourceContent = object(
   },
   ['uri'],
 );
-export const McpPrompt = object({ name, description: text(''), server_id: text(''), arguments: records }, ['name']);
-export const McpRoot = object({ uri: name, name: text('') }, ['uri']);
+export const McpPrompt = object(
+  { name: requiredName, description: text(''), server_id: text(''), arguments: records },
+  ['name'],
+);
+export const McpRoot = object({ uri: requiredName, name: text('') }, ['uri']);
 
 export const ServerListRequest = object({ status_filter: choice(['', ...MCP_SERVER_STATUSES], '') });
 export const ServerListResponse = object({ req_id, servers: list(McpServerInfo) });
@@ -85,25 +95,25 @@ export const ServerRegisterResponse = object({
   server: { ...McpServerInfo, default: {} },
   error: text(''),
 });
-export const ServerUnregisterRequest = object({ server_id: name }, ['server_id']);
+export const ServerUnregisterRequest = object({ server_id: requiredName }, ['server_id']);
 export const ServerUnregisterResponse = object({ req_id, ok: flag(false), server_id: text('') });
 export const ServerPush = object({ server_id: text(''), method: text(''), params: record });
 
 export const ResourceListRequest = object({ server_id: text(''), cursor: text('') });
 export const ResourceListResponse = object({ req_id, resources: list(McpResource), next_cursor: text('') });
-export const ResourceReadRequest = object({ uri: name, server_id: text('') }, ['uri']);
+export const ResourceReadRequest = object({ uri: requiredName, server_id: text('') }, ['uri']);
 export const ResourceReadResponse = object({
   req_id,
   contents: list(McpResourceContent),
   server_id: text(''),
   error: text(''),
 });
-export const ResourceSubscribeRequest = object({ uri: name, server_id: text('') }, ['uri']);
+export const ResourceSubscribeRequest = object({ uri: requiredName, server_id: text('') }, ['uri']);
 export const ResourceSubscribeResponse = object({ req_id, ok: flag(false), error: text('') });
 
 export const PromptListRequest = object({ server_id: text(''), cursor: text('') });
 export const PromptListResponse = object({ req_id, prompts: list(McpPrompt), next_cursor: text('') });
-export const PromptGetRequest = object({ name, arguments: record, server_id: text('') }, ['name']);
+export const PromptGetRequest = object({ name: requiredName, arguments: record, server_id: text('') }, ['name']);
 export const PromptGetResponse = object({
   req_id,
   description: text(''),

@@ -7,12 +7,12 @@ import {
   count,
   flag,
   list,
-  name,
   number,
   object,
   record,
   records,
   req_id,
+  requiredName,
   seconds,
   stringMap,
   strings,
@@ -43,14 +43,15 @@ export const MemoryEntry = object(
 export type MemoryEntry = Complete<typeof MemoryEntry>;
 
 export const MemoryInitRequest = object({ namespace: text('default'), scope: stringMap, metadata: record });
-export const MemoryInitResponse = object({ req_id, memory_id: name, namespace: text('default'), success: flag(true) }, [
-  'memory_id',
-]);
-export const MemoryStoreRequest = object({ memory_id: name, entries: list(MemoryEntry) }, ['memory_id']);
+export const MemoryInitResponse = object(
+  { req_id, memory_id: requiredName, namespace: text('default'), success: flag(true) },
+  ['memory_id'],
+);
+export const MemoryStoreRequest = object({ memory_id: requiredName, entries: list(MemoryEntry) }, ['memory_id']);
 export const MemoryStoreResponse = object({ req_id, stored: records, errors: strings });
 export const MemoryRetrieveRequest = object(
   {
-    memory_id: name,
+    memory_id: requiredName,
     keys: records,
     query: text(''),
     tags: strings,
@@ -63,7 +64,7 @@ export const MemoryRetrieveRequest = object(
 );
 export const MemoryRetrieveResponse = object({ req_id, entries: list(MemoryEntry), total: count(0) });
 export const MemoryForgetRequest = object(
-  { memory_id: name, keys: records, tags: strings, all: flag(false), tier: choice(MEMORY_TIERS, 'episodic') },
+  { memory_id: requiredName, keys: records, tags: strings, all: flag(false), tier: choice(MEMORY_TIERS, 'episodic') },
   ['memory_id'],
 );
 export const MemoryForgetResponse = object({ req_id, deleted: count(0) });

@@ -1,4 +1,15 @@
-import { flag, name, object, record, recordOrNull, records, req_id, strings, text, textOrNull } from '../fields.ts';
+import {
+  flag,
+  object,
+  record,
+  recordOrNull,
+  records,
+  req_id,
+  requiredName,
+  strings,
+  text,
+  textOrNull,
+} from '../fields.ts';
 import { answer, type Namespace, request } from '../message-row.ts';
 
 /** The states we write; what is read stays open text. */
@@ -6,7 +17,7 @@ export const SUBAGENT_STATUSES = ['READY', 'RUNNING', 'COMPLETED', 'FAILED', 'TE
 
 export const SpawnRequest = object(
   {
-    name,
+    name: requiredName,
     role: text(''),
     model: text('default'),
     max_steps: { type: 'integer', minimum: 1, default: 20 },
@@ -16,11 +27,11 @@ export const SpawnRequest = object(
 );
 export const SpawnResponse = object({ req_id, subagent_id: text(''), status: text('') });
 export const DelegateRequest = object(
-  { subagent_id: name, task_name: name, instruction: name, success_criteria: strings },
+  { subagent_id: requiredName, task_name: requiredName, instruction: requiredName, success_criteria: strings },
   ['subagent_id', 'task_name', 'instruction'],
 );
 export const DelegateResponse = object({ req_id, accepted: flag(true), status: text('') });
-export const AwaitRequest = object({ subagent_id: name }, ['subagent_id']);
+export const AwaitRequest = object({ subagent_id: requiredName }, ['subagent_id']);
 export const AwaitResponse = object({
   req_id,
   subagent_id: text(''),
@@ -30,7 +41,7 @@ export const AwaitResponse = object({
 });
 export const ListRequest = object({});
 export const ListResponse = object({ req_id, subagents: records });
-export const TerminateRequest = object({ subagent_id: name }, ['subagent_id']);
+export const TerminateRequest = object({ subagent_id: requiredName }, ['subagent_id']);
 export const TerminateResponse = object({ req_id, success: flag(false), subagent_id: text('') });
 
 /** Requests of this namespace have no `/req`. The older upper-case `SUBAGENT_…` set stays unknown to us. */

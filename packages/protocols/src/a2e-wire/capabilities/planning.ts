@@ -1,4 +1,4 @@
-import { flag, name, object, record, records, req_id, strings, text } from '../fields.ts';
+import { flag, object, record, records, req_id, requiredName, strings, text } from '../fields.ts';
 import { answer, type Namespace, request } from '../message-row.ts';
 
 /** The columns of a plan that names none. */
@@ -14,8 +14,8 @@ export const PlanBoardResponse = object({ req_id, boards: records });
 
 export const TaskAddRequest = object(
   {
-    plan_id: name,
-    title: name,
+    plan_id: requiredName,
+    title: requiredName,
     status: text('backlog'),
     description: text(''),
     assignee: text(''),
@@ -27,7 +27,7 @@ export const TaskAddRequest = object(
 export const TaskAddResponse = object({ req_id, success: flag(false), task_id: text(''), status: text('') });
 // An empty status or assignee, or no deps, leaves that as it is.
 export const TaskUpdateRequest = object(
-  { plan_id: name, task_id: name, status: text(''), assignee: text(''), deps: strings },
+  { plan_id: requiredName, task_id: requiredName, status: text(''), assignee: text(''), deps: strings },
   ['plan_id', 'task_id'],
 );
 export const TaskUpdateResponse = object({ req_id, success: flag(false), task_id: text('') });

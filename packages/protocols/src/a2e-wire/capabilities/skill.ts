@@ -5,12 +5,12 @@ import {
   flag,
   integerOrNull,
   list,
-  name,
   object,
   record,
   recordOrNull,
   records,
   req_id,
+  requiredName,
   seconds,
   strings,
   text,
@@ -24,7 +24,7 @@ export const SKILL_STATUSES = ['Created', 'Blocked', 'Published', 'Archived'] as
 
 export const SkillDefinition = object(
   {
-    name,
+    name: requiredName,
     version: text(''),
     description: text(''),
     triggers: strings,

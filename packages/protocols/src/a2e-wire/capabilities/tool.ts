@@ -6,11 +6,11 @@ import {
   flag,
   integerOrNull,
   list,
-  name,
   object,
   recordOrNull,
   records,
   req_id,
+  requiredName,
   seconds,
   string,
   strings,
@@ -24,7 +24,7 @@ import { answer, event, type Namespace, request } from '../message-row.ts';
 /** One parameter, as the protocol lists them. A nested one is only known to be an object: say it in `input_schema`. */
 export const ToolParameter = object(
   {
-    name,
+    name: requiredName,
     type: string,
     description: text(''),
     required: flag(false),
@@ -37,7 +37,7 @@ export type ToolParameter = Complete<typeof ToolParameter>;
 
 export const ToolDefinition = object(
   {
-    name,
+    name: requiredName,
     description: text(''),
     input_parameters: list(ToolParameter),
     output_parameters: list(ToolParameter),
@@ -99,11 +99,11 @@ export const ToolCallRequest = object(
 export const ToolCallResponse = object({ req_id, data: ToolResult, created_at: time }, ['data']);
 
 /** Ours: asks to stop the call whose message had the id `target_id`. */
-export const ToolCancelRequest = object({ target_id: name, reason: text('') }, ['target_id']);
+export const ToolCancelRequest = object({ target_id: requiredName, reason: text('') }, ['target_id']);
 /** `cancelled` is false when there is no such call, or it has ended already. */
 export const ToolCancelResponse = object({ req_id, target_id: text(''), cancelled: flag(false) });
 
-export const ToolEvent = object(EVENT_FIELDS);
+export const ToolEventFields = object(EVENT_FIELDS);
 
 export const tool = {
   capability: 'tools',
@@ -114,6 +114,6 @@ export const tool = {
     'tool/call/resp': answer(ToolCallResponse),
     'tool/cancel/req': request(ToolCancelRequest, 'tool/cancel/resp'),
     'tool/cancel/resp': answer(ToolCancelResponse),
-    'tool/event': event(ToolEvent),
+    'tool/event': event(ToolEventFields),
   },
 } as const satisfies Namespace;

@@ -3,10 +3,10 @@ import {
   choice,
   flag,
   list,
-  name,
   object,
   record,
   req_id,
+  requiredName,
   strings,
   text,
   textOrNull,
@@ -17,7 +17,7 @@ export const CONFIGURE_STATUSES = ['ok', 'error', 'partial'] as const;
 
 export const ToolkitDefinition = object(
   {
-    name,
+    name: requiredName,
     alias: text(''),
     description: text(''),
     category: text(''),

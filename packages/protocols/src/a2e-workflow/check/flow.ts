@@ -3,7 +3,7 @@ import { nameOf, type Read } from '../member.ts';
 import type { Shape } from '../operations/description.ts';
 import { canonicalPath, covers, formatPath, type Path } from '../path.ts';
 import { DataState, isIndex, type Known } from './data-state.ts';
-import { Labels, type Writer } from './label.ts';
+import { Labels, type PlaceWriter } from './label.ts';
 import { missingRead } from './missing.ts';
 import { about, type Draft, type Examined, type Rule, type Subject } from './rule.ts';
 import { severityOf } from './severity.ts';
@@ -96,7 +96,7 @@ class Walk {
   }
 
   /** Who wrote what an operation reads; the items of a loop are the loop's. */
-  #writers({ uses }: Examined, state: DataState, { loops }: Scope): readonly Writer[] {
+  #writers({ uses }: Examined, state: DataState, { loops }: Scope): readonly PlaceWriter[] {
     return uses.reads.map(({ path, pointer }) => {
       const items = loops.filter((loop) => isItemOf(loop, path)).map(({ id }) => id);
       return { pointer, by: items.length > 0 ? items.slice(-1) : (state.find(path)?.by ?? []) };

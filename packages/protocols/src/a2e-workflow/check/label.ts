@@ -21,7 +21,7 @@ export class Labels {
   }
 
   /** An operation runs, on what others have written. */
-  step(operation: Examined, writers: readonly Writer[]): void {
+  step(operation: Examined, writers: readonly PlaceWriter[]): void {
     const inputs = new Set<Fetched>();
     const urls = operation.uses.urls.flatMap(({ text }) => {
       const parsed = parseUrlTemplate(text);
@@ -71,7 +71,7 @@ export class Labels {
 }
 
 /** A place of an operation's configuration, and who wrote what it reads. */
-export interface Writer {
+export interface PlaceWriter {
   readonly pointer: string;
   readonly by: readonly string[];
 }

@@ -36,7 +36,7 @@ export const loopCost: Rule = ({ operations, limits }) => {
 };
 
 /** Nothing is asked to take longer than the whole execution may. */
-export const deadline: Rule = ({ operations, limits: { executionTime } }) =>
+export const withinDeadline: Rule = ({ operations, limits: { executionTime } }) =>
   [...operations.values()].flatMap((operation) =>
     operation.uses.durations
       .filter(({ ms }) => ms > executionTime)

@@ -22,12 +22,12 @@ export interface Draft extends Omit<Issue, 'offset'> {
 /** What the checker may know about the caller and the server. What is left out is not checked. */
 export interface CheckContext {
   readonly level?: Level;
-  readonly permissions?: Permissions;
+  readonly permissions?: CheckedPermissions;
   /** Registered APIs by id. */
-  readonly apis?: Readonly<Record<string, Api>>;
+  readonly apis?: Readonly<Record<string, CheckedApi>>;
   /** Credentials that exist, by id. */
-  readonly credentials?: Readonly<Record<string, Credential>>;
-  readonly limits?: Partial<Limits>;
+  readonly credentials?: Readonly<Record<string, CheckedCredential>>;
+  readonly limits?: Partial<CheckLimits>;
   /** Operations the server has beside the built-in ones. */
   readonly operations?: OwnOperations;
   /** Keys below `/store/` that earlier executions left. */
@@ -37,7 +37,7 @@ export interface CheckContext {
 }
 
 /** Names that are allowed; `*` is all of them, an empty list is none. */
-export interface Permissions {
+export interface CheckedPermissions {
   readonly operations?: readonly string[];
   readonly apis?: readonly string[];
   readonly credentials?: readonly string[];
@@ -46,7 +46,7 @@ export interface Permissions {
   readonly workflows?: readonly string[];
 }
 
-export interface Api {
+export interface CheckedApi {
   readonly base_url: string;
   /** The hosts whose data, fetched with a credential, may be sent here; `*` is any. */
   readonly accepts_data_from?: readonly string[];
@@ -55,14 +55,14 @@ export interface Api {
   readonly allow_unlisted?: boolean;
 }
 
-export interface Credential {
+export interface CheckedCredential {
   /** `host` (port 443) or `host:port`; left out: not known here. */
   readonly hosts?: readonly string[];
-  /** Where a request may carry it; a header unless told otherwise. */
+  /** Where a request may carry it. Default: a header. */
   readonly places?: readonly (CredentialPlace | 'env')[];
 }
 
-export interface Limits {
+export interface CheckLimits {
   readonly operations: number;
   /** Operations run in one execution, each time counted. */
   readonly steps: number;
@@ -73,7 +73,13 @@ export interface Limits {
   readonly executionTime: number;
 }
 
-export const DEFAULT_LIMITS: Limits = { operations: 20, steps: 1000, apiCalls: 30, depth: 4, executionTime: 30_000 };
+export const DEFAULT_LIMITS: CheckLimits = {
+  operations: 20,
+  steps: 1000,
+  apiCalls: 30,
+  depth: 4,
+  executionTime: 30_000,
+};
 
 /** A workflow laid out for the rules. */
 export interface Subject {
@@ -81,7 +87,7 @@ export interface Subject {
   /** What runs of `workflow.order`: targets of a Conditional or Loop run only through it. */
   readonly order: readonly string[];
   readonly context: CheckContext;
-  readonly limits: Limits;
+  readonly limits: CheckLimits;
   /** By id, in the order of definition. */
   readonly operations: ReadonlyMap<string, Examined>;
   /** Ids that are reached from the order, through branches and loops. */

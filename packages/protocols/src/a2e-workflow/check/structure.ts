@@ -72,7 +72,7 @@ export const cleanOrder: Rule = ({ workflow, operations }) => {
 };
 
 /** Everything defined is reached by the order. */
-export const reachable: Rule = ({ operations, reached }) =>
+export const allReached: Rule = ({ operations, reached }) =>
   [...operations.values()]
     .filter(({ id }) => !reached.has(id))
     .map(({ id }) => ({

@@ -2,7 +2,7 @@ import { nearest } from '../../nearest.ts';
 import { show } from '../../validation.ts';
 import { nameOf } from '../member.ts';
 import { parseUrlTemplate, type UrlParts } from '../template.ts';
-import { type Api, about, type CheckContext, type Draft, type Rule } from './rule.ts';
+import { about, type CheckContext, type CheckedApi, type Draft, type Rule } from './rule.ts';
 import { FINDINGS, type FindingCode } from './severity.ts';
 
 /** Where requests go: a fixed host, an API the caller may use, an endpoint it has, a host its credentials are bound to. */
@@ -92,20 +92,24 @@ function endpointFinding(
 }
 
 /** Whether an API has an endpoint for this method and path, or lists none at all. */
-export function isListedEndpoint({ endpoints = [] }: Pick<Api, 'endpoints'>, method: string, path: string): boolean {
+export function isListedEndpoint(
+  { endpoints = [] }: Pick<CheckedApi, 'endpoints'>,
+  method: string,
+  path: string,
+): boolean {
   if (endpoints.length === 0) return true;
   return endpoints.some((endpoint) => endpoint.method.toUpperCase() === method && samePath(endpoint.path, path));
 }
 
 interface ApiMatch {
   readonly id: string;
-  readonly api: Api;
+  readonly api: CheckedApi;
   /** The path below the API's base. */
   readonly path: string;
 }
 
 /** The API whose base is the longest beginning of the URL. */
-export function apiOf(url: UrlParts, apis: Readonly<Record<string, Api>>): ApiMatch | undefined {
+export function apiOf(url: UrlParts, apis: Readonly<Record<string, CheckedApi>>): ApiMatch | undefined {
   let best: (ApiMatch & { base: string }) | undefined;
   for (const [id, api] of Object.entries(apis)) {
     const parsed = parseUrlTemplate(api.base_url);

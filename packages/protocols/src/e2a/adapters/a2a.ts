@@ -56,7 +56,7 @@ export function envelopeFromA2aSendMessage(call: A2aCall): E2AEnvelope {
 }
 
 export interface A2aOptions {
-  /** How A2A's field names in the payload are written; as they are unless told. A2A peers want `camelCase`. */
+  /** How A2A's field names in the payload are written. Default: as they are. A2A peers want `camelCase`. */
   readonly spelling?: Spelling;
 }
 

@@ -1,0 +1,87 @@
+import { nearest } from '@dragoman/protocols';
+import type { Handler } from '../call/handler.ts';
+import { allows, type Principal } from '../call/principal.ts';
+import { targetOf } from '../call/target.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
+import type { Agent } from './agent.ts';
+import { answering } from './answering.ts';
+
+/** The agents that can be reached, by id. */
+export class Router {
+  readonly #agents = new Map<string, { agent: Agent; handler: Handler }>();
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  defaultAgent: string | undefined;
+
+  constructor({ clock, ids, defaultAgent }: { clock: Clock; ids: Ids; defaultAgent?: string }) {
+    this.#clock = clock;
+    this.#ids = ids;
+    this.defaultAgent = defaultAgent;
+  }
+
+  /** Puts an agent in place of the one of its id, and hands that one back: it may still be answering. */
+  add(agent: Agent): Agent | undefined {
+    const before = this.#agents.get(agent.id)?.agent;
+    this.#agents.set(agent.id, { agent, handler: answering(agent, { clock: this.#clock, ids: this.#ids }) });
+    return before;
+  }
+
+  /** Puts an agent out of reach, and hands it back: it may still be answering. */
+  take(id: string): Agent | undefined {
+    const found = this.#agents.get(id);
+    this.#agents.delete(id);
+    return found?.agent;
+  }
+
+  /** Ends an agent with whatever it is answering. */
+  async remove(id: string): Promise<boolean> {
+    const agent = this.take(id);
+    await agent?.[Symbol.asyncDispose]();
+    return agent !== undefined;
+  }
+
+  find(id: string): Agent | undefined {
+    return this.#agents.get(id)?.agent;
+  }
+
+  /** Whether a request goes to one of the server's own targets, which answer every method themselves. */
+  isForOwnTarget(envelope: Parameters<Handler>[0]): boolean {
+    const id = targetOf(envelope);
+    return id !== undefined && this.find(id)?.refusal !== undefined;
+  }
+
+  has(id: string): boolean {
+    return this.#agents.has(id);
+  }
+
+  /** Every agent, without the server's own targets. */
+  ids(): string[] {
+    return [...this.#agents].flatMap(([id, { agent }]) => (agent.refusal === undefined ? [id] : []));
+  }
+
+  /** Where an envelope goes: the agent it names, or the default one. An unknown name is never quietly the default. */
+  resolve(envelope: Parameters<Handler>[0], { permissions }: Principal): string {
+    const id = targetOf(envelope) ?? this.defaultAgent;
+    if (id === undefined) refuse('no_route', {}, 'The request names no agent, and there is no default agent.');
+    if (this.#agents.has(id)) return id;
+    // Who may not call an agent may not learn of it either.
+    const reachable = this.ids().filter((other) => allows(permissions.agents, other));
+    const close = nearest(id, reachable);
+    refuse(
+      'no_route',
+      close === undefined ? {} : { suggestions: [`did you mean ${close}?`] },
+      `No agent answers to ${JSON.stringify(id)}.`,
+    );
+  }
+
+  readonly handler: Handler = (envelope, call) => {
+    const found = this.#agents.get(this.resolve(envelope, call.principal));
+    if (found === undefined) refuse('no_route');
+    return found.handler(envelope, call);
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#agents.keys()].map((id) => this.remove(id)));
+  }
+}

@@ -1,0 +1,129 @@
+import type { E2AResponse, Json } from '@dragoman/protocols';
+import type { StopSignal } from '../ending/ending.ts';
+import type { Log } from '../ports/ports.ts';
+import type { NewLetter, NonceRow, RequestRow } from '../store/store.ts';
+import type { Ask } from './ask.ts';
+import type { CallerTools } from './caller-tools.ts';
+import type { Principal } from './principal.ts';
+
+/** The context of one running request. */
+export interface Call {
+  readonly principal: Principal;
+  /** Aborts when the request is cancelled, runs out of time, or the server stops. */
+  readonly signal: AbortSignal;
+  /** Absent before the call runs. */
+  readonly running?: RunningCall | undefined;
+  readonly log: Log;
+  /** What the endpoint adds to the request. Absent while the call runs. */
+  readonly beside?: Beside | undefined;
+  /** Read the answer from after this sequence; -1 or absent is from the start. */
+  readonly after?: number | undefined;
+  /** The tools the caller may use, for an agent to use on its behalf. Absent where there are none. */
+  readonly tools?: CallerTools | undefined;
+  /** Asks a person: `await call.ask({ kind: 'permission', title: 'Delete the folder?' })`. Agents always have it. */
+  readonly ask?: Ask | undefined;
+  /** What was said before in this conversation, oldest first. Default: the newest fifty. Agents always have it. */
+  readonly history?: ((range?: HistoryRange) => Promise<readonly SaidBefore[]>) | undefined;
+}
+
+/** What an endpoint adds to a request beside the envelope. */
+export interface Beside {
+  /** The caller's `Idempotency-Key`. */
+  readonly idempotencyKey?: string | undefined;
+  /** Where it says no expiry itself: wait for an agent that is away until then, in epoch milliseconds. */
+  readonly holdUntil?: number | undefined;
+  /** What the request was signed with: used up in the same commit that records it. */
+  readonly nonce?: NonceRow | undefined;
+  /** What it owes beyond its answer: recorded in the same commit. */
+  readonly letter?: NewLetter | undefined;
+  /** The endpoint has counted it against the caller's limits already, to report them in its answer. */
+  readonly counted?: boolean | undefined;
+  /** What the endpoint received, to be recorded with what was made of it. */
+  readonly received?: Received | undefined;
+  /** Called when the request is on disk, with the row it has there: of a repeat, that of the first. */
+  readonly onAccepted?: ((row: RequestRow, accepted: { readonly isRepeat: boolean }) => void) | undefined;
+}
+
+/** What an endpoint received, before anything was made of it. */
+export interface Received {
+  /** The dialect of the endpoint. */
+  readonly dialect: string;
+  readonly text: string | Uint8Array;
+  /** The same as it was parsed, where it is an envelope already. */
+  readonly json?: Json;
+}
+
+/** What layers add to a call. */
+export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask'>>;
+
+/**
+ * A call with more in it. Nothing is copied, and what was added is asked for when somebody asks: a signal or a set of tools
+ * costs as much as a frame, and most agents look at neither.
+ */
+export class ExtendedCall implements Call {
+  readonly #call: Call;
+  readonly #added: Added;
+
+  constructor(call: Call, added: Added) {
+    this.#call = call;
+    this.#added = added;
+  }
+
+  get principal(): Principal {
+    return this.#call.principal;
+  }
+
+  get log(): Log {
+    return this.#added.log ?? this.#call.log;
+  }
+
+  get after(): Call['after'] {
+    return this.#call.after;
+  }
+
+  get signal(): AbortSignal {
+    return this.#added.signal ?? this.#call.signal;
+  }
+
+  get running(): Call['running'] {
+    return this.#added.running ?? this.#call.running;
+  }
+
+  get tools(): Call['tools'] {
+    return this.#added.tools ?? this.#call.tools;
+  }
+
+  get ask(): Call['ask'] {
+    return this.#added.ask ?? this.#call.ask;
+  }
+
+  get history(): Call['history'] {
+    return this.#added.history ?? this.#call.history;
+  }
+}
+
+export interface HistoryRange {
+  readonly limit?: number;
+  /** Default, and most: 8 MiB. */
+  readonly maxBytes?: number;
+}
+
+/** One thing said in a conversation. */
+export interface SaidBefore {
+  readonly role: 'caller' | 'agent';
+  readonly request_id: string;
+  readonly timestamp: string;
+  readonly content: Json;
+}
+
+/** The handles of a call that runs. Aborts when it is to end. */
+export interface RunningCall extends StopSignal {
+  /** What is recorded of it. */
+  readonly row: RequestRow;
+  /** Adds a frame between those of the agent. Resolves when it is recorded; rejects when the answer is over. */
+  tell(frame: Partial<E2AResponse>): Promise<void>;
+  /** Ends the call for this reason; its `signal` then aborts with it. */
+  end(reason: Error): void;
+  /** Calls back when the call is over, however it ended. */
+  onOver(callback: () => void): void;
+}

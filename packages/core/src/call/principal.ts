@@ -1,0 +1,58 @@
+/** Who is calling, and what that caller may do. */
+export interface Principal {
+  /** The agent id, `admin`, or the owner that an anonymous sender's messages are recorded with. */
+  readonly id: string;
+  /** Who it is: an agent with a key or a signature, the operator, or a sender of the mailbox without either. */
+  readonly kind: 'agent' | 'admin' | 'anonymous';
+  readonly permissions: Permissions;
+  /** The key it came with, so that revoking that key ends what it opened; `undefined` for a signature. */
+  readonly keyId?: string;
+  /** Its own limits, where they differ from everybody's. */
+  readonly limits?: Partial<RateLimits>;
+}
+
+/** What a caller may use, by name. `*` means all; an empty list means nothing. */
+export interface Permissions {
+  readonly operations: readonly string[];
+  readonly apis: readonly string[];
+  readonly credentials: readonly string[];
+  readonly agents: readonly string[];
+  readonly tools: readonly string[];
+  /** Stored workflows. */
+  readonly workflows: readonly string[];
+}
+
+export function allows(list: readonly string[], name: string): boolean {
+  return list.includes('*') || list.includes(name);
+}
+
+/** The entry that allows a name: the wider one where there are two. */
+export function entryFor(list: readonly string[], name: string): string {
+  return list.includes('*') ? '*' : name;
+}
+
+/** How much one principal may do, in sliding windows. */
+export interface RateLimits {
+  readonly requests_per_minute: number;
+  readonly requests_per_hour: number;
+  readonly requests_per_day: number;
+  readonly api_calls_per_minute: number;
+  readonly api_calls_per_hour: number;
+}
+
+export const NO_PERMISSIONS: Permissions = {
+  operations: [],
+  apis: [],
+  credentials: [],
+  agents: [],
+  tools: [],
+  workflows: [],
+};
+export const ALL_PERMISSIONS: Permissions = {
+  operations: ['*'],
+  apis: ['*'],
+  credentials: ['*'],
+  agents: ['*'],
+  tools: ['*'],
+  workflows: ['*'],
+};

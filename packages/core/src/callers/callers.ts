@@ -1,0 +1,108 @@
+import { accept, type Issue, issuesOf, type Json, type Outcome, reject } from '@dragoman/protocols';
+import { REGISTRY } from '@dragoman/protocols/a2a-messages';
+import { ALL_PERMISSIONS, NO_PERMISSIONS, type Principal } from '../call/principal.ts';
+import { BUILT_IN_TARGETS } from '../call/target.ts';
+import { AgentDefinition as validate } from '../generated/registry.js';
+import type { Clock } from '../ports/ports.ts';
+import { publicKeyFault } from '../signing/public-keys.ts';
+import type { AgentStore, KeyRow } from '../store/store.ts';
+import { AgentBody } from './definition.ts';
+
+/** The agents administration has made: who they are and what they may do. */
+export class Callers {
+  readonly #store: AgentStore;
+  readonly #clock: Clock;
+  readonly #agents = new Map<string, AgentBody>();
+  /** Made from the list and kept until it changes. */
+  readonly #principals = new WeakMap<KeyRow, { principal: Principal | undefined; changes: number }>();
+  readonly #renewed = new WeakMap<Principal, { principal: Principal; changes: number }>();
+  /** Grows with every change, for who keeps something made from the list. */
+  changes = 0;
+
+  constructor({ store, clock }: { store: AgentStore; clock: Clock }) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async load(): Promise<void> {
+    for (const row of await this.#store.list()) {
+      this.#agents.set(row.agentId, JSON.parse(row.definition) as AgentBody);
+    }
+    this.changes += 1;
+  }
+
+  async put(definition: AgentBody): Promise<void> {
+    const agentId = definition.agent_id;
+    await this.#store.put({ agentId, definition: JSON.stringify(definition), createdAt: this.#clock.now().getTime() });
+    this.#agents.set(agentId, definition);
+    this.changes += 1;
+  }
+
+  find(agentId: string): AgentBody | undefined {
+    return this.#agents.get(agentId);
+  }
+
+  list(): AgentBody[] {
+    return [...this.#agents.values()];
+  }
+
+  async remove(agentId: string): Promise<boolean> {
+    this.#agents.delete(agentId);
+    this.changes += 1;
+    return this.#store.remove(agentId);
+  }
+
+  /** Who a key proves its bearer to be; `undefined` when its agent is gone. */
+  principalOf(key: KeyRow): Principal | undefined {
+    if (key.role === 'admin') return { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS, keyId: key.keyId };
+    const known = this.#principals.get(key);
+    if (known?.changes === this.changes) return known.principal;
+    const agent = this.named(key.agentId);
+    const principal = agent && { ...agent, keyId: key.keyId };
+    this.#principals.set(key, { principal, changes: this.changes });
+    return principal;
+  }
+
+  /** A caller that came in earlier, with what it may do now; once its agent is gone, nothing. */
+  renewed(principal: Principal): Principal {
+    if (principal.kind === 'admin') return principal;
+    const known = this.#renewed.get(principal);
+    if (known?.changes === this.changes) return known.principal;
+    const { id, kind, keyId } = principal;
+    const agent = this.named(id) ?? { id, kind, permissions: NO_PERMISSIONS };
+    const now = { ...agent, ...(keyId !== undefined && { keyId }) };
+    this.#renewed.set(principal, { principal: now, changes: this.changes });
+    return now;
+  }
+
+  /** The agent as a caller, for who has proven by other means than a key to be it. */
+  named(agentId: string): Principal | undefined {
+    const agent = this.#agents.get(agentId);
+    if (agent === undefined) return undefined;
+    return {
+      id: agent.agent_id,
+      kind: 'agent',
+      permissions: { ...NO_PERMISSIONS, ...agent.permissions },
+      ...(agent.limits !== undefined && { limits: agent.limits }),
+    };
+  }
+}
+
+/** An agent as administration sends it, or every problem. */
+export function decodeAgentDefinition(json: Json): Outcome<AgentBody> {
+  const issues: Issue[] = [...issuesOf(validate, AgentBody, json)];
+  if (issues.length > 0) return reject(...issues);
+  const definition = json as AgentBody;
+  if (RESERVED_AGENT_IDS.has(definition.agent_id.toLowerCase())) {
+    const message = `agent_id must not be ${definition.agent_id}: the name is reserved`;
+    return reject({ pointer: '/agent_id', code: 'reserved', message, suggestion: 'choose another name' });
+  }
+  const fault = definition.public_key === undefined ? undefined : publicKeyFault(definition.public_key);
+  if (fault !== undefined) {
+    return reject({ pointer: '/public_key', code: 'public_key', message: `public_key must be ${fault}` });
+  }
+  return accept(definition);
+}
+
+/** Names that mean something else where an agent's name could stand. */
+export const RESERVED_AGENT_IDS: ReadonlySet<string> = new Set([REGISTRY, 'admin', ...BUILT_IN_TARGETS]);

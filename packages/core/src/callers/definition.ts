@@ -1,0 +1,180 @@
+import type { Static } from '@dragoman/protocols';
+import { AgentId } from '@dragoman/protocols/a2a-messages';
+import { REFERENCES } from '../vault/definition.ts';
+
+const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
+const positive = { type: 'integer', minimum: 1 } as const;
+
+/** A header: a text, or the name of a secret that is put in at the last moment. */
+const HeaderValue = {
+  type: ['string', 'object'],
+  required: ['credential'],
+  properties: { credential: { type: 'string', minLength: 1 } },
+  additionalProperties: false,
+} as const;
+const A2A_VERSIONS = ['1.0', '0.3'] as const;
+
+/** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
+export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp', 'openai'] as const;
+export type DriverName = (typeof DRIVERS)[number];
+
+/** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
+export const DriverShape = {
+  type: 'object',
+  required: ['driver'],
+  properties: {
+    driver: { enum: DRIVERS, description: 'How the agent is reached.' },
+    module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
+    url: { type: 'string', minLength: 1, description: 'http, e2a-ws, a2a: where the agent listens.' },
+    card: {
+      type: 'string',
+      minLength: 1,
+      description: 'a2a: the URL of the agent card. Default: `/.well-known/agent-card.json` below `url`.',
+    },
+    version: {
+      enum: A2A_VERSIONS,
+      description:
+        'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: as the card says.',
+    },
+    credential: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'a2a: the credential of the vault that proves who we are. It is sent in the header that the card names. Default header: `Authorization`.',
+    },
+    command: { type: 'string', minLength: 1, description: 'stdio, acp: the program to run.' },
+    args: { type: 'array', items: { type: 'string' } },
+    env: {
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      description: `stdio, acp: variables beside PATH and HOME. ${REFERENCES}`,
+    },
+    headers: {
+      type: 'object',
+      additionalProperties: HeaderValue,
+      description: `http, e2a-ws, a2a, openai: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} a2a: headers written as text are sent to the host of \`url\` or \`card\` only.`,
+    },
+    base_url: {
+      type: 'string',
+      minLength: 1,
+      description:
+        "openai: the base URL of a server that speaks OpenAI's API, such as http://127.0.0.1:11434/v1. `/chat/completions` is added to it.",
+    },
+    model: { type: 'string', minLength: 1, maxLength: 256, description: 'openai: the model to ask.' },
+    key: {
+      type: 'string',
+      minLength: 1,
+      description: `openai: the API key, sent as \`Authorization: Bearer\`. ${REFERENCES} A credential of the vault is sent as it is bound there.`,
+    },
+    instructions: {
+      type: 'string',
+      maxLength: 65_536,
+      description: 'openai: what the model reads before every conversation.',
+    },
+    tools: {
+      ...names,
+      description:
+        'openai: the tools that the model may call, as far as its caller may use them. `*` stands for any text; `files/*` is every tool of the MCP server `files`. Default: none.',
+    },
+    max_turns: {
+      ...positive,
+      maximum: 100,
+      description:
+        'openai: how often the model is asked for one answer, each time with the results of its tools. Default: 8.',
+    },
+    parameters: {
+      type: 'object',
+      description: 'openai: further members of every request to the model, such as `temperature`.',
+    },
+    cwd: {
+      type: 'string',
+      minLength: 1,
+      description: 'acp: the folder the program works in. Default: one for each session, in the data folder.',
+    },
+    workspaces: {
+      type: 'array',
+      items: { type: 'string', minLength: 1 },
+      maxItems: 100,
+      description: 'acp: folders that a client may choose to work in, with everything below them. Default: none.',
+    },
+    auth_method: { type: 'string', minLength: 1, description: 'acp: how the program signs in, by the id it gives.' },
+    tool_permissions: {
+      type: 'object',
+      additionalProperties: { enum: ['allow', 'ask', 'deny'] },
+      description:
+        'acp: what is done when the program asks for permission, by kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
+    },
+    name: { type: 'string', minLength: 1, maxLength: 100 },
+    description: { type: 'string', maxLength: 500 },
+    skills: names,
+    agentId: { type: 'string', minLength: 1, description: 'Its ERC-8004 id, for the mailbox.' },
+    max_parallel: { ...positive, description: 'Requests it works on at once; others wait. Default: 8.' },
+    timeout_ms: { ...positive, description: 'How long one answer may take.' },
+    idempotent: {
+      type: 'boolean',
+      description:
+        'It may be asked the same thing twice, as a caller does after a crash: so it starts sooner, and one commit does.',
+    },
+  },
+  additionalProperties: false,
+} as const;
+export type DriverDefinition = Static<typeof DriverShape>;
+
+export const LimitsShape = {
+  type: 'object',
+  description: 'How much one caller may do, in sliding windows.',
+  properties: {
+    requests_per_minute: positive,
+    requests_per_hour: positive,
+    requests_per_day: positive,
+    api_calls_per_minute: positive,
+    api_calls_per_hour: positive,
+  },
+  additionalProperties: false,
+} as const;
+
+/** The body of `POST /admin/v1/agents`: a caller, a target, or both. */
+export const AgentBody = {
+  type: 'object',
+  required: ['agent_id', 'permissions'],
+  properties: {
+    // Some that fit are reserved.
+    agent_id: AgentId,
+    permissions: {
+      type: 'object',
+      description: 'What it may use, by name. "*" means all; an empty or absent list means nothing.',
+      properties: { operations: names, apis: names, credentials: names, agents: names, tools: names, workflows: names },
+      additionalProperties: false,
+    },
+    limits: LimitsShape,
+    public_key: {
+      type: 'string',
+      maxLength: 16_384,
+      description:
+        'SPKI PEM: Ed25519, ECDSA P-256 or RSA. Two of them, one after the other, while one replaces the other.',
+    },
+    ...DriverShape.properties,
+  },
+  additionalProperties: false,
+} as const;
+export type AgentBody = Static<typeof AgentBody>;
+
+/** The body of `POST /admin/v1/keys`. What an admin key does not need is not looked at, so it may be anything. */
+export const NewKeyRequest = {
+  type: 'object',
+  properties: {
+    agent_id: { description: 'Whose key it is: the id of an agent that exists. An admin key needs none.' },
+    role: { description: '`"admin"` for another admin key; whatever else it is, the key is one of the agent.' },
+    description: {
+      description: 'What the key is for, as a text without NUL; whatever else it is counts as none.',
+      pattern: '^[^\\u0000]*$',
+    },
+    expires_in_seconds: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 315_360_000,
+      description: 'How long the key may be used. Default: until it is revoked.',
+    },
+  },
+} as const;
+export type NewKeyRequest = Static<typeof NewKeyRequest>;

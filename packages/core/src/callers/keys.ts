@@ -1,0 +1,133 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { Clock, Ids } from '../ports/ports.ts';
+import type { KeyRow, KeyStore } from '../store/store.ts';
+
+/** A key as it is shown, once. */
+export interface IssuedKey {
+  readonly row: KeyRow;
+  /** What the caller sends. Only its hash is kept. */
+  readonly secret: string;
+}
+
+/**
+ * API keys. They hold 256 random bits, so one SHA-256 is enough to keep them: there is no dictionary to try. Looking a key
+ * up by its hash takes the same time whether it exists or not; only who has one that is in use is told sooner that it is.
+ */
+export class Keys {
+  readonly #store: KeyStore;
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #byHash = new Map<string, KeyRow>();
+  /** Keys in use, in memory only: to hash one with every request costs as much as to read the request. */
+  readonly #inUse = new Map<string, KeyRow>();
+  readonly #listeners: ((keyId: string) => void)[] = [];
+
+  constructor({ store, clock, ids }: { store: KeyStore; clock: Clock; ids: Ids }) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  async load(): Promise<void> {
+    for (const row of await this.#store.list()) if (row.revokedAt === null) this.#admit(row);
+  }
+
+  async create({
+    agentId,
+    role,
+    description = null,
+    expiresInMs,
+    secret = newSecret(),
+  }: KeyRequest): Promise<IssuedKey> {
+    const createdAt = this.#clock.now().getTime();
+    const row: KeyRow = {
+      keyId: `key-${this.#ids.hex().slice(0, 12)}`,
+      hash: hashOf(secret),
+      agentId,
+      role,
+      description,
+      createdAt,
+      expiresAt: expiresInMs === undefined ? null : createdAt + expiresInMs,
+      revokedAt: null,
+    };
+    await this.#store.put(row);
+    this.#admit(row);
+    return { row, secret };
+  }
+
+  find(secret: string): KeyRow | undefined {
+    // Earlier versions took such keys from the environment. One that can be guessed opens nothing.
+    if (secret.length < SHORTEST_KEY) return undefined;
+    const known = this.#inUse.get(secret);
+    if (known !== undefined) return this.#isOver(known) ? undefined : known;
+    const row = this.#byHash.get(hashOf(secret));
+    if (row === undefined || this.#isOver(row)) return undefined;
+    if (this.#inUse.size === MOST_IN_USE) this.#inUse.clear();
+    this.#inUse.set(secret, row);
+    return row;
+  }
+
+  /** The record of a key, including one that is revoked. */
+  async recorded(secret: string): Promise<KeyRow | undefined> {
+    const hash = hashOf(secret);
+    return (await this.#store.list()).find((row) => row.hash === hash);
+  }
+
+  list(): Promise<KeyRow[]> {
+    return this.#store.list();
+  }
+
+  /** Ends the key at once, with everything that was opened by it. */
+  async revoke(keyId: string): Promise<boolean> {
+    this.#end(keyId);
+    return this.#store.revoke(keyId, this.#clock.now().getTime());
+  }
+
+  /** Tells of every key that is revoked or has expired, for whoever holds something open in its name. */
+  onRevoked(listener: (keyId: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #admit(row: KeyRow): void {
+    if (this.#isOver(row)) return;
+    this.#byHash.set(row.hash, row);
+    if (row.expiresAt === null) return;
+    // What it has opened ends with it.
+    this.#clock.after(row.expiresAt - this.#clock.now().getTime(), () => this.#end(row.keyId));
+  }
+
+  #isOver({ expiresAt }: KeyRow): boolean {
+    return expiresAt !== null && this.#clock.now().getTime() >= expiresAt;
+  }
+
+  #end(keyId: string): void {
+    const known = [...this.#byHash.values()].find((row) => row.keyId === keyId);
+    if (known !== undefined) this.#byHash.delete(known.hash);
+    this.#inUse.clear();
+    for (const listener of this.#listeners) listener(keyId);
+  }
+}
+
+interface KeyRequest {
+  readonly agentId: string;
+  readonly role: KeyRow['role'];
+  readonly description?: string | null;
+  /** Default: it does not expire. */
+  readonly expiresInMs?: number | undefined;
+  /** A key the operator brings along, such as an admin key from the environment. */
+  readonly secret?: string;
+}
+
+function newSecret(): string {
+  return `dgm_${randomBytes(32).toString('base64url')}`;
+}
+
+function hashOf(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+/** Characters: 96 random bits as hexadecimal digits. */
+export const SHORTEST_KEY = 24;
+
+/** Beyond that, all of them are hashed once more. */
+const MOST_IN_USE = 1000;

@@ -1,0 +1,185 @@
+import { newEnvelope } from '@dragoman/protocols';
+import { expect, test } from 'vitest';
+import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
+import { SilentLog } from '../../test-support/silent-log.ts';
+import { TestClock } from '../../test-support/test-clock.ts';
+import { TestIds } from '../../test-support/test-ids.ts';
+import type { Agent } from '../agents/agent.ts';
+import { moduleAgent } from '../agents/module-agent.ts';
+import { ALL_PERMISSIONS } from '../call/principal.ts';
+import { Engine } from './engine.ts';
+
+const log = new SilentLog();
+
+function newEngine(): Engine {
+  return new Engine({ store: memoryStore(), clock: new TestClock(), ids: new TestIds(), log });
+}
+
+/** An agent that says who it is once it is let, and knows whether it was ended. */
+class Held {
+  readonly agent: Agent;
+  readonly begun: Promise<void>;
+  isEnded = false;
+  answer: () => void = () => {};
+
+  constructor(name: string) {
+    const held = new Promise<void>((resolve) => {
+      this.answer = resolve;
+    });
+    let begin = () => {};
+    this.begun = new Promise((resolve) => {
+      begin = resolve;
+    });
+    const agent = moduleAgent('desk', async function* () {
+      begin();
+      await held;
+      yield name;
+    });
+    this.agent = { ...agent, [Symbol.asyncDispose]: async () => this.end() };
+  }
+
+  end(): void {
+    this.isEnded = true;
+  }
+}
+
+/** What the agent `desk` says, in one text. */
+async function asked(engine: Engine, requestId: string, query = 'who?'): Promise<string> {
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const envelope = newEnvelope({
+    request_id: requestId,
+    method: 'chat.send',
+    agent_ref: { id: 'desk' },
+    params: { query },
+    is_stream: true,
+  });
+  const said: string[] = [];
+  for await (const { body } of engine.handle(envelope, { principal, signal: new AbortController().signal, log })) {
+    if (typeof body['delta'] === 'string') said.push(body['delta']);
+  }
+  return said.join('');
+}
+
+/** An engine whose agent is replaced while it answers. */
+async function replaced() {
+  const engine = newEngine();
+  const [first, second] = [new Held('the first'), new Held('the second')];
+  engine.addAgent(first.agent);
+  const answer = asked(engine, 'r1');
+  await first.begun;
+  engine.addAgent(second.agent);
+  return { engine, first, second, answer };
+}
+
+test('an agent that is replaced finishes what it is answering, and is ended then', async () => {
+  const { engine, first, second, answer } = await replaced();
+  second.answer();
+  expect(await asked(engine, 'r2')).toBe('the second');
+  expect(first.isEnded).toBe(false);
+  first.answer();
+  expect(await answer).toBe('the first');
+  await expect.poll(() => first.isEnded).toBe(true);
+  expect(second.isEnded).toBe(false);
+});
+
+test('an agent that is taken out of reach finishes what it is answering, and is asked nothing more', async () => {
+  const engine = newEngine();
+  const desk = new Held('still here');
+  engine.addAgent(desk.agent);
+  const answer = asked(engine, 'r1');
+  await desk.begun;
+  engine.retireAgent('desk');
+  await expect(asked(engine, 'r2')).rejects.toMatchObject({ failure: { code: 'no_route' } });
+  expect(desk.isEnded).toBe(false);
+  desk.answer();
+  expect(await answer).toBe('still here');
+  await expect.poll(() => desk.isEnded).toBe(true);
+});
+
+test('what an agent has answered that was taken out of reach is told again to who may ask it', async () => {
+  const engine = newEngine();
+  const desk = new Held('still here');
+  engine.addAgent(desk.agent);
+  desk.answer();
+  expect(await asked(engine, 'r1')).toBe('still here');
+  engine.retireAgent('desk');
+  expect(await asked(engine, 'r1')).toBe('still here');
+  await expect(asked(engine, 'r1', 'another')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+});
+
+test('what the default agent has answered is not told again to who may not ask it any more', async () => {
+  const engine = newEngine();
+  const desk = new Held('still here');
+  engine.addAgent(desk.agent);
+  engine.router.defaultAgent = 'desk';
+  desk.answer();
+  const ask = async (agents: readonly string[]) => {
+    const principal = { id: 'ada', kind: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
+    const envelope = newEnvelope({ request_id: 'r1', method: 'chat.send' });
+    const call = { principal, signal: new AbortController().signal, log };
+    for await (const { is_final } of engine.handle(envelope, call)) if (is_final) return 'answered';
+    return 'not answered';
+  };
+  expect(await ask(['desk'])).toBe('answered');
+  engine.retireAgent('desk');
+  engine.router.defaultAgent = undefined;
+  expect(await ask(['desk'])).toBe('answered');
+  await expect(ask(['other'])).rejects.toMatchObject({ failure: { code: 'no_route' } });
+});
+
+test.each([
+  [['desk', 'desc'], { suggestions: ['did you mean desk?'] }],
+  [['desc'], {}],
+])('of agents that nobody has only those are suggested that the caller may ask: %j', async (agents, details) => {
+  const engine = newEngine();
+  engine.addAgent(new Held('here').agent);
+  const principal = { id: 'ada', kind: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
+  const envelope = newEnvelope({ request_id: 'r1', method: 'chat.send', agent_ref: { id: 'desc' } });
+  const call = { principal, signal: new AbortController().signal, log };
+  const asking = (async () => {
+    for await (const _ of engine.handle(envelope, call));
+  })();
+  await expect(asking).rejects.toHaveProperty('failure.details', details);
+});
+
+test('an engine that stops has ended the agents that were replaced', async () => {
+  const { engine, first, second, answer } = await replaced();
+  const stopped = engine.stop({ drainMs: 60_000 });
+  first.answer();
+  expect(await answer).toBe('the first');
+  await stopped;
+  expect([first.isEnded, second.isEnded]).toEqual([true, true]);
+});
+
+test('what a server was in the middle of when it went down for days has its end read afterwards, not forgotten at once', async () => {
+  const clock = new TestClock();
+  const earlier = rememberingHolds(memoryStore());
+  const threeDaysAgo = clock.now().getTime() - 72 * 3_600_000;
+  const row = {
+    owner: 'ada',
+    agentId: 'desk',
+    sessionId: null,
+    idempotencyKey: null,
+    envelope: '{}',
+    state: 'started',
+    acceptedAt: threeDaysAgo,
+    expiresAt: null,
+    priority: 1,
+  } as const;
+  const key = (requestId: string) => ({ owner: 'ada', requestId });
+  await earlier.requests.accept({ ...row, requestId: 'ended' });
+  await earlier.requests.append(heldOf(earlier, key('ended')), [{ sequence: 0, isFinal: true, text: '{}' }]);
+  await earlier.requests.accept({ ...row, requestId: 'interrupted' });
+  const store = nextProcess(earlier);
+  const engine = new Engine({ store, clock, ids: new TestIds(), log });
+  await engine.start();
+  clock.pass(1000);
+  // Housekeeping was here.
+  await expect.poll(() => store.requests.find(key('ended'))).toBeUndefined();
+  const range = { after: -1, limit: 10, maxBytes: 1_000_000 };
+  expect((await store.requests.frames(key('interrupted'), range)).map(({ text }) => text)).toEqual([
+    expect.stringContaining('E2A.INTERRUPTED'),
+  ]);
+  await engine.stop({ drainMs: 0 });
+});

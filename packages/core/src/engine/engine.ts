@@ -1,0 +1,249 @@
+import type { E2AEnvelope, E2AResponse } from '@dragoman/protocols';
+import type { Agent } from '../agents/agent.ts';
+import { Router } from '../agents/router.ts';
+import type { Call } from '../call/call.ts';
+import { type Handler, type Layer, layered } from '../call/handler.ts';
+import type { Principal, RateLimits } from '../call/principal.ts';
+import { Callers } from '../callers/callers.ts';
+import { Keys } from '../callers/keys.ts';
+import { asking } from '../layers/asking.ts';
+import { deadline } from '../layers/deadline.ts';
+import { history } from '../layers/history.ts';
+import { journal, SERVER } from '../layers/journal.ts';
+import { limit } from '../layers/limit.ts';
+import { ofChannel } from '../layers/of-channel.ts';
+import { permit } from '../layers/permit.ts';
+import { stampConversion } from '../layers/stamp-conversion.ts';
+import { withTools } from '../layers/tools.ts';
+import { unary } from '../layers/unary.ts';
+import { Limiter } from '../limits/limiter.ts';
+import type { Clock, Ids, Log } from '../ports/ports.ts';
+import { Pushes } from '../pushes/pushes.ts';
+import { OpenQuestions } from '../questions/open-questions.ts';
+import type { Reading } from '../runs/reading.ts';
+import { RunTable } from '../runs/run-table.ts';
+import { Runs } from '../runs/runs.ts';
+import { serverMethods } from '../server-methods/server-methods.ts';
+import type { RequestRow, Store } from '../store/store.ts';
+import { ONE_HOUR } from '../time/every-hour.ts';
+import { PurgeTime } from '../time/purge-time.ts';
+import type { ToolRegistry } from '../tools/tool-registry.ts';
+
+export interface EngineOptions {
+  /** Called with every frame of every answer, once. */
+  readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Who may call. Default: the agents of the store. */
+  readonly callers?: Callers;
+  /** Of the server, for clients that ask. Default: 0. */
+  readonly version?: string;
+  readonly defaultAgent?: string;
+  readonly limits?: Partial<RateLimits>;
+  /** How long one answer may take. */
+  readonly timeoutMs?: number;
+  /** How long finished answers are kept. */
+  readonly keepMs?: number;
+  /** The anonymous sender of a recorded owner, if it is one, so that a restart does not lose its requests. */
+  readonly anonymousSender?: (owner: string) => Principal | undefined;
+}
+
+/** Everything between the doors and the agents, in one piece: give it envelopes, it answers with frames. */
+export class Engine {
+  readonly keys: Keys;
+  readonly callers: Callers;
+  readonly limiter: Limiter;
+  readonly router: Router;
+  readonly runs: Runs;
+  readonly pushes: Pushes;
+  /** What running requests have asked people. */
+  readonly questions: OpenQuestions;
+  /** For everything that deletes by age. */
+  readonly purgeTime: PurgeTime;
+  /** What endpoints do to the requests of their channels on the way to the agent. */
+  readonly channelLayers = new Map<string, Layer>();
+  /** What agents are given to use; none until somebody puts some here. */
+  tools: ToolRegistry | undefined;
+  /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
+  readonly handle: Handler<Reading>;
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #keepMs: number;
+  readonly #anonymousSender: (owner: string) => Principal | undefined;
+  readonly #idempotent = new Set<string>();
+  /** Agents that were replaced and have not ended. */
+  readonly #retiring = new Set<Promise<void>>();
+  #stopping: Promise<void> | undefined;
+
+  constructor({
+    store,
+    clock,
+    ids,
+    log,
+    callers = new Callers({ store: store.agents, clock }),
+    version = '0',
+    defaultAgent,
+    limits = {},
+    timeoutMs = TEN_MINUTES,
+    keepMs = ONE_DAY,
+    anonymousSender = () => undefined,
+    onFrame,
+  }: EngineOptions) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#log = log;
+    this.#keepMs = keepMs;
+    this.#anonymousSender = anonymousSender;
+    this.keys = new Keys({ store: store.keys, clock, ids });
+    this.callers = callers;
+    this.limiter = new Limiter({ clock, limits });
+    this.purgeTime = new PurgeTime({ clock, log });
+    this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
+    const table = new RunTable({ clock });
+    table.setLimit(SERVER, Number.POSITIVE_INFINITY);
+    const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
+    const whenReachable = (agentId: string) => this.router.find(agentId)?.whenReachable?.();
+    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, onFrame });
+    this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
+    this.questions = new OpenQuestions({ clock, ids, log });
+    const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
+      this.router.resolve(envelope, principal);
+    const isForOwnTarget = (envelope: E2AEnvelope) => this.router.isForOwnTarget(envelope);
+    const answer = layered(this.router.handler, [
+      unary(),
+      asking(this.questions),
+      deadline({ clock, milliseconds: timeoutMs }),
+      serverMethods({
+        runs: this.runs,
+        questions: this.questions,
+        version,
+        sessions: store.sessions,
+        clock,
+        ids,
+        agentOf,
+        isForOwnTarget,
+      }),
+      history({ sessions: store.sessions, threads: store.threads, runs: this.runs, agentOf }),
+      ofChannel(this.channelLayers),
+      withTools(() => this.tools),
+    ]);
+    const journaled = journal({ runs: this.runs, router: this.router })(answer);
+    this.handle = stampConversion(clock)(permit(this.router)(limit(this.limiter)(journaled)));
+    table.recovers(this.runs.recoverable((row) => this.#callFor(row), answer));
+  }
+
+  /** Puts an agent in place; from now on envelopes that name it reach it. One it replaces may finish what it is answering. */
+  addAgent(agent: Agent, { maxParallel = 8, isIdempotent = false }: AgentOptions = {}): void {
+    this.runs.table.setLimit(agent.id, maxParallel);
+    if (isIdempotent) this.#idempotent.add(agent.id);
+    else this.#idempotent.delete(agent.id);
+    const before = this.router.add(agent);
+    if (before !== undefined) this.#retire(before);
+  }
+
+  /** Puts an agent out of reach. It may finish what it is answering. */
+  retireAgent(id: string): void {
+    const agent = this.router.take(id);
+    if (agent !== undefined) this.#retire(agent);
+  }
+
+  /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
+  async start(): Promise<void> {
+    const counts = this.limiter.load(this.#store.counters);
+    await Promise.all([this.keys.load(), this.callers.load(), counts]);
+    // Every request is counted, so that is when there was one last.
+    this.purgeTime.start(await counts);
+    await this.#noteOpen().catch((error) => this.#log.warn({ error: String(error) }, 'housekeeping failed'));
+    await this.runs.table.recover();
+    void this.#keepHouse();
+  }
+
+  /** Lets running answers finish for this long, ends the rest as interrupted, and writes down the last counts. */
+  stop({ drainMs }: { drainMs: number }): Promise<void> {
+    this.#stopping ??= this.#stop(drainMs);
+    return this.#stopping;
+  }
+
+  async #stop(drainMs: number): Promise<void> {
+    await this.runs.table.drain(drainMs);
+    await Promise.all(this.#retiring);
+    try {
+      await this.limiter.save(this.#store.counters);
+    } finally {
+      await this.router[Symbol.asyncDispose]();
+    }
+  }
+
+  #retire(agent: Agent): void {
+    const ended = this.runs
+      .settled(agent.id)
+      .then(() => agent[Symbol.asyncDispose]())
+      .catch((error) => this.#log.warn({ agent: agent.id, error: String(error) }, 'an agent did not end well'))
+      .finally(() => this.#retiring.delete(ended));
+    this.#retiring.add(ended);
+  }
+
+  #callFor(row: RequestRow): Call | undefined {
+    const principal = this.principalNamed(row.owner);
+    return principal && { principal, signal: this.runs.table.stopped.signal, log: this.#log };
+  }
+
+  /** The caller with this id as it is now, for work that continues in its name after a restart. */
+  principalNamed(id: string): Principal | undefined {
+    const anonymous = this.#anonymousSender(id);
+    if (anonymous !== undefined) return anonymous;
+    return this.callers.principalOf({
+      keyId: '',
+      hash: '',
+      agentId: id,
+      role: id === 'admin' ? 'admin' : 'agent',
+      description: null,
+      createdAt: 0,
+      expiresAt: null,
+      revokedAt: null,
+    });
+  }
+
+  /** An answer is kept from about when it was given, also where the request waited for days, as for a server that was down. */
+  #noteOpen(): Promise<void> {
+    const now = this.#clock.now().getTime();
+    return this.#store.requests.noteOpen(now - ONE_HOUR, now);
+  }
+
+  /**
+   * Every second: the counts of the limits, so that a restart forgets at most that second. Every hour: old answers, and the
+   * sessions in which nothing is left.
+   */
+  async #keepHouse(): Promise<void> {
+    const { stopped } = this.runs.table;
+    let purgeAt = 0;
+    while (!stopped.aborted) {
+      try {
+        await this.#clock.wait(1000, stopped.signal);
+        await this.limiter.save(this.#store.counters);
+        if (this.#clock.elapsed() >= purgeAt) {
+          purgeAt = this.#clock.elapsed() + ONE_HOUR;
+          const before = this.purgeTime.now() - this.#keepMs;
+          await this.#noteOpen();
+          await this.#store.requests.purge(before);
+          await this.#store.sessions.purge(before);
+        }
+      } catch (error) {
+        if (!stopped.aborted) this.#log.warn({ error: String(error) }, 'housekeeping failed');
+      }
+    }
+  }
+}
+
+export interface AgentOptions {
+  /** Requests it works on at once; others wait. */
+  readonly maxParallel?: number;
+  /** It may be asked the same thing twice, so it may start before its request is on the disk. */
+  readonly isIdempotent?: boolean;
+}
+
+const ONE_DAY = 24 * ONE_HOUR;
+const TEN_MINUTES = 600 * 1000;

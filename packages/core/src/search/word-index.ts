@@ -1,0 +1,125 @@
+import { spelledOut } from './spelled-out.ts';
+import { relatedTo } from './thesaurus.ts';
+import { stemOf, wordsOf } from './words.ts';
+
+/**
+ * Finds texts by their words (BM25). How rare a word is, is counted among the texts that are asked about, never among all: a
+ * score tells nothing about texts its reader may not see.
+ */
+export class WordIndex {
+  readonly #counts = new Map<string, ReadonlyMap<string, number>>();
+  readonly #lengths = new Map<string, number>();
+  /** The keys of the texts each word is in. */
+  readonly #places = new Map<string, Set<string>>();
+  readonly #asked: ReadonlySet<string> | undefined;
+
+  /** `asked`: the only words that will be searched for. An index for one query need not remember every word there is. */
+  constructor(asked?: ReadonlySet<string>) {
+    this.#asked = asked;
+  }
+
+  put(key: string, text: string): void {
+    this.remove(key);
+    const counts = new Map<string, number>();
+    const words = wordsOf(text);
+    for (const word of words) {
+      if (this.#asked?.has(word) !== false) counts.set(word, (counts.get(word) ?? 0) + 1);
+    }
+    for (const word of counts.keys()) {
+      const places = this.#places.get(word);
+      if (places === undefined) this.#places.set(word, new Set([key]));
+      else places.add(key);
+    }
+    this.#counts.set(key, counts);
+    this.#lengths.set(key, words.length);
+  }
+
+  remove(key: string): void {
+    for (const word of this.#counts.get(key)?.keys() ?? []) {
+      const places = this.#places.get(word);
+      places?.delete(key);
+      if (places?.size === 0) this.#places.delete(word);
+    }
+    this.#counts.delete(key);
+    this.#lengths.delete(key);
+  }
+
+  /**
+   * The score of each of these texts that has a word of the query, or one that is related to it; of the related ones the best
+   * counts, by so much.
+   */
+  search(query: string, keys: ReadonlySet<string>, relatedWeight = 0): Map<string, WordHit> {
+    const hits = new Map<string, Mutable>();
+    let total = 0;
+    for (const key of keys) total += this.#lengths.get(key) ?? 0;
+    const average = total / keys.size || 1;
+    const hitOf = (key: string): Mutable => {
+      const hit = hits.get(key) ?? { score: 0, words: [], related: [] };
+      hits.set(key, hit);
+      return hit;
+    };
+    for (const word of new Set(wordsOf(query))) {
+      for (const [key, score] of this.#scores(word, keys, average)) {
+        const hit = hitOf(key);
+        hit.score += score;
+        hit.words.push(word);
+      }
+      if (relatedWeight === 0) continue;
+      const best = new Map<string, { score: number; word: string }>();
+      for (const other of relatedTo(word)) {
+        for (const [key, score] of this.#scores(other, keys, average)) {
+          if (score > (best.get(key)?.score ?? 0)) best.set(key, { score, word: other });
+        }
+      }
+      for (const [key, { score, word: other }] of best) {
+        const hit = hitOf(key);
+        hit.score += relatedWeight * score;
+        hit.related.push(other);
+      }
+    }
+    return hits;
+  }
+
+  /** What one word is worth to each of these texts that have it. */
+  *#scores(word: string, keys: ReadonlySet<string>, average: number): Iterable<[key: string, score: number]> {
+    const among = [...(this.#places.get(word) ?? [])].filter((key) => keys.has(key));
+    const rarity = Math.log(1 + (keys.size - among.length + 0.5) / (among.length + 0.5));
+    for (const key of among) {
+      const count = this.#counts.get(key)?.get(word) ?? 0;
+      const length = (this.#lengths.get(key) ?? 0) / average;
+      yield [key, (rarity * count * (K + 1)) / (count + K * (1 - B + B * length))];
+    }
+  }
+}
+
+/** The words that a search for a query looks up: its own, and those that are related to them. */
+export function wordsAskedBy(query: string): ReadonlySet<string> {
+  const words = wordsOf(query);
+  return new Set(words.flatMap((word) => [word, ...relatedTo(word)]));
+}
+
+export interface WordHit {
+  readonly score: number;
+  /** Stems, as `wordsOf` gives them: words of the query, and words related to one. */
+  readonly words: readonly string[];
+  readonly related: readonly string[];
+}
+
+interface Mutable {
+  score: number;
+  readonly words: string[];
+  readonly related: string[];
+}
+
+/** The words of a text as they were written, by what they were reduced to. */
+export function asWritten(text: string, stems: readonly string[]): string[] {
+  const written =
+    spelledOut(text)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  return [...new Set(written.filter((word) => stems.includes(stemOf(word))))];
+}
+
+// The values everybody uses: how soon more of the same word counts no more, and how much long texts are held back.
+const K = 1.2;
+const B = 0.75;

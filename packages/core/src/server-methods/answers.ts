@@ -1,0 +1,42 @@
+import { answerFromAcpResponse, decodeGivenAnswer, type E2AEnvelope, type GivenAnswer } from '@dragoman/protocols';
+import type { Call } from '../call/call.ts';
+import { hopsOf } from '../call/hops.ts';
+import type { Answerer } from '../questions/open-questions.ts';
+import { refuse } from '../refusals/refused.ts';
+import { textParam } from './params.ts';
+import type { ServerMethod } from './server-methods.ts';
+
+/** Answers a question of a running request: `{request_id, question_id, option_id | content | action | text}`. */
+export const chatUserAnswer: ServerMethod = async function* (envelope, call, { questions }) {
+  const questionId = textParam(envelope, 'question_id') ?? needed(envelope, 'question_id');
+  const requestId = textParam(envelope, 'request_id');
+  const { action, option_id, content, text } = envelope.params;
+  const given = decodeGivenAnswer({
+    ...(action !== undefined && { action }),
+    ...(option_id !== undefined && { option_id }),
+    ...(content !== undefined && { content }),
+    ...(text !== undefined && { text }),
+  });
+  if (!given.ok) refuse('invalid_message', { issues: given.issues }, `params: ${given.issues[0]?.message}`);
+  const answer = await questions.answer({ questionId, requestId }, given.value, answererOf(envelope, call));
+  return { question_id: questionId, answer };
+};
+
+/** ACP's spelling of the same: `{jsonrpc_id, response}`, where `jsonrpc_id` is the id of the `acp.output_request` frame. */
+export const acpToolResponse: ServerMethod = async function* (envelope, call, { questions }) {
+  const questionId = textParam(envelope, 'jsonrpc_id') ?? needed(envelope, 'jsonrpc_id');
+  const given: GivenAnswer = answerFromAcpResponse(envelope.params['response'] ?? null);
+  const answer = await questions.answer({ questionId }, given, answererOf(envelope, call));
+  return { question_id: questionId, answer };
+};
+
+/** What arrives through the tools of this server, or from an agent or workflow that runs in it, a model may have made by itself. */
+function answererOf(envelope: E2AEnvelope, { principal }: Call): Answerer {
+  const { source_protocol: channel } = envelope.provenance;
+  return { principal, channel, isToolCall: hopsOf(envelope) > 0 || channel === 'a2e-wire' };
+}
+
+function needed({ method }: E2AEnvelope, name: string): never {
+  const message = `${method} needs params.${name}.`;
+  refuse('invalid_message', { issues: [{ pointer: `/params/${name}`, code: 'required', message }] }, message);
+}

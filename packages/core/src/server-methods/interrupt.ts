@@ -1,0 +1,37 @@
+import type { E2AEnvelope } from '@dragoman/protocols';
+import type { Call } from '../call/call.ts';
+import { targetOf } from '../call/target.ts';
+import { choiceParam, sessionParam } from './params.ts';
+import type { ServerMethod, ServerMethodContext } from './server-methods.ts';
+
+/**
+ * Stops, holds or lets go on what runs in a session. Cancelling, and supplementing what was asked, end the running
+ * answers; pausing keeps them where they are. That nothing runs is not an error: it is what the caller wanted.
+ */
+export const chatInterrupt: ServerMethod = async function* (envelope, call, context) {
+  const intent = choiceParam(envelope, 'intent', ['cancel', 'supplement', 'pause', 'resume']) ?? 'cancel';
+  const keys = runningIn(envelope, call, context);
+  for (const key of keys) {
+    if (intent === 'pause') context.runs.pause(key);
+    else if (intent === 'resume') context.runs.resume(key);
+    else context.runs.cancel(key, `Interrupted by ${intent}.`);
+  }
+  const message = keys.length === 0 ? 'nothing was running' : `${intent}: ${keys.length} running`;
+  return { event_type: 'chat.interrupt_result', success: true, intent, message };
+};
+
+/** ACP's way to cancel. */
+export const sessionCancel: ServerMethod = async function* (envelope, call, context) {
+  for (const key of runningIn(envelope, call, context)) context.runs.cancel(key, 'Cancelled by session/cancel.');
+  return {};
+};
+
+/** A session belongs to one agent: where one is named, those of others under the same session id are left alone. */
+function runningIn(envelope: E2AEnvelope, call: Call, { runs, agentOf }: ServerMethodContext) {
+  const session = sessionParam(envelope) ?? null;
+  const agentId = targetOf(envelope) === undefined ? undefined : agentOf(envelope, call);
+  return runs
+    .running(call.principal.id)
+    .filter((row) => row.sessionId === session && row.requestId !== envelope.request_id)
+    .filter((row) => agentId === undefined || row.agentId === agentId);
+}

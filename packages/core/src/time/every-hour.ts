@@ -1,0 +1,28 @@
+import type { Clock, Log } from '../ports/ports.ts';
+
+export interface EveryHourOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** What is logged when it fails; an hour later it is tried again. */
+  readonly failed: string;
+}
+
+/** Keeps house: does it now, and every hour from then on. */
+export async function everyHour(
+  work: () => Promise<unknown>,
+  { clock, log, signal, failed }: EveryHourOptions,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await work();
+    } catch (error) {
+      log.warn({ error: String(error) }, failed);
+    }
+    await clock.wait(ONE_HOUR, signal).catch(() => {});
+  }
+}
+
+/** In milliseconds. */
+export const ONE_HOUR = 3600 * 1000;
