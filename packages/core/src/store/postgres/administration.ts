@@ -118,7 +118,7 @@ export function registrationStore(database: Database): RegistrationStore {
 export function workflowStore(database: Database): WorkflowStore {
   const versions = (name: string) => database.read.all<Checked<WorkflowRow>>(SELECT_VERSIONS, name);
   return {
-    put: (workflow) => {
+    put: async (workflow) => {
       const { name, description, text, planHash, createdAt } = workflow;
       requireStorable(name, description, text);
       return database.write(async (queries) => {

@@ -9,7 +9,7 @@ export function credentialStore(database: Database): CredentialStore {
     list: () => read.all<CredentialRow>(LIST),
     seal: () => read.get<VaultSeal>(SEAL),
 
-    put: (rows, seal, previous) => {
+    put: async (rows, seal, previous) => {
       for (const { credentialId, description } of rows) requireStorable(credentialId, description);
       return database.write(async (queries) => {
         if (!(await putSeal(queries, seal, previous))) return false;

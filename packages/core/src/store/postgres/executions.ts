@@ -112,7 +112,7 @@ export function executionStore(database: Database, node: number): ExecutionStore
 export function storedDataStore(database: Database, node: number): StoredDataStore {
   const { read } = database;
   return {
-    keep: (row, quota, by) => {
+    keep: async (row, quota, by) => {
       requireStorable(row.owner, row.name, row.value, row.file, row.labels);
       requireStorableEffects(by.effects);
       return database.write(async (queries) => {

@@ -19,7 +19,7 @@ export function memoriesStore(database: Database): MemoriesStore {
 
     find: (owner, memoryId) => read.get<MemoryRow>(FIND, owner, memoryId),
 
-    put: (row, quota) => {
+    put: async (row, quota) => {
       requireStorable(row.space, row.key, row.owner, row.entry);
       return database.write(async (queries) => {
         await lockOwner(queries, 'memory space', row.space);

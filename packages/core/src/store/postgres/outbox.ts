@@ -105,7 +105,7 @@ export function outboxStore(database: Database, node: number): OutboxStore {
       return purged;
     },
 
-    salt: (agentId, fresh) => {
+    salt: async (agentId, fresh) => {
       requireStorable(agentId, fresh);
       return database.write(async (queries) => {
         await queries.run(KEEP_SALT, agentId, fresh);

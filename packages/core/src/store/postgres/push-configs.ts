@@ -11,7 +11,7 @@ export function pushConfigStore(database: Database, node: number): PushConfigSto
     return row === undefined ? undefined : rowOf(row);
   };
   return {
-    put: (config, most) => {
+    put: async (config, most) => {
       const { name, owner, requestId, configId, url, version, secrets, createdAt, position, isOver } = config;
       requireStorable(name, configId, url, secrets);
       return database.write(async (queries) => {
