@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
 import { describeStore } from '../store.contract.ts';
 import type { Store } from '../store.ts';
-import { openPostgresStore } from './postgres-store.ts';
+import { connectPostgresStore } from './postgres-store.ts';
 
 let server: PostgresServer;
 let schemas = 0;
@@ -26,7 +26,7 @@ async function open(earlier?: Store): Promise<Store> {
   await earlier?.[Symbol.asyncDispose]();
   schemas += 1;
   const schema = (earlier && schemaOf.get(earlier)) ?? `test_${schemas}`;
-  const store = await openPostgresStore({ url: server.url(schema), onFatal });
+  const store = await connectPostgresStore({ url: server.url(schema), onFatal });
   schemaOf.set(store, schema);
   return store;
 }

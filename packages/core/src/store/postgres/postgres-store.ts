@@ -40,7 +40,7 @@ export interface PostgresStoreOptions {
 }
 
 /** Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that says what stands in the way. */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+export async function connectPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const { url, log, version = '0', name = 'dragoman', onFatal, patienceMs } = options;
   const address = readPostgresUrl(url);
   const schema = await openSchema({ address, log, version, name, onTaken: onFatal });

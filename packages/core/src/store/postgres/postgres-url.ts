@@ -45,6 +45,11 @@ export function readPostgresUrl(text: string, environment: NodeJS.ProcessEnv = p
   };
 }
 
+/** Whether a store is meant to be in PostgreSQL. */
+export function isPostgresUrl(text: string): boolean {
+  return /^postgres(?:ql)?:\/\//.test(text);
+}
+
 /** The URL as it may be shown: without a password. */
 export function shownPostgresUrl(text: string): string {
   return text.replace(/^(postgres(?:ql)?:\/\/[^:@/?]*):[^@/?]*@/, '$1@');
