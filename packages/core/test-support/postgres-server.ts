@@ -117,15 +117,22 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
       });
       const path = join(socket, '.s.PGSQL.5432');
       for (let tries = 0; !(await answers(path)); tries += 1) {
-        if (child.exitCode !== null || tries > 600) throw new Error(`PostgreSQL did not start: ${told}`);
+        if (tries > 600) throw new Error(`PostgreSQL did not start: ${told}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
+        // What was killed may take a moment to be gone.
+        if (child.exitCode !== null) return server.start();
       }
     },
     async kill() {
       const pid = child?.pid;
       if (pid === undefined) return;
-      // The postmaster and everything it started.
-      process.kill(-pid, 'SIGKILL');
+      // Its children are in groups of their own.
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+        .trim()
+        .split(' ')
+        .filter(Boolean)
+        .map(Number);
+      for (const one of [pid, ...children]) process.kill(one, 'SIGKILL');
       await ended();
       rmSync(join(socket, '.s.PGSQL.5432'), { force: true });
     },

@@ -25,13 +25,14 @@ export interface DatabaseOptions {
  * Connections to one database, and the two ways to use them.
  *
  *   read    one statement; another connection does it again when one is lost
- *   write   one transaction. A connection that is lost while it commits leaves open whether it did: the transaction's number, known before,
- *           tells. So `store_unavailable` always means that nothing was recorded.
+ *   write   one transaction. A connection that is lost while it commits leaves open whether it did. Each transaction therefore writes its
+ *           number into the row of its connection, and that row tells. So `store_unavailable` always means that nothing was recorded.
  */
 export class Database {
   readonly #options: DatabaseOptions;
   readonly #patienceMs: number;
   readonly #most: number;
+  readonly #lanes = new WeakMap<Connection, Lane>();
   #idle: Connection[] = [];
   #count = 0;
   #waiting: ((connection: Connection | undefined) => void)[] = [];
@@ -77,19 +78,21 @@ export class Database {
 
   async #transaction<Result>(connection: Connection, work: (queries: Queries) => Promise<Result>): Promise<Result> {
     const startedAt = performance.now();
-    // Both are on the way together; the number is known before anything can commit.
-    const began = connection.script('BEGIN; SELECT pg_current_xact_id()::text AS number');
-    began.catch(() => {});
+    const lane = this.#lanes.get(connection);
+    if (lane === undefined) throw new Error('a connection has no lane');
+    lane.last += 1;
+    // They are on the way together with the first statement of the work.
+    const began = [connection.script('BEGIN'), connection.query(NUMBER, [lane.id, lane.last])];
+    for (const one of began) one.catch(() => {});
     const all = async <Row>(text: string, ...values: unknown[]) => (await connection.query(text, values)).rows as Row[];
     let result: Result;
-    let number: string;
     try {
       result = await work({
         all,
         get: async <Row>(text: string, ...values: unknown[]) => (await all<Row>(text, ...values))[0],
         run: async (text, ...values) => (await connection.query(text, values)).rowCount ?? 0,
       });
-      number = ((await began).rows[0] as { number: string }).number;
+      await Promise.all(began);
     } catch (error) {
       if (!connection.isLost) await connection.script('ROLLBACK').catch(() => connection.close());
       throw error;
@@ -98,7 +101,8 @@ export class Database {
       await connection.script('COMMIT');
     } catch (error) {
       // Asked even when PostgreSQL reported an error: one that it reports while it shuts down does not tell.
-      if (!(await this.#hasCommitted(number))) throw error;
+      await connection.close();
+      if (!(await this.#hasCommitted(lane))) throw error;
     }
     this.writes += 1;
     this.commits += 1;
@@ -107,20 +111,20 @@ export class Database {
   }
 
   /** Waits for as long as it takes: nobody may be told before it is known. */
-  async #hasCommitted(number: string): Promise<boolean> {
+  async #hasCommitted({ id, last, pid, since }: Lane): Promise<boolean> {
     for (let delay = FIRST_MS; ; delay = Math.min(2 * delay, LONGEST_MS)) {
-      if (this.#isClosed)
-        throw new Error(`the store was closed before it was known whether transaction ${number} committed`);
+      if (this.#isClosed) throw new Error('the store was closed before it was known whether a transaction committed');
       let connection: Connection | undefined;
       try {
         connection = await dial(this.#options.address, () => {});
-        const { rows } = await connection.query('SELECT pg_xact_status($1::text::xid8) AS status', [number]);
-        const { status } = rows[0] as { status: string };
-        if (status === 'committed') return true;
-        if (status === 'aborted') return false;
-      } catch (error) {
-        // After a failover to a standby that never received it, its number is still to come.
-        if (isSqlError(error) && error.code === '22023') return false;
+        // The process behind the lost connection may still be there, and commit after we have looked.
+        await connection.query(END_PROCESS, [pid, since]);
+        // Waits for it: the row is locked until its transaction is over.
+        const { rows } = await connection.query('SELECT last FROM lanes WHERE id = $1 FOR UPDATE', [id]);
+        // No row: a failover to a standby that had not received it.
+        return (rows[0] as Pick<Lane, 'last'> | undefined)?.last === last;
+      } catch {
+        // Not yet.
       } finally {
         await connection?.close();
       }
@@ -179,6 +183,8 @@ export class Database {
     try {
       let connection: Connection | undefined;
       connection = await dial(this.#options.address, () => this.#forget(connection));
+      const { rows } = await connection.query(OPEN_LANE);
+      this.#lanes.set(connection, rows[0] as Lane);
       return connection;
     } catch (error) {
       this.#count -= 1;
@@ -206,10 +212,25 @@ export class Database {
   }
 }
 
+/** The row of a connection, and the process that serves it. */
+interface Lane {
+  readonly id: number;
+  last: number;
+  readonly pid: number;
+  /** When the process started: numbers of processes are used again. */
+  readonly since: string;
+}
+
 function closed(): StoreError {
   return new StoreError('store_unavailable', 'The store is closed.');
 }
 
+const OPEN_LANE = `
+  WITH opened AS (INSERT INTO lanes (last) VALUES (0) RETURNING id, last)
+  SELECT o.id, o.last, a.pid, a.backend_start::text AS since FROM opened o, pg_stat_activity a WHERE a.pid = pg_backend_pid()`;
+const NUMBER = 'UPDATE lanes SET last = $2 WHERE id = $1';
+const END_PROCESS = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2`;
 /** What `pg` and Node report of a connection that is gone. */
 const LOST = /terminated|not queryable|closed|ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOST|ENET|timeout expired|socket/i;
 const FIRST_MS = 20;

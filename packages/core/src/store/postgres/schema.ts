@@ -3,7 +3,8 @@
  *
  * As in SQLite but for this: what is open has a `holder`, the node that works on it, and an `epoch`, which each claim raises. Every write to it
  * names both. `next` is the sequence of the next frame, so that one UPDATE is the fence, the check for gaps and the lock. Tables that are written
- * all the time have no foreign keys: each insert would lock its parent. Text is compared by its bytes.
+ * all the time have no foreign keys: each insert would lock its parent. Text is compared by its bytes. Each connection has a row in `lanes`,
+ * with the number of the last transaction that it committed.
  */
 export const STEPS: readonly string[] = [
   `
@@ -15,6 +16,11 @@ export const STEPS: readonly string[] = [
     started_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     beat_at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
+
+  CREATE TABLE lanes (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    last bigint NOT NULL
+  ) WITH (fillfactor = 10);
 
   CREATE TABLE requests (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
