@@ -1,4 +1,4 @@
-import { answerEnd, type E2AResponse } from '@dragoman/protocols';
+import { answerEnd, type E2AResponse, questionEndIn } from '@dragoman/protocols';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, Held, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
 import { afterPromises } from './after-promises.ts';
@@ -19,6 +19,7 @@ export class Run implements FrameSource {
   #held: Held | null;
   readonly #store: RequestStore;
   readonly #pages: JournalPages;
+  readonly #agentId: string;
   readonly #counts: RunCounts;
   readonly #patience: Patience;
   readonly #writer = new FrameWriter();
@@ -42,9 +43,10 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, held, store, pages, counts, patience, onFrame, from = 0 }: RunOptions) {
+  constructor({ key, held, agentId, store, pages, counts, patience, onFrame, from = 0 }: RunOptions) {
     this.key = key;
     this.#held = held;
+    this.#agentId = agentId;
     this.#store = store;
     this.#pages = pages;
     this.#counts = counts;
@@ -84,7 +86,7 @@ export class Run implements FrameSource {
     this.#given++;
     if (frame.is_final) this.#final = frame;
     const row = { sequence: frame.sequence, isFinal: frame.is_final, text };
-    this.#pending.push(frame.is_final || frame.sequence === 0 ? { ...row, change: changeBy(frame) } : row);
+    this.#pending.push(changesProgress(frame) ? { ...row, change: changeBy(frame) } : row);
     this.#pendingSize += text.length;
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
@@ -189,7 +191,8 @@ export class Run implements FrameSource {
 
   #count(frames: number): void {
     this.#counts.frames += frames;
-    if (this.#ended && this.#final !== undefined) this.#counts.finish('request', outcomeOfFrame(this.#final));
+    if (this.#ended && this.#final !== undefined)
+      this.#counts.finishRequest(outcomeOfFrame(this.#final), this.#agentId);
   }
 
   #keep(batch: readonly FrameRow[], size: number): void {
@@ -218,6 +221,8 @@ export interface RunOptions {
   readonly key: RequestKey;
   /** Null for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
   readonly held: Held | null;
+  /** Who answers. */
+  readonly agentId: string;
   readonly store: RequestStore;
   /** For readers that have fallen behind. */
   readonly pages: JournalPages;
@@ -226,6 +231,12 @@ export interface RunOptions {
   readonly patience: Patience;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
+}
+
+/** A request that asks a question, or goes on after one, is listed with that time. */
+function changesProgress(frame: E2AResponse): boolean {
+  const { is_final: isFinal, sequence, response_kind: kind } = frame;
+  return isFinal || sequence === 0 || kind === 'acp.output_request' || questionEndIn(frame) !== undefined;
 }
 
 function changeBy(frame: E2AResponse): ProgressChange {

@@ -89,11 +89,17 @@ export function knowledgeStore(database: Database): KnowledgeStore {
 
 export function pinStore(database: Database): PinStore {
   return {
-    put: async ({ name, hash, pinnedAt }) => {
-      requireStorable(name, hash);
-      await database.write((queries) => queries.run(PUT_PIN, name, hash, pinnedAt));
+    put: async ({ name, hash, pinnedAt, definition }) => {
+      requireStorable(name, hash, definition);
+      await database.write((queries) => queries.run(PUT_PIN, name, hash, pinnedAt, definition));
     },
-    list: () => database.read.all<PinRow>('SELECT name, hash, pinned_at AS "pinnedAt" FROM tool_pins ORDER BY name'),
+    refuse: async (name, hash) => {
+      await database.write((queries) => queries.run('UPDATE tool_pins SET refused = $1 WHERE name = $2', hash, name));
+    },
+    definition: async (name) =>
+      (await database.read.get<{ definition: string | null }>('SELECT definition FROM tool_pins WHERE name = $1', name))
+        ?.definition ?? null,
+    list: () => database.read.all<PinRow>(LIST_PINS),
   };
 }
 
@@ -174,8 +180,11 @@ const PUT_KNOWLEDGE = `
 const LIST_KNOWLEDGE = `
   SELECT base_id AS "baseId", definition, created_at AS "createdAt" FROM knowledge_bases ORDER BY created_at, base_id`;
 const PUT_PIN = `
-  INSERT INTO tool_pins (name, hash, pinned_at) VALUES ($1, $2, $3)
-  ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, pinned_at = excluded.pinned_at`;
+  INSERT INTO tool_pins (name, hash, pinned_at, definition) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (name) DO UPDATE SET
+    hash = excluded.hash, pinned_at = excluded.pinned_at, definition = excluded.definition, refused = NULL`;
+const LIST_PINS = `
+  SELECT name, hash, pinned_at AS "pinnedAt", refused, definition IS NOT NULL AS "hasDefinition" FROM tool_pins ORDER BY name`;
 const PUT_REGISTRATION = `
   INSERT INTO registrations (agent_id, owner, card, endpoint, registered_at, last_heartbeat, checksum)
   VALUES ($1, $2, $3, $4, $5, $6, $7)

@@ -85,7 +85,7 @@ async function checked(connection: Connection, log: Log | undefined): Promise<st
     'version' | 'fsync' | 'synchronous' | 'encoding',
     string
   > & { number: number };
-  if (number < OLDEST) throw unusable(`PostgreSQL ${version} is too old. Version 14 or later is needed`);
+  if (number < OLDEST) throw unusable(`PostgreSQL ${version} is too old. Version 16 or later is needed`);
   if (encoding !== 'UTF8') throw unusable(`The database has the encoding ${encoding}. Create one with ENCODING 'UTF8'`);
   if (synchronous === 'off') {
     throw unusable('synchronous_commit is off, so a crash of PostgreSQL loses what was acknowledged. Set it to on');
@@ -165,8 +165,8 @@ function unusable(message: string): StoreError {
   return new StoreError('store_unreachable', `${message}.`);
 }
 
-/** The oldest that its makers still maintain. */
-const OLDEST = 140_000;
+/** `IS JSON` is needed. */
+const OLDEST = 160_000;
 /** "Drag": tells our locks from those of other programs. */
 const LOCK = 0x44726167;
 const RETRY_MS = 500;

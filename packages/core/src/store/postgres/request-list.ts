@@ -1,11 +1,14 @@
 import type { AnswerEnd } from '@dragoman/protocols';
 import type { ListedRequest, RequestList, RequestQuery } from '../request-list.ts';
+import { containing, LOOKED_INTO } from '../sql/request-list.ts';
 import { bigints } from './arrays.ts';
 import type { Queries } from './database.ts';
 
 /** Open requests are few, and looked through. Those that ended are in groups (owner, agent, ending), each in the order of a list. */
 export async function listRequests(read: Queries, query: RequestQuery): Promise<RequestList> {
-  const { owner = null, agentId = null, sessionId = null, progress, changedSince = 0, limit } = query;
+  const { owner = null, agentId = null, sessionId = null, progress, changedSince = 0, protocol, text } = query;
+  const isLooking = protocol !== undefined || text !== undefined;
+  const limit = isLooking ? LOOKED_INTO : query.limit;
   const after = await placeOf(read, query.after);
   const openOnes = await read.all<Placed>(OPEN, owner, agentId, sessionId);
   const found = openOnes.filter(
@@ -24,13 +27,28 @@ export async function listRequests(read: Queries, query: RequestQuery): Promise<
     .filter((one) => order(after, one) < 0)
     .sort(order)
     .slice(0, limit);
-  const listed = await read.all<Listed & { number: number }>(LISTED, bigints(page.map(({ number }) => number)));
+  const listed = await read.all<Listed & { number: number; isFound: boolean }>(
+    LISTED,
+    bigints(page.map(({ number }) => number)),
+    containing(text ?? ''),
+  );
   const byNumber = new Map(listed.map(({ number, ...row }) => [number, row]));
-  const rows = page.flatMap(({ number, ...one }) => {
+  const looked = page.flatMap(({ number, ...one }) => {
     const row = byNumber.get(number);
     return row === undefined ? [] : { ...row, ...one };
   });
-  return { rows, total };
+  if (!isLooking) return { rows: looked.map(withoutFound), total };
+  const rows: ListedRequest[] = [];
+  for (const one of looked) {
+    if (one.isFound && one.protocol === (protocol ?? one.protocol)) rows.push(withoutFound(one));
+    if (rows.length === query.limit) return { rows, total, lookedUpTo: rows.at(-1) };
+  }
+  const last = page.length === limit ? looked.at(-1) : undefined;
+  return { rows, total, lookedUpTo: last && withoutFound(last) };
+}
+
+function withoutFound({ isFound: _, ...row }: ListedRequest & { readonly isFound: boolean }): ListedRequest {
+  return row;
 }
 
 async function placeOf(read: Queries, after: RequestQuery['after']): Promise<Place> {
@@ -93,5 +111,7 @@ const OPEN = `
   FROM open_requests o JOIN requests r ON r.id = o.request
   WHERE ($1::text IS NULL OR r.owner = $1) AND ($2::text IS NULL OR r.agent_id = $2) AND ($3::text IS NULL OR r.session_id = $3)`;
 const LISTED = `
-  SELECT id AS number, owner, request_id AS "requestId", agent_id AS "agentId", session_id AS "sessionId", accepted_at AS "acceptedAt"
+  SELECT id AS number, owner, request_id AS "requestId", agent_id AS "agentId", session_id AS "sessionId", accepted_at AS "acceptedAt",
+    envelope ILIKE $2 AS "isFound",
+    COALESCE(CASE WHEN envelope IS JSON OBJECT THEN envelope::json #>> '{provenance,source_protocol}' END, 'e2a') AS protocol
   FROM requests WHERE id = ANY($1::bigint[])`;

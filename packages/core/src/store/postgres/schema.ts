@@ -109,7 +109,13 @@ export const STEPS: readonly string[] = [
   CREATE TABLE agents (agent_id text PRIMARY KEY, definition text NOT NULL, created_at bigint NOT NULL, checksum bigint);
   CREATE TABLE apis (api_id text PRIMARY KEY, definition text NOT NULL, created_at bigint NOT NULL, checksum bigint);
   CREATE TABLE knowledge_bases (base_id text PRIMARY KEY, definition text NOT NULL, created_at bigint NOT NULL);
-  CREATE TABLE tool_pins (name text PRIMARY KEY, hash text NOT NULL, pinned_at bigint NOT NULL);
+  CREATE TABLE tool_pins (
+    name text PRIMARY KEY,
+    hash text NOT NULL,
+    pinned_at bigint NOT NULL,
+    definition text,
+    refused text
+  );
 
   CREATE TABLE workflows (
     name text NOT NULL,

@@ -10,6 +10,7 @@ import type {
   ThreadMessage,
   ThreadMessageRow,
   ThreadStore,
+  ThreadSummary,
   ThreadView,
 } from '../store.ts';
 import type { Database, Queries } from './database.ts';
@@ -61,6 +62,20 @@ export function threadStore(database: Database, node: number): ThreadStore {
 
     askedAt: async (owner, threadId, at) =>
       (await read.all<{ messageId: string }>(ASKED_AT, owner, threadId, at)).map(({ messageId }) => messageId),
+
+    list: async (view, { after, limit }) => {
+      const [column, name] = 'owner' in view ? ['owner', view.owner] : ['agent_id', view.agentId];
+      // An agent learns nothing of what others were asked in the same thread.
+      const asked = 'owner' in view ? null : view.agentId;
+      const found: ThreadSummary[] = [];
+      const threads = await read.all<{ threadId: string }>(threadsOf(column), name, after, limit);
+      for (const { threadId } of threads) {
+        const owner = (await ownerOf({ ...view, threadId })) ?? '';
+        const summary = await read.get<Omit<ThreadSummary, 'owner' | 'threadId'>>(SUMMARY, owner, threadId, asked);
+        if (summary !== undefined) found.push({ owner, threadId, ...summary });
+      }
+      return found;
+    },
 
     page: async (view, { after, limit, maxBytes }) => {
       const owner = await ownerOf(view);
@@ -174,6 +189,11 @@ const ASKED_AT = `
   ORDER BY sequence`;
 const LAST_WRITER =
   'SELECT owner FROM thread_messages WHERE agent_id = $1 AND thread_id = $2 ORDER BY at DESC, sequence DESC LIMIT 1';
+const threadsOf = (column: string) => `
+  SELECT DISTINCT thread_id AS "threadId" FROM thread_messages WHERE ${column} = $1 AND thread_id > $2 ORDER BY 1 LIMIT $3`;
+const SUMMARY = `
+  SELECT agent_id AS "agentId", at AS "lastAt", COUNT(*) OVER () AS messages FROM thread_messages
+  WHERE owner = $1 AND thread_id = $2 AND ($3::text IS NULL OR agent_id = $3) ORDER BY sequence DESC LIMIT 1`;
 const PLACE_OF = `
   SELECT MAX(sequence) AS sequence FROM thread_messages
   WHERE owner = $1 AND thread_id = $2 AND message_id = $3 AND is_answer = 0`;
