@@ -196,7 +196,7 @@ export class Conversation {
       this.#speaker = principal.id;
       if (caller === undefined) this.#attach(principal);
     }
-    if (this.#speaker !== undefined && principal.role === 'agent' && principal.id !== this.#speaker) {
+    if (this.#speaker !== undefined && principal.kind === 'agent' && principal.id !== this.#speaker) {
       return failure('forbidden');
     }
     const message = await read.whole();

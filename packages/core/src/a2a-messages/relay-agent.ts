@@ -33,7 +33,7 @@ export interface RelayAgentOptions {
   readonly signatures: Signatures;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** How far the times of its answers may be from ours; as the spec has it unless told. */
+  /** How far the times of its answers may be from ours. Default: as the spec has it. */
   readonly window?: FreshnessWindow;
 }
 
@@ -74,7 +74,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
     ...(reach.whenReachable !== undefined && { whenReachable: () => reach.whenReachable?.() }),
     async *answer(envelope, call) {
       // Nobody answers for a sender without a key, so nothing is sent abroad for one in the name of this server.
-      if (call.principal.role === 'anonymous') return yield { part: 'failure', failure: failure('forbidden') };
+      if (call.principal.kind === 'anonymous') return yield { part: 'failure', failure: failure('forbidden') };
       const stamp = { id: ids.hex(), now: clock.now() };
       const told = a2aMessagesDialect.fromEnvelope(envelope, stamp);
       if (!told.ok) return yield agentFailed(told.issues[0]?.message ?? 'This cannot be said in an A2A message.');
@@ -130,9 +130,9 @@ interface PeerQuestion {
  */
 function onBehalfOf(
   { parameters, ...payload }: RequestMessage['payload'],
-  { id, role }: Principal,
+  { id, kind }: Principal,
 ): RequestMessage['payload'] {
-  return { ...payload, parameters: { ...parameters, on_behalf_of: { agent_id: id, proven: role !== 'anonymous' } } };
+  return { ...payload, parameters: { ...parameters, on_behalf_of: { agent_id: id, proven: kind !== 'anonymous' } } };
 }
 
 interface Asked {

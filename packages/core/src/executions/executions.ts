@@ -20,6 +20,7 @@ import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
 import type { RunPlace } from '../runs/run-place.ts';
 import type { RunTable } from '../runs/run-table.ts';
 import type {
+  EffectRow,
   ExecutionAccepted,
   ExecutionKey,
   ExecutionRow,
@@ -126,12 +127,14 @@ export class Executions {
    */
   async execute(asked: Asked, context: ExecuteContext): Promise<Begun> {
     const { planner, runs, clock, ids } = this.#options;
-    const { principal, idempotencyKey, waits, hops = 0, requestId } = context;
+    const { principal, idempotencyKey, planHash, waits, hops = 0, requestId } = context;
     const planned = await planner.compile(asked, principal);
     if (!planned.ok) {
       this.#noteRefused(asked, planned.findings, principal);
       throw new Refused(refusalOf(planned.findings));
     }
+    if (planHash !== undefined && planHash !== planned.plan.hash)
+      throw new Refused(otherPlan(planHash, planned.plan.hash));
     const row: ExecutionRow = {
       owner: principal.id,
       executionId: asked.workflow.executionId ?? `exec-${ids.hex()}`,
@@ -187,6 +190,14 @@ export class Executions {
     const row = await this.#options.store.find(key);
     if (row === undefined) return undefined;
     return row.end?.result ?? soFar ?? JSON.stringify(runningResult(row, NO_RESULTS));
+  }
+
+  /** What was asked for, and what it did to the world or learned from it, as far as that is recorded. */
+  async record(key: ExecutionKey): Promise<RecordedExecution | undefined> {
+    await this.#ensure(key);
+    const { store } = this.#options;
+    const row = await store.find(key);
+    return row && { request: row.request, planHash: row.digest, effects: await store.effects(row) };
   }
 
   /** An execution of the owner, to read what it tells from any number on. */
@@ -469,8 +480,27 @@ export class Executions {
   }
 }
 
+/** An execution as it is on the disk. */
+export interface RecordedExecution {
+  /** JSON text: the workflow, and how it is run. */
+  readonly request: string;
+  readonly planHash: string;
+  readonly effects: readonly EffectRow[];
+}
+
+function otherPlan(expected: string, hash: string): Failure {
+  const suggestions = ['look at the plan again, and send its hash', 'leave Plan-Hash out to run it as it is'];
+  return failure(
+    'conflict',
+    { suggestions },
+    `The plan has changed: expected ${expected.slice(0, 80)}; it is ${hash}.`,
+  );
+}
+
 export interface ExecuteContext {
   readonly principal: Principal;
+  /** It runs only if its plan has this hash. */
+  readonly planHash?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   /** How many workflows and agents stand between the first caller and this. */
   readonly hops?: number;

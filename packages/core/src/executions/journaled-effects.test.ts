@@ -104,7 +104,7 @@ async function begun(store = memoryStore()) {
     askTarget: nothingAsked,
     askPerson: {} as AskPerson,
     context: {
-      principal: { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS },
+      principal: { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS },
       signal: new Ending(),
       deadline: 1000,
       hops: 0,

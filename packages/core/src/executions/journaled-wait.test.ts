@@ -11,7 +11,7 @@ import type { StoredData } from './stored-data.ts';
 import { UsedSecrets } from './used-secrets.ts';
 
 const key = { owner: 'ann', executionId: 'e1' };
-const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
+const ann: Principal = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 test('a Wait that a restart comes upon takes what is left of it, and one that is over takes no time', async () => {
   const { clock, process } = await begun();

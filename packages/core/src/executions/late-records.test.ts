@@ -14,7 +14,7 @@ import { openWorkflows } from './workflows.ts';
 
 // Durable before acknowledged, and nothing runs twice: also for executions whose record is written with their end.
 
-const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
+const ann: Principal = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS };
 const get = {
   fetch: { ApiCall: { method: 'GET', url: 'https://api.example.com/users', outputPath: '/workflow/users' } },
 };

@@ -47,9 +47,9 @@ export interface WorkflowsOptions {
   readonly limits?: WorkflowsConfig;
   /** Of the lines of a workflow. */
   readonly jsonLimits?: JsonLimits;
-  /** Those of the spec unless told. */
+  /** Default: those of the specification. */
   readonly operations?: LoadedOperations;
-  /** How long what has ended is kept; a day unless told. */
+  /** How long what has ended is kept. Default: a day. */
   readonly keepMs?: number;
   /** The time by which old data is deleted. Default: the clock. */
   readonly purgeTime?: Pick<PurgeTime, 'now'>;

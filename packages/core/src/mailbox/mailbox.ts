@@ -8,7 +8,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
-import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
+import type { RequestKey, Store, ThreadListView, ThreadPage, ThreadSummary } from '../store/store.ts';
 import { everyHour } from '../time/every-hour.ts';
 import { anonymousOwner, anonymousPrefix } from './anonymous.ts';
 import type { AnonymousQuota } from './anonymous-quota.ts';
@@ -120,7 +120,7 @@ export class MailboxService {
     const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
     this.#checkIdentity(whole, sender);
     const key = { owner: principal.id, requestId: whole.messageId ?? '' };
-    const hasThread = whole.metadata.threadId !== null && principal.role !== 'anonymous';
+    const hasThread = whole.metadata.threadId !== null && principal.kind !== 'anonymous';
     const { message, warnings = [] } = hasThread ? await this.#withReplyTo(whole, key) : { message: whole };
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key, principal);
@@ -128,11 +128,11 @@ export class MailboxService {
     const found = directory.find(message, principal);
     // The server itself takes the answer to a question.
     const addressed = reply === undefined ? found : { ...found, target: undefined };
-    if (principal.role === 'anonymous') this.#checkListed(addressed, principal);
+    if (principal.kind === 'anonymous') this.#checkListed(addressed, principal);
     const isThere = reply !== undefined || engine.router.has(addressed.target ?? engine.router.defaultAgent ?? '');
     const { target, from } = isThere ? addressed : await this.#asAnswered(addressed, { ...key, idempotencyKey });
     const envelope = { ...mailboxEnvelopeOf(message, { target, from, sender: principal, warnings }), ...reply };
-    const seen = principal.role === 'anonymous' ? await this.#admitAnonymous(message, sender) : undefined;
+    const seen = principal.kind === 'anonymous' ? await this.#admitAnonymous(message, sender) : undefined;
 
     const call: Call = {
       principal,
@@ -155,7 +155,7 @@ export class MailboxService {
     { target, principal }: { readonly target: string | undefined; readonly principal: Principal },
   ): number | undefined {
     const { engine, clock, settings } = this.#options;
-    if (from.callbackUrl === null && principal.role === 'anonymous') return undefined;
+    if (from.callbackUrl === null && principal.kind === 'anonymous') return undefined;
     const agent = engine.router.find(target ?? engine.router.defaultAgent ?? '');
     return agent?.whenReachable?.() === undefined ? undefined : clock.now().getTime() + settings.holdMs;
   }
@@ -249,6 +249,11 @@ export class MailboxService {
     return { ...found, to: { ...found.to, callbackUrl: null } };
   }
 
+  /** Threads of a sender, or those in which an agent was asked, in the order of their ids. */
+  threads(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]> {
+    return this.#options.store.threads.list(view, range);
+  }
+
   /** A thread, for who takes part in it. What is another's looks like what is not there. */
   async thread(
     threadId: string,
@@ -323,12 +328,12 @@ export class MailboxService {
     return row === undefined ? undefined : replyTo;
   }
 
-  async #checkCallback(url: string, key: RequestKey, { role }: Principal): Promise<void> {
+  async #checkCallback(url: string, key: RequestKey, { kind }: Principal): Promise<void> {
     const { gate, store, outbox, callbackLimits } = this.#options;
     const { owner } = key;
     // A repeat owes nothing new.
     if ((await store.requests.find(key)) !== undefined) return;
-    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: role === 'anonymous' });
+    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: kind === 'anonymous' });
     if (await store.outbox.isDisabled(owner, addressOf(url))) {
       refuseField('/from/callbackUrl', 'callbackUrl is disabled: it has answered 410 Gone to this sender before');
     }

@@ -38,9 +38,9 @@ export function isOpen(questions: OpenQuestions, asked: AskedMessage, messageId:
 }
 
 /** What a reply to a question asks of the server, in place of an agent; `undefined` when the message is none. */
-export function answerRequestIn(message: MailboxMessage, { role }: Principal) {
+export function answerRequestIn(message: MailboxMessage, { kind }: Principal) {
   const questionId = repliedQuestion(message.metadata.replyTo);
-  if (questionId === undefined || role === 'anonymous') return undefined;
+  if (questionId === undefined || kind === 'anonymous') return undefined;
   return { method: 'chat.user_answer', params: { ...answerParams(message), question_id: questionId } };
 }
 

@@ -260,7 +260,7 @@ interface Asked {
 
 /** Why a caller may not answer: in words, or `not_found` where it may not learn of the question either. */
 function refusalOf({ open, askers }: Asked, { principal, isToolCall = false }: Answerer): string | undefined {
-  const isOwner = principal.id === open.owner && principal.role !== 'anonymous';
+  const isOwner = principal.id === open.owner && principal.kind !== 'anonymous';
   if (!isOwner && !allows(principal.permissions.operations, ANSWER_OPERATION)) return 'not_found';
   if (askers.has(principal.id)) return 'An agent cannot answer the question of a request that it answers.';
   if (isToolCall && !ANSWERED_BY_TOOLS.has(open.question.kind)) {

@@ -1,4 +1,4 @@
-import { type E2AResponse, encodeResponse, type Json } from '@dragoman/protocols';
+import { type E2AResponse, encodeResponse, type Json, LONG_TEXT } from '@dragoman/protocols';
 import { hasNoMembers } from '../json/is-empty.ts';
 
 /** A frame as the JSON text that is journaled and sent: the same bytes for every reader. */
@@ -44,10 +44,10 @@ export class FrameWriter {
 
 /**
  * The engine keeps what was put together as its pieces until somebody looks inside. Twenty pieces a frame, kept until the
- * frame is durable, cost the garbage collector more than writing them did.
+ * frame is durable, cost the garbage collector more than writing them did. A long text is nearly all one piece.
  */
 function inOnePiece(text: string): string {
-  if (text.includes('\n')) throw new Error('the text of a frame has more than one line');
+  if (text.length <= LONG_TEXT && text.includes('\n')) throw new Error('the text of a frame has more than one line');
   return text;
 }
 

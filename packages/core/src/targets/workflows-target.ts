@@ -35,7 +35,7 @@ export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
     },
     // Planning decides what an ad hoc workflow may use, operation by operation.
     refusal({ method }, principal) {
-      if (principal.role === 'anonymous') return failure('forbidden');
+      if (principal.kind === 'anonymous') return failure('forbidden');
       if (Object.hasOwn(METHODS, method ?? '') || mayRun(principal, method ?? '')) return undefined;
       const suggestions = [`ask the operator for permissions.workflows to include ${JSON.stringify(method)}`];
       return failure('forbidden', { suggestions });

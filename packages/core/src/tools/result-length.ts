@@ -5,7 +5,43 @@ import { isLargerThan } from './plain-json.ts';
 /** What one result may say: the beginning of what is longer, of a text itself, of anything else its JSON. */
 export function inLength(data: Json, limit = MAX_RESULT): { readonly data: Json; readonly truncated: boolean } {
   if (!isLargerThan(data, limit)) return { data, truncated: false };
-  return { data: cutTo(typeof data === 'string' ? data : JSON.stringify(data), limit), truncated: true };
+  const text = typeof data === 'string' ? data : JSON.stringify(new Shortening(limit).shorten(data));
+  return { data: cutTo(text, limit), truncated: true };
+}
+
+/** Leaves out what stands behind the first `limit` characters of a value's JSON: a result may be far longer. */
+class Shortening {
+  #left: number;
+
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  shorten(value: Json): Json {
+    if (typeof value === 'string') {
+      const kept = this.#left < value.length ? value.slice(0, Math.max(0, this.#left)) : value;
+      this.#left -= value.length + 2;
+      return kept;
+    }
+    // The bracket before the first, or the comma before the next; a number may have a single digit.
+    this.#left -= 1;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      for (const [at, item] of value.entries()) {
+        const kept = this.shorten(item);
+        if (this.#left < 0) return [...value.slice(0, at), kept];
+      }
+      return value;
+    }
+    let members = 0;
+    for (const key in value) {
+      this.#left -= key.length + 3;
+      const kept = this.shorten(value[key] as Json);
+      members += 1;
+      if (this.#left < 0) return Object.fromEntries([...Object.entries(value).slice(0, members - 1), [key, kept]]);
+    }
+    return value;
+  }
 }
 
 /** Characters of JSON. */

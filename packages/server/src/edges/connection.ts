@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Clock, Principal, UnreadAccount } from '@dragoman/core';
-import { type Failure, failure } from '@dragoman/protocols';
+import { type Clock, type Principal, stringOf, type UnreadAccount } from '@dragoman/core';
+import { type Failure, failure, LONG_TEXT } from '@dragoman/protocols';
 import type { RawData, WebSocket } from 'ws';
 import type { Connection, Reserved } from '../http/route.ts';
 import type { CallerPlaces } from './caller-places.ts';
@@ -35,10 +35,11 @@ export class ServedSocket implements Connection {
   /** As long as the peer has not proven who it is. */
   #unproven: { readonly maxBytes: number; readonly held: HeldBytes } | undefined;
 
-  readonly #unread: string[] = [];
+  /** Text, and the bytes of what is long: to decode it at once would hold up everybody. */
+  readonly #unread: (string | Buffer)[] = [];
   #taken = 0;
   #unreadLength = 0;
-  #reader: ((result: IteratorResult<string, undefined>) => void) | undefined;
+  #reader: ((result: Read | Promise<Read>) => void) | undefined;
   #hasEnded = false;
 
   readonly #waiting: Sending[] = [];
@@ -82,7 +83,7 @@ export class ServedSocket implements Connection {
       this.#tracker.feed(chunk, clock.elapsed());
       this.#holdBytes();
     };
-    // Before the library's own listener, which unmasks the bytes in place.
+    // Before the library's own listener, which keeps the bytes and unmasks them in place.
     socket.prependListener('data', follow);
     webSocket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     webSocket.on('ping', () => this.#countPing());
@@ -202,8 +203,8 @@ export class ServedSocket implements Connection {
   }
 
   /** A message that came within one read is judged when the route takes it. */
-  #isTooLong(text: string): boolean {
-    return this.#unproven !== undefined && text.length > this.#unproven.maxBytes;
+  #isTooLong(message: string | Buffer): boolean {
+    return this.#unproven !== undefined && message.length > this.#unproven.maxBytes;
   }
 
   #refuseTooLong(): void {
@@ -228,26 +229,29 @@ export class ServedSocket implements Connection {
       this.close(1003, 'text only');
       return;
     }
-    const text = data.toString();
-    this.#rates.count(this.#sender, { messages: 1, bytes: text.length });
+    // The library gives all messages as one buffer, its default.
+    const bytes = data as Buffer;
+    this.#rates.count(this.#sender, { messages: 1, bytes: bytes.length });
+    // What is short is decoded at once: its buffer is a part of a larger one, which it would keep.
+    const message = bytes.length > LONG_TEXT ? bytes : bytes.toString();
     if (this.#reader !== undefined) {
       const reader = this.#reader;
-      if (this.#isTooLong(text)) this.#refuseTooLong();
+      if (this.#isTooLong(message)) this.#refuseTooLong();
       else {
         this.#reader = undefined;
-        reader({ done: false, value: text });
+        reader(readResult(message));
       }
       return;
     }
-    this.#unread.push(text);
-    this.#unreadLength += text.length;
+    this.#unread.push(message);
+    this.#unreadLength += message.length;
     this.#holdBytes();
     const { maxUnreadMessages, maxBufferedBytes } = this.#limits;
     if (this.#unread.length >= maxUnreadMessages || this.#unreadLength > maxBufferedBytes) this.#webSocket.pause();
   }
 
   /** A sender past its rate waits here; the socket is paused as soon as enough is unread. */
-  #next(): Promise<IteratorResult<string, undefined>> {
+  #next(): Promise<Read> {
     const delayMs = this.#hasEnded ? 0 : this.#rates.delay(this.#sender);
     if (delayMs === 0) return this.#take();
     return this.#clock.wait(delayMs, this.signal).then(
@@ -256,17 +260,17 @@ export class ServedSocket implements Connection {
     );
   }
 
-  #take(): Promise<IteratorResult<string, undefined>> {
-    const text = this.#unread.shift();
-    this.#unreadLength -= text?.length ?? 0;
+  #take(): Promise<Read> {
+    const message = this.#unread.shift();
+    this.#unreadLength -= message?.length ?? 0;
     this.#holdBytes();
     if (this.#webSocket.isPaused && this.#unread.length === 0 && !this.#hasEnded) {
       this.#tracker.readOn(this.#clock.elapsed());
       this.#webSocket.resume();
     }
-    if (text !== undefined && this.#isTooLong(text)) this.#refuseTooLong();
-    else if (text !== undefined) {
-      const result = { done: false, value: text } as const;
+    if (message !== undefined && this.#isTooLong(message)) this.#refuseTooLong();
+    else if (message !== undefined) {
+      const result = readResult(message);
       this.#taken += 1;
       // A chunk has room for thousands of messages of nonsense: others must not wait for the end of them.
       return this.#taken % MESSAGES_A_TURN === 0
@@ -340,6 +344,14 @@ export interface SocketParts {
   readonly places: CallerPlaces;
   /** Counts the bytes that the peer has not read. */
   readonly unread: UnreadAccount | undefined;
+}
+
+type Read = IteratorResult<string, undefined>;
+
+/** A long message is decoded over several turns of the event loop. */
+function readResult(message: string | Buffer): Read | Promise<Read> {
+  if (typeof message === 'string') return { done: false, value: message };
+  return stringOf({ parts: [message] }).then((value) => ({ done: false, value }));
 }
 
 interface Sending {

@@ -56,3 +56,21 @@ test('it tells how long the message is that has begun, in all its frames and bef
   tracker.feed(frame({ opcode: 0, payload: 'b'.repeat(70_000) }).subarray(0, 14), 4);
   expect(tracker.messageBytes).toBe(70_300);
 });
+
+test('a long frame is unmasked as it arrives, however its bytes are cut, and others are left as they are', () => {
+  const text = 'é'.repeat(40_000);
+  const short = frame({ payload: 'b'.repeat(65_535) });
+  const sent = Buffer.concat([frame({ payload: text }), short, frame({ payload: text })]);
+  for (const size of [1, 3, 13, 1000, sent.length]) {
+    const tracker = new FrameTracker();
+    const seen = Buffer.from(sent);
+    for (let at = 0; at < seen.length; at += size) tracker.feed(seen.subarray(at, at + size), at);
+    const frames = [seen.subarray(0, 80_014), seen.subarray(80_014, -80_014), seen.subarray(-80_014)];
+    expect(frames[1]?.equals(short)).toBe(true);
+    for (const long of [frames[0], frames[2]]) {
+      // FIN and text, the mask bit and a length of eight bytes, and a mask that changes nothing.
+      expect(long?.subarray(0, 14).toString('hex')).toBe('81ff000000000001388000000000');
+      expect(long?.subarray(14).toString()).toBe(text);
+    }
+  }
+});

@@ -1,6 +1,9 @@
 /**
  * Follows the frames of a WebSocket byte by byte, far enough to know whether a message has begun and not ended: the
  * WebSocket library tells of whole messages only, and a peer could keep one open for ever.
+ *
+ * Unmasks long frames as their bytes arrive. The library does so when a frame is complete, in one go, and holds the event loop
+ * for tens of milliseconds.
  */
 export class FrameTracker {
   /** When the message or control frame that is not complete began; `undefined` between messages. */
@@ -9,26 +12,30 @@ export class FrameTracker {
   messageBytes = 0;
   /** Memory that the library holds for it. 0 between messages. */
   heldBytes = 0;
-  readonly #header = new Uint8Array(14);
+  readonly #header = new Uint8Array(LONGEST_HEADER);
   #have = 0;
   #need = 2;
   #payloadLeft = 0;
   /** Between the first fragment of a message and its last. */
   #inMessage = false;
 
+  /** Called before the library has the chunk. The mask of a long frame becomes zero in it, and the payload is unmasked. */
   feed(chunk: Uint8Array, now: number): void {
     let at = 0;
     while (at < chunk.length) {
       this.since ??= now;
       if (this.#payloadLeft > 0) {
         const taken = Math.min(this.#payloadLeft, chunk.length - at);
+        if (this.#isLong) this.#unmask(chunk.subarray(at, at + taken));
         this.#payloadLeft -= taken;
         this.heldBytes += taken;
         at += taken;
         if (this.#payloadLeft === 0) this.#endFrame();
         continue;
       }
-      this.#header[this.#have++] = chunk[at++] ?? 0;
+      this.#header[this.#have++] = chunk[at] ?? 0;
+      if (this.#isLong && this.#have > MASK_AT) chunk[at] = 0;
+      at += 1;
       if (this.#have === 2) this.#need = headerLength(this.#header);
       if (this.#have < this.#need) continue;
       this.#payloadLeft = payloadLength(this.#header);
@@ -46,6 +53,17 @@ export class FrameTracker {
   get #isControl(): boolean {
     const [first = 0] = this.#header;
     return (first & 0x08) !== 0;
+  }
+
+  /** Masked, and with the header that only a payload of more than 65,535 bytes needs. */
+  get #isLong(): boolean {
+    return this.#need === LONGEST_HEADER;
+  }
+
+  #unmask(bytes: Uint8Array): void {
+    const mask = this.#header.subarray(MASK_AT);
+    const position = payloadLength(this.#header) - this.#payloadLeft;
+    for (let at = 0; at < bytes.length; at++) bytes[at] = (bytes[at] ?? 0) ^ (mask[(position + at) & 3] ?? 0);
   }
 
   #endFrame(): void {
@@ -76,5 +94,8 @@ function payloadLength(header: Uint8Array): number {
   return length === 126 ? view.getUint16(2) : Number(view.getBigUint64(2));
 }
 
+/** Two bytes, a length of eight, and the mask behind them. */
+const LONGEST_HEADER = 14;
+const MASK_AT = 10;
 /** What a chunk takes in memory beside its bytes: the library keeps each by itself. */
 const CHUNK_BYTES = 128;

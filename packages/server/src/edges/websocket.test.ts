@@ -68,6 +68,18 @@ describe('a connection', () => {
     expect(texts(peer)).toEqual(sent);
   });
 
+  test('carries long texts between short ones, in order', async () => {
+    const peer = await upgrade(await startEdge({ sockets: [echo()] }), ['X-API-Key: ada']);
+    // Characters of two and four bytes, so that some of them lie across every cut.
+    const long = 'xé😀'.repeat(100_000);
+    const sent = ['first', long, 'second', `${long}!`, 'third'];
+    peer.say(Buffer.concat(sent.map((payload) => frame({ payload }))));
+    await peer.hears((heard) => readFrames(heard).length === 5);
+    const heard = texts(peer);
+    expect(heard.map((text) => text.length)).toEqual(sent.map((text) => text.length));
+    expect(heard.every((text, at) => text === sent[at])).toBe(true);
+  });
+
   test('whose peer sends more than its rate is read more slowly, and loses nothing', async () => {
     const clock = new TestClock();
     const intake = openIntake({ clock, rates: { messagesPerMinute: 530_000 } });
@@ -234,7 +246,8 @@ describe('a slow reader', () => {
 test('a route that does not read holds the peer back', async () => {
   const connections: Connection[] = [];
   const edge = await startEdge({ sockets: [held(connections)] });
-  const peer = await upgrade(edge);
+  // With a key: the rate of an anonymous peer would keep the test waiting for half a minute.
+  const peer = await upgrade(edge, ['X-API-Key: ada']);
   const message = frame({ payload: 'x'.repeat(64 * 1024) });
   let said = 0;
   for (; said < 1000 && peer.socket.writableLength < 1024 * 1024; said++) {
