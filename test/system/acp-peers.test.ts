@@ -96,7 +96,7 @@ test.skipIf(noGoose)('goose answers with the provider of the environment', { tim
   const names = ['GOOSE_PROVIDER', 'GOOSE_MODEL', 'OPENAI_API_KEY', 'OPENAI_HOST', 'GOOSE_DISABLE_KEYRING'];
   const set = names.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name] as string]]));
   const env = { ...Object.fromEntries(set), HOME: folder, GOOSE_MODE: 'approve' };
-  const goose = { driver: 'acp', command: 'goose', args: ['acp', '--with-builtin', 'developer'], env } as const;
+  const goose = { driver: 'acp' as const, command: 'goose', args: ['acp', '--with-builtin', 'developer'], env };
   await using system = await System.start({ config: { agents: { goose } } });
   const { api_key: key } = await system.caller('ada-agent');
   const params = { content: 'say hello' };
