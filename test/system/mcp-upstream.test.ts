@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, test } from 'vitest';
+import { call } from './call.ts';
 import { moduleAgent, System } from './system.ts';
 
 // Prompts and resources of MCP servers in the configuration, seen by clients of this server.
@@ -88,4 +89,20 @@ test.each([
   await expect(client.readResource({ uri: 'test://static-text' })).rejects.toThrow('There is no resource');
   await expect(client.getPrompt({ name: 'test_simple_prompt' })).rejects.toThrow('Unknown prompt');
   await client.close();
+});
+
+test('documents are for those who may search their knowledge base', async () => {
+  const json = { agents: ['one-agent'], documents: [{ id: 'returns', title: 'Returns', text: 'Thirty days.' }] };
+  const put = { method: 'PUT', path: '/admin/v1/knowledge/rules', key: system.adminKey, json };
+  expect((await call(system.url, put)).status).toBe(201);
+  const uri = 'knowledge://rules/returns';
+  const client = await connected('2026-07-28', one);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('search_knowledge');
+  expect((await client.listResources()).resources).toContainEqual(expect.objectContaining({ uri, name: 'Returns' }));
+  expect((await client.readResource({ uri })).contents).toMatchObject([{ text: 'Thirty days.' }]);
+  await client.close();
+  const other = await connected('2026-07-28', all);
+  expect((await other.listTools()).tools.map(({ name }) => name)).not.toContain('search_knowledge');
+  await expect(other.readResource({ uri })).rejects.toThrow('There is no resource');
+  await other.close();
 });

@@ -58,7 +58,14 @@ export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-co
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
 export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf-a2a/push-notifications.ts';
-export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
+export {
+  type EventId,
+  eventIdIn,
+  LfA2aTasks,
+  type NumberedEvent,
+  type OpenTask,
+  type SendContext,
+} from './endpoints/lf-a2a/tasks.ts';
 export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
 export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
 export {
@@ -70,7 +77,7 @@ export {
 export { Engine, type EngineOptions } from './engine/engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
-export type { Executions } from './executions/executions.ts';
+export type { Executions, RecordedExecution } from './executions/executions.ts';
 export { FileStorage } from './executions/file-storage.ts';
 export {
   DEFAULT_WORKFLOW_LIMITS,
@@ -85,6 +92,7 @@ export { openWorkflows, type WorkflowService, type WorkflowsOptions } from './ex
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
+export { type EgressEntry, EgressLog } from './gate/egress-log.ts';
 export type { Gate, InboundAnswer, OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';
@@ -101,6 +109,7 @@ export { KnowledgeBaseDefinition, SearchRequest } from './knowledge/definition.t
 export type { Embedder } from './knowledge/embedder.ts';
 export { EndpointEmbedder, type EndpointEmbedderOptions } from './knowledge/endpoint-embedder.ts';
 export { type Found, type KnowledgeOptions, KnowledgeSearch } from './knowledge/knowledge.ts';
+export { KnowledgeTool } from './knowledge/knowledge-tool.ts';
 export { apiSource } from './knowledge/sources/apis.ts';
 export { documentSource } from './knowledge/sources/documents.ts';
 export { endpointSource } from './knowledge/sources/endpoints.ts';
@@ -123,8 +132,9 @@ export { modifiedAt } from './modules/load-module.ts';
 export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
-export { Pins } from './pins/pins.ts';
+export { type PinChange, Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports/ports.ts';
+export type { LogLine } from './ports/recent-lines.ts';
 export { endOrphans } from './processes/orphans.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export {

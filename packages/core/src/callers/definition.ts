@@ -25,7 +25,12 @@ export const DriverShape = {
   properties: {
     driver: { enum: DRIVERS, description: 'How the agent is reached.' },
     module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
-    url: { type: 'string', minLength: 1, description: 'http, e2a-ws, a2a: where the agent listens. acp: an ACP server, over a WebSocket for ws:// and wss://, over Streamable HTTP for http:// and https://.' },
+    url: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'http, e2a-ws, a2a: where the agent listens. acp: an ACP server, over a WebSocket for ws:// and wss://, over Streamable HTTP for http:// and https://.',
+    },
     card: {
       type: 'string',
       minLength: 1,

@@ -8,7 +8,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
-import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
+import type { RequestKey, Store, ThreadListView, ThreadPage, ThreadSummary } from '../store/store.ts';
 import { everyHour } from '../time/every-hour.ts';
 import { anonymousOwner, anonymousPrefix } from './anonymous.ts';
 import type { AnonymousQuota } from './anonymous-quota.ts';
@@ -247,6 +247,11 @@ export class MailboxService {
     if (key === undefined || another !== undefined) return noMessage();
     const found = await this.#answerTo(key);
     return { ...found, to: { ...found.to, callbackUrl: null } };
+  }
+
+  /** Threads of a sender, or those in which an agent was asked, in the order of their ids. */
+  threads(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]> {
+    return this.#options.store.threads.list(view, range);
   }
 
   /** A thread, for who takes part in it. What is another's looks like what is not there. */

@@ -162,6 +162,7 @@ export class SqliteStore implements Store {
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
     askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
+    list: (view, range) => this.#ask('listThreads', view, range),
     page: (view, range) => this.#ask('threadPage', view, range),
     latest: (key, range) => this.#ask('latestInThread', key, range),
     purge: async ({ messages, counts }) => {
@@ -222,7 +223,9 @@ export class SqliteStore implements Store {
 
   readonly pins: PinStore = {
     put: (row) => this.#ask('putPin', row),
+    refuse: (name, hash) => this.#ask('refusePin', name, hash),
     list: () => this.#ask('listPins'),
+    definition: (name) => this.#ask('pinnedDefinition', name),
   };
 
   readonly pushConfigs: PushConfigStore = {

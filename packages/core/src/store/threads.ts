@@ -45,6 +45,20 @@ export type ThreadView =
   | { readonly owner: string; readonly threadId: string }
   | { readonly agentId: string; readonly threadId: string };
 
+/** A thread in a list. */
+export interface ThreadSummary {
+  readonly owner: string;
+  readonly threadId: string;
+  /** Who answered last, or was asked last. */
+  readonly agentId: string;
+  /** Of those that are kept. */
+  readonly messages: number;
+  readonly lastAt: number;
+}
+
+/** Whose threads: those of an owner, or those in which an agent was asked. */
+export type ThreadListView = { readonly owner: string } | { readonly agentId: string };
+
 export interface ThreadPage {
   readonly rows: readonly ThreadMessageRow[];
   /** Whether there is more behind the last row. */
@@ -95,6 +109,8 @@ export interface ThreadStore {
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
   /** The ids of what was asked in the owner's thread at this very millisecond. */
   askedAt(owner: string, threadId: string, at: number): Promise<string[]>;
+  /** Threads whose id comes after `after`, in the order of their ids. Of an agent, each is that of the owner who wrote last. */
+  list(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]>;
   /** The messages after `after` in order. An agent sees the thread of the owner who wrote last. */
   page(view: ThreadView, range: ThreadRange): Promise<ThreadPage>;
   /** The newest messages of a conversation that stand before this one in the thread, oldest first. */

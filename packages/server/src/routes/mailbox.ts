@@ -109,6 +109,21 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
     },
     {
       method: 'GET',
+      path: '/a2a/threads',
+      access: 'agent',
+      counts: false,
+      summary:
+        'Your threads, in the order of their ids; ?as=agent: those in which you were asked. ?after=ID&limit=50 pages through them.',
+      parameters: [
+        textParameter('as', 'As whom you take part. Default: sender.', PARTS),
+        textParameter('after', 'The next of the page before. Default: from the beginning.'),
+        integerParameter('limit', 'At most so many, up to 200. Default: 50.'),
+      ],
+      wordFailure,
+      handle: (request) => threads(request, context),
+    },
+    {
+      method: 'GET',
       path: '/a2a/threads/:thread_id',
       access: 'agent',
       owned: true,
@@ -170,6 +185,29 @@ function messageIn(json: Outcome<Json>, dialect: Dialect<MailboxWire>, now: Date
   return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text }] }, text);
 }
 
+async function threads(request: InboundRequest, { mailbox }: MailboxContext): Promise<Answer | Failure> {
+  const { query } = request;
+  const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
+  if (isFailure(limit)) return limit;
+  const part = query.get('as') ?? 'sender';
+  if (!PARTS.includes(part)) {
+    const message = `as must be one of ${PARTS.join(', ')}; got ${JSON.stringify(part.slice(0, 40))}`;
+    return failure('invalid_message', { issues: [{ pointer: '/as', code: 'enum', message }] }, message);
+  }
+  const { id } = callerOf(request);
+  const range = { after: query.get('after') ?? '', limit: limit.value };
+  const rows = await mailbox.threads(part === 'agent' ? { agentId: id } : { owner: id }, range);
+  const listed = rows.map(({ threadId, agentId, messages, lastAt, owner }) => ({
+    threadId,
+    agent: agentId,
+    sender: owner,
+    messages,
+    lastAt: new Date(lastAt).toISOString(),
+  }));
+  const next = rows.length === limit.value ? (rows.at(-1)?.threadId ?? null) : null;
+  return { status: 200, headers: PRIVATE, json: { threads: listed, next } };
+}
+
 /** Why a response of another mailbox answers nothing that was sent from here. */
 function responseFault({ replyTo, metadata }: MailboxResponse): string | undefined {
   if (repliedQuestion(replyTo) === undefined) return `got a response that replies to ${show(replyTo)}`;
@@ -199,6 +237,7 @@ function shown(message: JsonObject, isOwner: boolean): JsonObject {
     : { ...message, from: hidden(message['from']) };
 }
 
+const PARTS: readonly string[] = ['sender', 'agent'];
 const KEY_REQUIRED = failure('unauthenticated', {}, UNLISTED);
 
 /** What a mailbox says of a message that it has not answered yet. */

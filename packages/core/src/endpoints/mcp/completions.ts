@@ -1,5 +1,6 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { CompleteParams } from '@dragoman/protocols/mcp';
+import type { KnowledgeBases } from '../../knowledge/bases.ts';
 import { refuse } from '../../refusals/refused.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
@@ -12,6 +13,7 @@ import type { Upstream } from './upstream.ts';
 export interface CompletionsOptions {
   readonly store: Pick<Store, 'sessions'>;
   readonly stored: Pick<StoredWorkflows, 'list'>;
+  readonly bases: Pick<KnowledgeBases, 'listFor'>;
   readonly catalogue: McpCatalogue;
   readonly prompts: McpPrompts;
   readonly upstream: Upstream;
@@ -50,12 +52,17 @@ export class McpCompletions {
   }
 
   async #own({ ref, argument, context }: CompleteParams, { principal, agentId }: McpCall): Promise<readonly string[]> {
-    const { store, stored, catalogue } = this.#options;
+    const { store, stored, bases, catalogue } = this.#options;
     const begins = (text: string) => text.startsWith(argument.value);
     if (ref.uri?.startsWith('a2e:') === true)
       return stored
         .list(principal)
-        .flatMap(({ name }) => name)
+        .map(({ name }) => name)
+        .filter(begins);
+    if (argument.name === 'base')
+      return bases
+        .listFor(principal)
+        .map(({ id }) => id)
         .filter(begins);
     if (argument.name === 'agent') return (await catalogue.agents(principal, agentId)).filter(begins);
     if (argument.name !== 'session') return [];

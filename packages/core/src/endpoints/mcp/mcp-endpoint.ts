@@ -16,6 +16,7 @@ import {
   unsupportedVersion,
 } from '@dragoman/protocols/mcp';
 import type { Engine } from '../../engine/engine.ts';
+import type { KnowledgeBases } from '../../knowledge/bases.ts';
 import type { Clock, Ids, Log } from '../../ports/ports.ts';
 import { failureOf } from '../../refusals/refused.ts';
 import type { Store } from '../../store/store.ts';
@@ -48,6 +49,7 @@ export interface McpEndpointOptions {
   /** Those of the configuration. */
   readonly servers: Pick<McpServers, 'servers' | 'ready'>;
   readonly stored: StoredWorkflows;
+  readonly bases: Pick<KnowledgeBases, 'listFor'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;

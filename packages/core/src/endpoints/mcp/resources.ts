@@ -2,6 +2,7 @@ import { type Json, type JsonObject, newEnvelope, newProvenance } from '@dragoma
 import { AnswerFold } from '@dragoman/protocols/mcp';
 import type { Principal } from '../../call/principal.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { KnowledgeBases } from '../../knowledge/bases.ts';
 import type { Ids, Log } from '../../ports/ports.ts';
 import { refuse } from '../../refusals/refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
@@ -15,6 +16,7 @@ export interface ResourcesOptions {
   readonly engine: Engine;
   readonly store: Pick<Store, 'sessions'>;
   readonly stored: Pick<StoredWorkflows, 'list'>;
+  readonly bases: Pick<KnowledgeBases, 'listFor'>;
   readonly ids: Ids;
   readonly log: Log;
   readonly upstream: Upstream;
@@ -35,7 +37,7 @@ export class McpResources {
 
   /** The conversations used last, and the workflows this caller may run. */
   async list(asker: Asker): Promise<JsonObject[]> {
-    const { store, stored, upstream } = this.#options;
+    const { store, stored, bases, upstream } = this.#options;
     const { principal } = asker;
     const { rows } = await store.sessions.list(principal.id, { offset: 0, limit: MOST_SESSIONS });
     return [
@@ -51,6 +53,14 @@ export class McpResources {
         description,
         mimeType: 'application/jsonl',
       })),
+      ...bases.listFor(principal).flatMap(({ id, documents }) =>
+        documents.slice(0, MOST_DOCUMENTS).map((document) => ({
+          uri: `knowledge://${encodeURIComponent(id)}/${encodeURIComponent(document.id)}`,
+          name: document.title ?? document.id,
+          description: `A document of the knowledge base ${id}.`,
+          mimeType: 'text/plain',
+        })),
+      ),
       ...(asker.agentId === undefined ? await upstream.resources(asker) : []),
     ];
   }
@@ -126,6 +136,12 @@ export class McpResources {
     const found = this.#options.stored.list(principal).find((one) => one.name === name);
     return found && { mimeType: 'application/jsonl', text: found.text };
   }
+
+  document(baseId: string, documentId: string, principal: Principal): JsonObject | undefined {
+    const base = this.#options.bases.listFor(principal).find(({ id }) => id === baseId);
+    const found = base?.documents.find(({ id }) => id === documentId);
+    return found && { mimeType: 'text/plain', text: found.text };
+  }
 }
 
 /** A turn as `history.get` tells it, newest first. */
@@ -154,6 +170,10 @@ const READERS: readonly (readonly [RegExp, Read])[] = [
     (resources, [agent = '', session = ''], principal) => resources.session(agent, session, principal),
   ],
   [/^a2e:\/\/workflows\/([^/?]+)$/, (resources, [name = ''], principal) => resources.workflow(name, principal)],
+  [
+    /^knowledge:\/\/([^/?]+)\/([^/?]+)$/,
+    (resources, [base = '', id = ''], principal) => resources.document(base, id, principal),
+  ],
 ];
 
 export const RESOURCE_TEMPLATES = [
@@ -168,6 +188,7 @@ export const RESOURCE_TEMPLATES = [
     description: 'What was said in a conversation with an agent.',
   },
   { uriTemplate: 'a2e://workflows/{name}', name: 'workflow', description: 'A stored workflow as JSON lines.' },
+  { uriTemplate: 'knowledge://{base}/{document}', name: 'document', description: 'A document of a knowledge base.' },
 ] as const;
 
 function decoded(part: string | undefined): string {
@@ -179,3 +200,5 @@ function decoded(part: string | undefined): string {
 }
 
 const MOST_SESSIONS = 50;
+/** Of each knowledge base. search_knowledge finds the others. */
+const MOST_DOCUMENTS = 100;

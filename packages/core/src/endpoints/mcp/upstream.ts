@@ -14,8 +14,8 @@ export interface UpstreamOptions {
   readonly log: Log;
 }
 
-/** Whose servers are asked, and until when. */
-export interface Asking {
+/** The caller on whose behalf servers are asked, and how long. */
+export interface UpstreamCaller {
   readonly principal: Principal;
   readonly signal: AbortSignal;
 }
@@ -37,7 +37,7 @@ export class Upstream {
     this.#options = options;
   }
 
-  prompts(asking: Asking): Promise<UpstreamItem[]> {
+  prompts(asking: UpstreamCaller): Promise<UpstreamItem[]> {
     return this.#each(asking, 'prompts', async (server, options) =>
       all(async (cursor) => {
         const page = await server.ask(asking.signal, (client) => client.listPrompts(cursor, options));
@@ -46,7 +46,7 @@ export class Upstream {
     );
   }
 
-  async resources(asking: Asking): Promise<JsonObject[]> {
+  async resources(asking: UpstreamCaller): Promise<JsonObject[]> {
     const found = await this.#each(asking, 'resources', async (server, options) => {
       const resources = await all(async (cursor) => {
         const page = await server.ask(asking.signal, (client) => client.listResources(cursor, options));
@@ -57,7 +57,7 @@ export class Upstream {
     return found.map(({ definition }) => definition);
   }
 
-  templates(asking: Asking): Promise<UpstreamItem[]> {
+  templates(asking: UpstreamCaller): Promise<UpstreamItem[]> {
     return this.#each(asking, 'resources', async (server, options) =>
       all(async (cursor) => {
         const page = await server.ask(asking.signal, (client) => client.listTemplates(cursor, options));
@@ -77,7 +77,7 @@ export class Upstream {
   }
 
   /** Of the first server that has this resource; `undefined` when none has. */
-  async read(uri: string, { principal, signal }: Asking): Promise<JsonObject | undefined> {
+  async read(uri: string, { principal, signal }: UpstreamCaller): Promise<JsonObject | undefined> {
     if (OWN_URI.test(uri)) return undefined;
     for (const server of await this.#able(principal, 'resources')) {
       if (!server.allowsResource(uri)) continue;
@@ -107,7 +107,7 @@ export class Upstream {
   }
 
   async #each(
-    { principal, signal }: Asking,
+    { principal, signal }: UpstreamCaller,
     capability: 'prompts' | 'resources',
     read: (server: McpServer, options: { signal: AbortSignal; timeout: number }) => Promise<readonly object[]>,
   ): Promise<UpstreamItem[]> {

@@ -7,10 +7,12 @@ import type {
   RequestKey,
   SaidRange,
   SessionKey,
+  ThreadListView,
   ThreadMessage,
   ThreadMessageRow,
   ThreadPage,
   ThreadRange,
+  ThreadSummary,
   ThreadView,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -35,6 +37,17 @@ export function threadReads(database: Database) {
   const lastWriter = database.prepare(
     'SELECT owner FROM thread_messages WHERE agent_id = ? AND thread_id = ? ORDER BY at DESC, sequence DESC LIMIT 1',
   );
+  const nextOfOwner = database.prepare(
+    'SELECT thread_id AS "threadId" FROM thread_messages WHERE owner = ? AND thread_id > ? ORDER BY thread_id LIMIT 1',
+  );
+  const nextOfAgent = database.prepare(
+    'SELECT thread_id AS "threadId" FROM thread_messages WHERE agent_id = ? AND thread_id > ? ORDER BY thread_id LIMIT 1',
+  );
+  const countOf = database.prepare(`
+    SELECT count(*) AS messages FROM thread_messages WHERE owner = ? AND thread_id = ? AND agent_id = COALESCE(?, agent_id)`);
+  const lastOf = database.prepare(`
+    SELECT agent_id AS "agentId", at AS "lastAt" FROM thread_messages
+    WHERE owner = ? AND thread_id = ? AND agent_id = COALESCE(?, agent_id) ORDER BY sequence DESC LIMIT 1`);
   const placeOf = database.prepare(`
     SELECT MAX(sequence) AS sequence FROM thread_messages
     WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0`);
@@ -69,6 +82,24 @@ export function threadReads(database: Database) {
 
     askedAt: (owner: string, threadId: string, at: number): string[] =>
       (asked.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
+
+    /** One step into the index finds the next thread, however many messages the one before has. */
+    listThreads(view: ThreadListView, { after, limit }: { after: string; limit: number }): ThreadSummary[] {
+      const [next, name] = 'owner' in view ? [nextOfOwner, view.owner] : [nextOfAgent, view.agentId];
+      // An agent learns nothing of what others were asked in the same thread.
+      const asked = 'owner' in view ? null : view.agentId;
+      const found: ThreadSummary[] = [];
+      let row = next.get(name, after) as { threadId: string } | undefined;
+      while (row !== undefined && found.length < limit) {
+        const { threadId } = row;
+        const owner = ownerOf({ ...view, threadId }) ?? '';
+        const { messages } = countOf.get(owner, threadId, asked) as { messages: number };
+        const last = lastOf.get(owner, threadId, asked) as Pick<ThreadSummary, 'agentId' | 'lastAt'>;
+        found.push({ owner, threadId, messages, ...last });
+        row = next.get(name, threadId) as { threadId: string } | undefined;
+      }
+      return found;
+    },
 
     threadPage(view: ThreadView, { after, limit, maxBytes }: ThreadRange): ThreadPage {
       const { threadId } = view;
