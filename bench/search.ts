@@ -153,6 +153,6 @@ const log: Log = { debug() {}, info() {}, warn: (fields, message) => console.err
 const all = ['*'];
 const ANYBODY: Principal = {
   id: 'anybody',
-  role: 'agent',
+  kind: 'agent',
   permissions: { operations: all, apis: all, credentials: all, agents: all, tools: all, workflows: all },
 };

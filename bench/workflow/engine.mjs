@@ -9,7 +9,7 @@ const [folder, apiPort] = process.argv.slice(2);
 const origin = `http://127.0.0.1:${apiPort}`;
 const AT_ONCE = 32;
 const SLICE_MS = 2000;
-const CALLER = { id: 'bench-client', role: 'agent', permissions: ALL_PERMISSIONS };
+const CALLER = { id: 'bench-client', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 const store = await openSqliteStore({ folder, onFatal: (error) => console.error(error) });
 const gate = openGate({ clock, log: SILENT, allow: [{ host: '127.0.0.1', port: Number(apiPort) }] });

@@ -20,7 +20,10 @@ export async function httpPage(): Promise<string> {
       const body = typeof reference === 'string' ? reference.split('/').at(-1) : undefined;
       const group = groupOf(path);
       if (isTwin(path, paths)) continue;
-      const both = name.replace(ONE_AGENT, isTwin(path.replace(ONE_AGENT, `$1${AGENT}`), paths) ? `$1[${AGENT}]` : '$1');
+      const both = name.replace(
+        ONE_AGENT,
+        isTwin(path.replace(ONE_AGENT, `$1${AGENT}`), paths) ? `$1[${AGENT}]` : '$1',
+      );
       const row = `| \`${both}\` | ${keyFor(operation.security)} | ${operation.summary} |`;
       groups.set(group, [...(groups.get(group) ?? []), row]);
       const schema = body === undefined ? media : components.schemas[body];

@@ -8,6 +8,7 @@ export const PAGES: readonly (readonly [path: string, heading: string])[] = [
   ['/console/tools', 'Tools'],
   ['/console/agents', 'Agents'],
   ['/console/questions', 'Questions'],
+  ['/console/mailbox', 'Mailbox'],
   ['/console/outbox', 'Outbox'],
   ['/console/keys', 'Keys'],
   ['/console/connect', 'Connect'],

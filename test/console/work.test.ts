@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { createClient } from '@dragoman/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moduleAgent, System } from '../system/system.ts';
@@ -11,6 +15,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
   if (browser === undefined) return;
   let system: System;
   let agent = '';
+  const notes = mkdtempSync(join(tmpdir(), 'dragoman-notes-'));
   const open = (width = 1280) => ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey, width });
   beforeAll(async () => {
     const agents = {
@@ -25,6 +30,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
         default_agent: 'echo',
         agents,
         tools: [moduleAgent('tools').module],
+        mcp_servers: { bad: { command: process.execPath, args: [MCP_SERVER, join(notes, 'notes'), 'nonsense'] } },
         // Nobody listens there: callbacks to it are dead after the first try.
         mailbox: { requests_per_minute: 1000, callbacks: { retries: 0 } },
         gate: { callbacks: ['127.0.0.1:9'] },
@@ -33,7 +39,10 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     const everything = { agents: ['*'], tools: ['*'], operations: ['*'], workflows: ['*'], apis: ['*'] };
     agent = (await system.caller('ada', { permissions: everything })).api_key;
   });
-  afterAll(() => system[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await system[Symbol.asyncDispose]();
+    rmSync(notes, { recursive: true, force: true });
+  });
 
   test('a message is answered in the chat, and the conversation is there after a reload', async () => {
     await using visit = await open();
@@ -100,6 +109,33 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     visit.expectHarmless();
   });
 
+  test("an administrator finds somebody else's request by protocol and text, and cancels it", async () => {
+    const bob = await system.caller('bob', { permissions: { agents: ['*'] } });
+    const client = createClient({ url: system.url, key: bob.api_key });
+    const answer = client.send({ params: { note: 'a needle' } }, { agent: 'held', requestId: 'of-bob' });
+    for await (const _ of answer) break;
+    await expect(createClient({ url: system.url, key: 'a-guess' }).workflows.limits()).rejects.toThrow();
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/requests');
+    await page.getByLabel('Protocol').selectOption('e2a');
+    await page.getByLabel('Changed within').selectOption('1 hour');
+    await page.getByLabel('Text in the message').fill('A NEEDLE');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/text=A\+NEEDLE/);
+    await page.getByRole('link', { name: 'of-bob' }).waitFor();
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.getByRole('link', { name: 'of-bob' }).click();
+    await page.getByRole('button', { name: 'Cancel it' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();
+    await page.locator('.frames .failed').waitFor();
+    expect((await answer.final()).body).toMatchObject({ code: 'E2A.CANCELLED' });
+    await visit.go('/');
+    await page.getByRole('link', { name: /Failed logins from 127\.0\.0\.1/ }).waitFor();
+    await page.getByRole('row', { name: /held/ }).waitFor();
+    visit.expectHarmless();
+  });
+
   test('the list of requests continues by itself after a restart of the server', async () => {
     await using visit = await open();
     const { page } = visit;
@@ -123,6 +159,39 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.locator('svg.graph [data-step=pause]').waitFor();
     await page.getByRole('button', { name: 'Run' }).click();
     await page.locator('svg.graph .success[data-step=keep]').waitFor();
+    await page.getByRole('link', { name: /first-look/ }).click();
+    await page.locator('svg.graph .success[data-step=keep]').waitFor();
+    await page.getByText('waited, until').waitFor();
+    const keep = page.getByRole('listitem').filter({ hasText: 'stored a value' });
+    await keep.getByText('Input').click();
+    await keep.getByRole('region', { name: 'Input of keep' }).getByText('/workflow/now').waitFor();
+    await page.goBack();
+    await page.getByText('Valid').waitFor();
+    await page.getByText('Approve it').click();
+    for (const [description, duration] of [
+      ['the first', 500],
+      ['the second', 20],
+    ] as const) {
+      await page.getByLabel('Name').fill('look');
+      await page.getByLabel('Description').fill(description);
+      await page.getByRole('button', { name: 'Store', exact: true }).click();
+      await page.getByRole('region', { name: 'Versions' }).getByText(description).waitFor();
+      if (duration === 20) break;
+      await page.goBack();
+      const text = page.getByRole('textbox', { name: 'Workflow, JSON lines' });
+      await text.click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('{"type":"operationUpdate","operationId":"p","operation":{"Wait":{"duration":20}}}');
+      await page.keyboard.press('Enter');
+      await page.keyboard.type('{"type":"beginExecution","executionId":"x","operationOrder":["p"]}');
+      await page.getByText('Approve it').click();
+    }
+    await page.getByRole('button', { name: /Compare with version 2/ }).click();
+    await page.locator('.diff .removed', { hasText: 'GetCurrentDateTime' }).waitFor();
+    await page.locator('.diff .added', { hasText: '"p"' }).first().waitFor();
+    expect(await visit.violations()).toEqual([]);
+    await visit.go('/console/workflows');
+    await page.getByText('Valid').waitFor();
     const editor = page.getByRole('textbox', { name: 'Workflow, JSON lines' });
     await editor.click();
     await page.keyboard.press('Control+a');
@@ -151,6 +220,30 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     visit.expectHarmless();
   });
 
+  test('a changed MCP tool is shown as a difference, refused, and accepted after another look', async () => {
+    const client = createClient({ url: system.url, key: agent });
+    const call = (method: string, params: object) => client.send({ method, params: { ...params } }, { agent: 'tools' });
+    expect((await call('bad__echo', { say: 'aa' }).final()).status).toBe('succeeded');
+    await call('bad__change', {}).final();
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/');
+    await page.getByRole('link', { name: /bad__echo has changed/ }).click();
+    await page.locator('.diff .removed').first().waitFor();
+    await page.locator('.diff .added').first().waitFor();
+    await page.getByRole('button', { name: 'Refuse it' }).click();
+    await page.getByText('This change was refused').waitFor();
+    expect((await call('bad__echo', { say: 'aa' }).final()).status).toBe('failed');
+    await page.getByRole('button', { name: 'Accept the change' }).click();
+    await page.getByText('The definition has changed').waitFor({ state: 'detached' });
+    expect((await call('bad__echo', { say: 'aa' }).final()).status).toBe('succeeded');
+    await visit.go('/console/tools');
+    await page.locator('summary', { hasText: 'bad' }).click();
+    await page.getByLabel('Log of bad').getByText('a tool has changed and is held').waitFor();
+    expect(await visit.violations()).toEqual([]);
+    visit.expectHarmless();
+  });
+
   test('a callback that was given up is shown, and tried again', async () => {
     const client = createClient({ url: system.url, key: agent });
     const from = { name: 'Ada', callbackUrl: 'https://127.0.0.1:9/answer' };
@@ -162,6 +255,29 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     expect(page.url()).toContain('/console/outbox?state=dead');
     await page.getByRole('button', { name: 'Try again now' }).click();
     await page.locator('section.panel ol li').nth(1).waitFor({ state: 'attached' });
+    await page.getByText('What is sent').click();
+    await page
+      .getByRole('region', { name: /What is sent of/ })
+      .getByText('webhook-id')
+      .waitFor();
+    await page.getByRole('button', { name: 'All to this host' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'All to this host' }).click();
+    await page.locator('section.panel ol li').nth(2).waitFor({ state: 'attached' });
+    await client.mailbox.send({
+      from: 'Ada',
+      to: { name: 'echo' },
+      message: 'of a *plan*',
+      metadata: { threadId: 'plans' },
+    });
+    await visit.go('/console/mailbox');
+    await page.getByRole('link', { name: /plans/ }).click();
+    await page.getByRole('log').locator('em', { hasText: 'plan' }).first().waitFor();
+    expect(await visit.violations()).toEqual([]);
+    await visit.go('/console/keys');
+    await page
+      .getByRole('row', { name: /failed .* ada POST 127\.0\.0\.1:9/ })
+      .first()
+      .waitFor();
     visit.expectHarmless();
   });
 
@@ -171,11 +287,13 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await visit.go('/console/keys');
     await page.getByLabel('Agent id').fill('ada');
     await page.getByLabel('What it is for').fill('made in the console');
+    await page.getByLabel('Expires after').selectOption('30 days');
     await page.keyboard.press('Enter');
     const key = await page.locator('.notice code').innerText();
     const client = createClient({ url: system.url, key });
     expect((await client.workflows.limits()).agent_id).toBe('ada');
     const row = page.getByRole('row', { name: /made in the console/ });
+    await row.getByText('in 30 d').or(row.getByText('in 29 d')).waitFor();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
     await row.getByText('revoked').waitFor();
@@ -210,6 +328,10 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     visit.expectHarmless();
   });
 });
+
+const MCP_SERVER = fileURLToPath(
+  new URL('../../packages/core/src/tools/fixtures/hostile-mcp-server.mjs', import.meta.url),
+);
 
 /** A server that is started again listens at the same port. */
 function freePort(): Promise<number> {

@@ -1,12 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { Readable, Writable } from 'node:stream';
+import type { ChildProcess } from 'node:child_process';
 import * as acp from '@agentclientprotocol/sdk';
+import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client';
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
-import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
+import { Editor, faults, openSession, prompt, startAcp, stdioStream } from './acp-editor.ts';
 import { call } from './call.ts';
 import { Caller } from './caller.ts';
 import { moduleAgent, System } from './system.ts';
@@ -22,55 +20,6 @@ const { api_key: key } = await system.caller('editor-agent');
 const { api_key: strangersKey } = await system.caller('other-agent');
 const caller = new Caller(system, key);
 
-// What goes over the line is checked against the official schema of version 1, whatever the SDK makes of it.
-const require = createRequire(import.meta.url);
-const schemaFile = require.resolve('@agentclientprotocol/sdk').replace(/\/dist\/.*/, '/schema/v1/schema.json');
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
-ajv.addSchema(JSON.parse(readFileSync(schemaFile, 'utf8')), 'acp');
-const faults: unknown[] = [];
-
-function check(name: string, value: unknown): void {
-  const validate = ajv.getSchema(`acp#/$defs/${name}`);
-  if (validate?.(value) !== true) faults.push({ name, value, errors: validate?.errors });
-}
-
-/** A stream whose messages from the server are checked as they pass. */
-function checked(stream: acp.Stream): acp.Stream {
-  const asked = new Map<unknown, string>();
-  const look = new TransformStream({
-    transform(message: Record<string, unknown>, controller) {
-      const { method, id, params, result, error } = message;
-      if (method === 'session/update') check('SessionNotification', params);
-      else if (method === 'session/request_permission') check('RequestPermissionRequest', params);
-      else if (method === 'elicitation/create') check('CreateElicitationRequest', params);
-      else if (error !== undefined) check('Error', error);
-      else if (result !== undefined) check(RESULTS[asked.get(id) ?? ''] ?? 'ExtResponse', result);
-      controller.enqueue(message);
-    },
-  });
-  const note = new TransformStream({
-    transform(message: Record<string, unknown>, controller) {
-      if (message['id'] !== undefined && message['method'] !== undefined)
-        asked.set(message['id'], String(message['method']));
-      controller.enqueue(message);
-    },
-  });
-  void note.readable.pipeTo(stream.writable as WritableStream).catch(() => {});
-  return {
-    readable: stream.readable.pipeThrough(look as never) as acp.Stream['readable'],
-    writable: note.writable as acp.Stream['writable'],
-  };
-}
-
-const RESULTS: Readonly<Record<string, string>> = {
-  initialize: 'InitializeResponse',
-  'session/new': 'NewSessionResponse',
-  'session/load': 'LoadSessionResponse',
-  'session/list': 'ListSessionsResponse',
-  'session/prompt': 'PromptResponse',
-  'session/set_config_option': 'SetSessionConfigOptionResponse',
-};
-
 const children: ChildProcess[] = [];
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
@@ -83,68 +32,16 @@ const transports = {
       WebSocket: WebSocket as never,
       headers: { authorization: `Bearer ${apiKey}` },
     }),
+  'Streamable HTTP': (path = '/acp', apiKey = key) =>
+    createHttpStream(`${system.url}${path}`, { headers: { authorization: `Bearer ${apiKey}` } }),
   stdio: (path = '/acp', apiKey = key) => {
     const agent = path.startsWith('/acp/agents/') ? ['--agent', path.slice('/acp/agents/'.length)] : [];
-    const child = spawn(process.execPath, [system.command, 'acp', '--url', system.url, ...agent], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_KEY: apiKey },
-    });
+    const child = startAcp(system.command, ['--url', system.url, ...agent], { DRAGOMAN_KEY: apiKey });
     children.push(child);
-    return acp.ndJsonStream(
-      Writable.toWeb(child.stdin) as WritableStream<Uint8Array>,
-      Readable.toWeb(child.stdout) as ReadableStream<Uint8Array>,
-    );
+    return stdioStream(child);
   },
 };
 
-/** What the client has seen, and how it answers permission requests. */
-class Editor {
-  readonly updates: acp.SessionNotification[] = [];
-  readonly permissions: acp.RequestPermissionRequest[] = [];
-  permit: (request: acp.RequestPermissionRequest) => Promise<string | undefined> = async () => undefined;
-
-  get text(): string {
-    return this.updates
-      .flatMap(({ update }) =>
-        update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text' ? [update.content.text] : [],
-      )
-      .join('');
-  }
-
-  get kinds(): string[] {
-    return this.updates.map(({ update }) => update.sessionUpdate);
-  }
-
-  run<T>(stream: acp.Stream, work: (context: acp.ClientContext) => Promise<T>): Promise<T> {
-    return acp
-      .client({ name: 'editor' })
-      .onNotification(acp.methods.client.session.update, ({ params }) => {
-        this.updates.push(params);
-      })
-      .onRequest(acp.methods.client.session.requestPermission, async ({ params }) => {
-        this.permissions.push(params);
-        const optionId = await this.permit(params);
-        return { outcome: optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId } };
-      })
-      .connectWith(checked(stream), async (context) => {
-        const info = await context.request(acp.methods.agent.initialize, {
-          protocolVersion: acp.PROTOCOL_VERSION,
-          clientCapabilities: {},
-        });
-        expect(info).toMatchObject({
-          protocolVersion: 1,
-          agentInfo: { name: 'dragoman' },
-          agentCapabilities: { loadSession: true },
-        });
-        return work(context);
-      });
-  }
-}
-
-const open = (context: acp.ClientContext) =>
-  context.request(acp.methods.agent.session.new, { cwd: '/work', mcpServers: [] });
-const prompt = (context: acp.ClientContext, sessionId: string, text = 'work') =>
-  context.request(acp.methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text }] });
 const openQuestions = async () => {
   const listed = await call(system.url, { path: '/e2a/questions', key });
   return ((await listed.json()) as { questions: { request_id: string; question_id: string }[] }).questions;
@@ -154,7 +51,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
   test('prompts the default agent and sees its answer stream', async () => {
     const editor = new Editor();
     await editor.run(connect(), async (context) => {
-      const { sessionId, configOptions } = await open(context);
+      const { sessionId, configOptions } = await openSession(context);
       expect(configOptions).toMatchObject([{ id: 'agent', type: 'select', currentValue: 'worker' }]);
       expect(await prompt(context, sessionId)).toEqual({ stopReason: 'end_turn' });
       expect(editor.text).toContain('Hello world');
@@ -166,7 +63,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     const editor = new Editor();
     editor.permit = async () => 'allow';
     await editor.run(connect(), async (context) => {
-      const { sessionId } = await open(context);
+      const { sessionId } = await openSession(context);
       const chosen = await context.request(acp.methods.agent.session.setConfigOption, {
         sessionId,
         configId: 'agent',
@@ -177,7 +74,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
       expect(editor.permissions).toHaveLength(1);
     });
     await new Editor().run(connect('/acp/agents/asker'), async (context) => {
-      expect((await open(context)).configOptions).toEqual([]);
+      expect((await openSession(context)).configOptions).toEqual([]);
     });
   });
 
@@ -185,7 +82,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     const editor = new Editor();
     editor.permit = async () => optionId;
     await editor.run(connect('/acp/agents/asker'), async (context) => {
-      const { sessionId } = await open(context);
+      const { sessionId } = await openSession(context);
       await prompt(context, sessionId);
       expect(editor.kinds.indexOf('tool_call')).toBeGreaterThanOrEqual(0);
       expect(editor.permissions).toMatchObject([
@@ -199,7 +96,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     const editor = new Editor();
     editor.permit = () => new Promise(() => {});
     await editor.run(connect('/acp/agents/asker'), async (context) => {
-      const { sessionId } = await open(context);
+      const { sessionId } = await openSession(context);
       const answered = prompt(context, sessionId);
       await expect.poll(() => editor.permissions.length).toBe(1);
       const [question] = await openQuestions();
@@ -214,7 +111,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     const editor = new Editor();
     editor.permit = () => new Promise(() => {});
     await editor.run(connect('/acp/agents/asker'), async (context) => {
-      const { sessionId } = await open(context);
+      const { sessionId } = await openSession(context);
       const answered = prompt(context, sessionId);
       await expect.poll(() => editor.permissions.length).toBe(1);
       await context.notify(acp.methods.agent.session.cancel, { sessionId });
@@ -228,7 +125,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
   test('refuses a second prompt of a session, and one of a session that is not open', async () => {
     const editor = new Editor();
     await editor.run(connect('/acp/agents/worker'), async (context) => {
-      const { sessionId } = await open(context);
+      const { sessionId } = await openSession(context);
       const answered = prompt(context, sessionId, 'hold');
       await expect.poll(() => editor.updates.length).toBeGreaterThan(0);
       await expect(prompt(context, sessionId)).rejects.toMatchObject({ code: -32600 });
@@ -241,7 +138,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
   test('lists sessions, loads one with what was said, and deletes it', async () => {
     let sessionId = '';
     await new Editor().run(connect(), async (context) => {
-      ({ sessionId } = await open(context));
+      ({ sessionId } = await openSession(context));
       await prompt(context, sessionId, 'the first thing');
     });
     const editor = new Editor();
@@ -264,7 +161,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     let sessionId = '';
     const [first, editor] = [new Editor(), new Editor()];
     await first.run(connect('/acp/agents/worker'), async (context) => {
-      ({ sessionId } = await open(context));
+      ({ sessionId } = await openSession(context));
       void prompt(context, sessionId, 'hold').catch(() => {});
       await expect.poll(() => first.text).toBe('begun');
     });
@@ -282,7 +179,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
   test('does not find the session of another caller', async () => {
     let sessionId = '';
     await new Editor().run(connect(), async (context) => {
-      ({ sessionId } = await open(context));
+      ({ sessionId } = await openSession(context));
     });
     await new Editor().run(connect('/acp', strangersKey), async (context) => {
       await expect(

@@ -23,7 +23,7 @@ interface BuiltServers {
 }
 
 /**
- * Makes JavaScript of the server's source once for all tests: a loader would do it anew at each start, and to bundle takes longer
+ * Makes JavaScript of the server's source once for all tests: a loader would do it again at each start, and to bundle takes longer
  * than most of them. Unlike what `builtFromSource` makes, nearly all it depends on is inside: these tests start it hundreds of times.
  */
 export async function setup({ provide }: TestProject): Promise<() => void> {

@@ -47,7 +47,7 @@ const message = (message_type: string, payload: JsonObject) => (): JsonObject =>
 });
 const gateway = (method: string, params: JsonObject) => (): JsonObject => ({ request_id: fresh(), method, params });
 
-/** What is sound at each door, made anew each time: most of it is taken once. */
+/** What is sound at each door, made again each time: most of it is taken once. */
 const DOORS: Readonly<Record<string, { path: string; sound: () => JsonObject; method?: string; isAdmin?: boolean }>> = {
   'a chat': {
     path: '/e2a',

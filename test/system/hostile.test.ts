@@ -159,20 +159,20 @@ describe('text that is none', () => {
       Buffer.from('"}}'),
     ]);
 
-  test('bytes that are not UTF-8 are refused by HTTP, not mended', async () => {
-    const body = broken('mended');
+  test('bytes that are not UTF-8 are refused by HTTP, not repaired', async () => {
+    const body = broken('repaired');
     const fields = [AUTH, 'Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close'];
     const heard = await exchange(
       port,
       Buffer.concat([Buffer.from(head({ method: 'POST', path: '/e2a', host, fields })), body]),
     );
     expect(heard).toMatch(/^HTTP\/1.1 400 [\s\S]*"code":"not_utf8"/);
-    expect(await isKnown('mended')).toBe(false);
+    expect(await isKnown('repaired')).toBe(false);
   });
 
   test('and by the WebSocket, with 1007', async () => {
-    expect(await closeOf([frame({ payload: broken('mended-by-socket') })])).toBe(1007);
-    expect(await isKnown('mended-by-socket')).toBe(false);
+    expect(await closeOf([frame({ payload: broken('repaired-by-socket') })])).toBe(1007);
+    expect(await isKnown('repaired-by-socket')).toBe(false);
   });
 
   test('nesting without end is refused with where it is', async () => {

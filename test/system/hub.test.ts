@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import * as acp from '@agentclientprotocol/sdk';
+import { createHttpStream } from '@agentclientprotocol/sdk/experimental/http-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { isObject, type Json, type JsonObject } from '../../packages/protocols/src/json.ts';
 import { NETWORK_TRANSPORTS } from '../../packages/server/src/edges/wire-peer.contract.ts';
@@ -243,6 +245,11 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     cancel: (key, id) => call(system.url, { method: 'POST', path: `/v1/responses/${tasks.get(id) ?? id}/cancel`, key }),
     ask: (key, question) => askByOpenAi(key, question, '/v1/responses'),
   },
+  'ACP over Streamable HTTP': {
+    requestId: (id) => tasks.get(id) ?? '',
+    cancel: (key, id) => cancelRequest(key, tasks.get(id) ?? id),
+    ask: (key, question) => promptByAcp(key, question),
+  },
   'A2E wire': {
     cancel: async (_, id) => {
       wires.get(id)?.send('tool/cancel/req', { target_id: id });
@@ -386,6 +393,49 @@ async function callByMcp(key: string, { id, target, mode }: Question, session?: 
   const messages: JsonObject[] = [];
   for await (const { data } of answer.events()) messages.push(JSON.parse(data) as JsonObject);
   return messages;
+}
+
+/** What an editor shows: the text of the answer, or the error. */
+async function promptByAcp(key: string, { id, target, mode }: Question): Promise<Outcome> {
+  const content = target.content(mode);
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  const stream = createHttpStream(`${system.url}/acp/agents/${target.agent}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  const updates: acp.SessionUpdate[] = [];
+  const client = acp.client({ name: 'hub' }).onNotification(acp.methods.client.session.update, ({ params }) => {
+    updates.push(params.update);
+  });
+  return client.connectWith(stream, async (context): Promise<Outcome> => {
+    try {
+      await context.request(acp.methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+      const { sessionId } = await context.request(acp.methods.agent.session.new, { cwd: '/work', mcpServers: [] });
+      const answered = context.request(acp.methods.agent.session.prompt, {
+        sessionId,
+        prompt: [{ type: 'text', text }],
+      });
+      answered.catch(() => {});
+      const recorded = expect.poll(() => requestOf(key, sessionId)).toBeTruthy();
+      await Promise.race([recorded, answered]);
+      tasks.set(id, (await requestOf(key, sessionId)) ?? '');
+      const { stopReason } = await answered;
+      const said = updates
+        .map((update) => ('content' in update && memberOf(update.content as Json, 'text')) || '')
+        .join('');
+      const told = said.startsWith('{') || said.startsWith('[') ? (JSON.parse(said) as Json) : { text: said };
+      return { ok: stopReason === 'end_turn', told, progress: updates.length };
+    } catch (error) {
+      const { code, message, data } = error as acp.RequestError;
+      return { ok: false, told: { code, message, data: data as Json } };
+    }
+  });
+}
+
+/** The id of the request of a session. */
+async function requestOf(key: string, sessionId: string): Promise<string | undefined> {
+  const listed = await call(system.url, { path: `/e2a/requests?session=${sessionId}`, key });
+  const { requests = [] } = (await listed.json()) as { requests?: { request_id: string }[] };
+  return requests[0]?.request_id;
 }
 
 /** Streamed: text, JSON where the target has no text to say, or an error. */

@@ -108,6 +108,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /.well-known/ai-catalog.json': { call: () => ({ path: '/.well-known/ai-catalog.json' }) },
   ...mcpRules('/mcp', '/mcp'),
   ...mcpRules('/mcp/agents/{agent_id}', '/mcp/agents/echo'),
+  ...acpRules('/acp', '/acp'),
+  ...acpRules('/acp/agents/{agent_id}', '/acp/agents/echo'),
   ...openAiRules(),
   'POST /a2e/session': { call: () => ({ path: '/a2e/session' }) },
   'POST /a2e/send': {
@@ -130,6 +132,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /a2e/learning': { call: () => ({ path: '/a2e/learning' }) },
   'GET /e2a/requests': { call: () => ({ path: '/e2a/requests' }) },
   'GET /admin/v1/requests': { call: () => ({ path: '/admin/v1/requests' }) },
+  'GET /admin/v1/failed-logins': { call: () => ({ path: '/admin/v1/failed-logins' }) },
   'GET /admin/v1/overview': { call: () => ({ path: '/admin/v1/overview' }) },
   'GET /admin/v1/tools': { call: () => ({ path: '/admin/v1/tools' }) },
   'GET /admin/v1/agent-cards': { call: () => ({ path: '/admin/v1/agent-cards' }) },
@@ -138,6 +141,9 @@ const RULES: Readonly<Record<string, Rule>> = {
     status: 400,
   },
   'POST /admin/v1/agents/{agent_id}/accept': { call: () => ({ path: '/admin/v1/agents/nobody/accept' }), status: 404 },
+  'GET /admin/v1/mcp-servers': { call: () => ({ path: '/admin/v1/mcp-servers' }) },
+  'GET /admin/v1/tools/{name}/change': { call: () => ({ path: '/admin/v1/tools/no__tool/change' }), status: 404 },
+  'POST /admin/v1/tools/{name}/refuse': { call: () => ({ path: '/admin/v1/tools/no__tool/refuse' }), status: 404 },
   'POST /admin/v1/tools/{name}/accept': { call: () => ({ path: '/admin/v1/tools/no__tool/accept' }), status: 404 },
   'POST /admin/v1/agents': {
     call: () => ({ path: '/admin/v1/agents', json: { agent_id: fresh(), permissions: {} } }),
@@ -162,6 +168,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     owned: true,
     words: 'application/json',
   },
+  'GET /a2a/threads': { call: () => ({ path: '/a2a/threads' }), words: 'application/json' },
   'GET /a2a/threads/{thread_id}': {
     call: (id = 'thread-of-owner') => ({ path: `/a2a/threads/${id}` }),
     owned: true,
@@ -193,6 +200,9 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /.well-known/agent-registration.json': { call: () => ({ path: '/.well-known/agent-registration.json' }) },
   'GET /agent': { call: () => ({ path: '/agent' }) },
   'GET /admin/v1/requests/{request_id}': { call: (id = 'of-owner') => ({ path: `/admin/v1/requests/${id}` }) },
+  'POST /admin/v1/requests/{request_id}/cancel': {
+    call: (id = 'of-owner') => ({ path: `/admin/v1/requests/${id}/cancel` }),
+  },
   'DELETE /admin/v1/requests/{request_id}': {
     call: async () => {
       const id = fresh();
@@ -201,6 +211,13 @@ const RULES: Readonly<Record<string, Rule>> = {
     },
   },
   'GET /admin/v1/outbox': { call: () => ({ path: '/admin/v1/outbox' }) },
+  'GET /admin/v1/egress': { call: () => ({ path: '/admin/v1/egress' }) },
+  'GET /admin/v1/outbox/{id}': { call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}` }) },
+  'POST /admin/v1/outbox/{id}/give-up': {
+    call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}/give-up` }),
+    status: 409,
+  },
+  'POST /admin/v1/outbox-hosts/{host}/retry': { call: () => ({ path: '/admin/v1/outbox-hosts/nobody.example/retry' }) },
   'POST /admin/v1/outbox/{id}/retry': {
     call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}/retry` }),
   },
@@ -235,6 +252,11 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'DELETE /api/v1/executions/{execution_id}': {
     call: async (id) => ({ path: `/api/v1/executions/${id ?? (await executed())}` }),
+    owned: true,
+    words: 'application/json',
+  },
+  'GET /api/v1/executions/{execution_id}/record': {
+    call: (id = 'of-owner') => ({ path: `/api/v1/executions/${id}/record` }),
     owned: true,
     words: 'application/json',
   },
@@ -299,7 +321,7 @@ interface Rule {
   readonly needsProof?: boolean;
   /** What the path names is one caller's own. */
   readonly owned?: boolean;
-  /** Of success; 200 unless told. */
+  /** Of success. Default: 200. */
   readonly status?: number;
   /** The content type of a refusal, where it is not a problem of RFC 9457. */
   readonly words?: string;
@@ -393,6 +415,16 @@ function openAiRules(): Record<string, Rule> {
 function mcpRules(route: string, path: string): Record<string, Rule> {
   return {
     [`POST ${route}`]: { call: () => ({ path, ...modern('server/discover') }) },
+    [`GET ${route}`]: { call: () => ({ path }), status: 400 },
+    [`DELETE ${route}`]: { call: () => ({ path }), status: 400 },
+  };
+}
+
+/** Whose a connection is, is tested with the connections of ACP. */
+function acpRules(route: string, path: string): Record<string, Rule> {
+  const json = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: 1 } };
+  return {
+    [`POST ${route}`]: { call: () => ({ path, json }) },
     [`GET ${route}`]: { call: () => ({ path }), status: 400 },
     [`DELETE ${route}`]: { call: () => ({ path }), status: 400 },
   };

@@ -11,7 +11,7 @@ function define(id: string | undefined, options: AgentFlags, { folder = '/here',
   return agentDefinition(id, options, { ...surroundings, terminal: surroundings.terminal, finish: () => {} });
 }
 
-test('a caller alone has no way to be reached, and may call nobody unless told', async () => {
+test('a caller without a driver cannot be reached, and may call nobody by default', async () => {
   expect(await define('desk', {})).toEqual({ agent_id: 'desk', permissions: { agents: [] } });
 });
 

@@ -68,7 +68,7 @@ export function withAgentOptions(command: Command): Command {
     )
     .option('--idempotent', 'it may be asked the same thing twice: its answers come sooner')
     .option('--erc8004 <id>', 'its agentId, eip155:chain:registry:token, by which the mailbox knows it')
-    .option('--public-key <file>', 'what it signs with, the public half in PEM; one it had stays unless told')
+    .option('--public-key <file>', 'its public key for signatures, PEM. Default: the current key stays')
     .option('--no-public-key', 'take away the public key it had')
     .option('--file <file>', 'the whole definition as JSON instead; - reads it from stdin');
 }

@@ -76,5 +76,5 @@ export function reconnecting({ error, waitMs }: Pick<Reconnect, 'error' | 'waitM
   return `${reason} trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
 }
 
-/** An agent that cannot be reached is the operator's to mend, who is told more than whoever asked it. */
+/** An agent that cannot be reached is the operator's to fix, who is told more than whoever asked it. */
 const AGENT_UNWELL = `where the server runs, look at how it is reached: ${PROGRAM} doctor`;

@@ -48,7 +48,7 @@ export function runs<Options extends object>(
   });
 }
 
-/** What an option is for, what it may be, what it is unless told in brackets, and whether it has to be there. */
+/** What an option is for, its values, its default, and whether it is required. */
 function optionDescription({
   description,
   argChoices,

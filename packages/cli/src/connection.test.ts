@@ -63,7 +63,7 @@ describe('the key', () => {
     expect(() => keyFor('nonsense')).toThrow('url must be the address of a server');
   });
 
-  test('that others can read is used, and it is said how to mend that', () => {
+  test('that others can read is used, and it is said how to fix that', () => {
     const folder = devFolder();
     chmodSync(devKeysPath(join(folder, DEFAULT_DEV_DATA)), 0o644);
     expect(keyFor(undefined, folder)?.source).toContain('chmod 600');

@@ -23,14 +23,17 @@ export interface ConnectionOptions {
 export function withConnectionOptions(
   command: Command,
   role: KeyRole,
-  { url = `where the server is (DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})` } = {},
+  {
+    url = `where the server is (DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
+    data = `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`,
+  } = {},
 ): Command {
   const { flag, variable } = ROLES[role];
   command.option('--url <url>', url);
   const told = `(${variable}, or that of a running \`${PROGRAM} dev\`)`;
   if (role === 'agent') command.option(`${flag} <key>`, `the key ${told}`);
   else withAdminKeyOptions(command, told);
-  return command.option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
+  return command.option('--data <folder>', data);
 }
 
 /** On a command line, other users of the machine can see a key. */
@@ -177,7 +180,7 @@ export function findKey({
 
 function sourceOf(devData: string, folder: string): string {
   const path = shortPath(folder, devKeysPath(devData));
-  return areDevKeysPrivate(devData) ? `${path} (mode 600)` : `${path} (others can read it; chmod 600 mends that)`;
+  return areDevKeysPrivate(devData) ? `${path} (mode 600)` : `${path} (others can read it; chmod 600 fixes that)`;
 }
 
 /** Does something with a server; what goes wrong is told in words that help. */

@@ -126,7 +126,7 @@ describe('with dragoman dev running', () => {
     expect(dev.stdout).toMatch(/^Dragoman \S+ is ready at http:\/\/127\.0\.0\.1:\d+ \(\d+ ms\)\n/);
     expect(dev.stdout).toContain('  config   dragoman.yaml\n');
     expect(dev.stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
-    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, patient, away; echo unless told');
+    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, helper, patient, away; default: echo');
     expect(statSync(join(folder, '.dragoman/dev/dev-keys.json')).mode & 0o777).toBe(0o600);
     const pasted = [
       ...dev.stdout.matchAll(/^ {2}(npx dragoman (?:tour|send|watch|explain)(?: .*|)|curl (?:.*\\\n)+ +-d '.*')$/gm),
@@ -256,6 +256,11 @@ describe('with dragoman dev running', () => {
     expect(stderr).toContain('error: DEMO.HALF_WAY: ');
   });
 
+  test('an agent made of a scripted model calls a tool of the demo', async () => {
+    const { code, stdout } = await run('send', '--agent', 'helper', 'how many words is this');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'The tool word_count says: {"words":5,"characters":22}\n' });
+  });
+
   test('an unknown agent is answered with the nearest name, an unknown request with what to look at', async () => {
     const agent = await run('send', '--agent', 'ecoh', 'go');
     expect(agent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did you mean echo?') });
@@ -267,7 +272,7 @@ describe('with dragoman dev running', () => {
     });
   });
 
-  test('an agent that cannot be reached is told as such, and the doctor finds it and says what to mend', async () => {
+  test('an agent that cannot be reached is told as such, and the doctor finds it and says what to fix', async () => {
     const { code, stderr } = await run('send', '--agent', 'away', 'go');
     expect(code).toBe(1);
     expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be asked: nothing listens there');
@@ -279,7 +284,7 @@ describe('with dragoman dev running', () => {
       /^not {2}agent away +nothing answers at http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
     );
     expect(doctor.stdout).toMatch(
-      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it anew: npx dragoman agents add added$/m,
+      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
     );
     await run('agents', 'remove', 'added');
   });

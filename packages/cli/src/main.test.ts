@@ -112,7 +112,7 @@ test.each([
   expect(surroundings.notes).toContain(told);
 });
 
-test('the help says what an option may be, what it is unless told, and that it has to be there', async () => {
+test('the help shows the values of an option, its default, and whether it is required', async () => {
   const helpOf = async (command: string) => {
     const surroundings = new FakeSurroundings();
     await main([...command.split(' '), '--help'], surroundings);

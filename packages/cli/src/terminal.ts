@@ -7,8 +7,6 @@ export interface Terminal {
   /** To stderr: what a person may want to know beside it. */
   note(text: string): void;
   readStdin(): Promise<Uint8Array>;
-  /** The same as it arrives. */
-  stdin(): AsyncIterable<Uint8Array>;
   /** Asks whoever sits at the keyboard and shows nothing of what is typed; not there when nobody does. */
   readonly askHidden?: (prompt: string) => Promise<string | undefined>;
   /** Asks whoever sits at the keyboard; `undefined` when nothing more can be typed. Not there when nobody does. */
@@ -45,7 +43,6 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
     // Not by way of `process.stdin`: it is opened by whoever reads it.
     ...(isatty(0) && stderr.isTTY && { askHidden: (prompt: string) => typedHidden(prompt), ask: typed }),
-    stdin: () => process.stdin,
     async readStdin() {
       const chunks: Buffer[] = [];
       for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));

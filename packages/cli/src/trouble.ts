@@ -3,7 +3,7 @@ import { paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 import { visible } from './visible.ts';
 
-/** Why a command could not do what it was asked, and what mends it. */
+/** Why a command could not do what it was asked, and what fixes it. */
 export interface Trouble {
   readonly code: string;
   readonly message: string;

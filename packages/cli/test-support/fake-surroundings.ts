@@ -37,9 +37,6 @@ export class FakeSurroundings implements Surroundings {
         this.notes += text;
       },
       readStdin: async () => (typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin),
-      async *stdin() {
-        yield typeof stdin === 'string' ? new TextEncoder().encode(stdin) : stdin;
-      },
       isTTY,
       ...(ask !== undefined && { ask }),
       colour: { out: isTTY, note: isTTY },

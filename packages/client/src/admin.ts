@@ -1,10 +1,12 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { ApiAdmin } from './api-admin.ts';
+import { CredentialAdmin } from './credential-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
 import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
+import { type HeldChange, ToolAdmin } from './tool-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
 /** An agent as administration knows it: a caller, a target (`driver`), or both. */
@@ -30,6 +32,8 @@ export interface AgentDefinition {
   /** The folder an `acp` program works in. */
   readonly cwd?: string;
   readonly workspaces?: string[];
+  readonly client_fs?: 'off' | 'local';
+  readonly client_terminal?: 'off' | 'local';
   readonly auth_method?: string;
   readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
   /** `openai`: the base URL of the model server, such as `http://127.0.0.1:11434/v1`. */
@@ -104,33 +108,6 @@ export type KeyRequest = ({ readonly agent_id: string; readonly role?: 'agent' }
   readonly expires_in_seconds?: number;
 };
 
-/** A secret for the vault. */
-export interface CredentialDefinition {
-  /** `bearer-token` stands in a header as `Bearer VALUE`; the others as they are. */
-  readonly type: 'bearer-token' | 'api-key' | 'password' | 'username';
-  /** Never given back. */
-  readonly value: string;
-  /** Where it may be sent: `host` (port 443) or `host:port`. Needed unless its only place is `env`. */
-  readonly hosts?: readonly string[];
-  /** Where in a request it may stand; `env`: in the environment of a program of the configuration. Default: `header`. */
-  readonly places?: readonly ('header' | 'query' | 'body' | 'env')[];
-  readonly description?: string;
-}
-
-/** A credential without its secret. */
-export interface Credential {
-  readonly id: string;
-  readonly type: CredentialDefinition['type'];
-  readonly hosts: readonly string[];
-  readonly places: readonly ('header' | 'query' | 'body' | 'env')[];
-  readonly description: string | null;
-  readonly version: number;
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** It was changed outside of the vault, and is not used any more. */
-  readonly damaged?: true;
-}
-
 /** The card of a foreign A2A agent, as far as it matters before the agent is added. */
 export interface CardPreview {
   readonly name: string;
@@ -143,6 +120,12 @@ export interface CardPreview {
   readonly skills: readonly { readonly id: string; readonly name: string; readonly description: string }[];
   /** How callers prove who they are; empty: anybody may call. */
   readonly auth: readonly { readonly name: string; readonly kind: string }[];
+}
+
+/** Foreign agents whose card has changed and is held, and what has changed. */
+export interface HeldCards {
+  readonly held: readonly string[];
+  readonly changes: readonly (HeldChange & { readonly agent_id: string })[];
 }
 
 export interface AgentList {
@@ -168,12 +151,6 @@ export interface Forgotten {
   readonly under_way: number;
 }
 
-/** Every tool, and the names of those that have changed and are held until they are accepted. */
-export interface ToolList {
-  readonly tools: readonly { readonly name: string; readonly description: string; readonly toolkit: string | null }[];
-  readonly held: readonly string[];
-}
-
 /** The counters of a server at one time. All but `running` and `waiting` only grow, from its start on. */
 export interface OverviewReading {
   /** Milliseconds since 1970. */
@@ -187,6 +164,40 @@ export interface OverviewReading {
   readonly waiting: number;
 }
 
+/** Requests that an agent was to answer, since the start of the server and now. */
+export interface AgentFigures {
+  readonly agent: string;
+  readonly accepted: number;
+  readonly failed: number;
+  readonly running: number;
+  readonly waiting: number;
+}
+
+/** A request that left the server through the gate, or that the gate refused. */
+export interface OutboundEntry {
+  readonly at: string;
+  readonly caller: string;
+  readonly method: string;
+  readonly host: string;
+  /** `refused`: the gate blocked it. */
+  readonly outcome: 'answered' | 'failed' | 'refused';
+  readonly status: number | null;
+  readonly reason: string | null;
+  readonly duration_ms: number;
+}
+
+/** Wrong API keys since the start of the server. */
+export interface FailedLoginReport {
+  readonly total: number;
+  /** The last addresses that sent one, the latest first. */
+  readonly recent: readonly {
+    readonly address: string;
+    readonly count: number;
+    readonly first_at: string;
+    readonly last_at: string;
+  }[];
+}
+
 export interface Overview {
   readonly version: string;
   readonly started_at: string;
@@ -196,7 +207,12 @@ export interface Overview {
   readonly history: readonly OverviewReading[];
   /** How requests ended: `succeeded`, an error code, or `failed`. */
   readonly outcomes: Readonly<Record<string, number>>;
+  /** Accepted requests by the protocol they came by. */
+  readonly by_protocol: Readonly<Record<string, number>>;
+  /** Those with the most requests first. */
+  readonly by_agent: readonly AgentFigures[];
   readonly rate_limited: number;
+  readonly failed_logins: number;
   readonly edge: { readonly connections: number; readonly streams: number; readonly sockets: number };
   readonly routes: readonly {
     readonly method: string;
@@ -239,6 +255,22 @@ export class Admin {
   /** How the whole server stands, and stood every ten seconds of the last hour. */
   overview({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Overview> {
     return this.#http.json({ path: 'admin/v1/overview', signal, gives: { now: 'object', history: 'array' } });
+  }
+
+  /** The last 500 outbound requests, the latest first. */
+  async egress({
+    outcome,
+  }: {
+    readonly outcome?: OutboundEntry['outcome'] | undefined;
+  } = {}): Promise<readonly OutboundEntry[]> {
+    const path = `admin/v1/egress${outcome === undefined ? '' : `?outcome=${outcome}`}`;
+    return (await this.#http.json<{ entries: readonly OutboundEntry[] }>({ path, gives: { entries: 'array' } }))
+      .entries;
+  }
+
+  /** Wrong API keys, by the address that sent them. */
+  failedLogins({ signal }: { readonly signal?: AbortSignal } = {}): Promise<FailedLoginReport> {
+    return this.#http.json({ path: 'admin/v1/failed-logins', signal, gives: { total: 'number', recent: 'array' } });
   }
 
   /** Has every answer of an API that is kept for anybody forgotten. Gives how many there were. */
@@ -285,8 +317,8 @@ class AgentAdmin {
   }
 
   /** Foreign agents whose card has changed and is held until it is accepted. */
-  heldCards(): Promise<{ readonly held: readonly string[] }> {
-    return this.#http.json({ path: CARDS, gives: { held: 'array' } });
+  heldCards(): Promise<HeldCards> {
+    return this.#http.json({ path: CARDS, gives: { held: 'array', changes: 'array' } });
   }
 
   /** Accepts the card of a foreign agent that has changed. */
@@ -340,68 +372,7 @@ class KeyAdmin {
   }
 }
 
-class ToolAdmin {
-  readonly #http: Http;
-
-  constructor(http: Http) {
-    this.#http = http;
-  }
-
-  list(): Promise<ToolList> {
-    return this.#http.json({ path: TOOLS, gives: { tools: 'array', held: 'array' } });
-  }
-
-  /** Takes a tool that has changed for what it is now. */
-  accept(name: string): Promise<{ name: string; accepted: true }> {
-    return this.#http.json({
-      method: 'POST',
-      path: `${TOOLS}/${encodeURIComponent(name)}/accept`,
-      gives: { accepted: 'boolean' },
-    });
-  }
-}
-
-class CredentialAdmin {
-  readonly #http: Http;
-
-  constructor(http: Http) {
-    this.#http = http;
-  }
-
-  async list(): Promise<readonly Credential[]> {
-    return (
-      await this.#http.json<{ credentials: readonly Credential[] }>({
-        path: CREDENTIALS,
-        gives: { credentials: 'array' },
-      })
-    ).credentials;
-  }
-
-  /** Makes or replaces it. */
-  put(id: string, definition: CredentialDefinition): Promise<Credential> {
-    const path = `${CREDENTIALS}/${encodeURIComponent(id)}`;
-    return this.#http.json({
-      method: 'PUT',
-      path,
-      body: JSON.stringify(definition),
-      gives: { id: 'string', version: 'number', hosts: 'array' },
-    });
-  }
-
-  remove(id: string): Promise<{ id: string; removed: true }> {
-    return this.#http.json({ method: 'DELETE', path: `${CREDENTIALS}/${encodeURIComponent(id)}`, gives: REMOVED });
-  }
-
-  /** Seals all of them anew: with the key, or one the server makes where its key is in a file. */
-  rotate(key?: string): Promise<{ rotated: true }> {
-    const body = JSON.stringify(key === undefined ? {} : { key });
-    return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body, gives: { rotated: 'boolean' } });
-  }
-}
-
 const REMOVED = { removed: 'boolean' } as const;
-const TOOLS = 'admin/v1/tools';
 const AGENTS = 'admin/v1/agents';
 const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';
-const CREDENTIALS = 'admin/v1/credentials';

@@ -28,7 +28,7 @@ export interface FoundAgent {
 export interface DiscoverQuery {
   /** All of them. */
   readonly capabilities?: readonly string[];
-  /** `healthy` unless told. */
+  /** Default: `healthy`. */
   readonly status?: 'healthy' | 'unhealthy' | 'all';
   readonly maxResults?: number;
 }

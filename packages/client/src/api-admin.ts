@@ -10,7 +10,7 @@ export interface ApiInput {
     readonly path: string;
     readonly description?: string;
   }[];
-  /** Hosts whose data, fetched with a credential, workflows may send here; `"*"` is any, none unless told. */
+  /** Hosts whose data, fetched with a credential, workflows may send here; `"*"` is any host. Default: none. */
   readonly accepts_data_from?: readonly string[];
   /** Agents without `apis: ["*"]` may call paths that `endpoints` does not list. */
   readonly allow_unlisted?: boolean;

@@ -9,11 +9,11 @@ export interface CallbackReceiverOptions {
   readonly publicKey?: string;
   /** Called once for each answer. What it throws makes the sender try again. */
   readonly onAnswer: (answer: MailboxResponse, callback: Callback) => void | Promise<void>;
-  /** How far the sender's clock may be from ours; 300 unless told. */
+  /** How far the sender's clock may be from ours. Default: 300. */
   readonly toleranceSeconds?: number;
-  /** How many ids are remembered to tell repeats by; 10,000 unless told. */
+  /** How many ids are remembered to tell repeats by. Default: 10,000. */
   readonly remembers?: number;
-  /** The largest body that is taken, in bytes; 64 MiB unless told, which every answer of our server fits in. */
+  /** The largest accepted body in bytes. Default: 64 MiB, enough for every answer of our server. */
   readonly maxBytes?: number;
   readonly now?: () => Date;
 }

@@ -40,7 +40,7 @@ export interface SendOptions extends EnvelopeOptions {
 }
 
 export interface ResumeOptions {
-  /** The sequence of the last frame at hand; -1, all frames, unless told. */
+  /** The sequence of the last frame received. Default: -1, which reads all frames. */
   readonly after?: number;
   readonly signal?: AbortSignal;
   readonly onReconnect?: (event: Reconnect) => void;

@@ -6,17 +6,17 @@ import { newRequestId } from './request-id.ts';
 export type SendInput = string | Partial<E2AEnvelope>;
 
 export interface EnvelopeOptions {
-  /** Who should answer; the server's default agent unless told. */
+  /** The target. Default: the server's default agent. */
   readonly agent?: string | undefined;
   /** The conversation it belongs to. */
   readonly session?: string | undefined;
-  /** Whether every frame is wanted, or the final one alone; every one unless told. */
+  /** Whether every frame is wanted, or the final one alone. Default: every one. */
   readonly stream?: boolean | undefined;
-  /** A new one unless told. */
+  /** Default: a new id. */
   readonly requestId?: string | undefined;
   /** A second name for the request, for callers that may repeat it after a restart of their own. */
   readonly idempotencyKey?: string | undefined;
-  /** How soon it should have its turn where it has to wait for the agent, among your own; normal unless told. */
+  /** How soon it should have its turn where it has to wait for the agent, among your own. Default: normal. */
   readonly priority?: RequestPriority | undefined;
   /** Until when an answer is wanted. What has not begun by then ends with `E2A.EXPIRED`. */
   readonly expiresAt?: Date | undefined;

@@ -6,17 +6,17 @@ export type {
   AgentList,
   AgentPermissions as Permissions,
   CardPreview,
-  Credential,
-  CredentialDefinition,
+  FailedLoginReport,
   Forgotten,
+  HeldCards,
   Key,
   KeyRequest,
   Limits,
   NewKey,
   NewSecret,
+  OutboundEntry,
   Overview,
   OverviewReading,
-  ToolList,
 } from './admin.ts';
 export type {
   AgentIdentity,
@@ -44,24 +44,36 @@ export {
   type SendOptions,
   type ServerHealth as Health,
 } from './client.ts';
+export type { Credential, CredentialAdmin, CredentialDefinition, UsedCredential } from './credential-admin.ts';
 export { DragomanError, type DragomanErrorParts } from './dragoman-error.ts';
 export { REQUEST_PRIORITIES as PRIORITIES, type RequestPriority as Priority, type SendInput } from './envelope-of.ts';
 export type { ExecutionEvent } from './execution-events.ts';
 export type { Knowledge, KnowledgeAnswer, KnowledgeHit, KnowledgeQuery, SearchableBase } from './knowledge.ts';
 export type { KnowledgeBaseInput, KnowledgeBaseSummary, KnowledgeDocument } from './knowledge-admin.ts';
-export type { Mailbox, MailboxAbout, MailboxAgent, MailboxOptions, MailboxThreadPage } from './mailbox.ts';
-export type { Delivery, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
+export type {
+  Mailbox,
+  MailboxAbout,
+  MailboxAgent,
+  MailboxOptions,
+  MailboxThreadList,
+  MailboxThreadPage,
+  ThreadListQuery,
+} from './mailbox.ts';
+export type { Delivery, DeliveryDetail, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
 export type { PendingQuestion, PendingQuestions } from './pending-questions.ts';
 export type { ListedState, RequestListQuery, RequestPage, RequestSummary } from './request-page.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';
 export type { HistoryPage, Page, Session, SessionOptions, SessionPage, Sessions, Turn } from './sessions.ts';
 export type { ConnectOptions, SocketSession } from './socket-session.ts';
+export type { HeldChange, McpServerState, ToolAdmin, ToolList } from './tool-admin.ts';
 export type { WebSocketConstructor, WebSocketLike } from './web-socket.ts';
 export type { StoredWorkflow, StoredWorkflowSummary } from './workflow-admin.ts';
 export type {
+  ExecutionEffect,
   ExecutionPage,
   ExecutionQuery,
+  ExecutionRecord,
   RunnableWorkflow,
   WorkflowInput,
   WorkflowOptions,

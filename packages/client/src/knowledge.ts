@@ -9,7 +9,7 @@ export interface KnowledgeQuery {
   readonly type?: KnowledgeHit['type'];
   /** Only the documents of this knowledge base. */
   readonly kb_id?: string;
-  /** Hits at most; 5 unless told. */
+  /** Hits at most. Default: 5. */
   readonly top_k?: number;
   /** Trims the answer to about this many tokens. */
   readonly token_budget?: number;

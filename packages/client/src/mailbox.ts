@@ -19,6 +19,26 @@ export interface MailboxThreadPage {
   readonly next: number | null;
 }
 
+export interface ThreadListQuery extends MailboxOptions {
+  readonly as?: 'sender' | 'agent';
+  /** The `next` of the page before. */
+  readonly after?: string | undefined;
+  readonly limit?: number;
+}
+
+/** Some threads, in the order of their ids. */
+export interface MailboxThreadList {
+  readonly threads: readonly {
+    readonly threadId: string;
+    readonly agent: string;
+    readonly sender: string;
+    readonly messages: number;
+    readonly lastAt: string;
+  }[];
+  /** What to ask for next as `after`; null at the end. */
+  readonly next: string | null;
+}
+
 /** What the server says of its mailbox. */
 export interface MailboxAbout {
   readonly name: string;
@@ -107,7 +127,13 @@ export class Mailbox {
     }
   }
 
-  /** The messages of a thread after the one of this number; of all there are, the first fifty unless told. */
+  /** Your threads, in the order of their ids; with `as: 'agent'`, those in which you were asked. */
+  async threads({ as = 'sender', after, limit = 50, signal }: ThreadListQuery = {}): Promise<MailboxThreadList> {
+    const from = after === undefined ? '' : `&after=${encodeURIComponent(after)}`;
+    return this.#insist({ path: `a2a/threads?as=${as}&limit=${limit}${from}`, signal, gives: { threads: 'array' } });
+  }
+
+  /** The messages of a thread after this sequence number. Default: the first fifty. */
   async thread(
     threadId: string,
     { after = 0, limit = 50, signal }: MailboxOptions & { readonly after?: number; readonly limit?: number } = {},

@@ -33,7 +33,7 @@ export interface RetriedDelivery extends Delivery {
 export interface DeliveryQuery {
   readonly state?: Delivery['state'];
   readonly offset?: number;
-  /** 50 unless told, 200 at most. */
+  /** Default: 50, at most 200. */
   readonly limit?: number;
 }
 
@@ -60,6 +60,28 @@ export class OutboxAdmin {
     const path = `${OUTBOX}/${encodeURIComponent(id)}/retry`;
     return this.#http.json({ method: 'POST', path, gives: { id: 'string', state: 'string', url_enabled: 'boolean' } });
   }
+
+  get(id: string): Promise<DeliveryDetail> {
+    return this.#http.json({ path: `${OUTBOX}/${encodeURIComponent(id)}`, gives: { id: 'string', body: 'string' } });
+  }
+
+  /** Gives up one that is due: it is not tried again by itself. */
+  giveUp(id: string): Promise<Delivery> {
+    const path = `${OUTBOX}/${encodeURIComponent(id)}/give-up`;
+    return this.#http.json({ method: 'POST', path, gives: { id: 'string', state: 'string' } });
+  }
+
+  /** Tries every dead one to a host again. `complete`: whether all dead ones were looked at. */
+  retryHost(host: string): Promise<{ host: string; retried: number; complete: boolean }> {
+    const path = `admin/v1/outbox-hosts/${encodeURIComponent(host)}/retry`;
+    return this.#http.json({ method: 'POST', path, gives: { retried: 'number' } });
+  }
+}
+
+/** A callback with what is sent. */
+export interface DeliveryDetail extends Delivery {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 const OUTBOX = 'admin/v1/outbox';

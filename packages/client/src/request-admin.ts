@@ -20,6 +20,15 @@ export class RequestAdmin {
     return this.#http.json({ path: pathOf(requestId, agentId), gives: EXPLANATION });
   }
 
+  /** Cancels a running request or execution of any agent. `cancelled`: whether it was still running. */
+  cancel(
+    requestId: string,
+    { agentId }: { agentId?: string | undefined } = {},
+  ): Promise<{ request_id: string; agent_id: string; cancelled: boolean }> {
+    const path = pathOf(requestId, agentId, '/cancel');
+    return this.#http.json({ method: 'POST', path, gives: { agent_id: 'string', cancelled: 'boolean' } });
+  }
+
   /**
    * Takes a request with its answer, or an execution with its events and result, off the record for good. `agentId` says whose
    * is meant where several agents have used the id. One that is under way is refused as a conflict.
@@ -32,9 +41,9 @@ export class RequestAdmin {
   }
 }
 
-function pathOf(requestId: string, agentId: string | undefined): string {
+function pathOf(requestId: string, agentId: string | undefined, action = ''): string {
   const query = agentId === undefined ? '' : `?agent_id=${encodeURIComponent(agentId)}`;
-  return `admin/v1/requests/${encodeURIComponent(requestId)}${query}`;
+  return `admin/v1/requests/${encodeURIComponent(requestId)}${action}${query}`;
 }
 
 const EXPLANATION = {

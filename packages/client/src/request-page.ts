@@ -4,6 +4,10 @@ export interface RequestListQuery {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
   readonly state?: ListedState | undefined;
+  /** The protocol they came by, as `source_protocol` names it. */
+  readonly protocol?: string | undefined;
+  /** Those whose message contains this text. */
+  readonly text?: string | undefined;
   /** Those that changed at this time or later, RFC 3339. */
   readonly since?: string | undefined;
   /** The `next_cursor` of the page before. */
@@ -18,9 +22,9 @@ export type ListedState = 'waiting' | 'running' | 'completed' | 'failed' | 'canc
 /** Some requests, newest change first. */
 export interface RequestPage {
   readonly requests: readonly RequestSummary[];
-  /** On all pages. */
-  readonly total: number;
-  /** Null on the last page. */
+  /** On all pages; null with `protocol` or `text`, which are looked for page by page. */
+  readonly total: number | null;
+  /** Null on the last page. A page with `protocol` or `text` may be short and have a next one all the same. */
   readonly next_cursor: string | null;
 }
 
@@ -32,6 +36,8 @@ export interface RequestSummary {
   /** Who answers it. */
   readonly agent: string;
   readonly session_id: string | null;
+  /** The protocol it came by. */
+  readonly protocol: string;
   readonly state: ListedState;
   readonly accepted_at: string;
   readonly changed_at: string;
@@ -43,4 +49,4 @@ export function queryOf(query: object): string {
   return fields.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
 }
 
-export const REQUEST_PAGE = { requests: 'array', total: 'number' } as const;
+export const REQUEST_PAGE = { requests: 'array' } as const;

@@ -2,13 +2,13 @@ import type { DragomanError } from './dragoman-error.ts';
 
 /** How long to go on trying. Milliseconds. */
 export interface RetryOptions {
-  /** The first pause; each next one is twice as long. 250 unless told. */
+  /** The first pause; each next one is twice as long. Default: 250. */
   readonly firstMs?: number;
-  /** The longest pause; 8,000 unless told. */
+  /** The longest pause. Default: 8,000. */
   readonly mostMs?: number;
-  /** How long without a frame or a sign of life before giving up; 60,000 unless told. 0 never tries twice. */
+  /** How long without a frame or a sign of life before giving up. Default: 60,000. 0 never tries twice. */
   readonly giveUpAfterMs?: number;
-  /** How long an open connection may be silent before it counts as broken; 45,000 unless told: the server beats every 15 s. */
+  /** How long an open connection may be silent before it counts as broken. Default: 45,000; the server sends a heartbeat every 15 s. */
   readonly silenceMs?: number;
 }
 

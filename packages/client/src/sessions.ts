@@ -36,7 +36,7 @@ export interface HistoryPage extends Page {
 }
 
 export interface SessionOptions {
-  /** Whose session it is; the default agent's unless told. */
+  /** The agent of the session. Default: the default agent. */
   readonly agent?: string;
   readonly signal?: AbortSignal;
 }

@@ -44,6 +44,30 @@ export interface ExecutionPage {
   readonly next_cursor: string | null;
 }
 
+/** An execution as it was asked for, and its effects. */
+export interface ExecutionRecord {
+  readonly execution_id: string;
+  readonly plan_hash: string;
+  /** JSON lines. */
+  readonly workflow: string;
+  readonly effects: readonly ExecutionEffect[];
+}
+
+/** Something that an execution did to the world, or learned from it. */
+export interface ExecutionEffect {
+  /** Begins with the id of its operation. */
+  readonly key: string;
+  readonly kind: string;
+  readonly bytes: number;
+  /** Of a call that was answered. */
+  readonly status?: number;
+  /** Of a call that was tried more than once, or failed. */
+  readonly attempts?: number;
+  readonly failure?: string | null;
+  /** Of a wait. */
+  readonly until?: string;
+}
+
 /** A stored workflow that a caller may run by name. */
 export interface RunnableWorkflow {
   readonly name: string;
@@ -117,9 +141,19 @@ export class Workflows {
     return this.#post(EXECUTE, workflow, options, { 'Idempotency-Key': newRequestId() });
   }
 
-  /** Has it run without waiting for it. Gives the id to ask `find` or `result` for. */
-  async start(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<string> {
-    const headers = { 'Idempotency-Key': newRequestId(), Prefer: 'respond-async' };
+  /**
+   * Has it run without waiting for it. Gives the id to ask `find` or `result` for. With `planHash` it runs only if that is the
+   * hash of its plan: what somebody approved is what runs.
+   */
+  async start(
+    workflow: WorkflowInput,
+    { planHash, ...options }: WorkflowOptions & { readonly planHash?: string | undefined } = {},
+  ): Promise<string> {
+    const headers = {
+      'Idempotency-Key': newRequestId(),
+      Prefer: 'respond-async',
+      ...(planHash !== undefined && { 'Plan-Hash': planHash }),
+    };
     const { execution_id: id } = await this.#post(EXECUTE, workflow, options, headers);
     if (id === null)
       throw new DragomanError({ code: 'unexpected_answer', message: 'The server gave no execution_id.' });
@@ -129,6 +163,12 @@ export class Workflows {
   /** How an execution stands, or how it ended. */
   async find(executionId: string, options: Waiting = {}): Promise<ExecutionResult> {
     return this.#insist({ path: executionPath(executionId), signal: options.signal, gives: EXECUTE.gives });
+  }
+
+  /** The workflow of an execution, and what it did to the world or learned from it. */
+  record(executionId: string, options: Waiting = {}): Promise<ExecutionRecord> {
+    const path = `${executionPath(executionId)}/record`;
+    return this.#insist({ path, signal: options.signal, gives: { workflow: 'string', effects: 'array' } });
   }
 
   /** Asks until it has ended: every second, or as often as told. */

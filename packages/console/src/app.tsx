@@ -133,6 +133,7 @@ const PAGES: readonly PageEntry[] = [
   { name: 'tools', label: 'Tools', load: () => import('./pages/tools.tsx') },
   { name: 'agents', label: 'Agents', load: () => import('./pages/agents.tsx') },
   { name: 'questions', label: 'Questions', load: () => import('./pages/questions.tsx') },
+  { name: 'mailbox', label: 'Mailbox', load: () => import('./pages/mailbox.tsx') },
   { name: 'outbox', label: 'Outbox', load: () => import('./pages/outbox.tsx') },
   { name: 'keys', label: 'Keys', load: () => import('./pages/keys.tsx') },
   { name: 'connect', label: 'Connect', load: () => import('./pages/connect.tsx') },

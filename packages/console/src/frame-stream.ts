@@ -59,4 +59,10 @@ export function useFrames(
   return stream;
 }
 
+/** How an answer stands, in one word. */
+export function stateOfStream({ frames, isOver, error }: FrameStream): string {
+  if (!isOver) return 'running';
+  return error !== undefined || frames.at(-1)?.status === 'failed' ? 'failed' : 'succeeded';
+}
+
 const NOTHING: FrameStream = { frames: [], isOver: false, error: undefined, reconnects: 0 };

@@ -1,7 +1,9 @@
 // The whole public surface, by name.
 
+export { AgentConnections } from './a2a-messages/agent-connections.ts';
 export { MessageSigner } from './a2a-messages/message-signer.ts';
 export { type Conversation, Messages, NO_PLACE, type Said } from './a2a-messages/messages.ts';
+export { connectionReach, httpReach } from './a2a-messages/reach.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
 export {
@@ -11,6 +13,7 @@ export {
   type RegisteredAgent,
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
+export { OVER_CONNECTION } from './agent-registry/endpoint.ts';
 export { Registration } from './agent-registry/registration.ts';
 export { readPeerCard } from './agents/a2a/open-a2a-agent.ts';
 export type { PeerCard, PeerInterface, PeerScheme, PeerSkill } from './agents/a2a/peer-card.ts';
@@ -55,7 +58,14 @@ export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-co
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
 export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf-a2a/push-notifications.ts';
-export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
+export {
+  type EventId,
+  eventIdIn,
+  LfA2aTasks,
+  type NumberedEvent,
+  type OpenTask,
+  type SendContext,
+} from './endpoints/lf-a2a/tasks.ts';
 export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
 export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
 export {
@@ -67,7 +77,7 @@ export {
 export { Engine, type EngineOptions } from './engine/engine.ts';
 export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
 export type { Begun } from './executions/begun.ts';
-export type { Executions } from './executions/executions.ts';
+export type { Executions, RecordedExecution } from './executions/executions.ts';
 export { FileStorage } from './executions/file-storage.ts';
 export {
   DEFAULT_WORKFLOW_LIMITS,
@@ -82,6 +92,7 @@ export { openWorkflows, type WorkflowService, type WorkflowsOptions } from './ex
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';
 export { explainWire } from './explain/explain-wire.ts';
+export { type EgressEntry, EgressLog } from './gate/egress-log.ts';
 export type { Gate, InboundAnswer, OutboundRequest } from './gate/gate.ts';
 export { decodeHostPort, type HostPort } from './gate/host-port.ts';
 export { GATE_LIMITS, type GateLimits } from './gate/limits.ts';
@@ -98,6 +109,7 @@ export { KnowledgeBaseDefinition, SearchRequest } from './knowledge/definition.t
 export type { Embedder } from './knowledge/embedder.ts';
 export { EndpointEmbedder, type EndpointEmbedderOptions } from './knowledge/endpoint-embedder.ts';
 export { type Found, type KnowledgeOptions, KnowledgeSearch } from './knowledge/knowledge.ts';
+export { KnowledgeTool } from './knowledge/knowledge-tool.ts';
 export { apiSource } from './knowledge/sources/apis.ts';
 export { documentSource } from './knowledge/sources/documents.ts';
 export { endpointSource } from './knowledge/sources/endpoints.ts';
@@ -120,8 +132,9 @@ export { modifiedAt } from './modules/load-module.ts';
 export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
 export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
-export { Pins } from './pins/pins.ts';
+export { type PinChange, Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports/ports.ts';
+export type { LogLine } from './ports/recent-lines.ts';
 export { endOrphans } from './processes/orphans.ts';
 export type { AgentPush } from './pushes/pushes.ts';
 export {

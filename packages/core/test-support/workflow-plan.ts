@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@dragoman/protocols';
 import { readWorkflow } from '@dragoman/protocols/a2e-workflow';
 import { compilePlan, type Plan, type PlanContext } from '../src/workflow/plan.ts';
 
-/** The plan of operations by id; they run in the order they stand in unless told. */
+/** The plan of operations by id. Default: they run in the order they stand in. */
 export function planOf(
   operations: Readonly<Record<string, object>>,
   { order = Object.keys(operations), ...context }: PlanContext & { readonly order?: readonly string[] } = {},

@@ -1,7 +1,7 @@
 import { parseUrl } from './platform.ts';
 import { isTimestamp, isUtcTimestamp, UTC_TIMESTAMP } from './time.ts';
 
-/** The string formats our schemas use, checked for real: validators skip `format` unless told how. */
+/** The string formats our schemas use, checked for real: validators skip `format` by default. */
 export const formats: Readonly<Record<string, (text: string) => boolean>> = {
   'date-time': isTimestamp,
   'utc-date-time': isUtcTimestamp,

@@ -73,7 +73,7 @@ export {
   type QuestionOption,
   type QuestionSubject,
 } from './e2a/question.ts';
-export { answerFromText, questionText } from './e2a/question-text.ts';
+export { answerFromText, answerHelp, questionText } from './e2a/question-text.ts';
 export { decodeEnvelope } from './e2a/read-envelope.ts';
 export {
   decodeGivenAnswer,

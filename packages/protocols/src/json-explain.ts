@@ -4,7 +4,7 @@ import { clip } from './validation.ts';
 
 /** Bounds on JSON text. Bytes are the edge's to bound, before this. */
 export interface JsonLimits {
-  /** Levels of nesting; 64 unless told. Deeper values parse but can be neither written nor cloned. */
+  /** Levels of nesting. Default: 64. Deeper values parse but can be neither written nor cloned. */
   readonly depth?: number;
   /** Values in all, an array or an object being one beside those in it. Default: see `mostNodes`. */
   readonly nodes?: number;
@@ -13,11 +13,11 @@ export interface JsonLimits {
    * `JSON.parse` ten times as much as a value.
    */
   readonly keys?: number;
-  /** Of a key, as UTF-8 and without its escapes; as many as there are unless told. */
+  /** Of a key, as UTF-8 and without its escapes. Default: as many as there are. */
   readonly keyBytes?: number;
   /** The same of a string that is a value. */
   readonly stringBytes?: number;
-  /** Of a number as it is written; 64 unless told. */
+  /** Of a number as it is written. Default: 64. */
   readonly numberCharacters?: number;
   /**
    * `finite` (the default) takes the nearest double. `exact` refuses a number that a double changes, such as a 64-bit id,

@@ -101,7 +101,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, reader }));
-    const { engine, agents, tools, strangers, keyCheck } = core;
+    const { engine, agents, tools, strangers, keyCheck, failedLogins } = core;
     const intake = sharedIntake(options);
     const address = { url: '' };
     const found = {
@@ -116,6 +116,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
       tools,
       strangers,
       keyCheck,
+      failedLogins,
       intake,
       address,
       unread: new UnreadBudget({ maxBytes: unreadBytes(config.limits), clock, log }),
@@ -132,11 +133,17 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { rootCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
     const extensions = () => [messages.cardExtension()];
     await parts.add(openMailboxPart({ ...service, callbacks, rootCard, extensions }));
-    const { apis } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
+    const {
+      apis,
+      bases,
+      tool: knowledge,
+    } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;
-    const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
-    const mcp = await parts.add(openMcpPart({ ...service, stored }));
+    const { servers, skills, everyAgent } = await parts.add(
+      openToolsPart({ ...service, workflows, stored, registry, knowledge }),
+    );
+    const mcp = await parts.add(openMcpPart({ ...service, stored, servers, bases }));
     await parts.add(openOpenAiPart({ ...service, stored, everyAgent }));
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));

@@ -1,41 +1,64 @@
-import { AcpConnection } from '@dragoman/core';
-import { LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
+import { ALL_PERMISSIONS, engineHub, type Principal } from '@dragoman/core';
 import { systemIds } from '@dragoman/server';
-import type { ServerConnection } from '../connection.ts';
+import { type ConnectionOptions, connect } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
-import { CLI_VERSION } from '../version.ts';
+import { readText } from '../input.ts';
+import { terminalLog } from '../serve/terminal-log.ts';
+import { fail } from '../trouble.ts';
+import { ownStdin } from '../wire/own-stdin.ts';
+import { ownStdout } from '../wire/own-stdout.ts';
+import { runStdioHost } from '../wire/stdio-host.ts';
 import { clientHub } from './client-hub.ts';
+import { serveAcp } from './serve-acp.ts';
 
-/**
- * Serves ACP to the program that started it, on stdin and stdout, until stdin ends. Nothing else is written to stdout. What the
- * program has asked for goes on at the server, and `session/load` finds it.
- */
-export async function runAcp(
-  { client }: ServerConnection,
-  { terminal }: Context,
-  { agent }: { readonly agent: string | undefined },
-): Promise<ExitCode> {
-  const note = (fields: object, message: string) => terminal.note(`${message} ${JSON.stringify(fields)}\n`);
-  const acp = new AcpConnection({
-    hub: clientHub(client),
-    send: async (message) => terminal.out(ndjsonLine(message)),
-    ids: systemIds,
-    log: { debug: () => {}, info: () => {}, warn: note, error: note },
-    version: CLI_VERSION,
-    transport: 'stdio',
-    agent,
-  });
-  const splitter = new LineSplitter({ maxLineBytes: LONGEST_LINE });
-  for await (const chunk of terminal.stdin()) {
-    for (const line of splitter.push(chunk)) {
-      const json = line.ok ? parseJsonBytes(line.value) : line;
-      const answered = json.ok ? acp.receive(json.value) : acp.unreadable(json.issues[0]?.message ?? 'it is not JSON');
-      answered.catch((error: unknown) => note({ error: String(error) }, 'an ACP message could not be answered'));
-    }
-  }
-  acp.close();
-  return 0;
+export interface AcpFlags extends Omit<ConnectionOptions, 'json'> {
+  readonly agent?: string;
+  readonly server?: string;
+  readonly keyFile?: string;
+  readonly config?: string;
 }
 
-/** A prompt may hold images. */
-const LONGEST_LINE = 16 * 1024 * 1024;
+/** Serves its parent over ACP, with the agents of a server elsewhere or with a server of its own. */
+export function runAcp(options: AcpFlags & { json: boolean }, context: Context): Promise<ExitCode> {
+  const { config, server, url, key, keyFile } = options;
+  if (config === undefined) return forward(options, context);
+  if ((server ?? url ?? key ?? keyFile) !== undefined) {
+    fail({ code: 'usage', message: 'give --server or --config, not both', exitCode: 2 });
+  }
+  return runStdioHost(options, context, {
+    command: 'acp',
+    serve: async ({ server: { engine }, input, output }) => {
+      const log = terminalLog(context.terminal, { level: 'warn' });
+      const left = new AbortController();
+      const hub = engineHub({ engine, ids: systemIds, log, principal: () => OPERATOR, signal: left.signal });
+      await serveAcp({ hub, agent: options.agent, input, output, log });
+      left.abort();
+    },
+  });
+}
+
+/** What the parent has asked for continues at the server when it leaves, and `session/load` finds it. */
+async function forward(options: AcpFlags, context: Context): Promise<ExitCode> {
+  const { server, keyFile, agent, ...connecting } = options;
+  const key = keyFile === undefined ? options.key : (await readText(keyFile, context)).trim();
+  if (key === '') fail({ code: 'missing_key', message: `no key in ${keyFile}` });
+  const url = server ?? options.url;
+  const { client } = await connect(
+    { ...connecting, ...(url !== undefined && { url }), ...(key !== undefined && { key }) },
+    context,
+    'agent',
+  );
+  const { output, giveBack } = ownStdout();
+  const input = ownStdin();
+  try {
+    const log = terminalLog(context.terminal, { level: 'warn' });
+    await serveAcp({ hub: clientHub(client), agent, input, output, log });
+    return 0;
+  } finally {
+    input.destroy();
+    giveBack();
+  }
+}
+
+/** The program that started this process may do everything that its user may. */
+const OPERATOR: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

@@ -78,7 +78,7 @@ describe('agents keygen', () => {
 });
 
 describe('agents register and discover', () => {
-  test('an agent is registered from a file, told anew, and found by what it can do', async () => {
+  test('an agent is registered from a file, told again, and found by what it can do', async () => {
     writeFileSync(join(folder, 'card.json'), JSON.stringify(card('weather-agent', ['weather_read'])));
     const register = ['agents', 'register', '--card', 'card.json', '--endpoint', 'https://weather.example.com/a2a'];
     const [first, again] = [await keyed(register), await keyed(register)];
@@ -301,7 +301,7 @@ describe('agents add of an agent that exists', () => {
   const publicKeyNow = async () =>
     (await createClient({ url: server.url, key: ADMIN_KEY }).admin.agents.get('signing-agent')).public_key;
 
-  test('keeps its public key unless told, and says what it kept and changed', async () => {
+  test('keeps its public key by default, and reports what was kept and changed', async () => {
     const { out: pem } = await run(['agents', 'keygen', '--out', 'signing.pem']);
     writeFileSync(join(folder, 'signing.pub'), pem);
     await add('--may-call', 'echo', '--name', 'Signer', '--public-key', 'signing.pub');

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop({ drainMs: 0 }));
 
-test('a secret is set from stdin, listed without its value, sealed anew and removed', async () => {
+test('a secret is set from stdin, listed without its value, sealed again and removed', async () => {
   const set = await run(['vault', 'set', 'crm', '--host', 'api.example.com', '--place', 'query'], `${SECRET}\n`);
   expect([set.code, set.out]).toEqual([0, 'kept crm, for api.example.com\n']);
   const list = await run(['vault', 'list', '--json']);

@@ -153,7 +153,7 @@ function removeCommand(context: Context): Command {
 function rotateCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'vault rotate',
-    summary: 'seal every secret anew with another key, while the server runs',
+    summary: 'seal every secret again with another key, while the server runs',
     examples: [`${PROGRAM} vault rotate`, `printf %s "$NEW_KEY" | ${PROGRAM} vault rotate -`],
   }).argument('[key]', '- to read the new key from stdin, where the old one is in DRAGOMAN_VAULT_KEY');
   withConnectionOptions(command, 'admin');

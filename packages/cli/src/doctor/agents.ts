@@ -22,8 +22,8 @@ export function checkAgents(
       const trouble = await troubleWith(agent, path);
       const check = `agent ${id}`;
       if (trouble === undefined) return sound(check, 'is there');
-      const { what, mend, member } = trouble;
-      return broken(check, what, `${mend}, or ${correct(id, member)}`);
+      const { what, fix, member } = trouble;
+      return broken(check, what, `${fix}, or ${correct(id, member)}`);
     }),
   );
 }
@@ -82,7 +82,7 @@ function checkToolAgents(tools: Config['tools'], ids: readonly string[]): Doctor
 
 interface AgentTrouble {
   readonly what: string;
-  readonly mend: string;
+  readonly fix: string;
   readonly member: 'module' | 'url' | 'command';
 }
 
@@ -91,25 +91,25 @@ async function troubleWith(
   path: string,
 ): Promise<AgentTrouble | undefined> {
   if (driver === 'module') {
-    const mend = 'write it: export default async function* (envelope, call) { … }';
-    if (module === undefined) return { what: 'module is missing', mend, member: 'module' };
-    if (!existsSync(module)) return { what: `there is no file ${module}`, mend, member: 'module' };
+    const fix = 'write it: export default async function* (envelope, call) { … }';
+    if (module === undefined) return { what: 'module is missing', fix, member: 'module' };
+    if (!existsSync(module)) return { what: `there is no file ${module}`, fix, member: 'module' };
     const fault = syntaxFault(module);
-    return fault === undefined ? undefined : { what: fault, mend: 'correct it', member: 'module' };
+    return fault === undefined ? undefined : { what: fault, fix: 'correct it', member: 'module' };
   }
   if (driver === 'stdio') {
     if (command !== undefined && isProgram(command, path)) return undefined;
-    return { what: `there is no program ${command ?? '(command is missing)'}`, mend: 'install it', member: 'command' };
+    return { what: `there is no program ${command ?? '(command is missing)'}`, fix: 'install it', member: 'command' };
   }
   // One that dials in has no address of its own.
   if (driver === 'e2a-ws' && url === undefined) return undefined;
   if (url === undefined || !URL.canParse(url)) {
     const what = `url must be where it listens; got ${JSON.stringify(url ?? null)}`;
-    return { what, mend: 'say where it listens', member: 'url' };
+    return { what, fix: 'say where it listens', member: 'url' };
   }
   return (await answers(new URL(url)))
     ? undefined
-    : { what: `nothing answers at ${url}`, mend: 'start it', member: 'url' };
+    : { what: `nothing answers at ${url}`, fix: 'start it', member: 'url' };
 }
 
 function isProgram(command: string, path: string): boolean {

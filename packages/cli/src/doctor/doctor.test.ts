@@ -59,7 +59,7 @@ test('a sound machine without a server is sound', async () => {
   expect(find('port').message).toContain('is free');
 });
 
-test('a taken port is found, with who holds it and the command that mends it', async () => {
+test('a taken port is found, with who holds it and the command that fixes it', async () => {
   const port = await occupyPort();
   const { code, find } = await examine([], { environment: { DRAGOMAN_PORT: String(port) } });
   expect(code).toBe(1);

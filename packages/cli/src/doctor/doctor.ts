@@ -21,7 +21,7 @@ export interface DoctorOptions extends ServeOptions, ConnectionOptions {
   readonly probe?: boolean;
 }
 
-/** Looks at everything between a person and a working server, and says what mends what it finds. */
+/** Looks at everything between a person and a working server, and says what fixes what it finds. */
 export async function examineInstallation(options: DoctorOptions, context: Context): Promise<DoctorFinding[]> {
   const { settings, environment, findings } = readConfiguration(options, context);
   const surroundings = { environment, folder: context.folder };
@@ -125,7 +125,7 @@ async function checkAddedAgents({
     const reached = agents.filter(({ driver }) => driver !== undefined);
     return await checkAgents(Object.fromEntries(reached.map((agent) => [agent.agent_id, agent])), {
       path,
-      correct: (id) => `add it anew: ${PROGRAM} agents add ${id}`,
+      correct: (id) => `add it again: ${PROGRAM} agents add ${id}`,
     });
   } catch (error) {
     // What is wrong with the key has been said.

@@ -4,7 +4,7 @@ export interface DoctorFinding {
   readonly check: string;
   readonly ok: boolean;
   readonly message: string;
-  /** What mends it; a command where there is one. */
+  /** What fixes it; a command where there is one. */
   readonly fix?: string;
 }
 

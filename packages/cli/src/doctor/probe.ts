@@ -24,7 +24,7 @@ async function probed({ engine }: Pick<Server, 'engine'>, id: string, millisecon
   const signal = AbortSignal.timeout(milliseconds);
   const request = { request_id: `probe_${systemIds.hex()}`, method: 'chat.send', params: { content: QUESTION } };
   const envelope = newEnvelope({ ...request, agent_ref: { id }, is_stream: false });
-  const principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS } as const;
   try {
     for await (const frame of engine.handle(envelope, { principal, signal, log: SILENT })) {
       if (!frame.is_final) continue;

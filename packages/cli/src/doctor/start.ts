@@ -36,8 +36,8 @@ export async function checkStart(
       ({ ok, message: told }) => !ok && (message.includes(told) || isOfSameFile(told, message)),
     );
     // What looks closer is this.
-    const mend = code === 'start_failed' || fix === undefined ? `correct ${configPath}` : fix;
-    return isKnown ? [] : [broken('start', message, mend)];
+    const remedy = code === 'start_failed' || fix === undefined ? `correct ${configPath}` : fix;
+    return isKnown ? [] : [broken('start', message, remedy)];
   }
 }
 

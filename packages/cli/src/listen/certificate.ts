@@ -23,7 +23,7 @@ export function listenCertificate(data: string, now: Date): ListenCertificate {
   return { cert: readFileSync(path, 'utf8'), key: readFileSync(keyPath, 'utf8'), path };
 }
 
-/** What is damaged, as when its writing was cut off, is made anew like what is not there. */
+/** What is damaged, as when its writing was cut off, is made again like what is not there. */
 function isGood(path: string, keyPath: string, now: Date): boolean {
   try {
     const certificate = new X509Certificate(readFileSync(path));
@@ -34,5 +34,5 @@ function isGood(path: string, keyPath: string, now: Date): boolean {
   }
 }
 
-/** Where `listen` listens unless told, and where `dev` lets callbacks through to. */
+/** The default address of `listen`, to which `dev` allows callbacks. */
 export const LISTEN_PORT = 7430;

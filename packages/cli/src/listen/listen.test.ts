@@ -166,7 +166,7 @@ describe('the certificate of the receiver', () => {
     expect(Math.round((Date.parse(read.validTo) - NOW.getTime()) / 86_400_000)).toBe(365);
   });
 
-  test('is made once, its key for its owner only, and anew before it is over', () => {
+  test('is made once, its key for its owner only, and again before it is over', () => {
     const data = temporaryFolder();
     const first = listenCertificate(data, NOW);
     expect(listenCertificate(data, NOW)).toEqual(first);
@@ -179,7 +179,7 @@ describe('the certificate of the receiver', () => {
     ['cert.pem', 'nonsense'],
     ['key.pem', ''],
     ['key.pem', selfSigned({ now: NOW, days: 365 }).key],
-  ])('is made anew where %s is damaged, or not its own', (file, text) => {
+  ])('is made again where %s is damaged, or not its own', (file, text) => {
     const data = temporaryFolder();
     const first = listenCertificate(data, NOW);
     writeFileSync(join(data, 'listen', file), text);

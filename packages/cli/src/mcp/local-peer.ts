@@ -46,4 +46,4 @@ export class LocalPeer implements McpPeer {
   }
 }
 
-const OPERATOR: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };
+const OPERATOR: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

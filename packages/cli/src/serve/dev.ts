@@ -101,7 +101,7 @@ function greeting(
     ...(link === undefined ? [] : [`  console  ${bold(link)}`, '           signs you in once, within 15 minutes']),
     ...doorLines(server, folder),
     `  config   ${configTold(settings, folder)}`,
-    `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; ${config.default_agent} unless told`,
+    `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; default: ${config.default_agent}`,
     `  key      ${keys.key}`,
     `  API      ${config.apis?.['demo']?.base_url} (users, orders, slow, flaky)`,
     `           workflows for it are in ${shortPath(folder, join(data, WORKFLOWS))}`,

@@ -24,7 +24,7 @@ function settings(config: Partial<ServeSettings['config']> = {}): ServeSettings 
 
 const failed = (code: string, message = code) => Object.assign(new Error(message), { code });
 
-test('a taken port: who holds it, and the command that mends it', async () => {
+test('a taken port: who holds it, and the command that fixes it', async () => {
   const holder = createServer((socket) => socket.end('this is no web server\r\n'));
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
   try {
@@ -120,7 +120,7 @@ test.each([
   ['store_locked', 'store_locked', 'npx dragoman dev --data OTHER_FOLDER --port 0'],
   ['store_damaged', 'store_damaged', 'npx dragoman doctor --data /data'],
   ['E_ANYTHING', 'E_ANYTHING', 'npx dragoman doctor'],
-])('%s is told with what mends it', async (code, message, fix) => {
+])('%s is told with what fixes it', async (code, message, fix) => {
   const trouble = await startTrouble(failed(code), { settings: settings(), command: 'dev' });
   expect(trouble.message).toBe(message);
   expect(trouble.fixes?.join('\n')).toContain(fix);
@@ -136,7 +136,7 @@ test('a command that is told to be pasted is about the same configuration and fo
   expect(await fixesOf('store_locked')).toContain("serve --config 'my own.yaml' --data OTHER_FOLDER --port 0");
 });
 
-test('a file of the operator is told as it is, with what mends it', async () => {
+test('a file of the operator is told as it is, with what fixes it', async () => {
   const missing = failed('module_missing', 'agent echo: there is no file /agents/echo.mjs');
   expect(await startTrouble(missing, { settings: settings(), command: 'serve' })).toEqual({
     code: 'module_missing',
@@ -164,7 +164,7 @@ test.each([
       'or link the one it wants, in the folder of the file: npm link CLONE/packages/core',
     ],
   ],
-])('a file %s is told with what shows where, or mends it', async (_, text, fixes) => {
+])('a file %s is told with what shows where, or fixes it', async (_, text, fixes) => {
   const path = join(temporaryFolder(), 'tools.mjs');
   writeFileSync(path, text);
   // By Node itself, as for the operator.

@@ -114,7 +114,7 @@ function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
   return [`see where: node ${isUnreadable ? '--check ' : ''}${file}`];
 }
 
-export type StartCommand = 'serve' | 'dev' | 'wire' | 'mcp' | 'workflow run' | 'tools accept';
+export type StartCommand = 'serve' | 'dev' | 'wire' | 'mcp' | 'acp' | 'workflow run' | 'tools accept';
 
 /** Who has the data folder, where it is reached, and the three ways out. */
 async function folderTaken(

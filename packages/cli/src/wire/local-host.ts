@@ -14,7 +14,7 @@ export interface LocalHostOptions {
   readonly config?: string;
   /** Where what it keeps is; without one it keeps nothing. */
   readonly data?: string;
-  /** Where its log goes; to the terminal unless told. */
+  /** Where its log goes. Default: to the terminal. */
   readonly log?: Log;
 }
 

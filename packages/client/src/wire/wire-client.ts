@@ -26,7 +26,7 @@ export interface WireClientOptions {
   readonly key?: string;
   /** What this agent calls itself; a label, not a proof. */
   readonly agentId?: string;
-  /** The capabilities it wants; all there are unless told. */
+  /** The capabilities it wants. Default: all there are. */
   readonly capabilities?: readonly string[];
   readonly retry?: RetryOptions;
   /** Told of what answers no request, such as `mcp/server/push`. */
@@ -38,7 +38,7 @@ export interface RequestOptions {
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
   /** Gives the request up; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
-  /** How long to wait for the answer; 30,000 for a tool and 300,000 for anything else unless told. `0` and `Infinity` are as long as it takes. */
+  /** How long to wait for the answer. Default: 30,000 for a tool and 300,000 for anything else. `0` and `Infinity` are as long as it takes. */
   readonly timeoutMs?: number | undefined;
 }
 

@@ -1,11 +1,14 @@
 import type { Delivery } from '@dragoman/client';
 import { useState } from 'preact/hooks';
+import { useAction } from '../action.ts';
 import { useLive } from '../live.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Code } from '../parts/json.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { NeedsKey } from '../parts/sign-in.tsx';
 import { State } from '../parts/state.tsx';
-import { Text } from '../parts/text.tsx';
+import { Text, visibleText } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route, withQuery } from '../router.ts';
 import { asAdmin } from '../session.ts';
@@ -89,16 +92,11 @@ function DeliveryPanel({ delivery, changed }: { readonly delivery: Delivery; rea
     next_at: next,
     failures,
   } = delivery;
-  const [trouble, setTrouble] = useState<unknown>();
-  const retry = async () => {
-    try {
-      await asAdmin.value?.admin.outbox.retry(id);
-      setTrouble(undefined);
-    } catch (error) {
-      setTrouble(error);
-    }
-    changed();
-  };
+  const outbox = asAdmin.value?.admin.outbox;
+  const { act, trouble, isBusy } = useAction();
+  const [isOpen, setOpen] = useState(false);
+  const host = hostOf(url);
+  const change = (work: () => Promise<unknown> | undefined) => act(async () => work()).then(changed);
   return (
     <section class="panel" aria-label={`Callback ${id}`}>
       <div class="bar">
@@ -116,9 +114,33 @@ function DeliveryPanel({ delivery, changed }: { readonly delivery: Delivery; rea
         </span>
         <a href={`${pageUrl('requests', requestId)}?owner=${encodeURIComponent(agent)}`}>the request</a>
         {state === 'dead' && (
-          <button type="button" class="small" onClick={() => void retry()}>
-            Try again now
-          </button>
+          <>
+            <button type="button" class="small" disabled={isBusy} onClick={() => void change(() => outbox?.retry(id))}>
+              Try again now
+            </button>
+            <Confirm
+              label="All to this host"
+              title={`Try all dead callbacks to ${visibleText(host)} again?`}
+              act={async () => {
+                await outbox?.retryHost(host);
+                changed();
+              }}
+            >
+              <p>Every callback to this host that was given up is sent again, with the same id and body.</p>
+            </Confirm>
+          </>
+        )}
+        {state === 'due' && (
+          <Confirm
+            label="Give up"
+            title="Give this callback up?"
+            act={async () => {
+              await outbox?.giveUp(id);
+              changed();
+            }}
+          >
+            <p>It is not tried again by itself. You can have it tried again later.</p>
+          </Confirm>
         )}
       </div>
       {failures.length > 0 && (
@@ -135,9 +157,26 @@ function DeliveryPanel({ delivery, changed }: { readonly delivery: Delivery; rea
           </ol>
         </details>
       )}
+      <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary class="dim">What is sent</summary>
+        {isOpen && <SentParts id={id} />}
+      </details>
       <Problem error={trouble} />
     </section>
   );
+}
+
+/** The headers and the body of a callback. */
+function SentParts({ id }: { readonly id: string }) {
+  const outbox = asAdmin.value?.admin.outbox;
+  const { data, error } = useLive(async () => outbox?.get(id), [outbox, id]);
+  if (data === undefined) return <Problem error={error} />;
+  const headers = Object.entries(data.headers).map(([name, value]) => `${name}: ${value}`);
+  return <Code text={[...headers, '', data.body].join('\n')} label={`What is sent of ${id}`} />;
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : '';
 }
 
 const STATES = ['due', 'delivered', 'dead'] as const;

@@ -52,6 +52,8 @@ function ServerOverview() {
       {data !== undefined && (
         <div class="columns">
           <Outcomes overview={data} />
+          <ByProtocol overview={data} />
+          <ByAgent overview={data} />
           <Routes overview={data} />
         </div>
       )}
@@ -60,7 +62,7 @@ function ServerOverview() {
 }
 
 function Numbers({ overview }: { readonly overview: Overview }) {
-  const { now, history, rate_limited: limited, edge } = overview;
+  const { now, history, rate_limited: limited, failed_logins: logins, edge } = overview;
   const points = useMemo(() => [...history, now], [history, now]);
   const perSecond = rates(points);
   const latest = perSecond.at(-1);
@@ -75,6 +77,7 @@ function Numbers({ overview }: { readonly overview: Overview }) {
         <Tile label="frames/s" value={shown(latest?.frames)} />
         <Tile label="commits/s" value={shown(latest?.commits)} />
         <Tile label="rate limited" value={limited} />
+        <Tile label="failed logins" value={logins} isBad={logins > 0} />
         <Tile label="open streams" value={edge.streams + edge.sockets} />
       </div>
       <div class="columns">
@@ -174,6 +177,64 @@ function Routes({ overview: { routes } }: { readonly overview: Overview }) {
   );
 }
 
+function ByProtocol({ overview: { by_protocol: counts } }: { readonly overview: Overview }) {
+  const all = Object.entries(counts).sort(([, one], [, other]) => other - one);
+  return (
+    <section class="panel">
+      <h2>Requests by protocol since the start</h2>
+      {all.length === 0 && <p class="dim">None yet.</p>}
+      <dl class="facts">
+        {all.map(([protocol, count]) => (
+          <>
+            <dt>
+              <a href={`${pageUrl('requests')}?protocol=${encodeURIComponent(protocol)}`}>
+                <Text value={protocol} />
+              </a>
+            </dt>
+            <dd>{count.toLocaleString()}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function ByAgent({ overview: { by_agent: agents } }: { readonly overview: Overview }) {
+  return (
+    <section class="panel">
+      <h2>Requests by agent since the start</h2>
+      <div class="scroll" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th>Agent</th>
+              <th class="number">Requests</th>
+              <th class="number">Failed</th>
+              <th class="number">Running</th>
+              <th class="number">Waiting</th>
+            </tr>
+          </thead>
+          <tbody>
+            {agents.slice(0, 20).map(({ agent, accepted, failed, running, waiting }) => (
+              <tr key={agent}>
+                <td>
+                  <a href={`${pageUrl('requests')}?agent=${encodeURIComponent(agent)}`}>
+                    <Text value={agent} />
+                  </a>
+                </td>
+                <td class="number">{accepted.toLocaleString()}</td>
+                <td class={`number ${failed > 0 ? 'bad' : ''}`}>{failed.toLocaleString()}</td>
+                <td class="number">{running}</td>
+                <td class="number">{waiting}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
 /** An agent sees its own limits, and is pointed to what it can do. */
 function OwnOverview() {
   const client = asAgent.value;
@@ -222,18 +283,25 @@ function OwnOverview() {
 async function needsAttention(): Promise<{ text: string; to: string }[]> {
   const admin = asAdmin.value?.admin;
   if (admin === undefined) return [];
-  const [dead, tools, cards, questions] = await Promise.all([
+  const [dead, tools, cards, questions, logins] = await Promise.all([
     admin.outbox.list({ state: 'dead', limit: 1 }),
     admin.tools.list(),
     admin.agents.heldCards(),
     admin.questions.list(),
+    admin.failedLogins(),
   ]);
   const found: { text: string; to: string }[] = [];
   if (dead.total > 0)
     found.push({ text: `${dead.total} callbacks were given up`, to: `${pageUrl('outbox')}?state=dead` });
-  for (const name of tools.held)
+  for (const name of tools.undecided)
     found.push({ text: `The tool ${name} has changed and is held`, to: pageUrl('tools', name) });
   for (const id of cards.held) found.push({ text: `The card of ${id} has changed and is held`, to: pageUrl('agents') });
+  const lately = logins.recent.filter(({ last_at: at }) => Date.now() - Date.parse(at) < LATELY_MS);
+  if (lately.length > 0) {
+    const [first] = lately;
+    const others = lately.length === 1 ? '' : ` and ${lately.length - 1} other addresses`;
+    found.push({ text: `Failed logins from ${first?.address}${others} in the last hour`, to: pageUrl('keys') });
+  }
   if (questions.length > 0) found.push({ text: `${questions.length} open questions`, to: pageUrl('questions') });
   return found;
 }
@@ -266,6 +334,9 @@ function rates(points: readonly OverviewReading[]): Rate[] {
     ];
   });
 }
+
+/** An hour. */
+const LATELY_MS = 3_600_000;
 
 function shown(rate: number | undefined): number | string {
   return rate ?? '–';

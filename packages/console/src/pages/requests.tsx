@@ -1,4 +1,5 @@
 import type { ListedState } from '@dragoman/client';
+import { SOURCE_PROTOCOLS } from '@dragoman/protocols';
 import { useLive } from '../live.ts';
 import { Empty, Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -21,44 +22,41 @@ function RequestList() {
   const client = asAgent.value;
   const given = (name: string) => query.get(name) ?? undefined;
   const state = STATES.find((one) => one === given('state'));
-  const [owner, agent, session, cursor] = ['owner', 'agent', 'session', 'cursor'].map(given);
+  const [owner, agent, session, protocol, text, within, cursor] = FILTERS.map(given);
+  const span = SPANS.find(({ name }) => name === within);
   const { data, error, isLoading, reload } = useLive(
     async (signal) => {
-      const wanted = { agent, session, state, cursor, signal };
+      const since = span && new Date(Date.now() - span.ms).toISOString();
+      const wanted = { agent, session, state, protocol, text, since, cursor, signal };
       return admin === undefined ? client?.requests(wanted) : admin.requests.list({ ...wanted, owner });
     },
-    [admin, client, owner, agent, session, state, cursor],
+    [admin, client, owner, agent, session, state, protocol, text, within, cursor],
     // Older pages do not move.
     cursor === undefined ? 2500 : undefined,
   );
-  const hasFilter = [owner, agent, session, state].some((one) => one !== undefined);
+  const hasFilter = [owner, agent, session, state, protocol, text, within].some((one) => one !== undefined);
+  const isSearch = protocol !== undefined || text !== undefined;
   return (
-    <Page title="Requests" actions={data && <span class="dim">{data.total.toLocaleString()} in all</span>}>
+    <Page
+      title="Requests"
+      actions={data?.total != null && <span class="dim">{data.total.toLocaleString()} in all</span>}
+    >
       <form class="bar" onSubmit={filter}>
         {admin !== undefined && <Filter name="owner" label="Sent by" value={owner} />}
         <Filter name="agent" label="Answered by" value={agent} />
         <Filter name="session" label="Session" value={session} />
-        <label>
-          State
-          <select
-            name="state"
-            value={state ?? ''}
-            onChange={(event) => navigate(withQuery({ state: event.currentTarget.value, cursor: undefined }))}
-          >
-            <option value="">any</option>
-            {STATES.map((one) => (
-              <option key={one} value={one}>
-                {one}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Choice name="state" label="State" value={state} choices={STATES} />
+        <Choice name="protocol" label="Protocol" value={protocol} choices={SOURCE_PROTOCOLS} />
+        <Choice name="within" label="Changed within" value={within} choices={SPANS.map(({ name }) => name)} />
+        <Filter name="text" label="Text in the message" value={text} />
         <button type="submit">Filter</button>
         {hasFilter && <a href={pageUrl('requests')}>Clear</a>}
       </form>
       <Problem error={error} retry={reload} />
       {isLoading && data === undefined && <p class="dim">Loading…</p>}
-      {data?.requests.length === 0 ? (
+      {data?.requests.length === 0 && data.next_cursor !== null ? (
+        <p class="dim">Nothing found so far. Older requests have not been looked at yet.</p>
+      ) : data?.requests.length === 0 ? (
         <Empty title={hasFilter ? 'No request matches' : 'No requests yet'}>
           <p>
             {hasFilter ? (
@@ -81,6 +79,7 @@ function RequestList() {
                   <th>Request</th>
                   <th>Sent by</th>
                   <th>Answered by</th>
+                  <th>Protocol</th>
                   <th>Session</th>
                   <th>Accepted</th>
                   <th class="number">Took</th>
@@ -103,6 +102,9 @@ function RequestList() {
                     <td>
                       <Text value={one.agent} />
                     </td>
+                    <td>
+                      <Text value={one.protocol} />
+                    </td>
                     <td class="cut">
                       <Text value={one.session_id ?? ''} />
                     </td>
@@ -119,7 +121,9 @@ function RequestList() {
       )}
       <p class="bar">
         {cursor !== undefined && <a href={withQuery({ cursor: undefined })}>Newest</a>}
-        {data?.next_cursor != null && <a href={withQuery({ cursor: data.next_cursor })}>Older</a>}
+        {data?.next_cursor != null && (
+          <a href={withQuery({ cursor: data.next_cursor })}>{isSearch ? 'Look further' : 'Older'}</a>
+        )}
       </p>
     </Page>
   );
@@ -142,6 +146,33 @@ function Filter({
   );
 }
 
+interface ChoiceParts {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly choices: readonly string[];
+}
+
+function Choice({ name, label, value, choices }: ChoiceParts) {
+  return (
+    <label>
+      {label}
+      <select
+        name={name}
+        value={value ?? ''}
+        onChange={(event) => navigate(withQuery({ [name]: event.currentTarget.value, cursor: undefined }))}
+      >
+        <option value="">any</option>
+        {choices.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
 function filter(event: SubmitEvent): void {
   event.preventDefault();
   if (!(event.currentTarget instanceof HTMLFormElement)) return;
@@ -155,4 +186,11 @@ function took(from: string, to: string): string {
   return ms < 1000 ? `${ms} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
+const FILTERS = ['owner', 'agent', 'session', 'protocol', 'text', 'within', 'cursor'] as const;
+const SPANS = [
+  { name: '5 minutes', ms: 300_000 },
+  { name: '1 hour', ms: 3_600_000 },
+  { name: '6 hours', ms: 21_600_000 },
+  { name: '24 hours', ms: 86_400_000 },
+] as const;
 const STATES: readonly ListedState[] = ['waiting', 'running', 'completed', 'failed', 'cancelled', 'refused'];

@@ -3,10 +3,12 @@ import { connectWire, httpWire } from '@dragoman/client/wire';
 import type { JsonObject } from '@dragoman/protocols';
 import type { ToolDefinition } from '@dragoman/protocols/a2e-wire';
 import { useState } from 'preact/hooks';
-import { useFrames } from '../frame-stream.ts';
+import { stateOfStream, useFrames } from '../frame-stream.ts';
 import { useLive } from '../live.ts';
 import { AnswerView, foldFrames } from '../parts/answer-view.tsx';
+import { HeldTool } from '../parts/held-tool.tsx';
 import { Json } from '../parts/json.tsx';
+import { McpServerList } from '../parts/mcp-servers.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { SchemaForm } from '../parts/schema-form.tsx';
@@ -56,9 +58,12 @@ export default function ToolsPage() {
         </nav>
         <div>
           {name === undefined ? (
-            <Empty title="Choose a tool">
-              <p>Its arguments become a form. A call is recorded like any other request.</p>
-            </Empty>
+            <>
+              <Empty title="Choose a tool">
+                <p>Its arguments become a form. A call is recorded like any other request.</p>
+              </Empty>
+              <McpServerList />
+            </>
           ) : (
             <OneTool
               key={name}
@@ -103,7 +108,7 @@ function OneTool({ name, definition, description, isHeld, changed }: OneToolPart
       <p class="dim">
         <Text value={description} />
       </p>
-      {isHeld && <Held name={name} changed={changed} />}
+      {isHeld && asAdmin.value !== undefined && <HeldTool name={name} changed={changed} />}
       {definition === undefined ? (
         asAgent.value === undefined && <NeedsKey kind="agent" />
       ) : (
@@ -124,28 +129,6 @@ function OneTool({ name, definition, description, isHeld, changed }: OneToolPart
   );
 }
 
-function Held({ name, changed }: { readonly name: string; readonly changed: () => void }) {
-  const [trouble, setTrouble] = useState<unknown>();
-  const accept = async () => {
-    try {
-      await asAdmin.value?.admin.tools.accept(name);
-      changed();
-    } catch (error) {
-      setTrouble(error);
-    }
-  };
-  return (
-    <div class="notice">
-      <strong>The definition has changed since it was accepted.</strong>
-      <p>Nobody can call it until you accept it as it is now. Read its description and its arguments first.</p>
-      <button type="button" onClick={() => void accept()}>
-        Accept the change
-      </button>
-      <Problem error={trouble} />
-    </div>
-  );
-}
-
 function Call({ name, id, args }: { readonly name: string; readonly id: string; readonly args: JsonObject }) {
   const client = asAgent.value;
   const open =
@@ -157,15 +140,7 @@ function Call({ name, id, args }: { readonly name: string; readonly id: string; 
     <section class="panel" aria-label="Result">
       <div class="bar">
         <h3>Result</h3>
-        <State
-          state={
-            stream.isOver
-              ? stream.frames.at(-1)?.status === 'failed' || stream.error
-                ? 'failed'
-                : 'succeeded'
-              : 'running'
-          }
-        />
+        <State state={stateOfStream(stream)} />
         <a href={pageUrl('requests', id)}>the request</a>
       </div>
       <Problem error={stream.error} />

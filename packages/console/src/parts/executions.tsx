@@ -4,7 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { useLive } from '../live.ts';
 import { pageUrl, route } from '../router.ts';
 import { asAgent } from '../session.ts';
-import { Json } from './json.tsx';
+import { ExecutionSteps } from './execution-steps.tsx';
+import { Code, Json } from './json.tsx';
 import { PlanGraph, type StepStates } from './plan-graph.tsx';
 import { Problem } from './problem.tsx';
 import { State } from './state.tsx';
@@ -54,20 +55,7 @@ export function Run({ id, plan }: { readonly id: string; readonly plan: Workflow
       </div>
       {plan !== undefined && <PlanGraph plan={plan} states={states} />}
       <Problem error={trouble} />
-      <ol>
-        {Object.entries(states).map(([step, state]) => (
-          <li key={step}>
-            <State state={state} /> <Text value={step} />{' '}
-            {times[step] !== undefined && <span class="dim">{Math.round(times[step])} ms</span>}
-            {result?.results[step] !== undefined && (
-              <details>
-                <summary class="dim">Output</summary>
-                <Json value={result.results[step]} label={`Output of ${step}`} />
-              </details>
-            )}
-          </li>
-        ))}
-      </ol>
+      <ExecutionSteps id={id} plan={plan} states={states} times={times} result={result} />
       {result?.error !== undefined && <Json value={result.error} label="Error" />}
     </>
   );
@@ -129,12 +117,30 @@ export function Executions() {
 }
 
 export function OneExecution({ id }: { readonly id: string }) {
+  const client = asAgent.value;
+  const { data: record } = useLive(async () => client?.workflows.record(id), [client, id]);
+  // What was permitted then may not be now: the rest of the page is shown all the same.
+  const plan = useLive(
+    async () => (record === undefined ? undefined : client?.workflows.plan(record.workflow).catch(() => undefined)),
+    [client, record?.plan_hash],
+  );
   return (
     <section class="panel">
       <div class="bar">
         <a href={pageUrl('requests', id)}>Its frames and X-ray</a>
+        {record !== undefined && (
+          <span class="dim">
+            plan <code>{record.plan_hash.slice(0, 16)}</code>
+          </span>
+        )}
       </div>
-      <Run id={id} plan={undefined} />
+      <Run id={id} plan={plan.data} />
+      {record !== undefined && (
+        <details>
+          <summary class="dim">The workflow</summary>
+          <Code text={record.workflow} label="The workflow" />
+        </details>
+      )}
     </section>
   );
 }

@@ -5,12 +5,13 @@ import { useFrames } from '../frame-stream.ts';
 import { useLive } from '../live.ts';
 import { pageUrl, route } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
+import { Confirm } from './confirm.tsx';
 import { Frames } from './frames.tsx';
 import { Copy } from './json.tsx';
 import { Page } from './page.tsx';
 import { Problem } from './problem.tsx';
 import { State } from './state.tsx';
-import { Text } from './text.tsx';
+import { Text, visibleText } from './text.tsx';
 import { When } from './when.tsx';
 import { Xray } from './xray.tsx';
 
@@ -52,7 +53,9 @@ export function RequestDetail({ id }: { readonly id: string }) {
       actions={
         <>
           <State state={state} />
-          {isOwn && final === undefined && <Cancel id={id} />}
+          {final === undefined && !ENDED.has(state) && (
+            <Cancel id={id} owner={isOwn ? undefined : owner} isOwn={isOwn} />
+          )}
           <a href={pageUrl('requests')}>All requests</a>
         </>
       }
@@ -101,7 +104,14 @@ function Facts({ explanation }: { readonly explanation: Explanation }) {
   );
 }
 
-function Cancel({ id }: { readonly id: string }) {
+interface CancelParts {
+  readonly id: string;
+  readonly owner: string | undefined;
+  readonly isOwn: boolean;
+}
+
+/** Ends one's own request at once. To end somebody else's takes an admin key, and is asked about first. */
+function Cancel({ id, owner, isOwn }: CancelParts) {
   const [trouble, setTrouble] = useState<unknown>();
   const [isAsked, setAsked] = useState(false);
   const cancel = async () => {
@@ -113,6 +123,16 @@ function Cancel({ id }: { readonly id: string }) {
       setAsked(false);
     }
   };
+  if (!isOwn) {
+    const act = async () => asAdmin.value?.admin.requests.cancel(id, { agentId: owner });
+    return (
+      <Confirm label="Cancel it" title={`Cancel ${visibleText(id)}?`} act={act}>
+        <p>
+          It belongs to <Text value={owner ?? 'another agent'} />, who gets E2A.CANCELLED as the last frame.
+        </p>
+      </Confirm>
+    );
+  }
   return (
     <>
       <button type="button" class="danger" disabled={isAsked} onClick={() => void cancel()}>

@@ -4,11 +4,15 @@ import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
 /**
  * The one frame an A2A response is made from: an answer comes whole. What was streamed before a final frame without a result
- * of its own is that result.
+ * of its own is that result. A frame before that is returned where `isEnough` says so.
  */
-export async function collectAnswer(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse | Failure> {
+export async function collectAnswer(
+  frames: AsyncIterable<E2AResponse>,
+  isEnough: (frame: E2AResponse) => boolean = () => false,
+): Promise<E2AResponse | Failure> {
   let text = '';
   for await (const frame of frames) {
+    if (isEnough(frame)) return frame;
     if (frame.is_final) return text === '' ? frame : withStreamed(frame, { text });
     if (frame.response_kind !== 'e2a.chunk') continue;
     text += textOf(frame);

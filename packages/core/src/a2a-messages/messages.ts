@@ -1,11 +1,14 @@
 import {
   type E2AEnvelope,
+  type E2AResponse,
   type Failure,
   failure,
   type Issue,
   isObject,
   type Json,
   type JsonLimits,
+  type JsonObject,
+  questionIn,
   type Stamp,
 } from '@dragoman/protocols';
 import {
@@ -14,6 +17,7 @@ import {
   a2aMessagesDialect,
   errorAbout,
   NEW_SESSION,
+  questionMessage,
   type RequestMessage,
   receive,
   type Session,
@@ -25,11 +29,13 @@ import type { Strangers } from '../limits/strangers.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { failureOf } from '../refusals/refused.ts';
 import { unreadable } from '../refusals/unreadable.ts';
-import type { NonceStore } from '../store/store.ts';
+import type { NonceStore, RequestKey } from '../store/store.ts';
 import type { JsonReader } from '../worker-threads/json-reader.ts';
+import type { AgentConnections } from './agent-connections.ts';
 import { announcement } from './announcement.ts';
 import { collectAnswer } from './collect-answer.ts';
 import type { MessageSigner } from './message-signer.ts';
+import { answerEnvelope, answeredQuestion, errorAboutResponse } from './question-reply.ts';
 import { type MessageRead, readMessage } from './read-message.ts';
 import { RecentAnnouncements } from './recent-announcements.ts';
 import type { Proof, SenderProof } from './sender-proof.ts';
@@ -37,6 +43,8 @@ import type { Proof, SenderProof } from './sender-proof.ts';
 export interface MessagesOptions {
   readonly engine: Engine;
   readonly registry: AgentRegistry;
+  /** The callers that are connected, so that they can be asked. */
+  readonly connections: AgentConnections;
   readonly proof: SenderProof;
   readonly strangers: Strangers;
   readonly nonces: NonceStore;
@@ -63,6 +71,8 @@ export interface MessagesEntrance {
   readonly idempotencyKey?: string | undefined;
   /** Asked when a signature first tells who is calling: whether that agent may have one more connection. Absent: it may. */
   readonly seat?: (principal: Principal) => boolean;
+  /** Of a connection: sends what answers nothing. Absent where each message gets its one answer. */
+  readonly send?: (said: Said) => unknown;
   readonly signal: AbortSignal;
 }
 
@@ -104,6 +114,7 @@ export class Conversation {
     this.#options = options;
     this.#entrance = entrance;
     this.#announcements = announcements;
+    if (entrance.principal !== undefined) this.#attach(entrance.principal);
   }
 
   /** The other side said goodbye, there is nothing to agree on, or no place for it. */
@@ -183,11 +194,18 @@ export class Conversation {
       this.#isTurnedAway ||= this.#entrance.seat?.(principal) === false;
       if (this.#isTurnedAway) return failure('busy', { retry_after: 1 }, NO_PLACE);
       this.#speaker = principal.id;
+      if (caller === undefined) this.#attach(principal);
     }
-    if (this.#speaker !== undefined && principal.role === 'agent' && principal.id !== this.#speaker) {
+    if (this.#speaker !== undefined && principal.kind === 'agent' && principal.id !== this.#speaker) {
       return failure('forbidden');
     }
     const message = await read.whole();
+    const { connections, nonces } = this.#options;
+    if (connections.awaits(principal.id, message)) {
+      if (nonce !== undefined && (await nonces.use(nonce)) === 'reused') return failure('nonce_reused');
+      connections.take(principal.id, { read, message });
+      return undefined;
+    }
     if (message.message_type !== 'request' && this.#entrance.counted !== true) engine.limiter.request(principal);
     if (message.message_type !== 'discover_agents') return this.#deliver(message, text, proven);
     let refused: Answer;
@@ -209,6 +227,8 @@ export class Conversation {
   ): Promise<Answer | (() => Promise<Answer>)> {
     const { nonces, clock } = this.#options;
     const { nonce } = proven;
+    const answered = await answeredQuestion(message, proven.principal, this.#options.engine);
+    if (answered !== undefined) return () => this.#answerQuestion(answered, { message, text, proven });
     if (message.message_type !== 'request' && nonce !== undefined && (await nonces.use(nonce)) === 'reused') {
       return failure('nonce_reused');
     }
@@ -255,14 +275,62 @@ export class Conversation {
         idempotencyKey: entrance.idempotencyKey,
       },
     });
-    const final = await collectAnswer(frames);
-    if ('fault' in final) {
-      engine.runs.cancel({ owner: principal.id, requestId: message.message_id });
-      return final;
-    }
+    const key = { owner: principal.id, requestId: message.message_id };
+    const answer = await this.#told(frames, { envelope, key });
+    if (answer !== undefined && 'fault' in answer) engine.runs.cancel(key);
     // An answer may take its time; who has lost the key meanwhile does not get it.
     if (fingerprint !== undefined && !proof.isGood(principal.id, fingerprint)) return failure('unauthenticated');
-    return a2aMessagesDialect.fromResponse(final, envelope)[0];
+    return answer;
+  }
+
+  /** The answer of a request, or a question in it where each message gets one answer. A connection is sent its questions in between. */
+  async #told(frames: AsyncIterable<E2AResponse>, { envelope, key }: OwnRequest): Promise<Answer> {
+    const { questions } = this.#options.engine;
+    const { send } = this.#entrance;
+    const told = await collectAnswer(frames, (frame) => {
+      const question = questionIn(frame);
+      if (
+        question === undefined ||
+        !questions.of(key).some((open) => open.question.question_id === question.question_id)
+      )
+        return false;
+      if (send === undefined) return true;
+      void this.#signed(questionMessage(question, envelope)).then(send, (error) => {
+        this.#options.log.warn({ error: String(error) }, 'a question could not be sent');
+      });
+      return false;
+    });
+    if ('fault' in told) return told;
+    const question = questionIn(told);
+    return question === undefined
+      ? a2aMessagesDialect.fromResponse(told, envelope)[0]
+      : questionMessage(question, envelope);
+  }
+
+  /** Recorded like every request, so that a repeat gets the same answer: what comes next in the request whose question it was. */
+  async #answerQuestion(
+    params: JsonObject,
+    { message, text, proven }: { message: A2AMessage; text: Uint8Array | string; proven: Proof },
+  ): Promise<Answer> {
+    const { engine, log } = this.#options;
+    const { principal, nonce } = proven;
+    const envelope = answerEnvelope(message, params);
+    const { signal } = this.#entrance;
+    const beside = { received: { dialect: 'a2a-messages', text }, nonce, counted: true };
+    const taken = await collectAnswer(engine.handle(envelope, { principal, signal, log, beside }));
+    if ('fault' in taken) return taken;
+    const [told] = a2aMessagesDialect.fromResponse(taken, envelope);
+    if (told?.message_type === 'response' && told.payload.status === 'error')
+      return errorAboutResponse(told, this.#cardOf(message.recipient_id).agent_id);
+    const key = { owner: principal.id, requestId: String(params['request_id']) };
+    const run = this.#entrance.send === undefined ? await engine.runs.find(key) : undefined;
+    return run && this.#told(run.read(-1), { envelope: run.envelope, key });
+  }
+
+  /** A connection is one over which its caller can be asked. */
+  #attach({ id }: Principal): void {
+    const { send, signal } = this.#entrance;
+    if (send !== undefined) this.#options.connections.attach(id, { send: (message) => send({ message }), signal });
   }
 
   async #refusal(json: Json, refused: Failure): Promise<Said> {
@@ -292,6 +360,12 @@ function notTaken(issues: readonly Issue[]): Failure {
   const isForeign = issues.every(({ code }) => code === 'sender_mismatch');
   const isUnknown = issues.some(({ pointer, code }) => pointer === '/message_type' && code === 'enum');
   return failure(isForeign ? 'forbidden' : isUnknown ? 'unknown_type' : 'invalid_message', { issues });
+}
+
+/** A request of the caller's, by its record. */
+interface OwnRequest {
+  readonly envelope: E2AEnvelope;
+  readonly key: RequestKey;
 }
 
 /** What to say, or why nothing else can be said. */

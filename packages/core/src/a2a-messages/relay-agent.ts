@@ -1,64 +1,80 @@
 import { createHash } from 'node:crypto';
-import { accept, failure, isObject, type Json } from '@dragoman/protocols';
+import { accept, failure, isObject, type Json, type NewQuestion, type Outcome } from '@dragoman/protocols';
 import {
   type A2AMessage,
   type AgentCard,
   a2aMessagesDialect,
+  answerPayload,
+  askedQuestion,
   checkFreshness,
   type FreshnessWindow,
-  MAX_MESSAGE_BYTES,
   messageIdFrom,
   type RequestMessage,
   signedContent,
 } from '@dragoman/protocols/a2a-messages';
 import type { Agent, AgentPart } from '../agents/agent.ts';
 import { agentFailed } from '../agents/agent.ts';
+import type { Call } from '../call/call.ts';
 import type { Principal } from '../call/principal.ts';
 import { connectFault } from '../gate/connect-fault.ts';
-import type { Gate } from '../gate/gate.ts';
-import { wholeBody } from '../gate/whole-body.ts';
 import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf } from '../refusals/refused.ts';
 import { type PublicKey, publicKeysIn } from '../signing/public-keys.ts';
 import type { Signatures } from '../signing/signatures.ts';
-import type { JsonReader } from '../worker-threads/json-reader.ts';
 import type { MessageSigner } from './message-signer.ts';
-import { type MessageRead, readMessage } from './read-message.ts';
+import type { MessageRead } from './read-message.ts';
 
 export interface RelayAgentOptions {
   readonly card: AgentCard;
-  /** Where it listens, as the agent itself declared it: private and plain-http hosts must be in `gate.callbacks`. */
-  readonly endpoint: string;
+  readonly reach: Reach;
   /** The name this server goes by: what its signature proves. */
   readonly serverId: string;
   readonly signer: MessageSigner;
   readonly signatures: Signatures;
-  readonly reader: JsonReader;
-  readonly gate: Gate;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** How far the times of its answers may be from ours; as the spec has it unless told. */
+  /** How far the times of its answers may be from ours. Default: as the spec has it. */
   readonly window?: FreshnessWindow;
+}
+
+/** How an agent elsewhere is reached. */
+export interface Reach {
+  /** Resolves when an agent that is away can be asked; `undefined` when it can be now. Absent where it always can. */
+  whenReachable?(): Promise<void> | undefined;
+  /** Sends it a message, and returns what it says then to the request `about`. Rejects with `Refused` where it cannot be asked. */
+  exchange(message: A2AMessage, asking: Asking): Promise<Exchanged>;
+}
+
+export interface Asking {
+  /** The id of the request that is being answered: the message itself, or one before it. */
+  readonly about: string;
+  readonly requestId: string | null;
+  readonly call: Call;
+}
+
+/** What an agent said, as far as it was read, and how to name it where that is not an A2A message. */
+export interface Exchanged {
+  readonly read: Outcome<MessageRead>;
+  readonly said: string;
+  /** The HTTP status, where there is one. */
+  readonly status?: number;
 }
 
 /**
  * An agent elsewhere that speaks A2A messages itself. It is asked in the name of this server, because that is what our
- * signature proves; what it answers must be about that, and signed by the key of its card where the card has one.
+ * signature proves; what it answers must be about that, and signed by the key of its card where the card has one. It may ask a person in
+ * between: by a request about ours, which our response answers.
  */
 export function relayAgent(options: RelayAgentOptions): Agent {
-  const { card, endpoint, serverId, signer, signatures, reader, gate, clock, ids, window } = options;
+  const { card, reach, serverId, signer, signatures, clock, ids, window } = options;
   const keys = keysIn(card);
   return {
     id: card.agent_id,
     isForeign: true,
+    ...(reach.whenReachable !== undefined && { whenReachable: () => reach.whenReachable?.() }),
     async *answer(envelope, call) {
       // Nobody answers for a sender without a key, so nothing is sent abroad for one in the name of this server.
-      if (call.principal.role === 'anonymous') return yield { part: 'failure', failure: failure('forbidden') };
-      if (!/^https?:/.test(endpoint)) {
-        return yield agentFailed(
-          `The agent listens at ${endpoint}, and requests are relayed over http and https only.`,
-        );
-      }
+      if (call.principal.kind === 'anonymous') return yield { part: 'failure', failure: failure('forbidden') };
       const stamp = { id: ids.hex(), now: clock.now() };
       const told = a2aMessagesDialect.fromEnvelope(envelope, stamp);
       if (!told.ok) return yield agentFailed(told.issues[0]?.message ?? 'This cannot be said in an A2A message.');
@@ -68,38 +84,44 @@ export function relayAgent(options: RelayAgentOptions): Agent {
       const id = createHash('sha256')
         .update(`${call.principal.id}\n${envelope.request_id ?? stamp.id}`)
         .digest('hex');
-      const request = await signer.sign({
+      const request: RequestMessage = {
         ...told.value,
         payload: onBehalfOf(told.value.payload, call.principal),
         message_id: messageIdFrom(id),
         sender_id: serverId,
         recipient_id: card.agent_id,
-      });
+      };
+      const asking = { about: request.message_id, requestId: envelope.request_id, call };
       try {
-        const answer = await gate.request({
-          caller: call.principal.id,
-          purpose: `request ${envelope.request_id ?? ''}`,
-          method: 'POST',
-          url: endpoint,
-          allowList: 'callbacks',
-          headers: HEADERS,
-          body: { bytes: Buffer.from(JSON.stringify(a2aMessagesDialect.encode(request))) },
-          timeoutMs: TEN_MINUTES,
-          maxBytes: MAX_MESSAGE_BYTES,
-          signal: call.signal,
-        });
-        const { status } = answer;
-        const asked = { status, request, keys, signatures, reader, now: clock.now(), window };
-        yield await partOf(await wholeBody(answer), asked);
+        for (let message: A2AMessage = request; ; ) {
+          const exchanged = await reach.exchange(await signer.sign(message), asking);
+          const told = await partOf(exchanged, { request, keys, signatures, now: clock.now(), window });
+          if ('part' in told) return yield told;
+          if (call.ask === undefined) return yield agentFailed('The agent asks a person, and there is nobody to ask.');
+          const answer = await call.ask(told.question);
+          message = {
+            ...request,
+            message_id: messageIdFrom(ids.hex()),
+            message_type: 'response',
+            payload: answerPayload(answer),
+            correlation_id: told.messageId,
+          };
+        }
       } catch (error) {
         call.signal.throwIfAborted();
         const refused = failureOf(error);
-        if (refused?.code === 'forbidden' || refused?.code === 'timeout') yield { part: 'failure', failure: refused };
-        else yield agentFailed(`The agent could not be asked: ${connectFault(error)}.`);
+        if (refused === undefined) yield agentFailed(`The agent could not be asked: ${connectFault(error)}.`);
+        else yield { part: 'failure', failure: refused };
       }
     },
     async [Symbol.asyncDispose]() {},
   };
+}
+
+/** A question of an agent, and the message that asks it. */
+interface PeerQuestion {
+  readonly question: NewQuestion;
+  readonly messageId: string;
 }
 
 /**
@@ -108,31 +130,29 @@ export function relayAgent(options: RelayAgentOptions): Agent {
  */
 function onBehalfOf(
   { parameters, ...payload }: RequestMessage['payload'],
-  { id, role }: Principal,
+  { id, kind }: Principal,
 ): RequestMessage['payload'] {
-  return { ...payload, parameters: { ...parameters, on_behalf_of: { agent_id: id, proven: role !== 'anonymous' } } };
+  return { ...payload, parameters: { ...parameters, on_behalf_of: { agent_id: id, proven: kind !== 'anonymous' } } };
 }
 
 interface Asked {
-  readonly status: number;
-  readonly request: A2AMessage;
+  readonly request: RequestMessage;
   readonly keys: readonly PublicKey[];
   readonly signatures: Signatures;
-  readonly reader: JsonReader;
   readonly now: Date;
   readonly window: FreshnessWindow | undefined;
 }
 
-async function partOf(bytes: Uint8Array, asked: Asked): Promise<AgentPart> {
-  const { status, request, keys, reader, now } = asked;
-  const read = await readMessage(bytes, { reader, now, caller: `relay ${request.recipient_id}`, waits: true });
+async function partOf({ read, said, status }: Exchanged, asked: Asked): Promise<AgentPart | PeerQuestion> {
+  const { request, keys, now } = asked;
   if (!read.ok || !read.value.head.ok) {
-    return agentFailed(`The agent answered with HTTP status ${status} and something that is no A2A message.`, {
-      status,
-    });
+    return agentFailed(
+      `The agent answered with ${said} that is no A2A message.`,
+      status === undefined ? {} : { status },
+    );
   }
   const head = read.value.head.value;
-  if (head.correlation_id !== request.message_id)
+  if (head.message_type !== 'request' && head.correlation_id !== request.message_id)
     return agentFailed('The agent answered something else than was asked.');
   if (keys.length > 0 && !(await isProven(head, read.value, asked))) {
     return agentFailed('The answer is not signed by the key of the card the agent has registered.');
@@ -146,6 +166,8 @@ async function partOf(bytes: Uint8Array, asked: Asked): Promise<AgentPart> {
       : { part: 'error', ...errorIn(payload.error) };
   }
   if (message.message_type === 'error') return { part: 'error', ...errorIn(message.payload.error) };
+  const question = askedQuestion(message, request.message_id, now);
+  if (question !== undefined) return { question, messageId: message.message_id };
   return agentFailed(`The agent answered a request with a message of type ${message.message_type}.`);
 }
 
@@ -197,6 +219,3 @@ function keysIn({ metadata }: AgentCard): readonly PublicKey[] {
     return [];
   }
 }
-
-const HEADERS = { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' };
-const TEN_MINUTES = 600_000;

@@ -25,7 +25,7 @@ export interface SenderProofOptions {
   readonly requireSignatures: boolean;
   /** Nonces that are kept at most: who comes then is refused, because to forget one would make a replay good again. */
   readonly mostNonces?: number;
-  /** How far the times of a message may be from ours; as the spec has it unless told. */
+  /** How far the times of a message may be from ours. Default: as the spec has it. */
   readonly window?: FreshnessWindow;
 }
 
@@ -85,7 +85,7 @@ export class SenderProof {
     { known, signed }: { readonly known?: Principal | undefined; readonly signed?: SignedBytes | undefined } = {},
   ): Promise<Proof | Failure> {
     // The key is the identity; only an operator speaks for others.
-    if (known?.role === 'agent' && known.id !== message.sender_id) {
+    if (known?.kind === 'agent' && known.id !== message.sender_id) {
       const suggestions = [`the key is for ${JSON.stringify(known.id)}: say so in sender_id`];
       return failure('forbidden', { sender_id: known.id, suggestions });
     }

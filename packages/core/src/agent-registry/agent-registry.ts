@@ -29,7 +29,7 @@ export interface AgentRegistryOptions {
   readonly isTaken: (agentId: string, owner: string) => boolean;
   /** Those names, none of which anybody may register in another spelling. */
   readonly names?: () => Iterable<string>;
-  /** How many one caller may register; 1,000 unless told. */
+  /** How many one caller may register. Default: 1,000. */
   readonly mostOwned?: number;
   /** Told of every agent that came, changed or went, so that it can be reached or no more. */
   readonly onChange?: (agent: RegisteredAgent, what: 'put' | 'removed') => void;

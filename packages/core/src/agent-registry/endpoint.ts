@@ -1,7 +1,11 @@
 import { accept, type Outcome, reject, show } from '@dragoman/protocols';
 
-/** Where an agent says it listens. Requests are relayed over http and https, through the gate. */
+/** The endpoint of an agent that is asked over the connection that it, or whoever registered it, has opened to this server. */
+export const OVER_CONNECTION = 'connection:';
+
+/** Where an agent says it listens. Requests are relayed over http and https, through the gate, or over its own connection. */
 export function decodeEndpoint(text: string): Outcome<string> {
+  if (text === OVER_CONNECTION) return accept(text);
   if (text.length <= LONGEST && URL.canParse(text)) {
     const url = new URL(text);
     if (SCHEMES.has(url.protocol) && url.host !== '' && url.username === '' && url.password === '')
@@ -10,7 +14,7 @@ export function decodeEndpoint(text: string): Outcome<string> {
   return reject({
     pointer: '/endpoint',
     code: 'endpoint',
-    message: `endpoint must be an http or https URL without a password in it; got ${show(text)}`,
+    message: `endpoint must be an http or https URL without a password in it, or "connection:"; got ${show(text)}`,
     suggestion: 'write it such as https://agent.example.com/a2a/messages',
   });
 }

@@ -9,7 +9,8 @@ export const Registration = {
     agent_card: AgentCard,
     endpoint: {
       type: 'string',
-      description: 'Where the agent listens: an http, https, ws, wss or tcp URL, or host:port.',
+      description:
+        'Where the agent listens: an http or https URL; or "connection:", to be asked over the WebSocket or TCP connection that you open.',
     },
   },
   additionalProperties: false,

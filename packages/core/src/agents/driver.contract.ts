@@ -50,7 +50,7 @@ export function describeDriver(driver: DriverUnderTest): void {
     const frames = (content: string, more: Ask = {}) => all(handler(envelopeOf(content, more), callOf(more)));
     const parts = (content: string) => agent.answer(envelopeOf(content), callOf({}))[Symbol.asyncIterator]();
     const callOf = ({ signal = new AbortController().signal }: Ask) => ({
-      principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const,
+      principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const,
       signal,
       log,
     });

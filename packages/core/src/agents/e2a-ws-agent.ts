@@ -204,7 +204,7 @@ export class E2aWsAgent implements Agent {
     }
     socket.on('message', (data, isBinary) => {
       life.seen = true;
-      // Buffers, as the library gives them unless told.
+      // The library's default: buffers.
       const bytes = data as Buffer;
       const isTooLarge = bytes.length > MAX_FRAME_BYTES;
       const said = (isTooLarge ? bytes.subarray(0, SEARCHED) : bytes).toString();

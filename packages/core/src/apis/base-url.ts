@@ -5,7 +5,7 @@ import { accept, type Issue, type Outcome, reject, show } from '@dragoman/protoc
  * be called is the gate's to say.
  */
 export function decodeBaseUrl(text: string): Outcome<string> {
-  // The parser mends these in silence; what is meant by them is not ours to guess.
+  // The parser fixes these in silence; what is meant by them is not ours to guess.
   if (/[\s\\]/.test(text) || hasControl(text))
     return refused(text, 'without blanks, control characters or backslashes');
   // Nobody fills them: a server of OpenAPI whose variable has no default.

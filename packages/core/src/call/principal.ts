@@ -3,7 +3,7 @@ export interface Principal {
   /** The agent id, `admin`, or the owner that an anonymous sender's messages are recorded with. */
   readonly id: string;
   /** Who it is: an agent with a key or a signature, the operator, or a sender of the mailbox without either. */
-  readonly role: 'agent' | 'admin' | 'anonymous';
+  readonly kind: 'agent' | 'admin' | 'anonymous';
   readonly permissions: Permissions;
   /** The key it came with, so that revoking that key ends what it opened; `undefined` for a signature. */
   readonly keyId?: string;

@@ -54,7 +54,7 @@ export class Callers {
 
   /** Who a key proves its bearer to be; `undefined` when its agent is gone. */
   principalOf(key: KeyRow): Principal | undefined {
-    if (key.role === 'admin') return { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS, keyId: key.keyId };
+    if (key.role === 'admin') return { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS, keyId: key.keyId };
     const known = this.#principals.get(key);
     if (known?.changes === this.changes) return known.principal;
     const agent = this.named(key.agentId);
@@ -65,11 +65,11 @@ export class Callers {
 
   /** A caller that came in earlier, with what it may do now; once its agent is gone, nothing. */
   renewed(principal: Principal): Principal {
-    if (principal.role === 'admin') return principal;
+    if (principal.kind === 'admin') return principal;
     const known = this.#renewed.get(principal);
     if (known?.changes === this.changes) return known.principal;
-    const { id, role, keyId } = principal;
-    const agent = this.named(id) ?? { id, role, permissions: NO_PERMISSIONS };
+    const { id, kind, keyId } = principal;
+    const agent = this.named(id) ?? { id, kind, permissions: NO_PERMISSIONS };
     const now = { ...agent, ...(keyId !== undefined && { keyId }) };
     this.#renewed.set(principal, { principal: now, changes: this.changes });
     return now;
@@ -81,7 +81,7 @@ export class Callers {
     if (agent === undefined) return undefined;
     return {
       id: agent.agent_id,
-      role: 'agent',
+      kind: 'agent',
       permissions: { ...NO_PERMISSIONS, ...agent.permissions },
       ...(agent.limits !== undefined && { limits: agent.limits }),
     };

@@ -45,7 +45,7 @@ class Held {
 
 /** What the agent `desk` says, in one text. */
 async function asked(engine: Engine, requestId: string, query = 'who?'): Promise<string> {
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const envelope = newEnvelope({
     request_id: requestId,
     method: 'chat.send',
@@ -114,7 +114,7 @@ test('what the default agent has answered is not told again to who may not ask i
   engine.router.defaultAgent = 'desk';
   desk.answer();
   const ask = async (agents: readonly string[]) => {
-    const principal = { id: 'ada', role: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
+    const principal = { id: 'ada', kind: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
     const envelope = newEnvelope({ request_id: 'r1', method: 'chat.send' });
     const call = { principal, signal: new AbortController().signal, log };
     for await (const { is_final } of engine.handle(envelope, call)) if (is_final) return 'answered';
@@ -133,7 +133,7 @@ test.each([
 ])('of agents that nobody has only those are suggested that the caller may ask: %j', async (agents, details) => {
   const engine = newEngine();
   engine.addAgent(new Held('here').agent);
-  const principal = { id: 'ada', role: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
   const envelope = newEnvelope({ request_id: 'r1', method: 'chat.send', agent_ref: { id: 'desc' } });
   const call = { principal, signal: new AbortController().signal, log };
   const asking = (async () => {

@@ -23,7 +23,7 @@ test('opens at the fifth failure in a row, for a minute, and then lets one try',
   expect([breaker.admit('a'), breaker.admit('a')]).toEqual([0, 0]);
 });
 
-test('a success in between starts the count anew, and names do not share one', () => {
+test('a success in between starts the count again, and names do not share one', () => {
   const breaker = new CircuitBreaker({ clock: new TestClock() });
   for (let count = 0; count < 4; count++) breaker.failed('a');
   breaker.succeeded('a');

@@ -6,11 +6,12 @@ import { Ending } from '../ending/ending.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
+import type { AskPerson } from './parked-execution.ts';
 import type { StoredData } from './stored-data.ts';
 import { UsedSecrets } from './used-secrets.ts';
 
 const key = { owner: 'ann', executionId: 'e1' };
-const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
+const ann: Principal = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 test('a Wait that a restart comes upon takes what is left of it, and one that is over takes no time', async () => {
   const { clock, process } = await begun();
@@ -47,6 +48,7 @@ async function begun() {
       calls: {} as ApiCalls,
       storedData: {} as StoredData,
       askTarget: () => Promise.reject(new Error('unused')),
+      askPerson: {} as AskPerson,
       secrets: new UsedSecrets(() => undefined),
     };
     return new JournaledEffects({ journal, context, clock: told, ...unused });

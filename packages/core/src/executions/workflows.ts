@@ -7,6 +7,7 @@ import type { Gate } from '../gate/gate.ts';
 import type { Secrets, SecretUse } from '../gate/secrets.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
+import type { OpenQuestions } from '../questions/open-questions.ts';
 import type { RunTable } from '../runs/run-table.ts';
 import type { Store } from '../store/store.ts';
 import { PurgeTime } from '../time/purge-time.ts';
@@ -35,6 +36,8 @@ export interface WorkflowsOptions {
   readonly credentials: KnownCredentials;
   readonly limiter: Limiter;
   readonly askTarget: AskTarget;
+  /** Where people are asked. */
+  readonly questions: OpenQuestions;
   readonly principalNamed: (id: string) => Principal | undefined;
   /** The stored workflows there are when a plan is made. */
   readonly storedWorkflows?: () => WorkflowCatalogue;
@@ -44,9 +47,9 @@ export interface WorkflowsOptions {
   readonly limits?: WorkflowsConfig;
   /** Of the lines of a workflow. */
   readonly jsonLimits?: JsonLimits;
-  /** Those of the spec unless told. */
+  /** Default: those of the specification. */
   readonly operations?: LoadedOperations;
-  /** How long what has ended is kept; a day unless told. */
+  /** How long what has ended is kept. Default: a day. */
   readonly keepMs?: number;
   /** The time by which old data is deleted. Default: the clock. */
   readonly purgeTime?: Pick<PurgeTime, 'now'>;
@@ -116,6 +119,7 @@ export function openWorkflows(options: WorkflowsOptions): WorkflowService {
     planner,
     calls,
     storedData,
+    questions: options.questions,
     askTarget: (ask, by) => {
       limiter.apiCall(by.principal);
       return options.askTarget(ask, by);

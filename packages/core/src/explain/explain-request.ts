@@ -54,8 +54,8 @@ function shown(text: string): string {
   return safe === JSON.stringify(json.value) ? text : safe;
 }
 
-function allowed(row: ArrivedRow, { keyId, rules, dialect }: Arrival, envelope: E2AEnvelope): Allowed[] {
-  const by = { who: row.owner, known_by: knownBy(row.owner, keyId, dialect) };
+function allowed(row: ArrivedRow, { keyId, isSigned, rules }: Arrival, envelope: E2AEnvelope): Allowed[] {
+  const by = { who: row.owner, known_by: knownBy(row.owner, keyId, isSigned) };
   if (row.agentId === SERVER) {
     return [{ ...by, what: `the server's own ${envelope.method}`, rule: 'everybody may who has a key' }];
   }
@@ -66,10 +66,10 @@ function allowed(row: ArrivedRow, { keyId, rules, dialect }: Arrival, envelope: 
   });
 }
 
-function knownBy(owner: string, keyId: string | null, dialect: string | null): string {
+function knownBy(owner: string, keyId: string | null, isSigned: boolean): string {
   if (keyId !== null) return `key ${keyId}`;
   if (isAnonymousOwner(owner)) return 'nothing: mailbox.anonymous lists the agent';
-  return dialect === 'a2a-messages' ? 'its signature' : 'not recorded';
+  return isSigned ? 'its signature' : 'not recorded';
 }
 
 /** The first frames and the last: of an answer of ten thousand nobody reads more. */
@@ -101,7 +101,7 @@ function callback({ id, url, state, attempts, failures, body, endedAt }: ShownDe
   };
 }
 
-const UNKNOWN: Arrival = { keyId: null, rules: [], dialect: null, size: 0, text: null };
+const UNKNOWN: Arrival = { keyId: null, isSigned: false, rules: [], dialect: null, size: 0, text: null };
 const NOT_TOLD = 'the server made this request itself, or an older version of it recorded it';
 const TOO_LARGE = 'larger than what is kept';
 const MOST_SHOWN = 100;

@@ -19,7 +19,7 @@ const entry: AuditEntry = {
   output_bytes: 80,
 };
 const holding = (tools: string[], agents: string[] = []) => ({
-  principalNamed: (id: string) => ({ id, role: 'agent' as const, permissions: { ...NO_PERMISSIONS, tools, agents } }),
+  principalNamed: (id: string) => ({ id, kind: 'agent' as const, permissions: { ...NO_PERMISSIONS, tools, agents } }),
 });
 
 test('a call of a tool shows the key, the rule that allows it now, and how it ended', () => {
@@ -49,7 +49,7 @@ test('a skill is allowed by the agents its caller may reach', () => {
 
 test('what was refused was allowed by nothing, and says why; a line of an earlier version names no key', () => {
   const { key_id: _, ...earlier } = entry;
-  const all = { principalNamed: () => ({ id: 'ada-agent', role: 'agent' as const, permissions: ALL_PERMISSIONS }) };
+  const all = { principalNamed: () => ({ id: 'ada-agent', kind: 'agent' as const, permissions: ALL_PERMISSIONS }) };
   const told = explainWire({ ...earlier, success: false, error_code: 'rate_limited' }, all);
   expect(told.allowed).toMatchObject([{ known_by: 'session s1' }]);
   expect(told.outcome).toMatchObject({ error_code: 'rate_limited', meaning: 'Rate limit exceeded.' });

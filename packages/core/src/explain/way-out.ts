@@ -6,12 +6,14 @@ import {
   type Json,
   type JsonObject,
   type Projection,
+  questionIn,
   type Told,
 } from '@dragoman/protocols';
 import { mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
-import { a2aMessagesDialect } from '@dragoman/protocols/a2a-messages';
+import { a2aMessagesDialect, questionMessage } from '@dragoman/protocols/a2a-messages';
 import { collectAnswer } from '../a2a-messages/collect-answer.ts';
 import { type AskedMessage, finalOf, mailboxAnswerOf } from '../mailbox/answer.ts';
+import { questionMessageIn } from '../mailbox/question.ts';
 import { unsaidIn } from './changes.ts';
 
 /** Every frame as it went out: over E2A as it is, with its projections; by another door as that one tells it. */
@@ -62,9 +64,15 @@ type Teller = (frame: E2AResponse, asked: AskedMessage, frames: readonly E2AResp
 
 /** Doors that do not send frames as they are. Signatures are made when a message leaves, and are not shown. */
 const TELLERS: Readonly<Record<string, Teller>> = {
-  'a2a-mailbox': async (frame, asked, frames) =>
-    frame.is_final ? mailboxDialect.encode(mailboxAnswerOf(asked, await finalOf(each(frames)))) : null,
+  'a2a-mailbox': async (frame, asked, frames) => {
+    const message = frame.is_final
+      ? mailboxAnswerOf(asked, await finalOf(each(frames)))
+      : questionMessageIn(asked, frame);
+    return message === undefined ? null : mailboxDialect.encode(message);
+  },
   'a2a-messages': async (frame, { envelope }, frames) => {
+    const question = questionIn(frame);
+    if (question !== undefined) return a2aMessagesDialect.encode(questionMessage(question, envelope));
     if (!frame.is_final) return null;
     const whole = await collectAnswer(each(frames));
     const [message] = 'fault' in whole ? [] : a2aMessagesDialect.fromResponse(whole, envelope);

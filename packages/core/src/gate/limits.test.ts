@@ -13,7 +13,7 @@ test('every limit can be told, and is what its description says unless it is', (
   expect(Object.keys(DEFAULT_GATE_LIMITS)).toEqual(Object.keys(GATE_LIMITS));
   for (const [name, { description, minimum }] of Object.entries(GATE_LIMITS)) {
     const value = Reflect.get(DEFAULT_GATE_LIMITS, name);
-    expect(description).toContain(`${value} unless told`);
+    expect(description).toContain(`Default: ${value}.`);
     expect(value).toBeGreaterThanOrEqual(minimum);
   }
 });

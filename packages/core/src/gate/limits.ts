@@ -4,21 +4,18 @@ import type { Static } from '@dragoman/protocols';
 export const GATE_LIMITS = {
   connect_ms: atLeast(
     100,
-    'For a name to be looked up, and for a connection to be made, TLS included; 10000 unless told.',
+    'For a name to be looked up, and for a connection to be made, TLS included. Default: 10000.',
   ),
-  connections_per_origin: atLeast(
-    1,
-    'Connections at once to one origin, for each caller and credential; 64 unless told.',
-  ),
-  origins: atLeast(1, 'Origins, for each caller and credential, to which connections are kept; 512 unless told.'),
-  keep_alive_ms: atLeast(1, 'How long an idle connection is kept for the next request; 4000 unless told.'),
-  resolved_ms: atLeast(1, 'How long the addresses of a name are remembered; 2000 unless told.'),
-  header_bytes: atLeast(1024, 'All headers of an answer; 16384 unless told.'),
-  announcements: atLeast(1, 'Interim answers (1xx) before the answer itself; 16 unless told.'),
-  unpacked_ratio: atLeast(2, 'How many times its packed size an answer may unpack to; 100 unless told.'),
-  unpacked_free_bytes: atLeast(1024, 'What an answer may unpack to whatever its packed size; 1048576 unless told.'),
-  sent_header_bytes: atLeast(1024, 'All headers of a request that goes out; 16384 unless told.'),
-  sent_header_fields: atLeast(8, 'How many headers a request that goes out may have; 64 unless told.'),
+  connections_per_origin: atLeast(1, 'Connections at once to one origin, for each caller and credential. Default: 64.'),
+  origins: atLeast(1, 'Origins, for each caller and credential, to which connections are kept. Default: 512.'),
+  keep_alive_ms: atLeast(1, 'How long an idle connection is kept for the next request. Default: 4000.'),
+  resolved_ms: atLeast(1, 'How long the addresses of a name are remembered. Default: 2000.'),
+  header_bytes: atLeast(1024, 'All headers of an answer. Default: 16384.'),
+  announcements: atLeast(1, 'Interim answers (1xx) before the answer itself. Default: 16.'),
+  unpacked_ratio: atLeast(2, 'How many times its packed size an answer may unpack to. Default: 100.'),
+  unpacked_free_bytes: atLeast(1024, 'What an answer may unpack to whatever its packed size. Default: 1048576.'),
+  sent_header_bytes: atLeast(1024, 'All headers of a request that goes out. Default: 16384.'),
+  sent_header_fields: atLeast(8, 'How many headers a request that goes out may have. Default: 64.'),
 } as const;
 
 export type GateLimits = { readonly [Name in keyof typeof GATE_LIMITS]: Static<(typeof GATE_LIMITS)[Name]> };

@@ -97,7 +97,7 @@ describe('a name that anybody could give', () => {
     const faults = Promise.all(dead.map(({ answers }) => answers.catch((error: unknown) => error)));
     expect(await found(lookups, 'a.example')).toEqual(['192.0.2.1']);
     await expect.poll(() => new Set(server.asked).size).toBe(101);
-    // They are given up in their time, not when the last name server has been tried in vain.
+    // They are given up at their timeout, not after the last name server has failed.
     clock.pass(10_000);
     for (const fault of await faults) expect(isPassingLookup(fault)).toBe(true);
     expect(dead.every(({ hasBegun }) => hasBegun)).toBe(true);

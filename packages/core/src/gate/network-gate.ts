@@ -12,6 +12,7 @@ import { connectFault } from './connect-fault.ts';
 import { Deadline } from './deadline.ts';
 import { type AllowedHosts, allowedHosts, type Destination, isDestination, judgeUrl } from './destination.ts';
 import { Dialler } from './dialler.ts';
+import type { EgressLog } from './egress-log.ts';
 import type { AllowList, Gate, InboundAnswer, OutboundRequest } from './gate.ts';
 import { notLookedUp, unreachableHost } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
@@ -39,6 +40,8 @@ export interface GateOptions {
   /** In place of the machine's own ways to look up a name. */
   readonly resolve?: Resolve;
   readonly limits?: Partial<GateLimits>;
+  /** Where what is sent and refused is noted. */
+  readonly egress?: EgressLog;
 }
 
 /** The way out over real sockets. */
@@ -51,6 +54,7 @@ export function openGate({
   secrets,
   resolve,
   limits: told = {},
+  egress,
 }: GateOptions): NetworkGate {
   const limits = { ...DEFAULT_GATE_LIMITS, ...told };
   const dialler = new Dialler({ clock, ca, connectMs: limits.connect_ms });
@@ -58,6 +62,7 @@ export function openGate({
     clock,
     log: new LimitedLog({ log, clock }),
     secrets,
+    egress,
     dialler,
     limits,
     urls: new KnownUrls(),
@@ -93,7 +98,12 @@ export class NetworkGate implements Gate, AsyncDisposable {
     Object.assign(this.#parts.allowed, allowed(lists));
   }
 
-  async request(request: OutboundRequest): Promise<InboundAnswer> {
+  request(request: OutboundRequest): Promise<InboundAnswer> {
+    const { method, url, caller } = request;
+    return this.#noted({ method, url, caller }, this.#request(request), ({ status }) => status);
+  }
+
+  async #request(request: OutboundRequest): Promise<InboundAnswer> {
     const { signal, timeoutMs, caller } = request;
     if (signal?.aborted === true) throw signal.reason;
     const destination = this.#judge(request.url, { schemes: WEB, caller, allowList: request.allowList });
@@ -116,6 +126,17 @@ export class NetworkGate implements Gate, AsyncDisposable {
   }
 
   async check(url: string, allowList: AllowList): Promise<Failure | undefined> {
+    const refused = await this.#check(url, allowList);
+    if (refused !== undefined) {
+      const { egress, clock, urls } = this.#parts;
+      const host = urls.read(url)?.host ?? 'an invalid URL';
+      const checked = { caller: '', method: 'CHECK', host, status: null, milliseconds: 0 };
+      egress?.add({ ...checked, at: clock.now().getTime(), outcome: 'refused', reason: refused.message });
+    }
+    return refused;
+  }
+
+  async #check(url: string, allowList: AllowList): Promise<Failure | undefined> {
     try {
       const destination = this.#judge(url, { schemes: WEB, allowList });
       if (destination.address !== undefined) return undefined;
@@ -143,7 +164,31 @@ export class NetworkGate implements Gate, AsyncDisposable {
   }
 
   /** A connection for another protocol than HTTP requests, such as WebSocket; for `wss` with TLS in place. */
-  async dial({ url, allowList, caller, signal }: Dial): Promise<Socket> {
+  dial(dial: Dial): Promise<Socket> {
+    return this.#noted({ ...dial, method: 'CONNECT' }, this.#dial(dial), () => null);
+  }
+
+  /** Notes in the log of what is sent how it came out. */
+  async #noted<T>({ method, url, caller }: Noted, work: Promise<T>, statusOf: (value: T) => number | null): Promise<T> {
+    const { egress, clock, urls } = this.#parts;
+    if (egress === undefined) return work;
+    const began = clock.elapsed();
+    const entry = { at: clock.now().getTime(), caller, method, host: urls.read(url)?.host ?? 'an invalid URL' };
+    const took = () => clock.elapsed() - began;
+    try {
+      const value = await work;
+      egress.add({ ...entry, outcome: 'answered', status: statusOf(value), reason: null, milliseconds: took() });
+      return value;
+    } catch (error) {
+      const known = failureOf(error);
+      const outcome = known !== undefined && NEVER_SENT.has(known.code) ? 'refused' : 'failed';
+      const reason = known?.message ?? 'It was cancelled.';
+      egress.add({ ...entry, outcome, status: null, reason, milliseconds: took() });
+      throw error;
+    }
+  }
+
+  async #dial({ url, allowList, caller, signal }: Dial): Promise<Socket> {
     const destination = this.#judge(url, { schemes: SOCKETS, caller, allowList });
     const addresses = await this.#addressesOf(destination, { caller });
     for (const [index, address] of addresses.entries()) {
@@ -314,6 +359,7 @@ interface Parts {
   readonly clock: Clock;
   readonly log: LimitedLog;
   readonly secrets: Secrets | undefined;
+  readonly egress: EgressLog | undefined;
   readonly dialler: Dialler;
   readonly names: Names;
   readonly pools: Pools;
@@ -361,6 +407,10 @@ function noSecret(): never {
   throw new Error('a secret was asked for that nobody released');
 }
 
+type Noted = Pick<OutboundRequest, 'url' | 'caller'> & { readonly method: string };
+
+/** Failures with which the gate lets nothing out. */
+const NEVER_SENT: ReadonlySet<string> = new Set(['forbidden', 'invalid_message']);
 const WEB: ReadonlySet<string> = new Set(['https:', 'http:']);
 const SOCKETS: ReadonlySet<string> = new Set(['wss:', 'ws:']);
 const MOST_DAWDLE_MS = 50;

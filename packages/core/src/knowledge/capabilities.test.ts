@@ -17,7 +17,7 @@ const credential = { type: 'bearer-token', description: null, hosts: ['shop.exam
 const credentials = { list: () => ['shop-key', 'bank-key'].map((id) => ({ id, ...credential })) };
 
 function of(id: string, permissions: Partial<Permissions>) {
-  const principal: Principal = { id, role: 'agent', permissions: { ...NO_PERMISSIONS, ...permissions } };
+  const principal: Principal = { id, kind: 'agent', permissions: { ...NO_PERMISSIONS, ...permissions } };
   return capabilitiesOf(principal, { apis, bases, credentials });
 }
 
@@ -50,7 +50,7 @@ test('where a credential may stand is told when that is more than a header', () 
   const placed = {
     list: () => [['header'], ['header', 'body']].map((places, at) => ({ id: `key-${at}`, ...credential, places })),
   };
-  const principal: Principal = { id: 'ada', role: 'agent', permissions: { ...NO_PERMISSIONS, credentials: ['*'] } };
+  const principal: Principal = { id: 'ada', kind: 'agent', permissions: { ...NO_PERMISSIONS, credentials: ['*'] } };
   const told = capabilitiesOf(principal, { apis, bases, credentials: placed }).capabilities.availableCredentials;
   expect(told.map(({ places }) => places)).toEqual([undefined, ['header', 'body']]);
 });

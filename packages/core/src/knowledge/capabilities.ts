@@ -11,7 +11,7 @@ export interface CredentialInfo {
   readonly description: string | null;
   /** Where it may be sent: `host` or `host:port`. */
   readonly hosts: readonly string[];
-  /** Where a request may carry it; a header unless told otherwise. */
+  /** Where a request may carry it. Default: a header. */
   readonly places?: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface CapabilitiesOptions {
   readonly bases: KnowledgeBases;
   /** None: there are none. */
   readonly credentials?: CredentialCatalogue;
-  /** Every operation the server has; those of the spec unless told. */
+  /** Every operation the server has. Default: those of the spec. */
   readonly operations?: readonly string[];
   readonly limits?: { readonly executionTime: number; readonly operations: number };
 }

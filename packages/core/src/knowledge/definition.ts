@@ -49,7 +49,7 @@ export const SearchRequest = {
     query: { type: 'string', minLength: 1, maxLength: 1000, pattern: '\\S' },
     kb_id: { type: 'string', minLength: 1, maxLength: 100, description: 'Only the documents of this knowledge base.' },
     type: { enum: THING_TYPES, description: 'Only things of this kind.' },
-    top_k: { type: 'integer', minimum: 1, maximum: 50, description: 'Hits at most; 5 unless told.' },
+    top_k: { type: 'integer', minimum: 1, maximum: 50, description: 'Hits at most. Default: 5.' },
     token_budget: {
       type: 'integer',
       minimum: 50,

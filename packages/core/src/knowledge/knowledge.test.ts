@@ -19,7 +19,7 @@ import { operationSource } from './sources/operations.ts';
 const ALL = { operations: ['*'], apis: ['*'] };
 
 function agent(id: string, permissions: Partial<Permissions> = ALL): Principal {
-  return { id, role: 'agent', permissions: { ...NO_PERMISSIONS, ...permissions } };
+  return { id, kind: 'agent', permissions: { ...NO_PERMISSIONS, ...permissions } };
 }
 
 async function world(embedder?: Embedder) {

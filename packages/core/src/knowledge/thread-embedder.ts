@@ -7,7 +7,7 @@ import type { FromEmbeddingThread, ToEmbeddingThread } from './embedding-message
 export interface ThreadEmbedderOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** How long it stays after its last work; a minute unless told. */
+  /** How long it stays after its last work. Default: a minute. */
   readonly idleMs?: number;
   /** In place of the thread with the encoder. */
   readonly start?: () => Worker;

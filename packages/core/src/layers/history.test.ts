@@ -29,7 +29,7 @@ beforeEach(() => {
 });
 afterEach(() => engine.stop({ drainMs: 0 }));
 
-const principal = (id: string): Principal => ({ id, role: 'agent', permissions: ALL_PERMISSIONS });
+const principal = (id: string): Principal => ({ id, kind: 'agent', permissions: ALL_PERMISSIONS });
 let requests = 0;
 
 /** Says something in a session, and gives what the agent was told of it. */

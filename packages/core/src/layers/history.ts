@@ -37,7 +37,7 @@ function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: History
     const most = Math.floor(Math.min(limit, MOST));
     if (sessionId === null && most >= 1) return broughtAlong(envelope, most);
     // Anonymous conversations are kept where nobody can read them.
-    if (sessionId === null || requestId === null || principal.role === 'anonymous' || !(most >= 1)) return [];
+    if (sessionId === null || requestId === null || principal.kind === 'anonymous' || !(most >= 1)) return [];
     const key = { owner: principal.id, agentId: context.agentOf(envelope, { principal }), sessionId };
     const range = { before: requestId, limit: most, maxBytes };
     const { said, left, from } = await inJournal(key, range, context);

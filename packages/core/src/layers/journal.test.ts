@@ -23,7 +23,7 @@ async function priorityWith(hint: string): Promise<unknown> {
     agent_ref: { id: 'echo' },
     channel_context: { priority: hint },
   });
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const frames = engine.handle(envelope, { principal, signal: new AbortController().signal, log });
   for await (const frame of frames) if (frame.is_final) break;
   return (await store.requests.find({ owner: 'ada', requestId: 'r1' }))?.priority;

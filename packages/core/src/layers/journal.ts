@@ -19,7 +19,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): (next
     const admission = {
       agentId,
       // Nor does a stranger, whose name for one may be somebody's: what the agent says there by itself would reach neither.
-      sessionId: forAgent && call.principal.role !== 'anonymous' ? envelope.session_id : null,
+      sessionId: forAgent && call.principal.kind !== 'anonymous' ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
       endsUnread: hints['cancel_on_disconnect'] === true,
       expiresAt: (typeof expires === 'string' ? parseTimestamp(expires) : undefined) ?? call.beside?.holdUntil ?? null,

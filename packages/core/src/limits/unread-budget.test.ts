@@ -10,7 +10,7 @@ function setUp() {
   const dropped: string[] = [];
   const open = (name: string, caller?: string) => {
     const principal: Principal | undefined =
-      caller === undefined ? undefined : { id: caller, role: 'agent', permissions: NO_PERMISSIONS };
+      caller === undefined ? undefined : { id: caller, kind: 'agent', permissions: NO_PERMISSIONS };
     return budget.open({ principal, address: '192.0.2.1', drop: () => dropped.push(name) });
   };
   return { budget, dropped, open };

@@ -16,5 +16,5 @@ export function anonymousPrefix(addressGroup: string): string {
 
 /** What somebody without a key may do: write to these agents. */
 export function anonymousPrincipal(owner: string, agents: readonly string[]): Principal {
-  return { id: owner, role: 'anonymous', permissions: { ...NO_PERMISSIONS, agents } };
+  return { id: owner, kind: 'anonymous', permissions: { ...NO_PERMISSIONS, agents } };
 }

@@ -73,7 +73,7 @@ export function mailboxEnvelopeOf(
     from: isObject(given) ? { ...given, name: message.from.name } : { name: message.from.name },
     priority,
     // Every driver passes it on, so the agent behind it knows that nobody has proven the name.
-    ...(sender.role === 'anonymous' && { anonymous: true }),
+    ...(sender.kind === 'anonymous' && { anonymous: true }),
   };
   if (expiresAt !== null) context['expires_at'] = expiresAt;
   return {
@@ -87,7 +87,7 @@ export function mailboxEnvelopeOf(
         ...(warnings.length > 0 && { warnings: [...warnings] }),
       },
     },
-    source_agent_id: sender.role === 'anonymous' ? null : sender.id,
+    source_agent_id: sender.kind === 'anonymous' ? null : sender.id,
     // The mailbox answers in one piece; others may read the frames.
     is_stream: true,
     ...(isBuiltIn(target) && targetRequest(target, message.message.content, '/message/content')),
@@ -99,12 +99,13 @@ export function mailboxEnvelopeOf(
 /** The final frame of an answer, with what was streamed before it where it says nothing itself: a mailbox tells it whole. */
 export async function finalOf(
   frames: AsyncIterable<E2AResponse>,
-  seen: (frame: E2AResponse) => void = () => {},
+  seen: (frame: E2AResponse) => unknown = () => {},
 ): Promise<E2AResponse> {
   let text = '';
   let isTooLong = false;
   for await (const frame of frames) {
-    seen(frame);
+    const seeing = seen(frame);
+    if (seeing instanceof Promise) await seeing;
     if (frame.is_final) {
       const saysItself = withStreamed(frame, null) === frame;
       if (saysItself) isTooLong = frameText(frame).length > MAX_CHARACTERS;

@@ -6,7 +6,7 @@ import { Directory } from './directory.ts';
 const REGISTRY = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432';
 const OURS = `${REGISTRY}:1`;
 const THEIRS = `${REGISTRY}:2`;
-const ANN: Principal = { id: 'ann', role: 'agent', permissions: { ...NO_PERMISSIONS, agents: ['tee', 'sums'] } };
+const ANN: Principal = { id: 'ann', kind: 'agent', permissions: { ...NO_PERMISSIONS, agents: ['tee', 'sums'] } };
 
 describe('a message is for', () => {
   const directory = new Directory({

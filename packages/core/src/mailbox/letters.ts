@@ -1,4 +1,4 @@
-import type { E2AResponse } from '@dragoman/protocols';
+import { type E2AResponse, questionEndIn, questionIn } from '@dragoman/protocols';
 import type { MailboxMessage, MailboxResponse } from '@dragoman/protocols/a2a-mailbox';
 import type { Beside, Call } from '../call/call.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -19,6 +19,7 @@ import {
   messageSenderOf,
 } from './answer.ts';
 import { addressOf } from './callback-address.ts';
+import { isOpen, questionMessageIn } from './question.ts';
 
 export interface LettersOptions {
   readonly engine: Engine;
@@ -69,7 +70,10 @@ export class Letters {
       const row = await store.requests.find(letter);
       const asked = row === undefined ? undefined : askedIn(row);
       if (asked === undefined) await store.threads.drop(letter);
-      else this.#follow(this.#answer(asked, finalOf(engine.runs.read(letter, -1)), true));
+      else {
+        const tell = (frame: E2AResponse) => this.#tell(asked, frame);
+        this.#follow(this.#answer(asked, finalOf(engine.runs.read(letter, -1), tell), true));
+      }
     }
   }
 
@@ -88,12 +92,16 @@ export class Letters {
     // What refuses it (no permission, no such agent) throws here, before anything is written down.
     const beside = { ...call.beside, letter, onAccepted: accepting.resolve };
     const reading = this.#options.engine.handle(envelope, { ...call, beside });
-    const answering = this.#follow(
-      this.#answered(reading, { envelope, seen, accepted: accepting.acceptance, onRefused: accepting.reject }),
-    );
-    const { row, isRepeat } = await accepting.acceptance;
+    const { acceptance: accepted, reject: onRefused } = accepting;
+    let onQuestion: (question: MailboxResponse) => void = () => {};
+    const question = new Promise<MailboxResponse>((resolve) => {
+      onQuestion = resolve;
+    });
+    const answering = this.#follow(this.#answered(reading, { envelope, seen, accepted, onRefused, onQuestion }));
+    const { row, isRepeat } = await accepted;
     const acknowledge = () => acknowledgementOf(askedBy(row, envelope, isRepeat), message);
-    return message.from.callbackUrl === null ? this.#soon(answering, acknowledge) : acknowledge();
+    if (message.from.callbackUrl !== null) return acknowledge();
+    return this.#soon(Promise.race([answering, question]), acknowledge);
   }
 
   #letterOf(message: MailboxMessage, hasThread: boolean): NewLetter {
@@ -103,9 +111,23 @@ export class Letters {
   }
 
   /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
-  async #answered(reading: Reading, { envelope, seen, accepted, onRefused }: Answering): Promise<MailboxResponse> {
+  async #answered(
+    reading: Reading,
+    { envelope, seen, accepted, onRefused, onQuestion }: Answering,
+  ): Promise<MailboxResponse> {
+    const { questions } = this.#options.engine;
     try {
-      const final = await finalOf(reading, seen);
+      const final = await finalOf(reading, (frame) => {
+        seen?.(frame);
+        if (questionIn(frame) === undefined && questionEndIn(frame) === undefined) return undefined;
+        return accepted.then(async ({ row, isRepeat }) => {
+          const asked = askedBy(row, envelope, isRepeat);
+          if (!isRepeat) await this.#tell(asked, frame);
+          const told = questionMessageIn(asked, frame);
+          // A repeat is shown the question that is open now, not one that was answered since.
+          if (told !== undefined && isOpen(questions, asked, told.messageId)) onQuestion(told);
+        });
+      });
       const { row, isRepeat } = await accepted;
       // What a repeat owes was owed by the first, which sees to it.
       return await this.#answer(askedBy(row, envelope, isRepeat), final, !isRepeat);
@@ -113,6 +135,26 @@ export class Letters {
       onRefused(error);
       throw error;
     }
+  }
+
+  /** A question to a person, or its end: in the thread and on its way to the callback, once. Any other frame is none of that. */
+  async #tell(asked: AskedMessage, frame: E2AResponse): Promise<void> {
+    const response = questionMessageIn(asked, frame);
+    if (response === undefined) return;
+    const { store, outbox, clock, log, stopped, settings } = this.#options;
+    const text = JSON.stringify(response);
+    const { messageId } = response;
+    const expiresAt = Date.parse(questionIn(frame)?.expires_at ?? '');
+    const owed = this.#deliveryOf(asked, response, text);
+    const delivery = owed && {
+      ...owed,
+      id: `cb-${messageId}`,
+      expiresAt: Number.isNaN(expiresAt) ? owed.expiresAt : Math.min(expiresAt, owed.expiresAt ?? expiresAt),
+    };
+    const message: ThreadMessage = { messageId, isAnswer: true, text, at: clock.now().getTime() };
+    const add = () => store.threads.add(asked, { message, delivery, keep: settings.threadMessages });
+    const added = await patiently(add, { clock, log, signal: stopped, what: 'a question', isRepeatable: true });
+    if (added && delivery !== null) outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
   }
 
   /** The response of the final frame; with a letter, also in the thread and on its way to the callback. */
@@ -186,6 +228,7 @@ export function tellUnlessRefused(error: unknown, log: Log): void {
 interface Answering extends Pick<Admitted, 'envelope' | 'seen'> {
   readonly accepted: Promise<Acceptance>;
   readonly onRefused: (error: unknown) => void;
+  readonly onQuestion: (question: MailboxResponse) => void;
 }
 
 interface Acceptance {

@@ -26,7 +26,7 @@ afterAll(() => signatures[Symbol.asyncDispose]());
 const clock = new TestClock();
 const ids = new TestIds();
 const log = new SilentLog();
-const ANN = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+const ANN = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
 const CALLED_BACK = { name: 'Ann', callbackUrl: 'https://away.example/in' };
 
 test('a message that cannot be recorded is told to its sender, and is whole when it comes again', async () => {

@@ -1,4 +1,4 @@
-import { failure, type Issue } from '@dragoman/protocols';
+import { type E2AResponse, failure, type Issue } from '@dragoman/protocols';
 import { completed, type MailboxMessage, type MailboxResponse, sameAgentId } from '@dragoman/protocols/a2a-mailbox';
 import type { Beside, Call } from '../call/call.ts';
 import { allows, type Principal } from '../call/principal.ts';
@@ -8,7 +8,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
 import { recordedEnvelope } from '../runs/envelope-record.ts';
-import type { RequestKey, Store, ThreadPage } from '../store/store.ts';
+import type { RequestKey, Store, ThreadListView, ThreadPage, ThreadSummary } from '../store/store.ts';
 import { everyHour } from '../time/every-hour.ts';
 import { anonymousOwner, anonymousPrefix } from './anonymous.ts';
 import type { AnonymousQuota } from './anonymous-quota.ts';
@@ -27,6 +27,7 @@ import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Addressed, Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
+import { answerRequestIn, isOpen, questionMessageIn, questionMessageOf } from './question.ts';
 import { threadHistory } from './thread-history.ts';
 
 export interface MailboxServiceOptions {
@@ -119,16 +120,19 @@ export class MailboxService {
     const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
     this.#checkIdentity(whole, sender);
     const key = { owner: principal.id, requestId: whole.messageId ?? '' };
-    const hasThread = whole.metadata.threadId !== null && principal.role !== 'anonymous';
+    const hasThread = whole.metadata.threadId !== null && principal.kind !== 'anonymous';
     const { message, warnings = [] } = hasThread ? await this.#withReplyTo(whole, key) : { message: whole };
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key, principal);
-    const addressed = directory.find(message, principal);
-    if (principal.role === 'anonymous') this.#checkListed(addressed, principal);
-    const isThere = engine.router.has(addressed.target ?? engine.router.defaultAgent ?? '');
+    const reply = answerRequestIn(message, principal);
+    const found = directory.find(message, principal);
+    // The server itself takes the answer to a question.
+    const addressed = reply === undefined ? found : { ...found, target: undefined };
+    if (principal.kind === 'anonymous') this.#checkListed(addressed, principal);
+    const isThere = reply !== undefined || engine.router.has(addressed.target ?? engine.router.defaultAgent ?? '');
     const { target, from } = isThere ? addressed : await this.#asAnswered(addressed, { ...key, idempotencyKey });
-    const envelope = mailboxEnvelopeOf(message, { target, from, sender: principal, warnings });
-    const seen = principal.role === 'anonymous' ? await this.#admitAnonymous(message, sender) : undefined;
+    const envelope = { ...mailboxEnvelopeOf(message, { target, from, sender: principal, warnings }), ...reply };
+    const seen = principal.kind === 'anonymous' ? await this.#admitAnonymous(message, sender) : undefined;
 
     const call: Call = {
       principal,
@@ -138,7 +142,7 @@ export class MailboxService {
         counted: true,
         received: text === undefined ? undefined : { dialect: 'a2a-mailbox', text },
         idempotencyKey,
-        holdUntil: this.#holdUntil(message, { target, principal }),
+        holdUntil: reply === undefined ? this.#holdUntil(message, { target, principal }) : undefined,
       },
     };
     if (!hasThread && callbackUrl === null) return this.#receivePlain(message, { envelope, call, seen });
@@ -151,7 +155,7 @@ export class MailboxService {
     { target, principal }: { readonly target: string | undefined; readonly principal: Principal },
   ): number | undefined {
     const { engine, clock, settings } = this.#options;
-    if (from.callbackUrl === null && principal.role === 'anonymous') return undefined;
+    if (from.callbackUrl === null && principal.kind === 'anonymous') return undefined;
     const agent = engine.router.find(target ?? engine.router.defaultAgent ?? '');
     return agent?.whenReachable?.() === undefined ? undefined : clock.now().getTime() + settings.holdMs;
   }
@@ -210,7 +214,14 @@ export class MailboxService {
         if (asked !== undefined && error instanceof Refused) acknowledge();
         reject(error);
       };
-      finalOf(reading, seen)
+      const seeing = (frame: E2AResponse) => {
+        seen?.(frame);
+        const told = asked === undefined || isLate ? undefined : questionMessageIn(asked, frame);
+        if (asked === undefined || told === undefined || !isOpen(engine.questions, asked, told.messageId)) return;
+        cancel();
+        resolve(told);
+      };
+      finalOf(reading, seeing)
         .then((final) => {
           cancel();
           resolve(mailboxAnswerOf(asked ?? unrecorded(), final));
@@ -219,7 +230,7 @@ export class MailboxService {
     });
   }
 
-  /** The answer to a message sent before, or its acknowledgement while there is none. */
+  /** The answer to a message sent before; while there is none, the question it waits for, or its acknowledgement. */
   async find(messageId: string, owner: string): Promise<MailboxResponse> {
     return this.#answerTo({ owner, requestId: messageId });
   }
@@ -236,6 +247,11 @@ export class MailboxService {
     if (key === undefined || another !== undefined) return noMessage();
     const found = await this.#answerTo(key);
     return { ...found, to: { ...found.to, callbackUrl: null } };
+  }
+
+  /** Threads of a sender, or those in which an agent was asked, in the order of their ids. */
+  threads(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]> {
+    return this.#options.store.threads.list(view, range);
   }
 
   /** A thread, for who takes part in it. What is another's looks like what is not there. */
@@ -261,9 +277,10 @@ export class MailboxService {
     if (found === undefined) return noMessage();
     const { envelope, acceptedAt } = found;
     const asked = { ...key, acceptedAt, envelope };
-    return found.isFinished
-      ? mailboxAnswerOf(asked, await finalOf(found.read(-1)))
-      : acknowledgementOf(asked, messageOf(asked));
+    if (found.isFinished) return mailboxAnswerOf(asked, await finalOf(found.read(-1)));
+    const [open] = this.#options.engine.questions.of(key);
+    const question = open && questionMessageOf(asked, open.question);
+    return question ?? acknowledgementOf(asked, messageOf(asked));
   }
 
   /** The key is the identity. An `agentId` is somebody's: its agent's, or nobody's we know. */
@@ -311,12 +328,12 @@ export class MailboxService {
     return row === undefined ? undefined : replyTo;
   }
 
-  async #checkCallback(url: string, key: RequestKey, { role }: Principal): Promise<void> {
+  async #checkCallback(url: string, key: RequestKey, { kind }: Principal): Promise<void> {
     const { gate, store, outbox, callbackLimits } = this.#options;
     const { owner } = key;
     // A repeat owes nothing new.
     if ((await store.requests.find(key)) !== undefined) return;
-    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: role === 'anonymous' });
+    callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: kind === 'anonymous' });
     if (await store.outbox.isDisabled(owner, addressOf(url))) {
       refuseField('/from/callbackUrl', 'callbackUrl is disabled: it has answered 410 Gone to this sender before');
     }

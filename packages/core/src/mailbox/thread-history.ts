@@ -9,7 +9,7 @@ import { deferred } from '../runs/deferred.ts';
  */
 export const threadHistory: Layer = (next) => (envelope, call) => {
   const told = withoutCallback(envelope);
-  if (envelope.session_id === null || call.principal.role === 'anonymous') return next(told, call);
+  if (envelope.session_id === null || call.principal.kind === 'anonymous') return next(told, call);
   return deferred(async () => {
     const said = (await call.history?.({ limit: COMES_ALONG, maxBytes: COMES_ALONG_BYTES })) ?? [];
     const history = within(said, COMES_ALONG_CHARACTERS) as unknown as Json;

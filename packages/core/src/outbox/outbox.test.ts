@@ -419,6 +419,39 @@ describe('a receiver that is gone', () => {
   });
 });
 
+test('a callback that is given up is sent no more, until somebody has it tried again', async () => {
+  answers = [500, 200];
+  await add();
+  expect(await outbox.giveUp('cb-1')).toMatchObject({
+    state: 'dead',
+    failures: [{ status: 500 }, { reason: 'it was given up by an operator' }],
+  });
+  await pass(100_000);
+  expect(sent).toHaveLength(1);
+  expect(outbox.queued('ann')).toBe(0);
+  await expect(outbox.giveUp('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+  await expect(outbox.giveUp('cb-2')).rejects.toMatchObject({ failure: { code: 'not_found' } });
+  await outbox.retry('cb-1');
+  await quiet();
+  expect(await stateOf()).toBe('delivered');
+});
+
+test('all dead callbacks to a host are tried again, and those to others are not', async () => {
+  answers = [400, 400, 400];
+  await add();
+  await add({ id: 'cb-2', messageId: 'cb-2', url: 'https://other.example/in' });
+  await add({ id: 'cb-3', messageId: 'cb-3' });
+  const { host } = new URL(delivery().url);
+  answers = [200, 200];
+  expect(await outbox.retryHost(host)).toEqual({ retried: 2, isAll: true });
+  await quiet();
+  expect([await stateOf('cb-1'), await stateOf('cb-2'), await stateOf('cb-3')]).toEqual([
+    'delivered',
+    'dead',
+    'delivered',
+  ]);
+});
+
 describe('to try again now', () => {
   test('is for dead ones alone: one that waits keeps its pause, and one that was delivered is not sent again', async () => {
     answers = [500, 200];

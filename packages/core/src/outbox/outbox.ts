@@ -4,7 +4,7 @@ import { Ending } from '../ending/ending.ts';
 import type { Gate } from '../gate/gate.ts';
 import { KnownUrls } from '../gate/known-urls.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
-import { refuse } from '../refusals/refused.ts';
+import { failureOf, refuse } from '../refusals/refused.ts';
 import { patiently } from '../store/patiently.ts';
 import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -167,6 +167,45 @@ export class Outbox {
     }
     if (await store.revive(id, now)) this.admit({ ...row, attempts: 0, nextAt: now });
     return { row: (await store.find(id)) ?? row, isEnabled };
+  }
+
+  /** One callback with its body. */
+  async show(id: string): Promise<DeliveryRow> {
+    return (await this.#options.store.find(id)) ?? refuse('not_found', {}, 'There is no such callback.');
+  }
+
+  /** Gives up a callback that is due: it is dead, and can be tried again by hand. One that is being sent may still arrive. */
+  async giveUp(id: string): Promise<DeliveryRow> {
+    const { store, clock } = this.#options;
+    const row = await this.show(id);
+    if (row.state !== 'due')
+      refuse('conflict', {}, `Only a callback that is due can be given up; this one is ${row.state}.`);
+    await store.givenUp(id, { at: clock.now().getTime(), reason: GIVEN_UP });
+    for (const { entry, ending } of this.#tries.keys()) if (entry.id === id) ending.end(GONE);
+    this.#schedule.remove(new Set([id]));
+    this.#forget(this.#entries.get(id));
+    return this.show(id);
+  }
+
+  /** Tries every dead callback to a host again, the newest first. Gives how many, and whether there are more than it looked at. */
+  async retryHost(host: string): Promise<{ readonly retried: number; readonly isAll: boolean }> {
+    const dead: string[] = [];
+    let seen = 0;
+    for (; seen < MOST_LOOKED_AT; seen += PAGE) {
+      const { rows } = await this.list({ state: 'dead', offset: seen, limit: PAGE });
+      for (const { id, url } of rows) if (this.#urls.read(url)?.host === host) dead.push(id);
+      if (rows.length < PAGE) break;
+    }
+    let retried = 0;
+    for (const id of dead) {
+      // One that has expired, was retried meanwhile or is damaged is left as it is.
+      const done = await this.retry(id).catch((error: unknown) => {
+        if (failureOf(error) === undefined) throw error;
+        return undefined;
+      });
+      if (done?.row.state === 'due') retried += 1;
+    }
+    return { retried, isAll: seen < MOST_LOOKED_AT };
   }
 
   /** Begins no more tries, and lets those that run end for this long. What was not over is tried again at the next start. */
@@ -465,6 +504,10 @@ const GONE_MS = 30 * 24 * ONE_HOUR;
 const STORE_PAUSE_MS = 1000;
 /** Characters of a body that is kept in memory until its turn. */
 const SHORT = 65_536;
+/** Why a delivery is dead that an operator gave up. */
+const GIVEN_UP = 'it was given up by an operator';
+const PAGE = 200;
+const MOST_LOOKED_AT = 10_000;
 /** Why a delivery is dead that cannot be read. */
 const DAMAGED = 'it is damaged in the database: what would be sent is not what was written';
 /** Why a delivery is dead whose receiver was taken back. */

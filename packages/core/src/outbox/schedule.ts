@@ -76,7 +76,7 @@ export class Schedule<Item extends Scheduled> {
   }
 
   /**
-   * Of those that wait for a host that answers, those whose turns come when all its places have been given anew, and once more;
+   * Of those that wait for a host that answers, those whose turns come when all its places have been given again, and once more;
    * nobody, if they are few.
    */
   following(name: string): readonly Item[] {

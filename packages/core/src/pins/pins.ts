@@ -11,8 +11,8 @@ export class Pins {
   readonly #pins = new Map<string, PinRow>();
   /** How many names of each server are known. */
   readonly #counts = new Map<string, number>();
-  /** The hash of what a held tool is now, by name. */
-  readonly #held = new Map<string, string>();
+  /** What a held tool is now, by name. */
+  readonly #held = new Map<string, Pinned>();
   #loaded: Promise<void> | undefined;
 
   constructor({ store, clock }: { store: PinStore; clock: Clock }) {
@@ -24,17 +24,19 @@ export class Pins {
    * Whether a tool may be used as it is. One that was never seen is pinned as it is now, unless its server has had so many that it
    * makes them up: what is remembered is remembered for good.
    */
-  async admit(name: string, hash: string): Promise<boolean> {
+  async admit(name: string, now: Pinned): Promise<boolean> {
     this.#loaded ??= this.#load();
     await this.#loaded;
     const pin = this.#pins.get(name);
     const isNew = pin === undefined && (this.#counts.get(serverIn(name)) ?? 0) < MOST_NAMES;
-    if (isNew) await this.#pin(name, hash);
-    if (isNew || pin?.hash === hash) {
+    const isSame = pin?.hash === now.hash;
+    // A pin of an older version has no definition to compare a later change with.
+    if (isNew || (isSame && !pin.hasDefinition && isKept(now))) await this.#pin(name, now);
+    if (isNew || isSame) {
       this.#held.delete(name);
       return true;
     }
-    this.#held.set(name, hash);
+    this.#held.set(name, now);
     return false;
   }
 
@@ -52,19 +54,48 @@ export class Pins {
     return this.#held.has(name);
   }
 
+  /** The names of those among them whose change no operator has refused yet. */
+  undecided(): string[] {
+    return this.held().filter((name) => this.#pins.get(name)?.refused !== this.#held.get(name)?.hash);
+  }
+
+  /** What a held tool was and is. */
+  async change(name: string): Promise<PinChange | undefined> {
+    const now = this.#held.get(name);
+    if (now === undefined) return undefined;
+    const pin = this.#pins.get(name);
+    return {
+      pinnedAt: pin?.pinnedAt ?? null,
+      before: await this.#store.definition(name),
+      now: now.definition,
+      isRefused: pin?.refused === now.hash,
+    };
+  }
+
+  /** Leaves a changed tool held for good: it is not asked about again unless it changes once more. False when none is held. */
+  async refuse(name: string): Promise<boolean> {
+    const now = this.#held.get(name);
+    if (now === undefined) return false;
+    await this.#store.refuse(name, now.hash);
+    const pin = this.#pins.get(name);
+    if (pin !== undefined) this.#pins.set(name, { ...pin, refused: now.hash });
+    return true;
+  }
+
   /** Takes a changed tool for what it is now; false when none of this name is held. */
   async accept(name: string): Promise<boolean> {
-    const hash = this.#held.get(name);
-    if (hash === undefined) return false;
-    await this.#pin(name, hash);
+    const now = this.#held.get(name);
+    if (now === undefined) return false;
+    await this.#pin(name, now);
     this.#held.delete(name);
     return true;
   }
 
-  async #pin(name: string, hash: string): Promise<void> {
-    const row = { name, hash, pinnedAt: this.#clock.now().getTime() };
-    await this.#store.put(row);
-    this.#remember(row);
+  async #pin(name: string, now: Pinned): Promise<void> {
+    const definition = isKept(now) ? now.definition : null;
+    const row = { name, hash: now.hash, pinnedAt: this.#clock.now().getTime() };
+    await this.#store.put({ ...row, definition });
+    this.#remember({ ...row, refused: null, hasDefinition: definition !== null });
   }
 
   async #load(): Promise<void> {
@@ -84,10 +115,33 @@ export class Pins {
   }
 }
 
+/** What somebody else's tool or card is. */
+export interface Pinned {
+  readonly hash: string;
+  /** What the hash is of, as JSON text. */
+  readonly definition: string;
+}
+
+/** What changed, for an operator to decide about. */
+export interface PinChange {
+  /** Epoch milliseconds; null for one that was never pinned because there are too many. */
+  readonly pinnedAt: number | null;
+  /** As JSON text; null where it is not recorded. */
+  readonly before: string | null;
+  readonly now: string;
+  readonly isRefused: boolean;
+}
+
+function isKept({ definition }: Pinned): boolean {
+  return definition.length <= LONGEST_KEPT;
+}
+
 /** The first `__` is where the server's name ends: it has none itself. */
 function serverIn(name: string): string {
   return name.slice(0, Math.max(0, name.indexOf('__')));
 }
 
+/** Pins are kept for good. */
+const LONGEST_KEPT = 64 * 1024;
 /** Ten times as many as a server may have at once. */
 const MOST_NAMES = 10_000;

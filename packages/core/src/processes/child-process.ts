@@ -12,7 +12,7 @@ export interface Child {
   readonly stderr: Readable;
   /** Resolves when the program has ended; what it started in its group has ended with it. */
   readonly exited: Promise<Exit>;
-  /** Ends it, politely first; it has five seconds to go by itself unless told. */
+  /** Ends it, politely first. Default: it has five seconds to go by itself. */
   end(options?: { readonly patienceMs?: number }): Promise<void>;
 }
 

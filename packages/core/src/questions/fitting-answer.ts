@@ -1,4 +1,6 @@
 import {
+  answerFromText,
+  answerHelp,
   CHOICE,
   type GivenAnswer,
   issuesOf,
@@ -16,6 +18,7 @@ type Checked = Pick<QuestionAnswer, 'action' | 'option_id' | 'content'>;
 
 /** The answer, if it fits the question. Throws `Refused` with what to send instead. */
 export function fittingAnswer(question: Question, given: GivenAnswer): Checked {
+  if (given.text !== undefined) return fittingAnswer(question, meantBy(given, question));
   const { options = [], schema } = question;
   const { content } = given;
   if (given.action === 'decline' || given.action === 'cancel') return { action: given.action };
@@ -35,6 +38,14 @@ export function fittingAnswer(question: Question, given: GivenAnswer): Checked {
     return { action: 'accept' };
   }
   return { action: 'accept', content: fittingContent(content ?? {}, schema) };
+}
+
+function meantBy({ text = '', ...others }: GivenAnswer, question: Question): GivenAnswer {
+  if (Object.keys(others).length > 0) wrong('text', 'takes text in place of option_id, content and action');
+  const meant = answerFromText(question, text);
+  if (meant !== undefined) return meant;
+  const message = `${JSON.stringify(text.slice(0, 100))} does not answer the question. ${answerHelp(question)}`;
+  refuse('invalid_message', { issues: [{ pointer: '/text', code: 'answer', message }] }, message);
 }
 
 function known(id: unknown, ids: readonly string[]): string {

@@ -14,11 +14,11 @@ import { FixedTools } from '../tools/fixed-tools.ts';
 import { ToolRegistry } from '../tools/tool-registry.ts';
 
 const log = new SilentLog();
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: { ...NO_PERMISSIONS, agents: ['*'], tools: ['*'] } };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: { ...NO_PERMISSIONS, agents: ['*'], tools: ['*'] } };
 const BOB: Principal = { ...ADA, id: 'bob' };
 const APPROVER: Principal = {
   id: 'eve',
-  role: 'agent',
+  kind: 'agent',
   permissions: { ...NO_PERMISSIONS, operations: ['questions.answer'] },
 };
 
@@ -278,7 +278,7 @@ test('an agent never answers the question of a request that it answers, whatever
   const desk = new Desk(asks(PERMISSION));
   const { over } = desk.ask();
   const { question_id: id } = await desk.question();
-  const own: Principal = { id: 'desk', role: 'agent', permissions: ALL_PERMISSIONS };
+  const own: Principal = { id: 'desk', kind: 'agent', permissions: ALL_PERMISSIONS };
   const answer = { question_id: id, option_id: 'allow' };
   expect(await desk.call('chat.user_answer', answer, own)).toMatchObject({ code: 'E2A.FORBIDDEN' });
   expect(desk.engine.questions.openFor(own)).toEqual([]);
@@ -365,7 +365,7 @@ test('an agent that is used as a tool asks through the request of the agent that
   const { frames, over } = desk.ask();
   const { question_id: id } = await desk.question();
   expect(engine.questions.of({ owner: 'ada', requestId: 'r1' })).toHaveLength(1);
-  const clerk: Principal = { id: 'clerk', role: 'agent', permissions: ALL_PERMISSIONS };
+  const clerk: Principal = { id: 'clerk', kind: 'agent', permissions: ALL_PERMISSIONS };
   expect(engine.questions.mayAnswer(id, { principal: clerk, channel: 'e2a' })).toBe(false);
   await desk.call('chat.user_answer', { question_id: id, option_id: 'allow' });
   await over;

@@ -14,7 +14,7 @@ import { arrivalText, readArrival } from './arrival.ts';
 
 const ADA: Principal = {
   id: 'ada',
-  role: 'agent',
+  kind: 'agent',
   keyId: 'key-1',
   permissions: { ...NO_PERMISSIONS, agents: ['echo', 'clock'], operations: ['*'] },
 };
@@ -37,7 +37,7 @@ describe('an envelope', () => {
     ['short', { request_id: 'r', method: 'chat.send', params: { content: 'x' } }],
     ['with members nobody knows', { request_id: 'r', params: {}, colour: { of: ['it'] } }],
     ['in old keys', { request_id: 'r', req_method: 'chat.send', payload: { content: 'x' }, metadata: { a: 1 } }],
-    ['that is mended', { request_id: 'r', params: null, is_stream: null }],
+    ['that is repaired', { request_id: 'r', params: null, is_stream: null }],
     ['with half a provenance', { request_id: 'r', provenance: { source_protocol: 'acp' } }],
     ['in the name of somebody else', { request_id: 'r', source_agent_id: 'bob', agent_id: null }],
     ['in full', encodeEnvelope(newEnvelope({ request_id: 'r', method: 'chat.send' })) as JsonObject],
@@ -82,6 +82,7 @@ test('what is too large is told by its size, what no door told by nothing', () =
   const written = arrivalText(newEnvelope(), call({ beside: { received: { dialect: 'a2a-messages', text } } }), 'echo');
   expect(readArrival(written, {})).toEqual({
     keyId: 'key-1',
+    isSigned: false,
     rules: ['agents:echo'],
     dialect: 'a2a-messages',
     size: 70_002,

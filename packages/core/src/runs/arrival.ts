@@ -8,6 +8,8 @@ import { type Given, givenIn, givenOf } from './given.ts';
 export interface Arrival {
   /** The key it came with; null for a signature, or for a sender without either. */
   readonly keyId: string | null;
+  /** Whether a signature proved its sender. */
+  readonly isSigned: boolean;
   /** The entries of the caller's permissions that let it in, such as `agents:*`. */
   readonly rules: readonly string[];
   /** The dialect of the endpoint; null where none was recorded. */
@@ -28,9 +30,11 @@ export function arrivalText(envelope: E2AEnvelope, { principal, beside }: Call, 
   const size = received?.text.length ?? 0;
   const kept = received === undefined || size > MOST_KEPT ? 'nothing' : keptOf(received, envelope);
   const rules = rulesFor(principal, envelope, agentId);
-  const facts = JSON.stringify([principal.keyId ?? null, rules, received?.dialect ?? null, size, kept] satisfies Facts);
-  if (kept !== 'text' || received === undefined) return facts;
-  return `${facts}\n${typeof received.text === 'string' ? received.text : textIn(received.text)}`;
+  const facts: Facts = [principal.keyId ?? null, rules, received?.dialect ?? null, size, kept];
+  if (beside?.nonce !== undefined) facts.push('signed');
+  const line = JSON.stringify(facts);
+  if (kept !== 'text' || received === undefined) return line;
+  return `${line}\n${typeof received.text === 'string' ? received.text : textIn(received.text)}`;
 }
 
 /** What was read as JSON is UTF-8, so nothing is checked again: a quarter of the cost of a decoder. */
@@ -41,8 +45,8 @@ function textIn({ buffer, byteOffset, byteLength }: Uint8Array): string {
 /** `recorded` is the envelope as it was recorded with it. */
 export function readArrival(text: string, recorded: JsonObject): Arrival {
   const end = text.indexOf('\n');
-  const [keyId, rules, dialect, size, kept] = JSON.parse(end === -1 ? text : text.slice(0, end)) as Facts;
-  return { keyId, rules, dialect, size, text: textOf(kept) };
+  const [keyId, rules, dialect, size, kept, proof] = JSON.parse(end === -1 ? text : text.slice(0, end)) as Facts;
+  return { keyId, isSigned: proof === 'signed', rules, dialect, size, text: textOf(kept) };
 
   function textOf(what: Kept): string | null {
     if (what === 'nothing') return null;
@@ -51,7 +55,14 @@ export function readArrival(text: string, recorded: JsonObject): Arrival {
 }
 
 type Kept = 'nothing' | 'text' | Given;
-type Facts = [keyId: string | null, rules: string[], dialect: string | null, size: number, kept: Kept];
+type Facts = [
+  keyId: string | null,
+  rules: string[],
+  dialect: string | null,
+  size: number,
+  kept: Kept,
+  proof?: 'signed',
+];
 
 function keptOf({ json }: Received, envelope: E2AEnvelope): Kept {
   return json !== undefined && isObject(json) ? givenOf(json, envelope) : 'text';

@@ -14,7 +14,7 @@ export function givenOf(json: JsonObject, envelope: E2AEnvelope): Given {
   const same: string[] = [];
   const other: [string, Json][] = [];
   for (const name of Object.keys(json)) {
-    // The same value, not an equal one: decoding leaves alone what it need not mend.
+    // The same value, not an equal one: decoding leaves alone what it need not fix.
     if (saidBy(envelope, name) === json[name]) same.push(name);
     else other.push([name, name === 'auth' ? withoutSecretsIn(json[name] ?? null) : (json[name] ?? null)]);
   }

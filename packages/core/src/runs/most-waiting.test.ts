@@ -14,7 +14,7 @@ import { Runs } from './runs.ts';
 
 // The places to wait for an agent belong to all its callers: one of them has a share, which is 1,000.
 
-const ada: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ada: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 const bob: Principal = { ...ada, id: 'bob' };
 const DONE = { is_final: true, body: { result: { content: 'done' } } };
 

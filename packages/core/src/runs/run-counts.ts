@@ -1,5 +1,11 @@
-import { type E2AResponse, FAILURES, type Failure } from '@dragoman/protocols';
+import { type E2AResponse, FAILURES, type Failure, SOURCE_PROTOCOLS } from '@dragoman/protocols';
 import type { RunKind } from './active-run.ts';
+
+/** Requests of one agent since the start. */
+export interface AgentCounts {
+  accepted: number;
+  failed: number;
+}
 
 /** How many runs and frames there were since the start: numbers only, nothing of whose they are. */
 export class RunCounts {
@@ -13,6 +19,32 @@ export class RunCounts {
     request: new Map(),
     tool: new Map(),
   };
+
+  /** Accepted requests by the protocol they came by. Peers may name any; those we do not know are `other`. */
+  readonly byProtocol = new Map<string, number>();
+  /** By the agent that answers. Agents come and go; beyond a thousand they are `other`. */
+  readonly byAgent = new Map<string, AgentCounts>();
+
+  acceptRequest({ protocol, agentId }: { readonly protocol: string; readonly agentId: string }): void {
+    this.accepted.request += 1;
+    const name = PROTOCOLS.has(protocol) ? protocol : OTHER;
+    this.byProtocol.set(name, (this.byProtocol.get(name) ?? 0) + 1);
+    this.#ofAgent(agentId).accepted += 1;
+  }
+
+  finishRequest(outcome: string, agentId: string): void {
+    this.finish('request', outcome);
+    if (outcome !== SUCCEEDED) this.#ofAgent(agentId).failed += 1;
+  }
+
+  #ofAgent(agentId: string): AgentCounts {
+    const name = this.byAgent.has(agentId) || this.byAgent.size < MOST_AGENTS ? agentId : OTHER;
+    const known = this.byAgent.get(name);
+    if (known !== undefined) return known;
+    const counts = { accepted: 0, failed: 0 };
+    this.byAgent.set(name, counts);
+    return counts;
+  }
 
   finish(kind: RunKind, outcome: string): void {
     const finished = this.#finished[kind];
@@ -37,4 +69,7 @@ export function outcomeOfFailure(known: Failure | undefined): string {
 
 export const SUCCEEDED = 'succeeded';
 export const FAILED = 'failed';
+const OTHER = 'other';
+const MOST_AGENTS = 1000;
+const PROTOCOLS: ReadonlySet<string> = new Set(SOURCE_PROTOCOLS);
 const OUR_CODES: ReadonlySet<string> = new Set(Object.values(FAILURES).map((row) => row.e2a));

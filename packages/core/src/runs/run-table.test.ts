@@ -3,7 +3,7 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { ActiveRun, type RunKind } from './active-run.ts';
 import { RunTable } from './run-table.ts';
 
-const ADA = { id: 'ada', role: 'agent' } as const;
+const ADA = { id: 'ada', kind: 'agent' } as const;
 
 class TestRun extends ActiveRun {
   readonly kind: RunKind;

@@ -76,7 +76,7 @@ async function countedRun(): Promise<{ run: Run; asked: number[] }> {
     what: 'an answer',
   };
   return {
-    run: new Run({ key: KEY, store, pages: new JournalPages(store), counts: new RunCounts(), patience }),
+    run: new Run({ key: KEY, agentId: 'a', store, pages: new JournalPages(store), counts: new RunCounts(), patience }),
     asked,
   };
 }

@@ -1,4 +1,4 @@
-import { answerEnd, type E2AResponse } from '@dragoman/protocols';
+import { answerEnd, type E2AResponse, questionEndIn } from '@dragoman/protocols';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
 import { afterPromises } from './after-promises.ts';
@@ -18,6 +18,7 @@ export class Run implements FrameSource {
   readonly key: RequestKey;
   readonly #store: RequestStore;
   readonly #pages: JournalPages;
+  readonly #agentId: string;
   readonly #counts: RunCounts;
   readonly #patience: Patience;
   readonly #writer = new FrameWriter();
@@ -41,8 +42,9 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, store, pages, counts, patience, onFrame, from = 0, isRecorded = true }: RunOptions) {
+  constructor({ key, agentId, store, pages, counts, patience, onFrame, from = 0, isRecorded = true }: RunOptions) {
     this.key = key;
+    this.#agentId = agentId;
     this.#store = store;
     this.#pages = pages;
     this.#counts = counts;
@@ -82,7 +84,7 @@ export class Run implements FrameSource {
     this.#given++;
     if (frame.is_final) this.#final = frame;
     const row = { sequence: frame.sequence, isFinal: frame.is_final, text };
-    this.#pending.push(frame.is_final || frame.sequence === 0 ? { ...row, change: changeBy(frame) } : row);
+    this.#pending.push(changesProgress(frame) ? { ...row, change: changeBy(frame) } : row);
     this.#pendingSize += text.length;
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
@@ -174,7 +176,8 @@ export class Run implements FrameSource {
 
   #count(frames: number): void {
     this.#counts.frames += frames;
-    if (this.#ended && this.#final !== undefined) this.#counts.finish('request', outcomeOfFrame(this.#final));
+    if (this.#ended && this.#final !== undefined)
+      this.#counts.finishRequest(outcomeOfFrame(this.#final), this.#agentId);
   }
 
   #keep(batch: readonly FrameRow[], size: number): void {
@@ -201,6 +204,8 @@ export interface RunOptions {
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;
+  /** Who answers. */
+  readonly agentId: string;
   readonly store: RequestStore;
   /** For readers that have fallen behind. */
   readonly pages: JournalPages;
@@ -211,6 +216,12 @@ export interface RunOptions {
   readonly from?: number;
   /** False for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
   readonly isRecorded?: boolean;
+}
+
+/** A request that asks a question, or goes on after one, is listed with that time. */
+function changesProgress(frame: E2AResponse): boolean {
+  const { is_final: isFinal, sequence, response_kind: kind } = frame;
+  return isFinal || sequence === 0 || kind === 'acp.output_request' || questionEndIn(frame) !== undefined;
 }
 
 function changeBy(frame: E2AResponse): ProgressChange {

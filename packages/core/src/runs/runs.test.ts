@@ -14,7 +14,7 @@ import { frameText } from './frame-text.ts';
 import { RunTable } from './run-table.ts';
 import { Runs } from './runs.ts';
 
-const ada: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ada: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 function setUp(agent: ModuleAgentFunction, { maxParallel = 8, store = memoryStore(), idempotent = false } = {}) {
   const clock = new TestClock();

@@ -19,7 +19,7 @@ import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { RunPlace } from './run-place.ts';
-import type { Recoverable, RunTable } from './run-table.ts';
+import type { Recoverable, RunLoad, RunTable } from './run-table.ts';
 import { asksTheSame, conflictWith } from './same-request.ts';
 
 /** What a request was accepted with, beyond the envelope. */
@@ -100,6 +100,16 @@ export class Runs {
     return new Reading({ open: async () => this.#sourceOf(key, { signal }), after });
   }
 
+  /** How many requests each agent answers now, and how many wait for it. Agents with neither are absent. */
+  loads(): ReadonlyMap<string, RunLoad> {
+    const loads = new Map<string, RunLoad>();
+    for (const { row, isWaiting } of this.table.values(LiveRequest)) {
+      const { running, waiting } = loads.get(row.agentId) ?? { running: 0, waiting: 0 };
+      loads.set(row.agentId, isWaiting ? { running, waiting: waiting + 1 } : { running: running + 1, waiting });
+    }
+    return loads;
+  }
+
   /** A request of an owner, whichever protocol it came by. */
   async find(key: RequestKey): Promise<KnownRequest | undefined> {
     const row = await this.#store.requests.find(key);
@@ -160,7 +170,8 @@ export class Runs {
         : this.#acceptEarly(early, recordedWith));
       if ('reused' in accepted) refuse('nonce_reused');
       if (!accepted.repeat) {
-        this.table.counts.accepted.request += 1;
+        const { source_protocol: protocol } = envelope.provenance;
+        this.table.counts.acceptRequest({ protocol, agentId: row.agentId });
         call.beside?.onAccepted?.(row, { isRepeat: false });
         early?.run.recorded();
         const live = early ?? this.#begin(row, envelope, call, answer, { place });
@@ -317,7 +328,7 @@ export class Runs {
   }
 
   #endInterrupted(row: RequestRow, envelope: E2AEnvelope, from: number): Promise<void> {
-    const run = new Run({ key: row, ...this.#runParts, from });
+    const run = new Run({ key: row, agentId: row.agentId, ...this.#runParts, from });
     const live = new LiveRequest(row, run);
     const end = async () => {
       try {
@@ -337,7 +348,7 @@ export class Runs {
     answer: Handler,
     { place, isRecorded = true }: { readonly place?: RunPlace; readonly isRecorded?: boolean } = {},
   ): LiveRequest {
-    const live = new LiveRequest(row, new Run({ key: row, ...this.#runParts, isRecorded }));
+    const live = new LiveRequest(row, new Run({ key: row, agentId: row.agentId, ...this.#runParts, isRecorded }));
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
     const work = () =>

@@ -4,7 +4,7 @@ import { isAnonymousOwner } from '../store/anonymous.ts';
 import { Slots } from './slots.ts';
 
 const never = new AbortController().signal;
-const sender = (id: string) => ({ id, role: isAnonymousOwner(id) ? ('anonymous' as const) : ('agent' as const) });
+const sender = (id: string) => ({ id, kind: isAnonymousOwner(id) ? ('anonymous' as const) : ('agent' as const) });
 const request = (id: string, priority = 1, signal = never) => ({ lane: 'a', principal: sender(id), priority, signal });
 
 test('a slot is free up to the limit and is given back once', async () => {

@@ -15,7 +15,7 @@ export interface SlotRequest {
 }
 
 /** Who waits. */
-type Waiting = Pick<Principal, 'id' | 'role'>;
+type Waiting = Pick<Principal, 'id' | 'kind'>;
 
 /** A request that will wait. Give it back exactly once: when it has called `take`, or when it never will. */
 export interface Announced {
@@ -158,8 +158,8 @@ function newLine(most: number): Line {
   return { most, waiting: 0, coming: 0, queues: new Map(), announced: new Map() };
 }
 
-function lineOf(slots: LaneSlots, { role }: Waiting): Line {
-  return role === 'anonymous' ? slots.anonymous : slots.known;
+function lineOf(slots: LaneSlots, { kind }: Waiting): Line {
+  return kind === 'anonymous' ? slots.anonymous : slots.known;
 }
 
 /** The line to serve next; `undefined` when nobody waits. */

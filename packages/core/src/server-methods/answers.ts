@@ -6,15 +6,16 @@ import { refuse } from '../refusals/refused.ts';
 import { textParam } from './params.ts';
 import type { ServerMethod } from './server-methods.ts';
 
-/** Answers a question of a running request: `{request_id, question_id, option_id | content | action}`. */
+/** Answers a question of a running request: `{request_id, question_id, option_id | content | action | text}`. */
 export const chatUserAnswer: ServerMethod = async function* (envelope, call, { questions }) {
   const questionId = textParam(envelope, 'question_id') ?? needed(envelope, 'question_id');
   const requestId = textParam(envelope, 'request_id');
-  const { action, option_id, content } = envelope.params;
+  const { action, option_id, content, text } = envelope.params;
   const given = decodeGivenAnswer({
     ...(action !== undefined && { action }),
     ...(option_id !== undefined && { option_id }),
     ...(content !== undefined && { content }),
+    ...(text !== undefined && { text }),
   });
   if (!given.ok) refuse('invalid_message', { issues: given.issues }, `params: ${given.issues[0]?.message}`);
   const answer = await questions.answer({ questionId, requestId }, given.value, answererOf(envelope, call));

@@ -16,7 +16,7 @@ export interface KeyFileOptions {
 export function keyIn(path: string, { log, signs, isEd25519 = false }: KeyFileOptions): KeyObject {
   if (!existsSync(path)) writeSecretFile(path, newKey().export({ format: 'pem', type: 'pkcs8' }).toString());
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-    log.warn({ path }, `others can read the key that signs ${signs}; chmod 600 mends that`);
+    log.warn({ path }, `others can read the key that signs ${signs}; chmod 600 fixes that`);
   }
   const key = privateKeyIn(readFileSync(path));
   const kinds = isEd25519 ? 'Ed25519' : 'Ed25519, ECDSA P-256 or RSA';

@@ -1,7 +1,7 @@
 /** How the owner of a record begins whose sender has no key. No agent's id does: it has a blank. */
 export const ANONYMOUS = 'anonymous ';
 
-/** Whether what is recorded belongs to an anonymous sender. Of a caller, `Principal.role` says it. */
+/** Whether what is recorded belongs to an anonymous sender. Of a caller, `Principal.kind` says it. */
 export function isAnonymousOwner(owner: string): boolean {
   return owner.startsWith(ANONYMOUS);
 }

@@ -24,7 +24,7 @@ describe('the ballast', () => {
     expect([existsSync(path), ballast.held]).toEqual([false, false]);
   });
 
-  test('of the last start is still good; one of another size is made anew', () => {
+  test('of the last start is still good; one of another size is made again', () => {
     new Ballast({ path, bytes: 4096 }).restore();
     expect(new Ballast({ path, bytes: 4096 }).held).toBe(true);
     const larger = new Ballast({ path, bytes: 8192 });

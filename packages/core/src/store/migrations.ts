@@ -208,4 +208,9 @@ export const MIGRATIONS: readonly string[] = [
   PUSH_CONFIG_TABLES,
   // The folder that a client works in.
   'ALTER TABLE sessions ADD COLUMN cwd TEXT',
+  // What the hash of a pin is of, and the hash of the last change that was refused.
+  `
+  ALTER TABLE tool_pins ADD COLUMN definition TEXT;
+  ALTER TABLE tool_pins ADD COLUMN refused TEXT
+  `,
 ];

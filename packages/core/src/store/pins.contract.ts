@@ -4,15 +4,28 @@ import type { Store } from './store.ts';
 /** What every store must do with pins. `open` gives a fresh, empty one. */
 export function describePins(name: string, open: () => Promise<Store>): void {
   describe(`${name}: pins`, () => {
-    test('the last pin of a name is the one that is listed', async () => {
+    test('the last pin of a name is the one that is listed, with its definition to be read by itself', async () => {
       await using store = await open();
-      await store.pins.put({ name: 'files__write', hash: 'b', pinnedAt: 1 });
-      await store.pins.put({ name: 'files__read', hash: 'a', pinnedAt: 2 });
-      await store.pins.put({ name: 'files__write', hash: 'c', pinnedAt: 3 });
+      await store.pins.put({ name: 'files__write', hash: 'b', pinnedAt: 1, definition: '{"b":1}' });
+      await store.pins.put({ name: 'files__read', hash: 'a', pinnedAt: 2, definition: null });
+      await store.pins.put({ name: 'files__write', hash: 'c', pinnedAt: 3, definition: '{"c":1}' });
       expect(await store.pins.list()).toEqual([
-        { name: 'files__read', hash: 'a', pinnedAt: 2 },
-        { name: 'files__write', hash: 'c', pinnedAt: 3 },
+        { name: 'files__read', hash: 'a', pinnedAt: 2, refused: null, hasDefinition: false },
+        { name: 'files__write', hash: 'c', pinnedAt: 3, refused: null, hasDefinition: true },
       ]);
+      expect(await store.pins.definition('files__write')).toBe('{"c":1}');
+      expect(await store.pins.definition('files__read')).toBeNull();
+      expect(await store.pins.definition('files__gone')).toBeNull();
+    });
+
+    test('a change that was refused is recorded until the name is pinned again', async () => {
+      await using store = await open();
+      const pin = { name: 'files__write', hash: 'a', pinnedAt: 1, definition: null };
+      await store.pins.put(pin);
+      await store.pins.refuse('files__write', 'b');
+      expect(await store.pins.list()).toMatchObject([{ hash: 'a', refused: 'b' }]);
+      await store.pins.put({ ...pin, hash: 'c' });
+      expect(await store.pins.list()).toMatchObject([{ hash: 'c', refused: null }]);
     });
   });
 }

@@ -33,7 +33,7 @@ export function describeRequestList(name: string, open: () => Promise<Store>): v
         (await store.requests.list({ owner, limit: 1 })).rows[0];
       const row = await accept('r1', { sessionId: 's' });
       const { requestId, agentId, sessionId, acceptedAt } = row;
-      const known = { owner, requestId, agentId, sessionId, acceptedAt };
+      const known = { owner, requestId, agentId, sessionId, acceptedAt, protocol: 'e2a' };
       expect(await listed()).toEqual({ ...known, progress: 'accepted', changedAt: 100 });
       await store.requests.start(row);
       expect(await listed()).toEqual({ ...known, progress: 'started', changedAt: 100 });
@@ -97,6 +97,43 @@ export function describeRequestList(name: string, open: () => Promise<Store>): v
           after = rows.at(-1);
         } while (after !== undefined);
         expect(seen).toEqual(['e', 'd', 'c', 'b', 'a']);
+      });
+    });
+
+    describe('what envelopes say', () => {
+      const envelope = (protocol: string, content: string) =>
+        JSON.stringify({ provenance: { source_protocol: protocol }, params: { content } });
+      beforeEach(async () => {
+        await answer('a', 110, 'completed', { envelope: envelope('acp', 'Hello 100% "sure"') });
+        await answer('b', 120, 'completed', { envelope: envelope('a2a', 'hello\\there') });
+        await answer('c', 130, 'failed', { envelope: '{"params":{"content":"hello_you"}}' });
+        await accept('d', { acceptedAt: 140, envelope: envelope('acp', 'ß') });
+      });
+
+      test.each<[string, Partial<RequestQuery>, string[]]>([
+        ['a protocol', { protocol: 'acp' }, ['d', 'a']],
+        ['the protocol of envelopes that name none', { protocol: 'e2a' }, ['c']],
+        ['a text in any case', { text: 'HELLO' }, ['c', 'b', 'a']],
+        ['a text that has to be escaped in JSON', { text: '100% "sure"' }, ['a']],
+        ['a backslash', { text: 'o\\t' }, ['b']],
+        ['an underscore, which stands for itself', { text: 'o_y' }, ['c']],
+        ['a percent sign, which stands for itself', { text: '0% ' }, ['a']],
+        ['a letter beyond ASCII', { text: 'ß' }, ['d']],
+        ['both, and the other conditions', { text: 'hello', protocol: 'e2a', progress: ['failed'] }, ['c']],
+      ])('%s', async (_, query, ids) => {
+        expect((await list(query)).ids).toEqual(ids);
+      });
+
+      test('a page that is full says where to go on, and so does one that has looked at enough', async () => {
+        const first = await store.requests.list({ owner, limit: 1, text: 'hello' });
+        expect(first.rows).toMatchObject([{ requestId: 'c' }]);
+        const second = await store.requests.list({ owner, limit: 5, text: 'hello', after: first.lookedUpTo });
+        expect(second.rows.map(({ requestId }) => requestId)).toEqual(['b', 'a']);
+        expect(second.lookedUpTo).toBeUndefined();
+        for (let at = 0; at < 600; at++) await accept(`more-${at}`, { acceptedAt: 200 + at });
+        const none = await store.requests.list({ owner, limit: 5, text: 'hello' });
+        expect(none.rows).toEqual([]);
+        expect((await list({ text: 'hello', after: none.lookedUpTo })).ids).toEqual(['c', 'b', 'a']);
       });
     });
 

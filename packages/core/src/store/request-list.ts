@@ -7,7 +7,7 @@ import type { RequestKey } from './store.ts';
  */
 export type RequestProgress = 'accepted' | 'started' | 'answering' | AnswerEnd;
 
-/** A frame with which the progress of its request changes: the first one, and the final one. */
+/** A frame with which the progress of its request changes: the first one, a question, the end of a question, and the final one. */
 export interface ProgressChange {
   /** Epoch milliseconds; null counts as when the request was accepted. */
   readonly at: number | null;
@@ -24,6 +24,10 @@ export interface RequestQuery {
   readonly progress?: readonly RequestProgress[] | undefined;
   /** Those whose progress changed at this time or later. Epoch milliseconds. */
   readonly changedSince?: number | undefined;
+  /** Those that came by this protocol, as the provenance of their envelopes names it. */
+  readonly protocol?: string | undefined;
+  /** Those whose envelope contains this text, in upper or lower case of ASCII. */
+  readonly text?: string | undefined;
   /** Those that come after this one in the list, which may be gone by now. */
   readonly after?: RequestPlace | undefined;
   readonly limit: number;
@@ -38,6 +42,8 @@ export interface RequestPlace extends RequestKey {
 export interface ListedRequest extends RequestPlace {
   readonly agentId: string;
   readonly sessionId: string | null;
+  /** The `source_protocol` of its envelope. */
+  readonly protocol: string;
   readonly acceptedAt: number;
   /** Null for a request that ended under a version which did not record how. */
   readonly progress: RequestProgress | null;
@@ -45,6 +51,11 @@ export interface ListedRequest extends RequestPlace {
 
 export interface RequestList {
   readonly rows: readonly ListedRequest[];
-  /** How many the query matches, wherever `after` stands. */
+  /** How many the query matches, wherever `after` stands; `protocol` and `text` are not counted by. */
   readonly total: number;
+  /**
+   * `protocol` and `text` need a look into each envelope, so one query looks into some only. This is the last one it looked
+   * into, where more follow: the next query begins after it.
+   */
+  readonly lookedUpTo?: RequestPlace | undefined;
 }

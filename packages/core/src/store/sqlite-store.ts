@@ -157,10 +157,12 @@ export class SqliteStore implements Store {
   readonly threads: ThreadStore = {
     drop: (key) => this.#ask('dropLetter', key),
     settle: (key, answer) => this.#ask('settleLetter', key, answer),
+    add: (key, told) => this.#ask('addToLetter', key, told),
     pending: () => this.#ask('pendingLetters'),
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
     askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
+    list: (view, range) => this.#ask('listThreads', view, range),
     page: (view, range) => this.#ask('threadPage', view, range),
     latest: (key, range) => this.#ask('latestInThread', key, range),
     purge: async ({ messages, counts }) => {
@@ -221,7 +223,9 @@ export class SqliteStore implements Store {
 
   readonly pins: PinStore = {
     put: (row) => this.#ask('putPin', row),
+    refuse: (name, hash) => this.#ask('refusePin', name, hash),
     list: () => this.#ask('listPins'),
+    definition: (name) => this.#ask('pinnedDefinition', name),
   };
 
   readonly pushConfigs: PushConfigStore = {

@@ -23,7 +23,7 @@ export interface SqliteStoreOptions {
    */
   readonly onFatal: (error: StoreError) => void;
   readonly log?: Log;
-  /** Kept back on the disk for cleaning up when it is full; 0 for none. 16 MiB unless told. */
+  /** Kept back on the disk for cleaning up when it is full; 0 for none. Default: 16 MiB. */
   readonly ballastBytes?: number;
   /** Open a database that has lost recorded history, or begin with an empty one beside what it left. Default: false. */
   readonly acceptLoss?: boolean;

@@ -67,6 +67,26 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect((await store.outbox.find(`cb-${owner}`))?.state).toBe('due');
     });
 
+    test('threads are listed by their ids, for their owner and for the agent that was asked', async () => {
+      const agentId = `agent-${owner}`;
+      await ask('m1', { threadId: 'b', acceptedAt: 1000 });
+      await ask('m2', { threadId: 'a', acceptedAt: 2000, agentId });
+      await ask('m3', { threadId: 'a', acceptedAt: 3000, agentId });
+      await ask('m4', { threadId: 'c', acceptedAt: 4000, agentId });
+      await ask('m5', { threadId: null });
+      await ask('m6', { threadId: 'a', acceptedAt: 5000 });
+      const a = { owner, threadId: 'a', agentId: 'echo', messages: 3, lastAt: 5000 };
+      const b = { owner, threadId: 'b', agentId: 'echo', messages: 1, lastAt: 1000 };
+      const c = { owner, threadId: 'c', agentId, messages: 1, lastAt: 4000 };
+      expect(await store.threads.list({ owner }, { after: '', limit: 2 })).toEqual([a, b]);
+      expect(await store.threads.list({ owner }, { after: 'b', limit: 2 })).toEqual([c]);
+      expect(await store.threads.list({ agentId }, { after: '', limit: 9 })).toEqual([
+        { ...a, agentId, messages: 2, lastAt: 3000 },
+        c,
+      ]);
+      expect(await store.threads.list({ owner: `not ${owner}` }, { after: '', limit: 9 })).toEqual([]);
+    });
+
     test('a request that is recorded with its answer has its letter too', async () => {
       const beside = { letter: { thread: { threadId: 't', text: message('msg_1').text, keep: 100 } } };
       const { threadId: _, ...row } = letter();
@@ -81,6 +101,25 @@ export function describeThreads(name: string, open: () => Promise<Store>): void 
       expect(await pendingOf()).toEqual([]);
       expect(await ask('msg_1')).toEqual({ repeat: false });
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1']);
+    });
+
+    test('a letter that waits for its answer has more messages in its thread, each once and with its callback', async () => {
+      await ask('msg_1');
+      const told = { message: message('q_1', { isAnswer: true }), delivery: delivery(), keep: 100 };
+      expect(await store.threads.add(letter(), told)).toBe(true);
+      expect(await store.threads.add(letter(), told)).toBe(false);
+      expect(await pendingOf()).toEqual([letter()]);
+      await store.threads.settle(letter(), settled('msg_2'));
+      expect(await store.threads.add(letter(), { ...told, message: message('q_2'), delivery: null })).toBe(false);
+      expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1', 'q_1', 'msg_2']);
+      expect(await store.outbox.answering(letter())).toHaveLength(1);
+    });
+
+    test('a letter without a thread has its callback once', async () => {
+      await ask('msg_1', { threadId: null });
+      const told = { message: message('q_1'), delivery: delivery(), keep: 100 };
+      expect(await store.threads.add(letter(), told)).toBe(true);
+      expect(await store.threads.add(letter(), told)).toBe(false);
     });
 
     test('settling twice does it once', async () => {

@@ -45,6 +45,20 @@ export type ThreadView =
   | { readonly owner: string; readonly threadId: string }
   | { readonly agentId: string; readonly threadId: string };
 
+/** A thread in a list. */
+export interface ThreadSummary {
+  readonly owner: string;
+  readonly threadId: string;
+  /** Who answered last, or was asked last. */
+  readonly agentId: string;
+  /** Of those that are kept. */
+  readonly messages: number;
+  readonly lastAt: number;
+}
+
+/** Whose threads: those of an owner, or those in which an agent was asked. */
+export type ThreadListView = { readonly owner: string } | { readonly agentId: string };
+
 export interface ThreadPage {
   readonly rows: readonly ThreadMessageRow[];
   /** Whether there is more behind the last row. */
@@ -79,6 +93,14 @@ export interface ThreadStore {
     key: RequestKey,
     answer: { readonly message: ThreadMessage | null; readonly delivery: NewDelivery | null; readonly keep: number },
   ): Promise<boolean>;
+  /**
+   * Puts one more message into the thread of a letter that is not settled, and a callback into the outbox, in one commit. False, and
+   * nothing done, when the letter is settled or that was done before: the thread has a message of that id, or the outbox the delivery.
+   */
+  add(
+    key: RequestKey,
+    told: { readonly message: ThreadMessage; readonly delivery: NewDelivery | null; readonly keep: number },
+  ): Promise<boolean>;
   /** Every letter that is not settled, oldest first. */
   pending(): Promise<Letter[]>;
   /** The requests of this id by owners whose names begin so; two are enough to know that there are several. */
@@ -87,6 +109,8 @@ export interface ThreadStore {
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
   /** The ids of what was asked in the owner's thread at this very millisecond. */
   askedAt(owner: string, threadId: string, at: number): Promise<string[]>;
+  /** Threads whose id comes after `after`, in the order of their ids. Of an agent, each is that of the owner who wrote last. */
+  list(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]>;
   /** The messages after `after` in order. An agent sees the thread of the owner who wrote last. */
   page(view: ThreadView, range: ThreadRange): Promise<ThreadPage>;
   /** The newest messages of a conversation that stand before this one in the thread, oldest first. */

@@ -11,7 +11,7 @@ const target = agentsTarget(() => [
 ]);
 
 async function answered(method: string | null, params: JsonObject, agents: readonly string[]) {
-  const principal = { id: 'ada', role: 'agent', permissions: { ...NO_PERMISSIONS, agents } } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: { ...NO_PERMISSIONS, agents } } as const;
   const { signal } = new AbortController();
   const parts: AgentPart[] = [];
   for await (const part of target.answer(newEnvelope({ method, params }), { principal, signal, log: new SilentLog() }))

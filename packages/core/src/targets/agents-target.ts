@@ -20,7 +20,7 @@ export function agentsTarget(agents: () => readonly DescribedAgent[]): Agent {
       if (answer === undefined) refuse('unknown_method', { suggestions: [`use ${Object.keys(METHODS).join(' or ')}`] });
       yield { part: 'complete', result: answer(reachable(agents(), principal), params) };
     },
-    refusal: (_, principal) => (principal.role === 'anonymous' ? failure('forbidden') : undefined),
+    refusal: (_, principal) => (principal.kind === 'anonymous' ? failure('forbidden') : undefined),
     async [Symbol.asyncDispose]() {},
   };
 }

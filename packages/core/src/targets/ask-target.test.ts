@@ -13,7 +13,7 @@ import { failureOf } from '../refusals/refused.ts';
 import { stringOf } from '../text/long-text.ts';
 import { askTarget } from './ask-target.ts';
 
-const ann: Principal = { id: 'ann', role: 'agent', permissions: ALL_PERMISSIONS };
+const ann: Principal = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS };
 const KEY = { owner: 'ann', executionId: 'e1' };
 const gate: Gate = {
   check: async () => undefined,
@@ -34,6 +34,7 @@ function started(store: ReturnType<typeof memoryStore>, agent: ModuleAgentFuncti
     credentials: { list: () => [], find: () => undefined, noteRefusal: () => {}, redactorFor: () => undefined },
     limiter: engine.limiter,
     askTarget: askTarget({ engine, clock, log }),
+    questions: engine.questions,
     principalNamed: () => ann,
     clock,
     ids,

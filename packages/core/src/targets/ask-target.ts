@@ -32,7 +32,7 @@ export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock
       method,
       params,
       agent_ref: { id: target },
-      source_agent_id: principal.role === 'agent' ? principal.id : null,
+      source_agent_id: principal.kind === 'agent' ? principal.id : null,
       identity_origin: 'agent',
       is_stream: true,
       provenance: newProvenance({ source_protocol: 'e2a', converter: 'dragoman' }),

@@ -158,7 +158,7 @@ test('permissions.workflows decides which ones a caller sees', async () => {
   await stored.put(waiting('b'));
   await stored.put(waiting('a'));
   const list = (workflows: readonly string[]) =>
-    stored.list({ id: 'ada', role: 'agent', permissions: { ...NO_PERMISSIONS, workflows } }).map(({ name }) => name);
+    stored.list({ id: 'ada', kind: 'agent', permissions: { ...NO_PERMISSIONS, workflows } }).map(({ name }) => name);
   expect([list([]), list(['b', 'c']), list(['*'])]).toEqual([[], ['b'], ['a', 'b']]);
 });
 

@@ -25,7 +25,7 @@ registry.add(
   ]),
 );
 const target = toolsTarget('tools');
-const ada = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+const ada = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
 
 async function answered(method: string | null, params: JsonObject = {}) {
   const { signal } = new AbortController();

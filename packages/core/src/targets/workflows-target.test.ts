@@ -13,7 +13,7 @@ import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { StoredWorkflowEntry } from './stored-workflows.ts';
 import { workflowsTarget } from './workflows-target.ts';
 
-const ada = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+const ada = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
 const LINES = [
   { type: 'operationUpdate', operationId: 'rest', operation: { Wait: { duration: 1 } } },
   { type: 'beginExecution', executionId: 'mine', operationOrder: ['rest'] },
@@ -43,6 +43,7 @@ class Executions {
       row: { executionId: executionId ?? '' } as ExecutionRow,
       told: events.length + 1,
       result: async () => JSON.stringify(answer),
+      parked: () => new Promise(() => {}),
       async *events() {
         yield* events;
         yield {

@@ -35,7 +35,7 @@ export function question({ agent, method = 'chat.send', params, call, ids }: Que
     method,
     params,
     agent_ref: { id: agent },
-    source_agent_id: principal.role === 'agent' ? principal.id : null,
+    source_agent_id: principal.kind === 'agent' ? principal.id : null,
     identity_origin: 'agent',
     is_stream: true,
     provenance: newProvenance({ source_protocol: 'a2e-wire', converter: 'dragoman' }),

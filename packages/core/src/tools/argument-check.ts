@@ -38,7 +38,7 @@ function argumentIssue(issue: Issue): Issue {
   return { ...issue, pointer, message: `missing required argument "${name}"` };
 }
 
-/** Whose tool it is has to mend it, and whoever calls it can say what. */
+/** Whose tool it is has to fix it, and whoever calls it can say what. */
 function compiled(schema: JsonSchema, tool: string): CompiledSchema {
   try {
     return compileSchema(schema);

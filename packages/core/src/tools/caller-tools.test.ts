@@ -12,7 +12,7 @@ test('however many tools an agent calls, one after the other or at once, they li
   const stuck = toolFrom({ name: 'stuck', input: {}, run: () => new Promise(() => {}) });
   registry.add(new FixedTools([toolFrom({ name: 'it', input: {}, run: async () => 1 }), stuck]));
   const over = new AbortController();
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const tools = callerTools(registry, { principal, signal: over.signal, hops: 0 });
   for (let count = 0; count < 20; count++) await tools.call('it');
   const running = Promise.allSettled(Array.from({ length: 20 }, () => tools.call('stuck')));

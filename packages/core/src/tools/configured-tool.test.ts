@@ -24,7 +24,7 @@ import { Skills } from './skills.ts';
 import { ToolRegistry } from './tool-registry.ts';
 import type { ConfiguredTool } from './tools-config.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 const clock = new TestClock();
 const ids = new TestIds();
 const engine = new Engine({ store: memoryStore(), clock, ids, log: new SilentLog() });
@@ -174,7 +174,7 @@ describe('a tool that an agent answers', () => {
   });
 
   test('the caller needs to be allowed to reach the agent too', async () => {
-    const principal: Principal = { id: 'eve', role: 'agent', permissions: { ...NO_PERMISSIONS, tools: ['greet'] } };
+    const principal: Principal = { id: 'eve', kind: 'agent', permissions: { ...NO_PERMISSIONS, tools: ['greet'] } };
     await expect(call(greet, { content: 'Bob' }, { principal })).rejects.toMatchObject({
       failure: { code: 'forbidden' },
     });

@@ -51,7 +51,7 @@ export function httpTool({ name, http }: ConfiguredTool, { gate, reader = new Js
   };
 }
 
-/** Nobody who calls it could mend it: whatever the arguments are, they stand in one part of it each. */
+/** Nobody who calls it could fix it: whatever the arguments are, they stand in one part of it each. */
 function requireAddress(name: string, template: string): void {
   const example = template.replaceAll(BLANK, '1');
   if (/^https?:$/.test(URL.canParse(example) ? new URL(example).protocol : '')) return;

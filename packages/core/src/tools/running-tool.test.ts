@@ -3,7 +3,7 @@ import type { ToolEvent } from '../call/caller-tools.ts';
 import { NO_PERMISSIONS } from '../call/principal.ts';
 import { RunningTool } from './running-tool.ts';
 
-const ADA = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS } as const;
+const ADA = { id: 'ada', kind: 'agent', permissions: NO_PERMISSIONS } as const;
 
 /** The artifacts that are told of what a tool makes. */
 function told(make: (tool: RunningTool) => void): { chunk: string; final: boolean }[] {

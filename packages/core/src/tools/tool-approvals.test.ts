@@ -8,7 +8,7 @@ import { FixedTools } from './fixed-tools.ts';
 import type { ApprovalRule } from './tool-approvals.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 /** A tool `files__remove` that counts its calls, and a person who answers this. */
 function watched(rules: readonly ApprovalRule[], option = 'allow') {

@@ -11,7 +11,7 @@ import { FixedTools } from './fixed-tools.ts';
 import type { ToolCall } from './tool.ts';
 import { ToolRegistry } from './tool-registry.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 async function call(input: JsonSchema, args: JsonObject, run: (args: JsonObject, call: ToolCall) => unknown = () => 1) {
   const registry = new ToolRegistry({ clock: new TestClock() });

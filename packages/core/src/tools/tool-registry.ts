@@ -25,9 +25,9 @@ export interface ToolRegistryOptions {
   readonly runs?: RunTable;
   /** Told where in its code a tool threw, which its callers are not. */
   readonly log?: Log;
-  /** The longest a call may take, whatever it asks for; 10 minutes unless told. */
+  /** The longest a call may take, whatever it asks for. Default: 10 minutes. */
   readonly maxTimeoutMs?: number;
-  /** Characters of JSON in one result, and in its summary; what is longer is cut and marked. 1 Mi unless told. */
+  /** Characters of JSON in one result, and in its summary; what is longer is cut and marked. Default: 1 Mi. */
   readonly maxResult?: number;
 }
 
@@ -85,6 +85,11 @@ export class ToolRegistry {
   /** Every tool of every source, including those whose name an earlier source has. */
   all(): Tool[] {
     return this.#sources.flatMap((source) => [...source.tools()]);
+  }
+
+  /** The tools of this name, one of each source that has it. */
+  named(name: string): Tool[] {
+    return this.#sources.flatMap((source) => source.find(name) ?? []);
   }
 
   /** Every tool, whoever may use it. */

@@ -65,7 +65,7 @@ test('so is what only its plan shows, also beside blanks', () => {
   expect(() => opened(wait('a', 40_000), begin)).toThrow('cannot be run');
 });
 
-test('what an argument can still mend is not told before the call', () => {
+test('what an argument can still fix is not told before the call', () => {
   // It decides what the first writes, so that the second may find what it reads.
   const url = 'https://api.example.com/';
   expect(opened(fetch(url, '/workflow/{{to}}'), extract('a+'), both).input_parameters).toMatchObject([{ name: 'to' }]);
@@ -76,7 +76,7 @@ test('an execution that is taken only when its call was given up already is canc
   const path = join(folder, 'given-up.jsonl');
   writeFileSync(path, [wait('a', 1), begin].map((line) => JSON.stringify(line)).join('\n'));
   const cancelled: unknown[] = [];
-  const running = new RunningTool({ id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS });
+  const running = new RunningTool({ id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS });
   const executions = {
     execute: async () => {
       running.end(new Error('enough'));

@@ -63,7 +63,7 @@ describe('a credential', () => {
     expect(await vault.receipts('kez', 9)).toEqual([]);
   });
 
-  test('stands in headers alone unless told', async () => {
+  test('is sent only in headers by default', async () => {
     const vault = await open();
     await vault.put(credential());
     for (const place of ['query', 'body'] as const) {
@@ -211,7 +211,7 @@ describe('a row that was changed outside of the vault', () => {
     const again = await open();
     expect(again.list().map(({ damaged }) => damaged)).toEqual([true, false]);
     expect((await again.release([HEADER('b')], USE)).fill(HEADER('b'))).toBe('another secret');
-    // Setting it anew mends it.
+    // Setting it again fixes it.
     await again.put(credential({ id: 'a' }));
     expect((await open()).list().map(({ damaged }) => damaged)).toEqual([false, false]);
   });
@@ -286,7 +286,7 @@ describe('the key', () => {
 });
 
 describe('changing the key', () => {
-  test('seals everything anew without a restart; only the new key opens it then', async () => {
+  test('seals everything again without a restart; only the new key opens it then', async () => {
     const place = folder();
     const vault = await open(fileKey({ folder: place, log }));
     await vault.put(credential());

@@ -154,7 +154,7 @@ export class Vault implements Secrets {
     });
   }
 
-  /** Seals everything anew with another key, while the vault is in use. What is damaged stays as it is. */
+  /** Seals everything again with another key, while the vault is in use. What is damaged stays as it is. */
   rotate(given?: string): Promise<Failure | undefined> {
     return this.#change(async () => {
       const { key, store } = this.#options;

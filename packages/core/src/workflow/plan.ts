@@ -50,7 +50,7 @@ export interface Step {
 }
 
 export interface PlanContext extends CheckContext {
-  /** The built-in operations unless told otherwise. */
+  /** Default: the built-in operations. */
   readonly catalog?: Catalog;
   /** What else the caller asked for, so that the same workflow with other options is another plan. */
   readonly options?: JsonObject;

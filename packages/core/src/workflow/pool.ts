@@ -19,7 +19,7 @@ import { Turns } from './turns.ts';
 export interface PoolOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Threads at most; all cores but one unless told. They start when they are needed. */
+  /** Threads at most. Default: all cores but one. They start when they are needed. */
   readonly size?: number;
   /** What one thread may take before it is ended. */
   readonly memoryMb?: number;

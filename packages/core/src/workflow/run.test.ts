@@ -57,7 +57,7 @@ describe('a run', () => {
     ]);
   });
 
-  test('stops at the first error unless told to go on; what was not begun is skipped', async () => {
+  test('stops at the first error by default; operations that did not start are skipped', async () => {
     const after = { FormatText: { inputPath: '/workflow/text', format: 'upper', outputPath: '/workflow/up' } };
     const data = { users: USERS, text: 'a' };
     const stopped = await runWorkflow({ broken, after }, { data });

@@ -22,7 +22,7 @@ export interface PlanRunOptions {
   /** Ends the execution; its reason says whether it was cancelled or ran out of time. */
   readonly signal?: StopSignal | undefined;
   readonly budgets?: Partial<Budgets> | undefined;
-  /** `stop`, unless told otherwise: what follows a failed operation is skipped. */
+  /** Default: `stop`, which skips everything after a failed operation. */
   readonly onError?: 'stop' | 'continue' | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   readonly cache?: ResultCache | undefined;

@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto';
-import { DATA_LIMITS, type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
+import {
+  DATA_LIMITS,
+  type Json,
+  type NewQuestion,
+  nearest,
+  parseJsonBytes,
+  type QuestionAnswer,
+} from '@dragoman/protocols';
 import { canonicalPath, formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { unlessAborted } from '../ending/until-aborted.ts';
 import { jsonSize } from '../json/json-size.ts';
@@ -190,6 +197,11 @@ export class StepRun implements StepContext {
 
   wait(milliseconds: number): Promise<void> {
     return this.#asked(this.#effects.wait(this.#key, milliseconds, this.#digest()));
+  }
+
+  approve(question: NewQuestion): Promise<QuestionAnswer> {
+    const asked = { operationId: this.operationId, question };
+    return this.#asked(this.#effects.approve(this.#key, asked, this.#digest()));
   }
 
   now(): Promise<number> {
@@ -395,7 +407,7 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
   if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
   else if (written.size > 0) suggestions.push(`what can be read here: ${[...written.keys()].slice(0, 6).join(', ')}`);
   const [first] = errors;
-  if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; mend that first`);
+  if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; fix that first`);
   return dataError(`${place} is not there`, { details: { path: place }, suggestions });
 }
 

@@ -57,10 +57,10 @@ function emptyText(pointer: string, key: string): Issue {
 function unknownField(part: Part, key: string): Issue {
   const where = part === '' ? 'a message' : part.slice(1);
   const message = `${clip(key)} is not a field of ${where}; expected ${[...FIELDS[part]].join(', ')}`;
-  return { pointer: pointerTo(part, key), code: 'unknown_field', message, suggestion: mending(part, key) };
+  return { pointer: pointerTo(part, key), code: 'unknown_field', message, suggestion: fixing(part, key) };
 }
 
-function mending(part: Part, key: string): string {
+function fixing(part: Part, key: string): string {
   const close = nearest(key, FIELDS[part]);
   if (close !== undefined) return `did you mean ${close}?`;
   for (const home of HOMES) {

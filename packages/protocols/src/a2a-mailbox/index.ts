@@ -36,6 +36,7 @@ export {
   type Priority,
 } from './message.ts';
 export { completed, mailboxMessageId } from './message-id.ts';
+export { answerParams, messageOfResponse, repliedQuestion } from './question.ts';
 export { type Answering, acknowledgement, answerMessage as answer, errorAnswer } from './response.ts';
 export { withRecipient } from './shorthand.ts';
 export { errorTexts } from './validate.ts';

@@ -115,7 +115,7 @@ export const MailboxInput = {
   required: ['from', 'message'],
   properties: {
     ...MailboxMessage.properties,
-    // The long form first: a validator takes note of every form it has tried in vain.
+    // The long form first: a validator records every form that did not match.
     from: { anyOf: [{ ...Sender, required: ['name'] }, line] },
     to: { anyOf: [{ ...Party, required: [] }, line, { type: 'null' }] },
     message: {

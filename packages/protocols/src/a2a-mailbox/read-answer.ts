@@ -16,7 +16,7 @@ export function readResponse(json: JsonObject, lenient: boolean): Outcome<Mailbo
   const findings = [
     ...forbiddenIn(json),
     ...issuesOf(validators.Response, MailboxResponse, filled),
-    ...mended(json.message),
+    ...repaired(json.message),
   ];
   const version = versionIssue(filled.version);
   if (version !== undefined) findings.push(version);
@@ -99,7 +99,7 @@ function writtenOut(filled: JsonObject): MailboxResponse {
   };
 }
 
-function mended(message: Json | undefined): Issue[] {
+function repaired(message: Json | undefined): Issue[] {
   if (!isObject(message)) return [];
   const { contentType } = message;
   const found: Issue[] = [];

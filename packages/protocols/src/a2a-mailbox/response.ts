@@ -7,6 +7,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { parseTimestamp } from '../time.ts';
 import { type ContentType, MAILBOX_VERSION, type MailboxMessage, type MailboxResponse } from './message.ts';
 import { mailboxMessageId } from './message-id.ts';
+import { toldQuestion } from './question.ts';
 import { contentTypeFor, fittingContentType, textIn } from './shorthand.ts';
 import { isPlainLine } from './validate.ts';
 
@@ -44,9 +45,10 @@ export function errorAnswer(
   return replyTo(request, answering, { status: 'error', contentType: 'application/json', content: { error, code } });
 }
 
-/** What a frame says to a mailbox: nothing until the end, then the whole answer. */
+/** What a frame says to a mailbox: nothing until the end, but for a question to a person; then the whole answer. */
 export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope): MailboxResponse[] {
-  const told = toldBy(response);
+  const question = toldQuestion(response);
+  const told = question === undefined ? toldBy(response) : ({ ...question, contentType: 'text/plain' } as const);
   if (told === undefined) return [];
   const time = response.timestamp === null ? undefined : parseTimestamp(response.timestamp);
   const sender = isObject(request.channel_context['from']) ? request.channel_context['from'] : {};
@@ -55,10 +57,11 @@ export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope)
     {
       version: MAILBOX_VERSION,
       // Made of the frame alone: the same frame, sent again, is the same message.
-      messageId: mailboxMessageId({ now: new Date(time ?? 0), random: fnv1a(frameName(response)) }),
-      timestamp: response.timestamp,
+      messageId:
+        question?.messageId ?? mailboxMessageId({ now: new Date(time ?? 0), random: fnv1a(frameName(response)) }),
+      timestamp: question?.timestamp ?? response.timestamp,
       // A request without an id of its own can only be named by the message it replied to.
-      replyTo: request.request_id ?? request.message_id ?? request.correlation_id,
+      replyTo: question?.replyTo ?? request.request_id ?? request.message_id ?? request.correlation_id,
       threadId: request.session_id,
       from: { name: answererOf(response, request), agentId: null },
       to: {
@@ -68,7 +71,8 @@ export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope)
       },
       message: { contentType: told.contentType, content: told.content },
       metadata: {
-        ...(told.rest !== undefined && { result: told.rest }),
+        ...question?.metadata,
+        ...('rest' in told && told.rest !== undefined && { result: told.rest }),
         status: told.status,
         taskType: textIn(request.params['task_type']) ?? null,
         processingTime: typeof processingTime === 'number' && processingTime >= 0 ? processingTime : null,

@@ -95,7 +95,7 @@ describe('findings', () => {
     ]);
   });
 
-  test('say what came and how to mend it where the sentence is the spec’s', () => {
+  test('say what came and how to fix it where the sentence is the spec’s', () => {
     const suggestions = (input: JsonObject) => findingsIn(input, now).map(({ suggestion }) => suggestion);
     expect(suggestions({ from: { name: 'a', callbackUrl: 'http://a.example' }, message: 'b' })).toEqual([
       'got "http://a.example"; start it with https://',

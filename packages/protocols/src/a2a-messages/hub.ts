@@ -142,14 +142,14 @@ function errorPayload(body: E2AResponse['body']): ErrorPayload {
 }
 
 /** Who speaks in the answer: whom the request named, unless that was everybody. */
-function answererOf(request: E2AEnvelope, named: string | null): string {
+export function answererOf(request: E2AEnvelope, named: string | null): string {
   const target = namedTarget(request);
   if (isAgentId(target)) return target;
   if (isAgentId(named)) return named;
   return target === undefined || target === EVERYBODY ? DRAGOMAN : fittingAgentId(target);
 }
 
-function askerOf(request: E2AEnvelope): string {
+export function askerOf(request: E2AEnvelope): string {
   const asker = request.source_agent_id;
   if (asker === null || asker === '') return DRAGOMAN;
   return isAgentId(asker) ? asker : fittingAgentId(asker);

@@ -44,6 +44,14 @@ export { type Negotiation, negotiate, negotiateProtocol, negotiateSchemaVersion 
 export { parseMessage } from './parse-message.ts';
 export { type AgentInfo, DISCOVERY_DEFAULTS, type ErrorPayload, type SuccessPayload } from './payloads.ts';
 export {
+  answerInResponse,
+  answerPayload,
+  askedQuestion,
+  QUESTION_METHOD,
+  questionMessage,
+  questionMessageId,
+} from './question.ts';
+export {
   type MessagesSession as Session,
   NEW_SESSION,
   receive,

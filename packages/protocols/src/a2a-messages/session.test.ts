@@ -136,7 +136,7 @@ describe('a handshake that comes in', () => {
     ]);
   });
 
-  test('a second time agrees anew', () => {
+  test('a second time agrees again', () => {
     const card = cardOf('client-agent', { name: 'renamed' });
     const { session, send } = step(READY, from('client-agent', 'handshake', { payload: { agent_card: card } }));
     expect(session).toMatchObject({ state: 'ready', peer: { name: 'renamed' } });

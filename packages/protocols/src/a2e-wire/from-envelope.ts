@@ -45,7 +45,7 @@ function fieldsOf(type: string, method: string, envelope: E2AEnvelope): JsonObje
   if (type === 'tool/call/req') return { ...shared, ...limit, tool_name: method, arguments: params };
   if (type === 'skill/call/req') {
     const more = isObject(metadata) ? { metadata } : {};
-    // A skill streams unless told.
+    // A skill streams by default.
     return { ...shared, ...limit, ...more, streaming: is_stream, name: method, arguments: params };
   }
   // A type without such a field keeps it as one more member.

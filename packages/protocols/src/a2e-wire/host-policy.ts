@@ -8,19 +8,19 @@ export interface HostPolicy<Principal> {
   readonly capabilities: readonly AcceptedCapability[];
   /** Requests that run at the same time. */
   readonly maxParallel: number;
-  /** Requests that may wait for a place; 64 unless told. More are refused as `busy`. */
+  /** Requests that may wait for a place. Default: 64. More are refused as `busy`. */
   readonly maxQueued?: number;
   /** Since when the host is up. */
   readonly startedAt: Date;
   /** Whether messages of unknown types are delivered too, instead of refused. */
   readonly catchAll?: boolean;
-  /** What a handshake grants that by; everybody has it unless told. */
+  /** What a handshake grants that by. Default: everybody has it. */
   readonly catchAllCapability?: string | undefined;
   /** Types that only this host has, and the capability each belongs to. */
   readonly ownTypes?: ReadonlyMap<string, string>;
-  /** How long a connection may stay without a handshake; 10 unless told. */
+  /** How long a connection may stay without a handshake. Default: 10. */
   readonly handshakeSeconds?: number;
-  /** The longest a shutdown may take, whatever the agent asks; 300 unless told. */
+  /** The longest a shutdown may take, whatever the agent asks. Default: 300. */
   readonly maxDrainSeconds?: number;
 }
 

@@ -202,7 +202,7 @@ export class HostSession<Principal> {
     if (given === 'error') return NOTHING;
     const type = given === undefined ? undefined : (aliasOf(given) ?? given);
     const capability = type === undefined ? undefined : lookup(type)?.capability;
-    // Fields need not be mended for what is not to be had. Before the handshake nothing is granted yet.
+    // Fields need not be repaired for what is not to be had. Before the handshake nothing is granted yet.
     if (
       type !== undefined &&
       capability !== undefined &&

@@ -20,7 +20,7 @@ export function decodeRequest(
   if (validate !== undefined) warnings.push(cannotSwitchOff());
   const issues: Issue[] = [];
   for (const issue of issuesOf(validators.WorkflowRequest, WorkflowRequest, body).map(forbidden)) {
-    (tolerant && TOLERATED.has(issue.code) ? warnings : issues).push(mended(issue));
+    (tolerant && TOLERATED.has(issue.code) ? warnings : issues).push(repaired(issue));
   }
   const { workflow, ...options } = body as WorkflowRequest;
   if (typeof workflow !== 'string') return { ok: false, issues };
@@ -38,7 +38,7 @@ export function decodeRequest(
 }
 
 /** An option that is none can be left out: what holds then is said beside what is wrong. */
-function mended(issue: Issue): Issue {
+function repaired(issue: Issue): Issue {
   const suggestion = WITHOUT.get(issue.pointer);
   return issue.suggestion !== undefined || suggestion === undefined ? issue : { ...issue, suggestion };
 }

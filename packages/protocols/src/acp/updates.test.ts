@@ -71,6 +71,16 @@ describe('text', () => {
     });
   });
 
+  test.each<[Json, string]>([
+    [{ results: { sum: 5 }, usage: { used: 1 } }, '{"results":{"sum":5}}'],
+    [[1, 2], '[1,2]'],
+    [{ content: '' }, ''],
+    [{ stop_reason: 'refusal' }, ''],
+    [null, ''],
+  ])('of a result that has none, %j, is its JSON', (result, said) => {
+    expect(sent(complete(result)).said).toBe(said);
+  });
+
   test('behind a tool call is a new message', () => {
     const { updates } = sent(text('a'), text('b'), tool({ id: 't', name: 'run' }), text('c'));
     expect(updates.map(({ messageId }) => messageId)).toEqual(['r1', 'r1', undefined, 'r1-1']);

@@ -129,7 +129,7 @@ export class AcpUpdates {
   }
 
   #complete(result: Json | undefined): AcpConverted {
-    const text = textOfResult(result) ?? '';
+    const text = textOfResult(result) ?? (this.#text === '' ? dataText(result) : '');
     const isTail = text.startsWith(this.#text);
     const rest = isTail ? text.slice(this.#text.length) : text;
     if (!isTail) this.#endMessage();
@@ -148,6 +148,14 @@ export class AcpUpdates {
 function promptResult({ stopReason, stop_reason: other = stopReason, usage }: JsonObject): JsonObject {
   const reason = STOP_REASONS.find((known) => known === other) ?? 'end_turn';
   return { stopReason: reason, ...(isObject(usage) && { _meta: { usage } }) };
+}
+
+/** A result without text, which an editor could not show otherwise: as JSON. */
+function dataText(result: Json | undefined): string {
+  if (typeof result !== 'object' || result === null) return '';
+  if (Array.isArray(result)) return JSON.stringify(result);
+  const { stop_reason: _, stopReason: __, usage: ___, ...data } = result;
+  return Object.values(data).every((value) => value === '' || value === null) ? '' : JSON.stringify(data);
 }
 
 function planIn(delta: Json | undefined): JsonObject[] {

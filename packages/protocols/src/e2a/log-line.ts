@@ -8,7 +8,7 @@ import type { E2AResponse } from './response.ts';
 import { redacted, redactedAuth } from './secrets.ts';
 
 export interface LogOptions {
-  /** A `body`, `params` or map of metadata larger than this is summed up; 4096 bytes unless told. */
+  /** A `body`, `params` or map of metadata larger than this is summed up. Default: 4096 bytes. */
   readonly largestPart?: number;
 }
 

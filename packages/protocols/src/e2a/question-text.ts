@@ -2,18 +2,18 @@ import { isObject, parseJson } from '../json.ts';
 import type { GivenAnswer, Question } from './question.ts';
 
 /** A question as a text that stands alone, with how to answer it: for protocols that have nothing but text. */
-export function questionText({ title, description, subject, options = [], schema, url }: Question): string {
+export function questionText(question: Question): string {
+  const { title, description, subject, options = [], url } = question;
   const about = [description, subject?.command, subject?.text].filter((text) => text !== undefined && text !== '');
   const choices = options.map(({ id, name }, index) => `${index + 1}. ${name} (${id})`);
-  const lines = [title, ...about];
-  if (url !== undefined) lines.push(url);
-  if (choices.length > 0) lines.push(...choices, `Answer with one of: ${options.map(({ id }) => id).join(', ')}.`);
-  else if (schema !== undefined) lines.push(formHelp(Object.keys(schema.properties)));
-  else lines.push('Answer with "accept" or "decline".');
-  return lines.join('\n');
+  return [title, ...about, ...(url === undefined ? [] : [url]), ...choices, answerHelp(question)].join('\n');
 }
 
-function formHelp(fields: readonly string[]): string {
+/** How a question is answered by a text. */
+export function answerHelp({ options = [], schema }: Question): string {
+  if (options.length > 0) return `Answer with one of: ${options.map(({ id }) => id).join(', ')}.`;
+  if (schema === undefined) return 'Answer with "accept" or "decline".';
+  const fields = Object.keys(schema.properties);
   if (fields.length === 1) return 'Answer with a text, or with "decline".';
   return `Answer with a JSON object that has ${fields.join(', ')}, or with "decline".`;
 }

@@ -118,6 +118,11 @@ export const GivenAnswer = {
     action: { enum: ANSWER_ACTIONS, description: 'Default: selected with option_id, accept with content.' },
     option_id: { ...id, description: 'The id of the chosen option.' },
     content: { ...OpaqueObject, description: 'The filled form.' },
+    text: {
+      ...text,
+      maxLength: 65_536,
+      description: 'In place of all of these: the id, name or number of an option, a JSON object, accept or decline.',
+    },
   },
   additionalProperties: false,
 } as const;

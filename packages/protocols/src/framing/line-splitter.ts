@@ -2,7 +2,7 @@ import { accept, type Issue, type Outcome, reject } from '../outcome.ts';
 import { GrowingBytes } from './growing-bytes.ts';
 
 export interface LineLimits {
-  /** Bytes in one line, without its line break; 8 MiB unless told. */
+  /** Bytes in one line, without its line break. Default: 8 MiB. */
   readonly maxLineBytes?: number;
 }
 

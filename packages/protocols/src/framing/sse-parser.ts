@@ -14,7 +14,7 @@ export interface SseMessage {
 }
 
 export interface SseLimits {
-  /** Bytes in the lines of one event; 8 MiB unless told. */
+  /** Bytes in the lines of one event. Default: 8 MiB. */
   readonly maxEventBytes?: number;
 }
 

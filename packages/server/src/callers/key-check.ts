@@ -1,6 +1,7 @@
 import type { Engine, Principal, Strangers } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { addressGroup } from '../edges/address.ts';
+import type { FailedLogins } from './failed-logins.ts';
 
 /**
  * Whose key it is, the same at every endpoint. Wrong keys count by address, and after too many in a minute that address is told
@@ -10,10 +11,12 @@ import { addressGroup } from '../edges/address.ts';
 export class KeyCheck {
   readonly #engine: Engine;
   readonly #strangers: Strangers;
+  readonly #failed: FailedLogins;
 
-  constructor({ engine, strangers }: { readonly engine: Engine; readonly strangers: Strangers }) {
+  constructor({ engine, strangers, failed }: KeyCheckOptions) {
     this.#engine = engine;
     this.#strangers = strangers;
+    this.#failed = failed;
   }
 
   /** One answer for every key that does not open: which of the reasons it was is nobody's business. */
@@ -25,11 +28,18 @@ export class KeyCheck {
     // A socket file has no address: its mode decides who may open it.
     if (address === '') return NO_SUCH_KEY;
     const group = addressGroup(address);
+    this.#failed.add(group);
     const refused = this.#strangers.refuse(group);
     if (refused !== undefined) return refused;
     this.#strangers.failed(group);
     return NO_SUCH_KEY;
   }
+}
+
+export interface KeyCheckOptions {
+  readonly engine: Engine;
+  readonly strangers: Strangers;
+  readonly failed: FailedLogins;
 }
 
 const NO_SUCH_KEY = failure(

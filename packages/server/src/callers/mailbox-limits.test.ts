@@ -5,7 +5,7 @@ import type { Route } from '../http/route.ts';
 import { MailboxLimits } from './mailbox-limits.ts';
 
 const route = {} as Route;
-const agent = (id: string): Principal => ({ id, role: 'agent', permissions: ALL_PERMISSIONS });
+const agent = (id: string): Principal => ({ id, kind: 'agent', permissions: ALL_PERMISSIONS });
 
 function opened({ perMinute = 3, maxConcurrent = 2, requestsPerMinute = 100 } = {}) {
   const clock = new TestClock();

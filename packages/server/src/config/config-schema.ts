@@ -49,7 +49,7 @@ export const ConfigShape = {
     },
     admin: {
       type: 'object',
-      description: 'A listener of its own for the administration; unless told it is where everything else is.',
+      description: 'A separate listener for administration. Default: the main listener.',
       required: ['port'],
       properties: {
         host: { ...text, default: '127.0.0.1', description: 'The address it listens on.' },

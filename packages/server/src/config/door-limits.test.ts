@@ -42,5 +42,5 @@ test('the defaults that the descriptions name are those of the edges', () => {
   const { json_depth, json_number_chars } = named;
   expect(jsonLimits({ json_depth, json_number_chars } as DoorLimits)).toEqual({ depth: 64, numberCharacters: 64 });
   expect(DEFAULT_JSON_LIMITS).toMatchObject({ depth: 64, numberCharacters: 64 });
-  expect(DOOR_LIMITS.identify_ms.description).toContain(`; ${identifyMs({})} unless told`);
+  expect(DOOR_LIMITS.identify_ms.description).toContain(`. Default: ${identifyMs({})}`);
 });

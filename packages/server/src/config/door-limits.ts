@@ -8,7 +8,7 @@ import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from '../edges/unproven-
 
 /** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
 export const DOOR_LIMITS = {
-  body_bytes: atLeast(1024, 'The largest body of a request to an E2A door; 1048576 unless told.'),
+  body_bytes: atLeast(1024, 'The largest body of a request to an E2A endpoint. Default: 1048576.'),
   unproven_bytes: atLeast(
     1024,
     `The most that is read of one body or message before its sender is proven by an API key, a signature or a handshake. Default: ${UNPROVEN_MESSAGE_BYTES}.`,
@@ -17,21 +17,21 @@ export const DOOR_LIMITS = {
     65_536,
     `Memory for bodies and messages of all unproven senders together; beyond it they are refused with 503. Default: ${UNPROVEN_TOTAL_BYTES}.`,
   ),
-  header_bytes: atLeast(1024, 'All headers of a request; 16384 unless told.'),
-  header_fields: atLeast(8, 'How many headers a request may have; 64 unless told.'),
-  headers_ms: atLeast(100, 'For the headers of a request to arrive; 10000 unless told.'),
-  request_ms: atLeast(100, 'For a whole request to arrive; 30000 unless told.'),
-  keep_alive_ms: atLeast(100, 'How long an idle connection is kept; 5000 unless told.'),
+  header_bytes: atLeast(1024, 'All headers of a request. Default: 16384.'),
+  header_fields: atLeast(8, 'How many headers a request may have. Default: 64.'),
+  headers_ms: atLeast(100, 'For the headers of a request to arrive. Default: 10000.'),
+  request_ms: atLeast(100, 'For a whole request to arrive. Default: 30000.'),
+  keep_alive_ms: atLeast(100, 'How long an idle connection is kept. Default: 5000.'),
   connections: atLeast(
     1,
     `Open connections of all kinds; one address, unless it is in trusted_proxies, may have a quarter of them. Lowered at start if the process may not open as many files. Default: ${CONNECTIONS}.`,
   ),
   connections_per_agent: atLeast(
     1,
-    'Requests, connections and answers resumed over WebSockets that one caller may have open at once; 1000 unless told. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
+    'Requests, connections and answers resumed over WebSockets that one caller may have open at once. Default: 1000. On the A2E wire never more than a quarter of wire.max_connections, on messages.port than 250.',
   ),
   // Deeper values parse, but can be neither written nor cloned.
-  json_depth: within(4, 500, `How deep JSON that comes in may be nested; ${DEFAULT_JSON_LIMITS.depth} unless told.`),
+  json_depth: within(4, 500, `How deep incoming JSON may be nested. Default: ${DEFAULT_JSON_LIMITS.depth}.`),
   json_nodes: within(
     100,
     100_000_000,
@@ -45,37 +45,37 @@ export const DOOR_LIMITS = {
   json_key_bytes: within(
     64,
     1_048_576,
-    'The longest key in JSON that comes in, as UTF-8; as long as there is room for unless told.',
+    'The longest key in incoming JSON, in bytes of UTF-8. Default: no limit of its own.',
   ),
   json_string_bytes: within(
     1024,
     268_435_456,
-    'The longest string in JSON that comes in, as UTF-8; as long as there is room for unless told. A workflow within a JSON body is one.',
+    'The longest string in incoming JSON, in bytes of UTF-8. A workflow inside a JSON body is one. Default: no limit of its own.',
   ),
   // Any double fits into 24 characters.
   json_number_chars: within(
     24,
     4096,
-    `The longest number in JSON that comes in, as it is written; ${DEFAULT_JSON_LIMITS.numberCharacters} unless told.`,
+    `The longest number in incoming JSON, in characters. Default: ${DEFAULT_JSON_LIMITS.numberCharacters}.`,
   ),
-  message_bytes: atLeast(1024, 'The largest WebSocket message; 8388608 unless told.'),
+  message_bytes: atLeast(1024, 'The largest WebSocket message. Default: 8388608.'),
   messages_per_minute: atLeast(
     1,
     `Messages that one caller may send in a minute over WebSockets, TCP ports and the A2E wire. Unproven peers of one address together have a hundredth of it. A sender past it is read more slowly. Default: ${MESSAGES_PER_MINUTE}.`,
   ),
   message_bytes_per_minute: atLeast(1024, `The same in bytes. Default: ${BYTES_PER_MINUTE}.`),
-  message_fragments: atLeast(1, 'How many parts a WebSocket message may come in; 64 unless told.'),
+  message_fragments: atLeast(1, 'How many parts a WebSocket message may come in. Default: 64.'),
   message_ms: atLeast(
     100,
-    'For a WebSocket message, or a line on a port or a unix socket, to be whole once it has begun; 10000 unless told.',
+    'For a WebSocket message, or a line on a port or a unix socket, to be whole once it has begun. Default: 10000.',
   ),
-  identify_ms: atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is; 5000 unless told.'),
-  ping_ms: atLeast(1000, 'How often a WebSocket peer is asked whether it is there; 30000 unless told.'),
+  identify_ms: atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is. Default: 5000.'),
+  ping_ms: atLeast(1000, 'How often a WebSocket peer is asked whether it is there. Default: 30000.'),
   unread_bytes: atLeast(
     65_536,
     'Bytes sent to all peers together that they have not read. Beyond that, the caller that holds most of them loses the connection that has not read for the longest time. Default: a quarter of the heap limit.',
   ),
-  buffer_bytes: atLeast(1024, 'What a connection may leave unread before it has to wait; 1048576 unless told.'),
+  buffer_bytes: atLeast(1024, 'What a connection may leave unread before it has to wait. Default: 1048576.'),
 } as const;
 
 export type DoorLimits = { readonly [Name in keyof typeof DOOR_LIMITS]?: Static<(typeof DOOR_LIMITS)[Name]> };

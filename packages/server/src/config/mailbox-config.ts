@@ -39,7 +39,7 @@ export const MailboxShape = {
       description:
         'How others may come to trust it, in the words of ERC-8004: reputation, crypto-economic, tee-attestation.',
     },
-    active: { type: 'boolean', description: 'What its registration says of it; true unless told.' },
+    active: { type: 'boolean', description: 'What its registration says of it. Default: true.' },
     anonymous: {
       description:
         'Ids of the agents that senders without a key may write to. Only agents of the configuration or the administration count, never agents that registered themselves. Default: [] (none). false means [].',

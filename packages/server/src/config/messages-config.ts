@@ -7,13 +7,13 @@ export const MessagesShape = {
   properties: {
     require_signatures: {
       type: 'boolean',
-      description: 'Whether every message must be signed; unless told, only where others than this machine can call.',
+      description: 'Whether every message must be signed. Default: only if other machines can connect.',
     },
     port: {
       type: 'integer',
       minimum: 0,
       maximum: 65_535,
-      description: 'A TCP port for the same messages, one a line; 0 for any free one, none unless told.',
+      description: 'A TCP port for the same messages, one per line; 0 picks a free port. Default: none.',
     },
     agent_id: { ...AgentId, default: 'dragoman', description: 'The name this server goes by among agents.' },
     tools_agent: {
@@ -49,7 +49,7 @@ export const MessagesShape = {
     url: {
       type: 'string',
       pattern: '^https?://',
-      description: 'Where it is reached from outside, for the registry and the card; mailbox.url unless told.',
+      description: 'Its public URL, for the registry and the card. Default: mailbox.url.',
     },
   },
   additionalProperties: false,

@@ -97,8 +97,8 @@ export interface Caller {
 /** An admin key is not an agent, nor the other way round. */
 function inItsRole(found: Principal | Failure, access: Access): Principal | Failure {
   if (isFailure(found)) return found;
-  if (access === 'admin' && found.role !== 'admin') return ADMIN_ONLY;
-  if (access === 'agent' && found.role !== 'agent') return AGENT_ONLY;
+  if (access === 'admin' && found.kind !== 'admin') return ADMIN_ONLY;
+  if (access === 'agent' && found.kind !== 'agent') return AGENT_ONLY;
   return found;
 }
 

@@ -34,8 +34,8 @@ class TestLog {
   }
 }
 
-export const ada: Principal = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS, keyId: 'k1' };
-export const admin: Principal = { id: 'admin', role: 'admin', permissions: NO_PERMISSIONS };
+export const ada: Principal = { id: 'ada', kind: 'agent', permissions: NO_PERMISSIONS, keyId: 'k1' };
+export const admin: Principal = { id: 'admin', kind: 'admin', permissions: NO_PERMISSIONS };
 
 /** Keys are the names of who holds them. */
 export async function authenticate(key: string): Promise<Principal | Failure> {

@@ -48,7 +48,7 @@ const DOORS: Readonly<Record<string, () => Promise<void>>> = {
   ...mapped(SOCKETS, (path) => () => closedSocket(`${hasty.url}${path}`)),
 };
 
-// Unless told it would be five seconds.
+// Default: five seconds.
 test.each(Object.entries(DOORS))(
   'who does not prove who they are within limits.identify_ms is put out: %s',
   (_door, silent) => silent(),
@@ -70,7 +70,7 @@ test('whoever came with a key to A2A messages need not hurry', async () => {
 // Who has not said who it is would be put out for that, and sooner than this test waits.
 const brisk = await serverWith({ message_ms: 100, identify_ms: 60_000 });
 
-// Unless told it would be ten seconds.
+// Default: ten seconds.
 test.each(Object.entries(LINES))(
   'who leaves a line unfinished for longer than limits.message_ms is put out: %s',
   (_door, at) => putOut(at(brisk), '{"half":'),

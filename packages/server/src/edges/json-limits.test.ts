@@ -114,7 +114,7 @@ describe.each(Object.entries(CASES))('limits.%s', async (name, { told, good, bad
   });
 });
 
-describe('unless told', () => {
+describe('by default', () => {
   test.each(Object.entries(DOORS))('JSON has 64 levels and numbers 64 characters at most: %s', async (_door, say) => {
     expect(await say(asEver, `{"x":${nested(63)}}`)).not.toContain('levels of nesting');
     expect(await say(asEver, `{"x":${nested(64)}}`)).toContain('expected at most 64 levels of nesting');

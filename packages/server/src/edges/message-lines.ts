@@ -101,6 +101,7 @@ class LinePeer implements LineConnection {
         onProven();
         return place.belongsTo(principal);
       },
+      send: (said) => this.#say(said),
       signal: this.#gone.signal,
     });
     this.#sink = sink;
@@ -159,6 +160,7 @@ class LinePeer implements LineConnection {
   #over(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#gone.abort();
     this.#onOver();
     this.#sink.close();
   }

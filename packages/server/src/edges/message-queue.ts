@@ -19,10 +19,15 @@ export class MessageQueue {
   #onRead = () => {};
   #hasEnded = false;
   readonly #account: UnreadAccount | undefined;
+  readonly #keptCharacters: number;
 
-  /** Everything that no stream has taken counts on the account. */
-  constructor(account?: UnreadAccount) {
+  /** Everything that no stream has taken counts on the account. `keptCharacters` bounds what a broken stream may ask for again. */
+  constructor(
+    account?: UnreadAccount,
+    { keptCharacters = KEPT_CHARACTERS }: { readonly keptCharacters?: number } = {},
+  ) {
     this.#account = account;
+    this.#keptCharacters = keptCharacters;
   }
 
   /** Characters that no stream has taken yet. */
@@ -129,12 +134,12 @@ export class MessageQueue {
       onRead();
     }
     // The last one stays however long it is: it is the first to be missed when the stream breaks.
-    while (this.#first < id && (id - this.#first >= KEPT || this.#readCharacters > KEPT_CHARACTERS)) {
+    while (this.#first < id && (id - this.#first >= KEPT || this.#readCharacters > this.#keptCharacters)) {
       this.#readCharacters -= this.#kept.shift()?.data.length ?? 0;
     }
   }
 }
 
-/** Sent messages that a broken stream may ask for again: so many, and so long together. */
+/** Sent messages that a broken stream may ask for again: so many, and by default so long together. */
 const KEPT = 256;
 const KEPT_CHARACTERS = 1024 * 1024;

@@ -52,5 +52,5 @@ test('senders whose buckets are full again are forgotten', () => {
 
 test('a caller is not counted with an address of the same name', () => {
   const permissions = { operations: [], apis: [], credentials: [], agents: [], tools: [], workflows: [] };
-  expect(senderOf({ id: '::1', role: 'agent', permissions }, '::1')).not.toBe(senderOf(undefined, '::1'));
+  expect(senderOf({ id: '::1', kind: 'agent', permissions }, '::1')).not.toBe(senderOf(undefined, '::1'));
 });

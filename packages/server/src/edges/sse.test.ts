@@ -131,7 +131,7 @@ describe('heartbeats', () => {
     expect(tap.pulls).toBe(2);
   });
 
-  test('start anew with every record', async () => {
+  test('start again with every record', async () => {
     const { clock, tap, iterator } = open();
     for (let id = 0; id < 3; id++) {
       const next = iterator.next();

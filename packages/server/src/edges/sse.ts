@@ -49,6 +49,6 @@ const HEARTBEAT_MS = 15_000;
 const SSE_HEADERS = {
   'Content-Type': 'text/event-stream',
   'Cache-Control': 'no-store',
-  // nginx holds a stream back until its buffer is full unless told not to.
+  // nginx buffers a stream by default.
   'X-Accel-Buffering': 'no',
 };

@@ -1,8 +1,16 @@
+import { AcpHttpConnections, acpHttpRoutes } from '../routes/acp-http.ts';
 import { acpSocketRoutes } from '../routes/acp-socket.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
 /** The Agent Client Protocol, for editors and other clients of agents. */
-export function openAcpPart({ config, engine, reader, ids, log }: Service): ServerPart {
-  return { sockets: acpSocketRoutes({ engine, reader, ids, log, limits: config.limits }) };
+export function openAcpPart({ config, engine, reader, ids, log, clock, unread }: Service): ServerPart {
+  const { limits } = config;
+  const context = { engine, reader, ids, log, clock, unread, limits, maxBytes: limits?.body_bytes ?? 1 << 20 };
+  const connections = new AcpHttpConnections(context);
+  return {
+    routes: acpHttpRoutes(context, connections),
+    sockets: acpSocketRoutes(context),
+    drain: async () => connections.finish(),
+  };
 }

@@ -34,6 +34,7 @@ export function openAdminPart(options: AdminPartOptions): ServerPart {
       ...adminQuestionRoutes({ engine }),
       ...adminDataRoutes({ engine, store, workflows, log }),
       ...adminRequestRoutes({
+        engine,
         store,
         principalNamed: (id) => engine.principalNamed(id),
         operations: operations.catalog.own,

@@ -108,4 +108,4 @@ function unopenable(error: unknown): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
 }
 
-const UNOPENED = 'an agent of the administration cannot be opened: mend it and start again, or make or remove it there';
+const UNOPENED = 'an agent of the administration cannot be opened: fix it and start again, or make or remove it there';

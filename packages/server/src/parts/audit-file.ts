@@ -18,9 +18,9 @@ export interface AuditFileOptions {
   readonly path: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** A file of this size is put aside; 10 MiB unless told. */
+  /** A file of this size is put aside. Default: 10 MiB. */
   readonly maxBytes?: number;
-  /** How many that were put aside are kept; 5 unless told. */
+  /** How many that were put aside are kept. Default: 5. */
   readonly kept?: number;
 }
 

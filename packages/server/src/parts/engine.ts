@@ -10,6 +10,7 @@ import {
 } from '@dragoman/core';
 import { logLine } from '@dragoman/protocols';
 import { AnsweringAgents } from '../agents/answering-agents.ts';
+import { FailedLogins } from '../callers/failed-logins.ts';
 import { KeyCheck } from '../callers/key-check.ts';
 import { keptAnswersMs } from '../config/kept-answers.ts';
 import { anonymousSender } from '../config/mailbox-config.ts';
@@ -26,6 +27,7 @@ export interface EnginePart extends ServerPart {
   readonly hub: AgentSocketHub;
   readonly strangers: Strangers;
   readonly keyCheck: KeyCheck;
+  readonly failedLogins: FailedLogins;
 }
 
 /** The engine, who may call it, and where agents dial in to answer. Agents and tools are put into it by later parts. */
@@ -59,13 +61,15 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     reader,
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
   });
+  const failedLogins = new FailedLogins(clock);
   return {
     engine,
     agents,
     tools,
     hub,
     strangers,
-    keyCheck: new KeyCheck({ engine, strangers }),
+    keyCheck: new KeyCheck({ engine, strangers, failed: failedLogins }),
+    failedLogins,
     sockets: [agentSocketRoute(hub, agents)],
     reloadables: [reloadableLimits(engine.limiter)],
     start: () => engine.start(),

@@ -10,7 +10,7 @@ import type { Route, SocketRoute } from '../http/route.ts';
 import { RecentHour } from '../metrics/recent-hour.ts';
 import { type AccessedRequest, RequestMeter } from '../metrics/request-meter.ts';
 import { serverMetrics } from '../metrics/server-metrics.ts';
-import { adminOverviewRoute, readCounters } from '../routes/admin-overview.ts';
+import { adminOverviewRoutes, readCounters } from '../routes/admin-overview.ts';
 import { healthRoute } from '../routes/health.ts';
 import { metricsRoute } from '../routes/metrics.ts';
 import { openApiRoute } from '../routes/openapi.ts';
@@ -35,7 +35,8 @@ export interface HttpPart extends ServerPart {
 
 /** The HTTP port, the administration's own one where there is one, and what is served for people and tools. */
 export function openHttpPart(options: HttpPartOptions): HttpPart {
-  const { config, engine, store, agents, keyCheck, reader, intake, address, sockets, clock, ids, log } = options;
+  const { config, engine, store, agents, keyCheck, failedLogins, reader, intake, address, sockets, clock, ids, log } =
+    options;
   const { admin, limits, host } = config;
   const meter = new RequestMeter();
   const measured = { engine, store, edge: () => edge.load };
@@ -43,8 +44,16 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
   const metrics = metricsRoute(async () => [...meter.metrics(), ...(await serverMetrics(measured))]);
   const hour = new RecentHour(clock, () => readCounters(engine, store));
   const startedAt = clock.now();
-  const overview = adminOverviewRoute({ engine, meter, hour, edge: measured.edge, version: VERSION, startedAt });
-  const routes: Route[] = [health, metrics, overview, ...options.routes];
+  const overview = adminOverviewRoutes({
+    engine,
+    meter,
+    hour,
+    edge: measured.edge,
+    failedLogins,
+    version: VERSION,
+    startedAt,
+  });
+  const routes: Route[] = [health, metrics, ...overview, ...options.routes];
   routes.push(openApiRoute(routes, VERSION));
   const started = new Started();
   const held = routes.map((route) => started.holding(route));

@@ -49,7 +49,7 @@ async function mailboxWith(mailbox: NonNullable<Config['mailbox']>) {
 
 const ADMIN_KEY = 'an-admin-key-of-the-operator-0123456789';
 
-test('content has 10,000 characters and 10,240 bytes at most unless told', async () => {
+test('content has at most 10,000 characters and 10,240 bytes by default', async () => {
   const { send, ask } = await mailboxWith({});
   expect(await send('a'.repeat(10_000))).toMatchObject({ status: 200, json: { message: { content: '10000' } } });
   expect(await send('é'.repeat(5_120))).toMatchObject({ status: 200 });

@@ -1,14 +1,18 @@
 import { join } from 'node:path';
 import {
+  AgentConnections,
   AgentRegistry,
   type Clock,
+  connectionReach,
   type HostedAgent,
+  httpReach,
   isBuiltIn,
   keyIn,
   type Log,
   MessageSigner,
   Messages,
   newKey,
+  OVER_CONNECTION,
   type RegisteredAgent,
   relayAgent,
   SenderProof,
@@ -65,6 +69,17 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const endpoint = () => `${outsideUrl ?? address.url}/a2a/messages`;
   let url: string | undefined;
   const relayed = new Set<string>();
+  /** The agents that are asked over the connections of those who registered them. */
+  const dialling = new Map<string, string>();
+  /** They are alive while these are open. */
+  const beat = async (connected: string) => {
+    for (const [agentId, owner] of dialling) if (owner === connected) await registry.beat(owner, agentId);
+  };
+  const connections = new AgentConnections({
+    onConnected: (callerId) => {
+      beat(callerId).catch((error) => log.warn({ error: String(error) }, 'a heartbeat was not recorded'));
+    },
+  });
   const { tools_agent: toolsId } = settings;
   const registry = new AgentRegistry({
     store: store.registrations,
@@ -79,7 +94,8 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     onChange: (agent, what) => reach(agent, what),
   });
   const reach = (agent: RegisteredAgent, what: 'put' | 'removed') => {
-    const { card, endpoint } = agent;
+    const { card, endpoint, owner } = agent;
+    dialling.delete(agent.agentId);
     if (what === 'removed') {
       if (relayed.delete(agent.agentId)) void engine.router.remove(agent.agentId);
       return;
@@ -88,7 +104,10 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     if (isBuiltIn(agent.agentId)) return;
     if (engine.router.has(agent.agentId) && !relayed.has(agent.agentId)) return;
     relayed.add(agent.agentId);
-    engine.addAgent(relayAgent({ card, endpoint, serverId, signer, signatures, reader, gate, clock, ids, window }));
+    const isDialling = endpoint === OVER_CONNECTION && owner !== undefined;
+    if (isDialling) dialling.set(agent.agentId, owner);
+    const reached = isDialling ? connectionReach(connections, owner) : httpReach({ endpoint, gate, reader, clock });
+    engine.addAgent(relayAgent({ card, reach: reached, serverId, signer, signatures, clock, ids, window }));
   };
   if (toolsId !== undefined) {
     if (toolsId !== 'tools' && (isBuiltIn(toolsId) || engine.router.has(toolsId)))
@@ -107,6 +126,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const messages = new Messages({
     engine,
     registry,
+    connections,
     proof,
     strangers,
     nonces: store.nonces,
@@ -149,7 +169,12 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     },
     start: async () => {
       await proof.load();
-      void keepHouse(proof, { clock, log, signal: stopped.signal });
+      const work = async () => {
+        await proof.purge();
+        // Well before they count as silent.
+        for (const callerId of connections.connected) await beat(callerId);
+      };
+      void keepHouse(work, { clock, log, signal: stopped.signal });
     },
     stop: async (drainMs) => {
       stopped.abort();
@@ -202,13 +227,16 @@ function serverCard(serverId: string, published: Record<string, string>): AgentC
   };
 }
 
-async function keepHouse(proof: SenderProof, { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal }) {
+async function keepHouse(
+  work: () => Promise<void>,
+  { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
+) {
   while (!signal.aborted) {
     try {
       await clock.wait(60_000, signal);
-      await proof.purge();
+      await work();
     } catch (error) {
-      if (!signal.aborted) log.warn({ error: String(error) }, 'old nonces could not be forgotten');
+      if (!signal.aborted) log.warn({ error: String(error) }, 'housekeeping of A2A messages failed');
     }
   }
 }

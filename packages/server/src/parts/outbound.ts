@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  EgressLog,
   environmentKey,
   fileKey,
   type KeySource,
@@ -14,6 +15,7 @@ import {
 import { allowedLists } from '../config/allowed-lists.ts';
 import { reloadableGate } from '../reload/reloadable-parts.ts';
 import { adminCredentialRoutes } from '../routes/admin-credentials.ts';
+import { adminEgressRoute } from '../routes/admin-egress.ts';
 import type { ServerPart } from './part.ts';
 import type { OpeningOptions } from './server-options.ts';
 
@@ -32,12 +34,13 @@ export async function openOutboundPart(options: OutboundPartOptions): Promise<Ou
   const { config, store, clock, log } = options;
   const vault = await openVault({ store: store.credentials, clock, log, key: keySource(options) });
   const { allow: _, callbacks: __, ca, ...limits } = config.gate;
-  const gate = openGate({ clock, log, ...allowedLists(config), ca: certificates(ca), secrets: vault, limits });
+  const egress = new EgressLog();
+  const gate = openGate({ clock, log, ...allowedLists(config), ca: certificates(ca), secrets: vault, limits, egress });
   return {
     vault,
     gate,
     references: new References({ environment: options.environment, vault }),
-    routes: adminCredentialRoutes(vault),
+    routes: [...adminCredentialRoutes(vault), adminEgressRoute(egress)],
     reloadables: [reloadableGate(gate)],
     stop: () => gate[Symbol.asyncDispose](),
   };

@@ -30,7 +30,7 @@ test.each([
   expect(existsSync(path)).toBe(false);
   states.save('weather', { sky: 'grey' });
   expect(readFileSync(aside, 'utf8')).toBe(text);
-  const fix = `when it is stopped, mend ${aside} and move it to ${path}`;
+  const fix = `when it is stopped, fix ${aside} and move it to ${path}`;
   expect(log.lines).toMatchObject([{ level: 'error', fields: { plugin: 'weather', fix } }]);
   expect(states.load('weather')).toEqual({ sky: 'grey' });
 });

@@ -13,12 +13,12 @@ export function pluginStates(folder: string, log: Log): PluginStates {
       try {
         return JSON.parse(text);
       } catch (error) {
-        // What it saves next must not take the place of what somebody may still want to mend.
+        // What it saves next must not take the place of what somebody may still want to fix.
         const aside = `${path}.damaged`;
         renameSync(path, aside);
         const { message } = error as Error;
         log.error(
-          { plugin: name, error: message, fix: `when it is stopped, mend ${aside} and move it to ${path}` },
+          { plugin: name, error: message, fix: `when it is stopped, fix ${aside} and move it to ${path}` },
           DAMAGED,
         );
         return undefined;

@@ -11,6 +11,7 @@ import type {
   Vault,
 } from '@dragoman/core';
 import type { AnsweringAgents } from '../agents/answering-agents.ts';
+import type { FailedLogins } from '../callers/failed-logins.ts';
 import type { KeyCheck } from '../callers/key-check.ts';
 import type { Intake } from '../edges/intake.ts';
 import type { OpeningOptions } from './server-options.ts';
@@ -30,6 +31,7 @@ export interface Service extends OpeningOptions {
   readonly tools: ToolRegistry;
   readonly strangers: Strangers;
   readonly keyCheck: KeyCheck;
+  readonly failedLogins: FailedLogins;
   readonly address: OwnAddress;
   /** What is held for peers that read slowly, over all connections. */
   readonly unread: UnreadBudget;

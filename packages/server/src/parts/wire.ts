@@ -60,7 +60,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
   // Whoever runs the process sets its limits, and needs none against themselves.
   const count = (principal: Principal) => {
-    if (principal.role !== 'admin') engine.limiter.request(principal);
+    if (principal.kind !== 'admin') engine.limiter.request(principal);
   };
   const learning = new Learning({ store: store.memories, clock, ids });
   const environments = (await Promise.all((config.wire.environments ?? []).map(loadEnvironments))).flat();

@@ -33,7 +33,7 @@ class Part implements Reloadable {
   }
 }
 
-test('only parts whose configuration is different are made anew; what no part has waits for the next start', async () => {
+test('only parts whose configuration is different are made again; what no part has waits for the next start', async () => {
   const [agents, gate] = [new Part('agents'), new Part('gate.allow')];
   const reloading = new Reloading(
     { port: 1, gate: { allow: ['a:1'], connect_ms: 100 } },
@@ -68,7 +68,7 @@ test('where one part cannot, none does, and the next try begins where the first 
   expect([first.put, second.put]).toMatchObject([[next], [next]]);
 });
 
-test('a part whose files were changed is made anew though its configuration is the same', async () => {
+test('a part whose files were changed is made again though its configuration is the same', async () => {
   const part = new Part('tools');
   const reloading = new Reloading({ tools: [] }, [part], new TestClock());
   expect((await reloading.reload({ tools: [] })).changed).toEqual([]);

@@ -7,7 +7,7 @@ import { type Config, ConfigShape } from '../config/config-schema.ts';
 export interface Reloadable {
   /** What of the configuration it is made from, as `agents` or `gate.allow`. */
   readonly names: readonly string[];
-  /** Whether it has to be made anew though its configuration is the same, for a file that was changed. */
+  /** Whether it has to be made again though its configuration is the same, for a file that was changed. */
   isStale?(): boolean;
   /** Everything that may fail. */
   prepare(config: CompleteConfig): Prepared | Promise<Prepared>;

@@ -77,7 +77,12 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
         onProven();
         return true;
       };
-      const conversation = messages.converse({ principal, address: addressGroup(address), seat, signal });
+      const send = async (said: Said) => {
+        const told = saidText(said);
+        // Whoever is gone has no use for it.
+        if (told !== undefined) await socket.send(told).catch(() => {});
+      };
+      const conversation = messages.converse({ principal, address: addressGroup(address), seat, send, signal });
       const cancel = clock.after(identifyMs, () => {
         if (!conversation.isProven) socket.close(1008, 'unauthenticated');
       });
@@ -86,9 +91,7 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
       for await (const text of socket.messages) {
         unanswered += text.length;
         const answer = conversation.take(text).then(async (said) => {
-          const told = saidText(said);
-          // Whoever is gone has no use for it.
-          if (told !== undefined) await socket.send(told).catch(() => {});
+          await send(said);
           answering.delete(answer);
           unanswered -= text.length;
           if (!conversation.isClosed) return;

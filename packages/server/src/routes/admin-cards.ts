@@ -2,9 +2,10 @@ import { AgentBody, agentOfPin, decodeAgentDefinition, type PeerCard, type Pins,
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { changeJson } from './pin-change.ts';
 
 export interface CardsContext {
-  readonly pins: Pick<Pins, 'held' | 'accept'>;
+  readonly pins: Pick<Pins, 'held' | 'accept' | 'change'>;
   /** Reads the card that a definition leads to. */
   readonly readCard: (definition: AgentBody) => Promise<PeerCard | Failure>;
 }
@@ -18,10 +19,19 @@ export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
       path: '/admin/v1/agent-cards',
       access: 'admin',
       counts: false,
-      summary: 'Foreign agents whose card has changed and is held until it is accepted.',
-      handle: () => {
-        const held = new Set(pins.held().flatMap((name) => agentOfPin(name) ?? []));
-        return { status: 200, json: { held: [...held] } };
+      summary:
+        'Foreign agents whose card has changed and is held until it is accepted, with what it was and what it is now.',
+      handle: async () => {
+        const held = pins.held().flatMap((name) => {
+          const agentId = agentOfPin(name);
+          return agentId === undefined ? [] : [{ name, agentId }];
+        });
+        const changes: JsonObject[] = [];
+        for (const { name, agentId } of held) {
+          const change = await pins.change(name);
+          if (change !== undefined) changes.push({ agent_id: agentId, ...changeJson(change) });
+        }
+        return { status: 200, json: { held: [...new Set(held.map(({ agentId }) => agentId))], changes } };
       },
     },
     {

@@ -47,7 +47,7 @@ export function adminCredentialRoutes(vault: Vault): Route[] {
       ...admin,
       method: 'POST',
       path: '/admin/v1/vault/rotate',
-      summary: 'Seal every credential anew with another key.',
+      summary: 'Seal every credential again with another key.',
       body: { contentTypes: ['application/json'], maxBytes: 16 * 1024, schema: ROTATION },
       handle: (request) => rotate(request, vault),
     },

@@ -1,4 +1,4 @@
-import type { DeliveryState, Outbox, ToldDelivery } from '@dragoman/core';
+import type { DeliveryRow, DeliveryState, Outbox, ToldDelivery } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
@@ -16,8 +16,8 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       summary: 'Callbacks, newest first: ?state=due, delivered or dead; ?offset=0&limit=50.',
       parameters: [
         textParameter('state', 'Those in this state alone.', STATES),
-        integerParameter('offset', 'How many to pass over; 0 unless told.'),
-        integerParameter('limit', 'At most so many; 50 unless told.'),
+        integerParameter('offset', 'How many to pass over. Default: 0.'),
+        integerParameter('limit', 'Maximum number of entries. Default: 50.'),
       ],
       handle: (request) => list(request, outbox),
     },
@@ -29,6 +29,42 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       summary:
         'Try a dead callback again, now, with the same id and body. url_enabled: its URL had answered 410, and may be called again.',
       handle: ({ params }) => retry(params['id'] ?? '', outbox),
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/outbox/:id',
+      access: 'admin',
+      counts: false,
+      summary: 'One callback with its body and the headers it is sent with; its signature is made at each try.',
+      handle: async ({ params }) => {
+        const row = await outbox.show(params['id'] ?? '');
+        return {
+          status: 200,
+          headers: NO_STORE,
+          json: { ...deliveryJson(row), headers: headersOf(row), body: row.body },
+        };
+      },
+    },
+    {
+      method: 'POST',
+      path: '/admin/v1/outbox/:id/give-up',
+      access: 'admin',
+      counts: false,
+      summary: 'Give up a callback that is due: it is not tried again by itself.',
+      handle: async ({ params }) => ({ status: 200, json: deliveryJson(await outbox.giveUp(params['id'] ?? '')) }),
+    },
+    {
+      method: 'POST',
+      path: '/admin/v1/outbox-hosts/:host/retry',
+      access: 'admin',
+      counts: false,
+      summary:
+        'Try every dead callback to this host again: HOST, or HOST:PORT where the port is not the usual one. complete: false when there are more than 10,000 dead ones, and not all were looked at.',
+      handle: async ({ params }) => {
+        const host = params['host'] ?? '';
+        const { retried, isAll } = await outbox.retryHost(host);
+        return { status: 200, json: { host, retried, complete: isAll } };
+      },
     },
   ];
 }
@@ -73,8 +109,20 @@ function deliveryJson(row: ToldDelivery): JsonObject {
   };
 }
 
+/** As the outbox sends it, but for the signature. */
+function headersOf({ messageId }: DeliveryRow): JsonObject {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'dragoman',
+    'webhook-id': messageId,
+    'webhook-timestamp': '(the time of the try)',
+    'webhook-signature': '(made at each try)',
+  };
+}
+
 function timeOf(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
+const NO_STORE = { 'Cache-Control': 'no-store' };
 const STATES: readonly DeliveryState[] = ['due', 'delivered', 'dead'];

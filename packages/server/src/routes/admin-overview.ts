@@ -1,4 +1,5 @@
 import type { Engine, Store } from '@dragoman/core';
+import type { FailedLogins } from '../callers/failed-logins.ts';
 import type { Route } from '../http/route.ts';
 import { type CounterReading, READING_EVERY_MS, type RecentHour } from '../metrics/recent-hour.ts';
 import type { RequestMeter } from '../metrics/request-meter.ts';
@@ -9,19 +10,24 @@ export interface OverviewContext {
   readonly meter: RequestMeter;
   readonly hour: RecentHour;
   readonly edge: () => EdgeLoad;
+  readonly failedLogins: FailedLogins;
   readonly version: string;
   readonly startedAt: Date;
 }
 
 /** How the whole server stands, and stood during the last hour: for a page that somebody keeps open. */
-export function adminOverviewRoute({ engine, meter, hour, edge, version, startedAt }: OverviewContext): Route {
+export function adminOverviewRoutes(context: OverviewContext): Route[] {
+  return [overviewRoute(context), failedLoginsRoute(context)];
+}
+
+function overviewRoute({ engine, meter, hour, edge, failedLogins, version, startedAt }: OverviewContext): Route {
   return {
     method: 'GET',
     path: '/admin/v1/overview',
     access: 'admin',
     counts: false,
     summary:
-      'Numbers of the whole server now, since its start, and every ten seconds of the last hour. Counters only grow; running and waiting are gauges.',
+      'Numbers of the whole server now, since its start by outcome, protocol, agent and route, and every ten seconds of the last hour. Counters only grow; running and waiting are gauges.',
     handle: async () => ({
       status: 200,
       headers: { 'Cache-Control': 'no-store' },
@@ -32,13 +38,51 @@ export function adminOverviewRoute({ engine, meter, hour, edge, version, started
         every_ms: READING_EVERY_MS,
         history: hour.readings.map((reading) => ({ ...reading })),
         outcomes: Object.fromEntries(engine.runs.table.counts.finished('request')),
+        by_protocol: Object.fromEntries(engine.runs.table.counts.byProtocol),
+        by_agent: agentFigures(engine),
         rate_limited: engine.limiter.refusals,
+        failed_logins: failedLogins.total,
         edge: { ...edge() },
         routes: meter.busiest(12),
       },
     }),
   };
 }
+
+/** From where, and how often; which keys were tried is not recorded. */
+function failedLoginsRoute({ failedLogins }: OverviewContext): Route {
+  return {
+    method: 'GET',
+    path: '/admin/v1/failed-logins',
+    access: 'admin',
+    counts: false,
+    summary: 'Wrong API keys since the start: how many, and the last 100 addresses that sent one, latest first.',
+    handle: () => ({
+      status: 200,
+      headers: { 'Cache-Control': 'no-store' },
+      json: {
+        total: failedLogins.total,
+        recent: failedLogins.recent.map(({ address, count, firstAt, lastAt }) => ({
+          address,
+          count,
+          first_at: firstAt.toISOString(),
+          last_at: lastAt.toISOString(),
+        })),
+      },
+    }),
+  };
+}
+
+/** Of agents that were asked since the start, those with the most requests first. */
+function agentFigures({ runs }: Engine) {
+  const loads = runs.loads();
+  return [...runs.table.counts.byAgent]
+    .map(([agent, counts]) => ({ agent, ...counts, running: 0, waiting: 0, ...loads.get(agent) }))
+    .sort((one, other) => other.accepted - one.accepted)
+    .slice(0, MOST_AGENTS_SHOWN);
+}
+
+const MOST_AGENTS_SHOWN = 200;
 
 /** Reads the counters that the history is made of. */
 export async function readCounters(engine: Engine, store: Store): Promise<CounterReading> {

@@ -1,10 +1,11 @@
-import { type AuditEntry, type ExplainContext, explain, explainWire } from '@dragoman/core';
+import { type AuditEntry, type Engine, type ExplainContext, explain, explainWire } from '@dragoman/core';
 import { type Explanation, type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { WHOSE } from './route-parameters.ts';
 
 export interface RequestsContext extends ExplainContext {
   /** The lines about a request of the wire, one of each agent that used its id, the newest first. */
+  readonly engine: Engine;
   readonly audited: (requestId: string) => Promise<readonly AuditEntry[]>;
 }
 
@@ -21,6 +22,16 @@ export function adminRequestRoutes(context: RequestsContext): Route[] {
       parameters: [WHOSE],
       handle: (request) => told(request, context),
     },
+    {
+      method: 'POST',
+      path: '/admin/v1/requests/:request_id/cancel',
+      access: 'admin',
+      counts: false,
+      summary:
+        'Cancel a running request or execution of any agent; its last frame is E2A.CANCELLED. ?agent_id= where several agents use the id. cancelled: whether it was still running.',
+      parameters: [WHOSE],
+      handle: (request) => cancel(request, context),
+    },
   ];
 }
 
@@ -34,6 +45,25 @@ async function told({ params, query }: InboundRequest, context: RequestsContext)
     return failure('not_found', { suggestions }, 'There is no such request.');
   }
   return { status: 200, headers: { 'Cache-Control': 'no-store' }, json: explained as unknown as JsonObject };
+}
+
+async function cancel(
+  { params, query }: InboundRequest,
+  { store, engine }: RequestsContext,
+): Promise<Answer | Failure> {
+  const requestId = params['request_id'] ?? '';
+  const wanted = query.get('agent_id');
+  const [requests, executions] = await Promise.all([
+    store.requests.named(requestId),
+    store.executions.named(requestId),
+  ]);
+  const [newest] = [...requests, ...executions]
+    .filter(({ owner }) => wanted === null || owner === wanted)
+    .sort((one, other) => other.acceptedAt - one.acceptedAt);
+  const found = newest && (await engine.runs.find({ owner: newest.owner, requestId }));
+  if (newest === undefined || found === undefined) return failure('not_found', {}, 'There is no such request.');
+  const cancelled = await found.cancel();
+  return { status: 200, json: { request_id: requestId, agent_id: newest.owner, cancelled } };
 }
 
 /** Of several callers' lines the newest, or the one that is asked for. */

@@ -1,6 +1,7 @@
-import { ALL_PERMISSIONS, type McpServers, type Principal, type ToolRegistry } from '@dragoman/core';
-import { failure } from '@dragoman/protocols';
+import { ALL_PERMISSIONS, type LogLine, type McpServers, type Principal, type ToolRegistry } from '@dragoman/core';
+import { failure, type JsonObject } from '@dragoman/protocols';
 import type { Route } from '../http/route.ts';
+import { changeJson } from './pin-change.ts';
 
 /** Administration of tools: what there is, and what has changed and waits to be accepted. */
 export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; servers: McpServers }): Route[] {
@@ -10,11 +11,12 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
       path: '/admin/v1/tools',
       access: 'admin',
       counts: false,
-      summary: 'Every tool, and those that have changed and are held until they are accepted.',
+      summary:
+        'Every tool, and those that have changed and are held until they are accepted; undecided: without those whose change was refused.',
       handle: async () => {
         const found = await tools.list(ADMIN, { deferred: true });
         const rows = found.map(({ name, description, toolkit }) => ({ name, description, toolkit }));
-        return { status: 200, json: { tools: rows, held: servers.held() } };
+        return { status: 200, json: { tools: rows, held: servers.held(), undecided: servers.undecided() } };
       },
     },
     {
@@ -26,10 +28,60 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
       handle: async ({ params }) => {
         const name = params['name'] ?? '';
         if (await servers.accept(name)) return { status: 200, json: { name, accepted: true } };
-        return failure('not_found', {}, 'No tool of this name is held.');
+        return NOT_HELD;
       },
+    },
+    {
+      method: 'POST',
+      path: '/admin/v1/tools/:name/refuse',
+      access: 'admin',
+      counts: false,
+      summary: 'Refuse the change of a tool: it stays held, and is not asked about again unless it changes once more.',
+      handle: async ({ params }) => {
+        const name = params['name'] ?? '';
+        return (await servers.refuse(name)) ? { status: 200, json: { name, refused: true } } : NOT_HELD;
+      },
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/tools/:name/change',
+      access: 'admin',
+      counts: false,
+      summary: 'What a held tool was when it was accepted, and what it is now. before: null where it was not recorded.',
+      handle: async ({ params }) => {
+        const name = params['name'] ?? '';
+        const change = await servers.changeOf(name);
+        return change === undefined
+          ? NOT_HELD
+          : { status: 200, headers: NO_STORE, json: { name, ...changeJson(change) } };
+      },
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/mcp-servers',
+      access: 'admin',
+      counts: false,
+      summary: 'MCP servers with their state, and the last 100 log lines about each, oldest first.',
+      handle: () => ({
+        status: 200,
+        headers: NO_STORE,
+        json: {
+          servers: [...servers.servers()].map((server) => ({ ...server.info(), log: server.lines.map(lineJson) })),
+        },
+      }),
     },
   ];
 }
 
-const ADMIN: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };
+function lineJson({ at, level, message, fields }: LogLine): JsonObject {
+  const { mcp_server: _, ...rest } = fields;
+  const more = Object.entries(rest).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return { at: at.toISOString(), level, text: [message, ...more].join('; ').slice(0, LONGEST_LINE) };
+}
+
+const NOT_HELD = failure('not_found', {}, 'No tool of this name is held.');
+const NO_STORE = { 'Cache-Control': 'no-store' };
+const LONGEST_LINE = 2000;
+const ADMIN: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

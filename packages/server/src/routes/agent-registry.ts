@@ -4,6 +4,7 @@ import {
   decodeRegistration,
   lastHeard,
   type NetworkGate,
+  OVER_CONNECTION,
   type RegisteredAgent,
   Registration,
   unreadable,
@@ -45,7 +46,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       parameters: [
         textParameter('capability', 'What it must be able to do.'),
         textParameter('name', 'A part of its name.'),
-        integerParameter('limit', 'At most so many; 10 unless told.'),
+        integerParameter('limit', 'Maximum number of entries. Default: 10.'),
       ],
       handle: ({ query }) => discover(query, context),
     },
@@ -56,11 +57,10 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       counts: true,
       summary: 'Every healthy agent, or every one with ?include_unhealthy=true.',
       parameters: [
-        textParameter(
-          'include_unhealthy',
-          'Whether those without a heartbeat are told too; they are not unless told.',
-          ['true', 'false'],
-        ),
+        textParameter('include_unhealthy', 'Whether those without a heartbeat are told too. Default: they are not.', [
+          'true',
+          'false',
+        ]),
       ],
       handle: ({ query }) => {
         const status = query.get('include_unhealthy') === 'true' ? 'all' : 'healthy';
@@ -146,7 +146,7 @@ async function register(
   const decoded = decodeRegistration(json.value, clock.now());
   if (!decoded.ok) return failure('invalid_message', { issues: decoded.issues });
   const { agent_card: card, endpoint } = decoded.value;
-  const refused = gate.judge(endpoint, 'callbacks');
+  const refused = endpoint === OVER_CONNECTION ? undefined : gate.judge(endpoint, 'callbacks');
   if (refused !== undefined) return endpointRefused(refused);
   const { agent, isNew } = await registry.register(callerOf(request).id, card, endpoint);
   return {

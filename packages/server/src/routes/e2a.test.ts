@@ -34,7 +34,7 @@ function asked({ store = memoryStore() } = {}) {
     headers: { accept: 'application/x-ndjson' },
     body,
     readJson: () => parseJsonBytes(body),
-    principal: { id: 'ada', role: 'admin', permissions: ALL },
+    principal: { id: 'ada', kind: 'admin', permissions: ALL },
     baseUrl: 'http://127.0.0.1',
     address: '127.0.0.1',
     signal: new AbortController().signal,

@@ -1,5 +1,12 @@
-import type { Clock, ExecutionEventRecord, ExecutionSummary, WorkflowService } from '@dragoman/core';
-import { type Failure, failure, type JsonObject, nearest } from '@dragoman/protocols';
+import type {
+  Clock,
+  EffectRow,
+  ExecutionEventRecord,
+  ExecutionSummary,
+  RecordedExecution,
+  WorkflowService,
+} from '@dragoman/core';
+import { type Failure, failure, isObject, type JsonObject, nearest } from '@dragoman/protocols';
 import { EXECUTION_STATUSES } from '@dragoman/protocols/a2e-workflow';
 import { negotiateType, notAcceptable } from '../edges/accept.ts';
 import { type StreamRecord, sseAnswer } from '../edges/sse.ts';
@@ -28,7 +35,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       counts: true,
       summary: 'Your executions, newest first, by pages (?limit, ?cursor) and status (?status).',
       parameters: [
-        integerParameter('limit', 'At most so many; 100 unless told.'),
+        integerParameter('limit', 'Maximum number of entries. Default: 100.'),
         textParameter('cursor', 'The next_cursor of the page before.'),
         textParameter('status', 'Those with this status alone.', EXECUTION_STATUSES),
       ],
@@ -58,6 +65,20 @@ export function executionRoutes(context: ExecutionContext): Route[] {
         if (removed === 'absent') return NO_EXECUTION;
         if (removed === 'under_way') return RUNNING;
         return { status: 200, json: { execution_id: keyOf(request).executionId, removed: true } };
+      },
+    },
+    {
+      ...common,
+      method: 'GET',
+      path: '/api/v1/executions/:execution_id/record',
+      owned: true,
+      counts: true,
+      summary:
+        'The workflow of an execution, and what it did to the world or learned from it: calls with their tries, waits, writes. What was only computed is not recorded.',
+      handle: async (request) => {
+        const key = keyOf(request);
+        const record = await executions.record(key);
+        return record === undefined ? NO_EXECUTION : { status: 200, json: recordJson(key.executionId, record) };
       },
     },
     {
@@ -128,6 +149,28 @@ function summaryJson({ executionId, status, acceptedAt, endedAt }: ExecutionSumm
     started_at: new Date(acceptedAt).toISOString(),
     completed_at: endedAt === null ? null : new Date(endedAt).toISOString(),
     ...(endedAt !== null && { duration_ms: Math.max(0, endedAt - acceptedAt) }),
+  };
+}
+
+function recordJson(executionId: string, { request, planHash, effects }: RecordedExecution): JsonObject {
+  const { workflow = '' } = JSON.parse(request) as JsonObject;
+  return { execution_id: executionId, plan_hash: planHash, workflow, effects: effects.map(effectJson) };
+}
+
+/** Without what was sent and received: the results have what the caller may see of it. */
+function effectJson({ key, kind, note, bytes }: EffectRow): JsonObject {
+  const { status, sent, failure: failed, until } = JSON.parse(note) as JsonObject;
+  const attempts = [sent, isObject(failed) ? failed['details'] : undefined]
+    .map((one) => (isObject(one) ? one['attempts'] : undefined))
+    .find((one) => typeof one === 'number');
+  return {
+    key,
+    kind,
+    bytes: bytes?.length ?? 0,
+    ...(typeof status === 'number' && { status }),
+    ...(attempts !== undefined && { attempts }),
+    ...(isObject(failed) && { failure: failed['message'] ?? null }),
+    ...(typeof until === 'number' && { until: new Date(until).toISOString() }),
   };
 }
 

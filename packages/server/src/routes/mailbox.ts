@@ -17,6 +17,7 @@ import {
   type JsonObject,
   type Outcome,
   SCHEMA_BASE,
+  show,
 } from '@dragoman/protocols';
 import {
   type ContentLimits,
@@ -26,8 +27,11 @@ import {
   MAILBOX_LIMITS,
   MailboxInput,
   type MailboxMessage,
+  type MailboxResponse,
   type MailboxWire,
   mailboxDialectWith,
+  messageOfResponse,
+  repliedQuestion,
 } from '@dragoman/protocols/a2a-mailbox';
 import type { MailboxLimits } from '../callers/mailbox-limits.ts';
 import { addressGroup } from '../edges/address.ts';
@@ -105,14 +109,29 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
     },
     {
       method: 'GET',
+      path: '/a2a/threads',
+      access: 'agent',
+      counts: false,
+      summary:
+        'Your threads, in the order of their ids; ?as=agent: those in which you were asked. ?after=ID&limit=50 pages through them.',
+      parameters: [
+        textParameter('as', 'As whom you take part. Default: sender.', PARTS),
+        textParameter('after', 'The next of the page before. Default: from the beginning.'),
+        integerParameter('limit', 'At most so many, up to 200. Default: 50.'),
+      ],
+      wordFailure,
+      handle: (request) => threads(request, context),
+    },
+    {
+      method: 'GET',
       path: '/a2a/threads/:thread_id',
       access: 'agent',
       owned: true,
       counts: false,
       summary: 'The messages of a thread in order, for who takes part in it; ?after=N&limit=50 pages through it.',
       parameters: [
-        integerParameter('after', 'The last message that was seen; 0, unless told, for all.'),
-        integerParameter('limit', 'At most so many, 50 unless told; fewer where they are long.'),
+        integerParameter('after', 'The sequence of the last message seen. Default: 0, which reads all.'),
+        integerParameter('limit', 'Maximum number of messages; fewer if they are long. Default: 50.'),
       ],
       wordFailure,
       handle: (request) => thread(request, context),
@@ -158,10 +177,42 @@ function messageIn(json: Outcome<Json>, dialect: Dialect<MailboxWire>, now: Date
     const inTime = dialect.decode(json.value, LONG_AGO);
     return inTime.ok && isMailboxMessage(inTime.value) ? { message: inTime.value, late: refusal } : refusal;
   }
-  if (isMailboxMessage(outcome.value)) return { message: outcome.value };
-  const kind = isMailboxResponse(outcome.value) ? 'a response' : 'an error';
-  const text = `POST /a2a accepts messages; got ${kind}. This server sends no messages that could be answered; post it to the callbackUrl of the message.`;
+  const { value } = outcome;
+  if (isMailboxMessage(value)) return { message: value };
+  const fault = isMailboxResponse(value) ? responseFault(value) : 'got an error body';
+  if (fault === undefined && isMailboxResponse(value)) return { message: messageOfResponse(value) };
+  const text = `POST /a2a accepts messages, and responses that reply to a question of this server; ${fault}.`;
   return failure('invalid_message', { issues: [{ pointer: '', code: 'type', message: text }] }, text);
+}
+
+async function threads(request: InboundRequest, { mailbox }: MailboxContext): Promise<Answer | Failure> {
+  const { query } = request;
+  const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
+  if (isFailure(limit)) return limit;
+  const part = query.get('as') ?? 'sender';
+  if (!PARTS.includes(part)) {
+    const message = `as must be one of ${PARTS.join(', ')}; got ${JSON.stringify(part.slice(0, 40))}`;
+    return failure('invalid_message', { issues: [{ pointer: '/as', code: 'enum', message }] }, message);
+  }
+  const { id } = callerOf(request);
+  const range = { after: query.get('after') ?? '', limit: limit.value };
+  const rows = await mailbox.threads(part === 'agent' ? { agentId: id } : { owner: id }, range);
+  const listed = rows.map(({ threadId, agentId, messages, lastAt, owner }) => ({
+    threadId,
+    agent: agentId,
+    sender: owner,
+    messages,
+    lastAt: new Date(lastAt).toISOString(),
+  }));
+  const next = rows.length === limit.value ? (rows.at(-1)?.threadId ?? null) : null;
+  return { status: 200, headers: PRIVATE, json: { threads: listed, next } };
+}
+
+/** Why a response of another mailbox answers nothing that was sent from here. */
+function responseFault({ replyTo, metadata }: MailboxResponse): string | undefined {
+  if (repliedQuestion(replyTo) === undefined) return `got a response that replies to ${show(replyTo)}`;
+  const isAnswer = metadata.status === null || !ACKNOWLEDGING.has(metadata.status);
+  return isAnswer ? undefined : `got an acknowledgement (metadata.status is ${show(metadata.status)})`;
 }
 
 async function thread(request: InboundRequest, { mailbox }: MailboxContext): Promise<Answer | Failure> {
@@ -186,7 +237,11 @@ function shown(message: JsonObject, isOwner: boolean): JsonObject {
     : { ...message, from: hidden(message['from']) };
 }
 
+const PARTS: readonly string[] = ['sender', 'agent'];
 const KEY_REQUIRED = failure('unauthenticated', {}, UNLISTED);
+
+/** What a mailbox says of a message that it has not answered yet. */
+const ACKNOWLEDGING: ReadonlySet<string> = new Set(['received', 'queued']);
 
 /** No cache may keep what was said, also where nobody came with a key. */
 const PRIVATE = { 'Cache-Control': 'no-store' };
@@ -194,7 +249,7 @@ const PRIVATE = { 'Cache-Control': 'no-store' };
 /** Before anything that is sent now expired. */
 const LONG_AGO = new Date(0);
 
-/** Content has its own bound of 10 KB, unless told; this is for everything around it. */
+/** Content has a limit of its own (default: 10 KB); this one is for everything around it. */
 const MAX_BODY = 100_000;
 /** What one byte of content may be written in. */
 const LONGEST_ESCAPE = '\\u0000'.length;

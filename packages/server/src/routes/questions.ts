@@ -91,7 +91,7 @@ async function answer(request: InboundRequest, { engine }: QuestionsContext): Pr
   const principal = callerOf(request);
   const { request_id: requestId, question_id: questionId = '' } = request.params;
   try {
-    const answerer = { principal, channel: principal.role === 'admin' ? 'admin' : 'e2a' };
+    const answerer = { principal, channel: principal.kind === 'admin' ? 'admin' : 'e2a' };
     const taken = await engine.questions.answer({ questionId, requestId }, given.value, answerer);
     return { status: 200, json: { question_id: questionId, answer: taken as unknown as JsonObject } };
   } catch (error) {

@@ -26,7 +26,7 @@ export function readEnvelope(
   const issues = [...refusedIds(outcome.value), ...refusedTarget(outcome.value)];
   if (issues.length > 0) return failure('invalid_message', { issues });
   // The key is the identity: whoever a sender says it is, it is recorded as who it has proven to be.
-  const source_agent_id = principal.role === 'agent' ? principal.id : outcome.value.source_agent_id;
+  const source_agent_id = principal.kind === 'agent' ? principal.id : outcome.value.source_agent_id;
   return { envelope: { ...outcome.value, source_agent_id }, json: json.value };
 }
 

@@ -10,6 +10,7 @@ const row = (requestId: string, changedAt: number) => ({
   owner: 'ada',
   agentId: 'echo',
   sessionId: null,
+  protocol: 'e2a',
   acceptedAt: 1,
   progress: 'answering' as const,
 });
@@ -23,6 +24,19 @@ test('a page ends with the cursor that the next one begins after', async () => {
     expect.objectContaining({ owner: 'ada', progress: ['started', 'answering'], limit: 3 }),
     expect.objectContaining({ owner: 'ada', after: { changedAt: 2, owner: 'ada', requestId: 'b' }, limit: 3 }),
   ]);
+});
+
+test('a search goes on where the store stopped looking, and its cursor says where it stopped itself', async () => {
+  const { read, queries } = routeOver([row('b', 2), row('a', 1)], { looksAt: 1 });
+  const first = await read('/e2a/requests', 'limit=1&text=hello');
+  expect(first).toMatchObject({ requests: [{ request_id: 'b' }], total: null, next_cursor: expect.any(String) });
+  expect(queries).toMatchObject([
+    { text: 'hello', limit: 2 },
+    { after: { requestId: 'b' }, limit: 1 },
+  ]);
+  const { read: readNone, queries: looks } = routeOver([], { looksAt: 0 });
+  expect(await readNone('/e2a/requests', 'protocol=acp')).toMatchObject({ requests: [], next_cursor: null });
+  expect(looks).toHaveLength(1);
 });
 
 test('an administrator sees everybody, an agent only itself whatever it asks for', async () => {
@@ -43,10 +57,15 @@ test.each([
   expect((await read('/e2a/requests', query))['message']).toMatch(words);
 });
 
-function routeOver(rows: readonly ReturnType<typeof row>[]) {
+function routeOver(rows: readonly ReturnType<typeof row>[], { looksAt }: { readonly looksAt?: number } = {}) {
   const queries: RequestQuery[] = [];
   const list = async (query: RequestQuery) => {
     queries.push(query);
+    if (looksAt !== undefined) {
+      const from = rows.findIndex(({ requestId }) => requestId === query.after?.requestId) + 1;
+      const some = rows.slice(from, from + looksAt);
+      return { rows: some, total: 0, lookedUpTo: from + looksAt < rows.length ? some.at(-1) : undefined };
+    }
     return { rows: rows.slice(0, query.limit), total: rows.length };
   };
   const routes = requestListRoutes({ requests: { list } } as unknown as Store);

@@ -1,5 +1,5 @@
 import type { ListedRequest, RequestPlace, RequestProgress, RequestQuery, Store } from '@dragoman/core';
-import { type Failure, failure, type JsonObject, nearest } from '@dragoman/protocols';
+import { type Failure, failure, type JsonObject, nearest, SOURCE_PROTOCOLS } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
@@ -12,9 +12,14 @@ export function requestListRoutes(store: Store): Route[] {
     textParameter('agent', 'Those that this agent answers.'),
     textParameter('session', 'Those of this session.'),
     textParameter('state', 'Those in this state.', Object.keys(STATES)),
+    textParameter(
+      'protocol',
+      `Those that came by this protocol: ${SOURCE_PROTOCOLS.join(', ')}, or another that a sender named.`,
+    ),
+    textParameter('text', 'Those whose message contains this text.'),
     textParameter('since', 'Those that changed at this time or later (RFC 3339).'),
     textParameter('cursor', 'The next_cursor of the page before.'),
-    integerParameter('limit', 'At most so many, up to 200. Default: 50.'),
+    integerParameter('limit', 'Maximum number of entries, at most 200. Default: 50.'),
   ];
   return [
     {
@@ -46,18 +51,39 @@ async function list({ query }: InboundRequest, store: Store, owner: string | und
   const conditions = conditionsIn(query);
   if (isFailure(conditions)) return conditions;
   // One more than the page holds tells whether there is another.
-  const { rows, total } = await store.requests.list({ ...conditions, owner, limit: limit.value + 1 });
+  const { rows, total, lookedUpTo } = await look(store, { ...conditions, owner, limit: limit.value + 1 });
   const page = rows.slice(0, limit.value);
-  const last = page.at(-1);
+  const last = rows.length > page.length ? page.at(-1) : lookedUpTo;
   return {
     status: 200,
     headers: { 'Cache-Control': 'no-store' },
     json: {
       requests: page.map(requestJson),
       total,
-      next_cursor: rows.length > page.length && last !== undefined ? cursorOf(last) : null,
+      next_cursor: last === undefined ? null : cursorOf(last),
     },
   };
+}
+
+/** Protocol and text need a look into every message, so a page of them may be short, or empty, and have a next one all the same. */
+async function look(store: Store, query: RequestQuery): Promise<RequestsFound> {
+  if (query.protocol === undefined && query.text === undefined) return store.requests.list(query);
+  const rows: ListedRequest[] = [];
+  let { after } = query;
+  for (let turn = 0; turn < MOST_LOOKS; turn++) {
+    const found = await store.requests.list({ ...query, after, limit: query.limit - rows.length });
+    rows.push(...found.rows);
+    after = found.lookedUpTo;
+    if (after === undefined || rows.length === query.limit) break;
+  }
+  return { rows, total: null, lookedUpTo: after };
+}
+
+interface RequestsFound {
+  readonly rows: readonly ListedRequest[];
+  /** Null where nobody counts. */
+  readonly total: number | null;
+  readonly lookedUpTo?: RequestPlace | undefined;
 }
 
 function conditionsIn(query: URLSearchParams): Omit<RequestQuery, 'owner' | 'limit'> | Failure {
@@ -79,6 +105,8 @@ function conditionsIn(query: URLSearchParams): Omit<RequestQuery, 'owner' | 'lim
     agentId: query.get('agent') ?? undefined,
     sessionId: query.get('session') ?? undefined,
     progress,
+    protocol: query.get('protocol') ?? undefined,
+    text: query.get('text') ?? undefined,
     changedSince,
     after,
   };
@@ -89,6 +117,7 @@ function requestJson({
   owner,
   agentId,
   sessionId,
+  protocol,
   acceptedAt,
   changedAt,
   progress,
@@ -98,6 +127,7 @@ function requestJson({
     owner,
     agent: agentId,
     session_id: sessionId,
+    protocol,
     state: stateOf(progress),
     accepted_at: new Date(acceptedAt).toISOString(),
     changed_at: new Date(changedAt).toISOString(),
@@ -131,6 +161,9 @@ function invalid(name: string, expected: string, got: string, suggestion?: strin
   return failure('invalid_message', { issues: [issue] }, message);
 }
 
+/** Of 500 messages each; between them the store does other work. */
+const MOST_LOOKS = 10;
+
 /** What callers read, and what the store records for it. */
 const STATES: Readonly<Record<string, readonly RequestProgress[]>> = {
   waiting: ['accepted'],
@@ -155,13 +188,17 @@ const REQUEST_PAGE = {
           owner: { type: 'string', description: 'Who sent it.' },
           agent: { type: 'string', description: 'Who answers it.' },
           session_id: { type: ['string', 'null'] },
+          protocol: { type: 'string', description: 'The protocol it came by.' },
           state: { enum: Object.keys(STATES) },
           accepted_at: text,
           changed_at: text,
         },
       },
     },
-    total: { type: 'integer', description: 'How many there are on all pages.' },
+    total: {
+      type: ['integer', 'null'],
+      description: 'How many there are on all pages; null with protocol or text, which are not counted.',
+    },
     next_cursor: { type: ['string', 'null'] },
   },
 } as const;

@@ -21,7 +21,7 @@ export const LAST_EVENT_ID: RouteParameter = {
 
 /** What `afterOf` reads. */
 export const AFTER: readonly RouteParameter[] = [
-  integerParameter('after', 'The last sequence that was seen; -1, unless told, for all.'),
+  integerParameter('after', 'The sequence of the last frame seen. Default: -1, which reads all.'),
   LAST_EVENT_ID,
 ];
 

@@ -38,7 +38,7 @@ function routes() {
   const asking = (who: string, session = ''): InboundRequest =>
     ({
       headers: { 'x-session-id': session },
-      principal: { id: who, role: 'agent' } as Principal,
+      principal: { id: who, kind: 'agent' } as Principal,
       body: new Uint8Array(),
       address: '127.0.0.1',
     }) as unknown as InboundRequest;

@@ -55,7 +55,7 @@ export function wireSocketRoute({
     summary: 'The A2E wire: a message each way is one of its messages.',
     open: async (socket) => {
       const { principal, address } = socket;
-      if (principal?.role === 'admin') return socket.close(1008, 'forbidden');
+      if (principal?.kind === 'admin') return socket.close(1008, 'forbidden');
       let sent: Promise<void> = Promise.resolve();
       const closed = new AbortController();
       const sink = {
@@ -310,7 +310,7 @@ function linesOf(body: Uint8Array, maxLineBytes: number): readonly Outcome<Uint8
   return [...splitter.push(body), ...splitter.push(LINE_BREAK)];
 }
 
-/** What else a body says is not looked at; a message would be waited for in vain, by both sides. */
+/** Nothing else in a body is read: a message in it would leave both sides waiting. */
 function isMessage(body: Uint8Array): boolean {
   if (body.length === 0) return false;
   const json = parseJsonBytes(body);

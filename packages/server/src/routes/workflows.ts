@@ -55,7 +55,7 @@ export function workflowRoutes(context: WorkflowContext): Route[] {
       ...common,
       path: '/api/v1/workflows/execute',
       summary: 'Run a workflow; the answer is its result, an SSE stream of its progress (Accept), or 202 (Prefer).',
-      parameters: [...BESIDE_LINES, IDEMPOTENCY_KEY, PREFER],
+      parameters: [...BESIDE_LINES, IDEMPOTENCY_KEY, PREFER, PLAN_HASH],
       answers: { 'application/json': { type: 'object' }, 'text/event-stream': { type: 'string' } },
       handle: (request) => execute(request, context),
     },
@@ -89,7 +89,12 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   // RFC 7240 §4.1.
   const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''));
   const waits = framing === 'application/json' && !isAsync;
-  const begun = await workflows.executions.execute(read.asked, { principal: callerOf(request), idempotencyKey, waits });
+  const begun = await workflows.executions.execute(read.asked, {
+    principal: callerOf(request),
+    idempotencyKey,
+    planHash: planHashOf(request),
+    waits,
+  });
   const { executionId } = begun.row;
   const location = {
     Location: `/api/v1/executions/${executionId}`,
@@ -103,10 +108,21 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     const answer = sseAnswer(eventRecords(begun.events(-1)), { clock });
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
-  const result = await begun.result();
+  const result = await Promise.race([begun.result(), begun.parked()]);
+  // It waits for a person, perhaps for days.
+  if (result === undefined) {
+    const running = await workflows.executions.find(begun.row);
+    if (running === undefined) return failure('not_found');
+    return { ...jsonText(running, location), status: 202 };
+  }
   const { replayedFrom } = begun;
   if (replayedFrom === undefined) return jsonText(result, location);
   return jsonText(replayedResult(result, replayedFrom), { ...location, ...REPLAYED });
+}
+
+function planHashOf({ headers }: InboundRequest): string | undefined {
+  const given = headers['plan-hash'];
+  return typeof given === 'string' ? given.trim() : undefined;
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */
@@ -140,6 +156,12 @@ const PREFER: RouteParameter = {
   in: 'header',
   name: 'Prefer',
   description: '`respond-async`: answer 202 at once.',
+  schema: { type: 'string' },
+};
+const PLAN_HASH: RouteParameter = {
+  in: 'header',
+  name: 'Plan-Hash',
+  description: 'Run it only if its plan has this hash, as /api/v1/workflows/plan reports it; otherwise answer 409.',
   schema: { type: 'string' },
 };
 /** As other APIs with idempotency keys tell it. */

@@ -55,12 +55,12 @@ export class PeerCardSource {
     return card;
   }
 
-  async #admit({ hash }: PeerCard): Promise<void> {
+  async #admit(card: PeerCard): Promise<void> {
     const { pins, agentId, log, howToAccept } = this.#options;
     if (pins === undefined) return;
     const name = cardPin(agentId, this.#options.urls[0] ?? '');
     const wasHeld = pins.isHeld(name);
-    if (await pins.admit(name, hash)) return;
+    if (await pins.admit(name, card)) return;
     if (!wasHeld)
       log.warn(
         { agent: agentId, fix: howToAccept },

@@ -48,7 +48,9 @@ export interface PeerCard {
   readonly outputModes: readonly string[];
   readonly skills: readonly PeerSkill[];
   readonly schemes: readonly PeerScheme[];
-  /** Changes with everything that decides where messages go and what the agent claims to do. */
+  /** What decides where messages go and what the agent claims to do, as JSON text. */
+  readonly definition: string;
+  /** Of that. */
   readonly hash: string;
 }
 
@@ -73,7 +75,7 @@ export function decodePeerCard(json: Json, base: string, only?: A2aVersion): Out
     outputModes: textsIn(json['defaultOutputModes']),
     skills: objectsIn(json['skills']).slice(0, MOST_SKILLS).map(skillOf),
     schemes: schemesOf(json['securitySchemes']),
-    hash: hashOf(json),
+    ...agreedIn(json),
   });
 }
 
@@ -172,16 +174,15 @@ function schemesOf(schemes: Json | undefined): PeerScheme[] {
 }
 
 /** Of what an operator agrees to: a release number, an icon or a new signature is no reason to ask again. */
-function hashOf(card: JsonObject): string {
+function agreedIn(card: JsonObject): Pick<PeerCard, 'definition' | 'hash'> {
   const { name, description, skills, url, preferredTransport, protocolVersion, supportedInterfaces } = card;
   const { additionalInterfaces, securitySchemes, securityRequirements, security, capabilities } = card;
   const agreed = {
     ...{ name, description, skills, url, preferredTransport, protocolVersion, supportedInterfaces },
     ...{ additionalInterfaces, securitySchemes, securityRequirements, security, capabilities },
   };
-  return createHash('sha256')
-    .update(canonicalJson(JSON.parse(JSON.stringify(agreed)) as Json))
-    .digest('hex');
+  const definition = canonicalJson(JSON.parse(JSON.stringify(agreed)) as Json);
+  return { definition, hash: createHash('sha256').update(definition).digest('hex') };
 }
 
 function objectsIn(list: Json | undefined): JsonObject[] {

@@ -23,7 +23,7 @@ export class RemoteSessions {
   }
 
   async find({ session_id: sessionId }: E2AEnvelope, { principal }: Call): Promise<RemoteConversation> {
-    if (sessionId === null || principal.role === 'anonymous') return {};
+    if (sessionId === null || principal.kind === 'anonymous') return {};
     const text = await this.#store?.remote({ owner: principal.id, agentId: this.#agentId, sessionId });
     const known = parseJson(text ?? '{}');
     if (!known.ok || !isObject(known.value)) return {};
@@ -39,7 +39,7 @@ export class RemoteSessions {
     { principal }: Call,
     { contextId, taskId }: RemoteConversation,
   ): Promise<void> {
-    if (sessionId === null || principal.role === 'anonymous') return;
+    if (sessionId === null || principal.kind === 'anonymous') return;
     const remote = JSON.stringify({ context_id: contextId, task_id: taskId });
     await this.#store?.setRemote({ owner: principal.id, agentId: this.#agentId, sessionId }, remote);
   }

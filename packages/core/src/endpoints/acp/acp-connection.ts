@@ -16,8 +16,10 @@ import {
   show,
 } from '@dragoman/protocols';
 import { AcpUpdates, acpError, acpPromptParams } from '@dragoman/protocols/acp';
+import { isBuiltIn } from '../../call/target.ts';
 import type { Ids, Log } from '../../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
+import { targetRequest } from '../../targets/target-request.ts';
 import type { AcpHub } from './acp-hub.ts';
 import { type AcpSession, AGENT_OPTION, agentOption, type OfferedAgent } from './acp-session.ts';
 import { replayOf } from './replay.ts';
@@ -132,9 +134,11 @@ export class AcpConnection {
   async newSession(params: JsonObject): Promise<Answered> {
     const cwd = folderIn(params);
     const id = `acp-${this.#options.ids.uuid()}`;
-    const { agent } = this.#options;
-    await this.#options.hub.request('session.create', { session_id: id, cwd }, agent);
-    const session = await this.#open(id, cwd, params);
+    const { agent, hub } = this.#options;
+    // Tools and workflows have no conversations: their sessions end with the connection.
+    const isKept = !isBuiltIn(agent);
+    if (isKept) await hub.request('session.create', { session_id: id, cwd }, agent);
+    const session = isKept ? await this.#open(id, cwd, params) : this.#opened(id, cwd, { agent, ...params });
     return { result: { sessionId: id, configOptions: await this.#configOptions(session) } };
   }
 
@@ -156,15 +160,23 @@ export class AcpConnection {
   }
 
   /** A session of the caller's, whichever protocol it came by. */
-  async #open(id: string, cwd: string, { mcpServers }: JsonObject): Promise<AcpSession> {
+  async #open(id: string, cwd: string, { mcpServers = null }: JsonObject): Promise<AcpSession> {
     const { hub, agent } = this.#options;
     const { sessions } = (await hub.request('session.list', { session_id: id })) as unknown as SessionList;
     const found = sessions.find(({ agent_id }) => agent === undefined || agent_id === agent);
     if (found === undefined) refuse('not_found', {}, `There is no session ${show(id)}.`);
+    return this.#opened(id, cwd, { agent: found.agent_id, mcpServers });
+  }
+
+  #opened(
+    id: string,
+    cwd: string,
+    { agent, mcpServers }: { agent: string; mcpServers?: Json | undefined },
+  ): AcpSession {
     const open = this.#sessions.get(id);
     if (open !== undefined) return open;
     if (this.#sessions.size >= MOST_SESSIONS) refuse('busy', {}, `A connection has at most ${MOST_SESSIONS} sessions.`);
-    const session = { id, cwd, agent: found.agent_id, running: undefined, notice: noticeOf(mcpServers) };
+    const session = { id, cwd, agent, running: undefined, notice: noticeOf(mcpServers) };
     this.#sessions.set(id, session);
     return session;
   }
@@ -225,15 +237,15 @@ export class AcpConnection {
     if (session.running !== undefined) refuse('conflict', {}, 'A prompt of this session is being answered already.');
     const { ids, transport } = this.#options;
     const requestId = ids.uuid();
+    const request = requestIn(session.agent, acpPromptParams(prompt));
     session.running = requestId;
     this.#asked.set(id, () => this.#cancelSession(session.id));
     const envelope = newEnvelope({
       request_id: requestId,
       jsonrpc_id: id,
       session_id: session.id,
-      method: 'session/prompt',
       is_stream: true,
-      params: acpPromptParams(prompt),
+      ...request,
       agent_ref: { id: session.agent },
       channel: 'acp',
       identity_origin: 'user',
@@ -344,6 +356,13 @@ export class AcpConnection {
   async #send(message: JsonObject): Promise<void> {
     if (!this.#isClosed) await this.#options.send(message);
   }
+}
+
+/** What a prompt asks for. One to the server's own targets has to say it as JSON. */
+function requestIn(agent: string, params: JsonObject): { readonly method: string; readonly params: JsonObject } {
+  return isBuiltIn(agent)
+    ? targetRequest(agent, params['content'] ?? '', '/prompt')
+    : { method: 'session/prompt', params };
 }
 
 type JsonRpcId = string | number;

@@ -158,7 +158,8 @@ export class ToolCalls {
     } = input === undefined ? { ...args, wait_seconds: undefined, session: undefined } : args;
     const { agent, method = 'chat.send', params } = tool.request(input === undefined ? args : given);
     const requestId = this.#requestId(call);
-    const sessionId = kind !== 'agent' ? null : typeof session === 'string' ? session : `mcp-${nameOf(requestId)}`;
+    // Every answer of an agent can be continued from.
+    const sessionId = kind !== 'agent' ? null : typeof session === 'string' ? session : requestId;
     const { principal, version, client } = call;
     const envelope = newEnvelope({
       request_id: requestId,
@@ -166,7 +167,7 @@ export class ToolCalls {
       params,
       agent_ref: { id: agent },
       session_id: sessionId,
-      source_agent_id: principal.role === 'agent' ? principal.id : null,
+      source_agent_id: principal.kind === 'agent' ? principal.id : null,
       channel: 'mcp',
       is_stream: true,
       timestamp: this.#options.clock.now().toISOString(),

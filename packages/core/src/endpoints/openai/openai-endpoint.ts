@@ -138,7 +138,7 @@ export class OpenAiEndpoint {
       ...about,
       // A completion cannot be read again; a response can.
       endsUnread: about.api === 'chat.completions',
-      sourceAgentId: principal.role === 'agent' ? principal.id : null,
+      sourceAgentId: principal.kind === 'agent' ? principal.id : null,
       now: this.#options.clock.now(),
     });
     const { content = '' } = envelope.params;

@@ -35,8 +35,12 @@ export function requestListReads(database: Database) {
     FROM open_requests o CROSS JOIN requests r ON r.id = o.request
     WHERE r.owner = COALESCE(?, r.owner) AND r.agent_id = COALESCE(?, r.agent_id) AND r.session_id IS COALESCE(?, r.session_id)`);
   const listed = database.prepare(`
-    SELECT owner, request_id AS "requestId", agent_id AS "agentId", session_id AS "sessionId", accepted_at AS "acceptedAt"
+    SELECT owner, request_id AS "requestId", agent_id AS "agentId", session_id AS "sessionId", ${PROTOCOL} AS protocol,
+      accepted_at AS "acceptedAt"
     FROM requests WHERE id = ?`);
+  const contains = database.prepare(
+    `SELECT 1 FROM requests WHERE id = ? AND ${PROTOCOL} = COALESCE(?, ${PROTOCOL}) AND envelope LIKE ? ESCAPE '\\'`,
+  );
   const numberOf = database.prepare('SELECT id FROM requests WHERE owner = ? AND request_id = ?');
 
   function placeOf(after: RequestQuery['after']): Place {
@@ -61,7 +65,9 @@ export function requestListReads(database: Database) {
 
   return {
     listRequests(query: RequestQuery): RequestList {
-      const { sessionId, progress, changedSince = 0, limit } = query;
+      const { sessionId, progress, changedSince = 0, protocol, text } = query;
+      const isLooking = protocol !== undefined || text !== undefined;
+      const limit = isLooking ? LOOKED_INTO : query.limit;
       const after = placeOf(query.after);
       const openOnes = open.all(query.owner ?? null, query.agentId ?? null, sessionId ?? null) as Placed[];
       const found = openOnes.filter(
@@ -77,12 +83,20 @@ export function requestListReads(database: Database) {
         const rows = reading.all(...conditions, after.changedAt, after.number, limit) as Place[];
         for (const row of rows) found.push({ ...row, progress: ending === '' ? null : (ending as AnswerEnd) });
       }
-      const rows = found
+      const page = found
         .filter((one) => order(after, one) < 0)
         .sort(order)
-        .slice(0, limit)
-        .map(({ number, ...one }) => ({ ...(listed.get(number) as Listed), ...one }));
-      return { rows, total };
+        .slice(0, limit);
+      const row = ({ number, ...one }: Placed): ListedRequest => ({ ...(listed.get(number) as Listed), ...one });
+      if (!isLooking) return { rows: page.map(row), total };
+      const pattern = containing(text ?? '');
+      const rows: ListedRequest[] = [];
+      for (const one of page) {
+        if (contains.get(one.number, protocol ?? null, pattern) !== undefined) rows.push(row(one));
+        if (rows.length === query.limit) return { rows, total, lookedUpTo: rows.at(-1) };
+      }
+      const last = page.length === limit ? page.at(-1) : undefined;
+      return { rows, total, lookedUpTo: last && row(last) };
     },
   };
 }
@@ -108,6 +122,15 @@ function order(a: Place, b: Place): number {
   return b.changedAt - a.changedAt || b.number - a.number;
 }
 
+/** Envelopes are JSON: a text stands in them as JSON writes it. */
+function containing(text: string): string {
+  const written = JSON.stringify(text).slice(1, -1);
+  return `%${written.replaceAll(/[\\%_]/g, '\\$&')}%`;
+}
+
+/** Envelopes that one query looks into: a few milliseconds. */
+const LOOKED_INTO = 500;
+
 const FIRST: Place = { changedAt: Number.MAX_SAFE_INTEGER, number: 0 };
 
 const PLACE = 'SELECT e.request AS number, e.ended_at AS "changedAt"';
@@ -117,5 +140,8 @@ const OF_SESSION = `
   FROM requests r CROSS JOIN ended_requests e ON e.request = r.id
   WHERE r.session_id = ? AND r.owner = ? AND r.agent_id = ? AND e.ending = ? AND e.ended_at >= ?`;
 const PAGE = 'AND (e.ended_at, e.request) < (?, ?) ORDER BY e.ended_at DESC, e.request DESC LIMIT ?';
+/** A record leaves out what every envelope says that does not mention it. */
+const PROTOCOL = `
+  COALESCE(CASE WHEN json_valid(envelope) THEN json_extract(envelope, '$.provenance.source_protocol') END, 'e2a')`;
 const OPEN_PROGRESS = `
   CASE WHEN o.answering_since IS NOT NULL THEN 'answering' WHEN o.started = 1 THEN 'started' ELSE 'accepted' END`;

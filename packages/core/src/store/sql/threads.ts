@@ -7,10 +7,12 @@ import type {
   RequestKey,
   SaidRange,
   SessionKey,
+  ThreadListView,
   ThreadMessage,
   ThreadMessageRow,
   ThreadPage,
   ThreadRange,
+  ThreadSummary,
   ThreadView,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -24,9 +26,7 @@ export function threadReads(database: Database) {
   const sent = database.prepare(`
     SELECT owner, request_id AS "requestId" FROM requests
     WHERE owner >= ? AND owner < ? AND request_id = ? LIMIT 2`);
-  const has = database.prepare(
-    'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1',
-  );
+  const has = database.prepare(HAS_MESSAGE);
   const asked = database.prepare(`
     SELECT message_id AS "messageId" FROM thread_messages
     WHERE owner = ? AND thread_id = ? AND at = ? AND is_answer = 0`);
@@ -37,6 +37,17 @@ export function threadReads(database: Database) {
   const lastWriter = database.prepare(
     'SELECT owner FROM thread_messages WHERE agent_id = ? AND thread_id = ? ORDER BY at DESC, sequence DESC LIMIT 1',
   );
+  const nextOfOwner = database.prepare(
+    'SELECT thread_id AS "threadId" FROM thread_messages WHERE owner = ? AND thread_id > ? ORDER BY thread_id LIMIT 1',
+  );
+  const nextOfAgent = database.prepare(
+    'SELECT thread_id AS "threadId" FROM thread_messages WHERE agent_id = ? AND thread_id > ? ORDER BY thread_id LIMIT 1',
+  );
+  const countOf = database.prepare(`
+    SELECT count(*) AS messages FROM thread_messages WHERE owner = ? AND thread_id = ? AND agent_id = COALESCE(?, agent_id)`);
+  const lastOf = database.prepare(`
+    SELECT agent_id AS "agentId", at AS "lastAt" FROM thread_messages
+    WHERE owner = ? AND thread_id = ? AND agent_id = COALESCE(?, agent_id) ORDER BY sequence DESC LIMIT 1`);
   const placeOf = database.prepare(`
     SELECT MAX(sequence) AS sequence FROM thread_messages
     WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0`);
@@ -71,6 +82,24 @@ export function threadReads(database: Database) {
 
     askedAt: (owner: string, threadId: string, at: number): string[] =>
       (asked.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
+
+    /** One step into the index finds the next thread, however many messages the one before has. */
+    listThreads(view: ThreadListView, { after, limit }: { after: string; limit: number }): ThreadSummary[] {
+      const [next, name] = 'owner' in view ? [nextOfOwner, view.owner] : [nextOfAgent, view.agentId];
+      // An agent learns nothing of what others were asked in the same thread.
+      const asked = 'owner' in view ? null : view.agentId;
+      const found: ThreadSummary[] = [];
+      let row = next.get(name, after) as { threadId: string } | undefined;
+      while (row !== undefined && found.length < limit) {
+        const { threadId } = row;
+        const owner = ownerOf({ ...view, threadId }) ?? '';
+        const { messages } = countOf.get(owner, threadId, asked) as { messages: number };
+        const last = lastOf.get(owner, threadId, asked) as Pick<ThreadSummary, 'agentId' | 'lastAt'>;
+        found.push({ owner, threadId, messages, ...last });
+        row = next.get(name, threadId) as { threadId: string } | undefined;
+      }
+      return found;
+    },
 
     threadPage(view: ThreadView, { after, limit, maxBytes }: ThreadRange): ThreadPage {
       const { threadId } = view;
@@ -117,6 +146,8 @@ export function threadWrites(database: Database) {
   const append = prepareAppend(database);
   const noteEnd = prepareNoteEnd(database);
   const { addDelivery } = outboxWrites(database);
+  const has = database.prepare(HAS_MESSAGE);
+  const hasDelivery = database.prepare('SELECT 1 FROM deliveries WHERE id = ?');
 
   return {
     dropLetter({ owner, requestId }: RequestKey): void {
@@ -126,6 +157,20 @@ export function threadWrites(database: Database) {
         forgetAsked.run(owner, letter.threadId, requestId);
       }
       close.run(owner, requestId);
+    },
+
+    addToLetter(
+      { owner, requestId }: RequestKey,
+      { message, delivery, keep }: { message: ThreadMessage; delivery: NewDelivery | null; keep: number },
+    ): boolean {
+      const letter = find.get(owner, requestId) as Pick<Letter, 'agentId' | 'threadId'> | undefined;
+      if (letter === undefined) return false;
+      const { agentId, threadId } = letter;
+      if (threadId !== null && has.get(owner, threadId, message.messageId) !== undefined) return false;
+      if (delivery !== null && hasDelivery.get(delivery.id) !== undefined) return false;
+      if (threadId !== null) append({ owner, agentId, threadId }, message, keep);
+      if (delivery !== null) addDelivery(delivery);
+      return true;
     },
 
     settleLetter(
@@ -252,6 +297,8 @@ function checked<Row extends StoredMessage>({ checksum, ...row }: Row, text: str
   }
   return { ...row, text, isAnswer: row.isAnswer === 1 };
 }
+
+const HAS_MESSAGE = 'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1';
 
 /** Sorts behind every other. */
 const LAST_CHARACTER = '\u{10ffff}';

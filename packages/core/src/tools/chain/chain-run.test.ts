@@ -261,7 +261,7 @@ describe('a map', () => {
 describe('a node that fails', () => {
   const after = node({ node_id: 'after' });
 
-  test('ends the chain, unless told otherwise', async () => {
+  test('ends the chain by default', async () => {
     const { success, error, told } = await run([node({ node_id: 'fails', next_node: 'after' }), after]);
     expect(error).toEqual({ code: 'chain_node_error', message: 'node "fails": it broke' });
     expect(told).toEqual(['fails start', 'fails error']);
@@ -332,12 +332,12 @@ describe('a chain that cannot be run', () => {
       'items_path of "it" (/nodes/1/items_path): a list is found by a path, such as $.list; got "list"',
       undefined,
     ],
-  ])('one with a node that cannot be understood is not begun: %j', async (fields, words, mend) => {
+  ])('one with a node that cannot be understood is not begun: %j', async (fields, words, fix) => {
     const nodes = [node({ node_id: 'first', next_node: 'it' }), node({ node_id: 'it', ...fields })];
     const { success, error, nodesRun } = await run(nodes, { input: { x: 5, list: [1] } });
     expect({ success, nodesRun, code: error?.code }).toEqual({ success: false, nodesRun: 0, code: 'chain_error' });
     expect(error?.message).toContain(words);
-    expect(error?.suggestions).toEqual(mend);
+    expect(error?.suggestions).toEqual(fix);
   });
 
   test('one that asks for the length of a list ends there: to go on would be to take the wrong branch', async () => {

@@ -37,10 +37,10 @@ describe('expressions', () => {
     ['$.n ?? 0', 'nothing is computed here', expect.anything()],
     ['$.a == $.b', 'nothing is computed here', expect.anything()],
     ['$.s and $.t', 'nothing is computed here', expect.anything()],
-  ])('%s is more than a path, and refused', (expression, words, mend) => {
+  ])('%s is more than a path, and refused', (expression, words, fix) => {
     const error = thrown(() => checkExpression(expression));
     expect(error.message).toContain(words);
-    expect(error.suggestions[0]).toEqual(mend);
+    expect(error.suggestions[0]).toEqual(fix);
   });
 
   test.each([
@@ -111,8 +111,8 @@ describe('conditions', () => {
     ['$.n + 1 > 3', undefined],
     ['$.list.0?.x == 1', undefined],
     ['$.first name == 1', undefined],
-  ])('%s is not false, but refused', (condition, mend) => {
-    expect(thrown(() => conditionOf(condition)).suggestions[0]).toBe(mend);
+  ])('%s is not false, but refused', (condition, fix) => {
+    expect(thrown(() => conditionOf(condition)).suggestions[0]).toBe(fix);
   });
 
   test('a member named length is one; lists and texts have none', () => {

@@ -61,7 +61,7 @@ function operandOf(text: string): (scope: Scope) => Json {
 function unclear(text: string): Unclear {
   const mistake = MISTAKES.find(({ made }) => made.test(text));
   const words = `${show(text)} is neither a path without blanks and signs, such as $.list.0, nor a number, true, false, null or a quoted text; a condition is one of them, or two with one of ${Object.keys(OPERATORS).join(' ')} between them`;
-  return new Unclear(words, mistake === undefined ? [] : [mistake.mend]);
+  return new Unclear(words, mistake === undefined ? [] : [mistake.fix]);
 }
 
 /** Null, as for all that is not there; but who asks for the length of a list or a text did not mean that. */
@@ -96,12 +96,12 @@ const QUOTED = /'[^']*'|"[^"]*"/g;
 /** What no name in a condition has, brackets aside. */
 const SIGN = /[\s(){}"'`=!<>&|+*?,;]/;
 /** What agents write out of habit, and what to write instead. */
-const MISTAKES: readonly { readonly made: RegExp; readonly mend: string }[] = [
-  { made: /\s(?:and|or)\s|&&|\|\|/i, mend: 'a condition is one comparison; put a branch behind a branch' },
-  { made: /[<!]$/, mend: 'write != for not equal' },
-  { made: /=$/, mend: 'write >= or <=' },
-  { made: /=|\sis\s/i, mend: 'write == for equal' },
-  { made: /^(?:!|not\s)/i, mend: 'compare with == false, or == null' },
-  { made: /\s(?:in|contains|like|matches)\s/i, mend: 'let a tool find out, and compare what it gives' },
+const MISTAKES: readonly { readonly made: RegExp; readonly fix: string }[] = [
+  { made: /\s(?:and|or)\s|&&|\|\|/i, fix: 'a condition is one comparison; put a branch behind a branch' },
+  { made: /[<!]$/, fix: 'write != for not equal' },
+  { made: /=$/, fix: 'write >= or <=' },
+  { made: /=|\sis\s/i, fix: 'write == for equal' },
+  { made: /^(?:!|not\s)/i, fix: 'compare with == false, or == null' },
+  { made: /\s(?:in|contains|like|matches)\s/i, fix: 'let a tool find out, and compare what it gives' },
 ];
 const LENGTH = '.length';

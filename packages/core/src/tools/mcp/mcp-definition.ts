@@ -14,7 +14,9 @@ export interface McpDefinition {
   readonly idempotent: boolean;
   /** Title, annotations, icons and `_meta`, for those who speak MCP too. */
   readonly more: JsonObject;
-  /** Of everything the server says about it: another hash is another tool. */
+  /** Everything the server says about it, as JSON text. */
+  readonly definition: string;
+  /** Of that: another hash is another tool. */
   readonly hash: string;
 }
 
@@ -36,6 +38,7 @@ export function mcpDefinition(server: string, given: Json): McpDefinition | unde
     more: Object.fromEntries(
       MORE.flatMap((member) => (cleaned[member] === undefined ? [] : [[member, cleaned[member]]])),
     ),
+    definition: text,
     hash: createHash('sha256').update(text).digest('hex'),
   };
 }

@@ -27,7 +27,7 @@ interface Manners {
   readonly onCall?: (exchange: Exchange) => void;
   /** What it does when prompts are asked for. */
   readonly onPrompts?: (exchange: Exchange) => void;
-  /** What it does when its events, or the rest of an answer, are asked for; it has none unless told. */
+  /** What it does when its events, or the rest of an answer, are asked for. Default: it has none. */
   readonly onGet?: (exchange: Exchange) => void;
   /** What it does when it is told that its session is over. */
   readonly onDelete?: (exchange: Exchange) => void;
@@ -76,7 +76,7 @@ async function open(manners: Manners) {
   });
   const tools = new ToolRegistry({ clock });
   tools.add(servers);
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   await servers.ready;
   return {
     servers,
@@ -409,7 +409,7 @@ test.each<[string, readonly JsonObject[] | undefined]>([
     told = error;
   });
   await peer.passing(() => told !== undefined);
-  expect(told).toMatchObject({ code: 'not_found', message: expect.stringContaining('greeted anew') });
+  expect(told).toMatchObject({ code: 'not_found', message: expect.stringContaining('greeted again') });
   expect([peer.times('initialize'), peer.times('tools/call')]).toEqual([2, 1]);
   expect([...peer.servers.tools()].map(({ definition }) => definition.name)).toEqual(
     tools?.[0]?.['name'] === 'other' ? ['peer__other'] : [],

@@ -59,7 +59,7 @@ test('a server over streamable HTTP is reached through the gate alone, with the 
   await using _ = servers;
   const tools = new ToolRegistry({ clock });
   tools.add(servers);
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const { data } = await tools.call({ name: 'every__echo', args: { message: 'hi' }, principal, ending: new Ending() });
   expect(data).toBe('Echo: hi');
   expect(seen.length).toBeGreaterThan(2);

@@ -5,6 +5,7 @@ import type { Gate } from '../../gate/gate.ts';
 import type { Pins } from '../../pins/pins.ts';
 import { LimitedLog } from '../../ports/limited-log.ts';
 import type { Clock, Log } from '../../ports/ports.ts';
+import { type LogLine, RecentLines } from '../../ports/recent-lines.ts';
 import { Backoff } from '../../time/backoff.ts';
 import type { References } from '../../vault/references.ts';
 import type { JsonReader } from '../../worker-threads/json-reader.ts';
@@ -57,6 +58,7 @@ export interface Subscribing {
 export class McpServer implements AsyncDisposable {
   readonly name: string;
   readonly #options: McpServerOptions;
+  readonly #recent: RecentLines;
   readonly #backoff = new Backoff();
   readonly #deadlines: Deadlines;
   /** For what it can make happen as often as it likes. */
@@ -83,9 +85,10 @@ export class McpServer implements AsyncDisposable {
 
   constructor(options: McpServerOptions) {
     this.name = options.name;
-    this.#options = options;
+    this.#recent = new RecentLines(options);
+    this.#options = { ...options, log: this.#recent };
     this.#deadlines = new Deadlines(options.clock);
-    this.#log = new LimitedLog({ log: options.log, clock: options.clock, fields: { mcp_server: options.name } });
+    this.#log = new LimitedLog({ log: this.#recent, clock: options.clock, fields: { mcp_server: options.name } });
     this.#connection = this.#connect(0);
     this.ready = this.#connection.then(() => {});
   }
@@ -147,7 +150,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   /** Whether it is there and has some. */
-  has(capability: 'resources' | 'prompts'): boolean {
+  has(capability: 'resources' | 'prompts' | 'completions'): boolean {
     return this.#client?.has(capability) === true;
   }
 
@@ -174,6 +177,11 @@ export class McpServer implements AsyncDisposable {
     };
   }
 
+  /** The last lines that were logged about it, what it wrote to stderr among them; oldest first. */
+  get lines(): readonly LogLine[] {
+    return this.#recent.lines;
+  }
+
   /** None where it says that it has none, and what the last whole list had; else nobody has counted them. */
   #countOf(what: 'resources' | 'prompts'): { [Name in `${typeof what}_count`]?: number } {
     if (this.#client === undefined) return {};
@@ -188,7 +196,7 @@ export class McpServer implements AsyncDisposable {
     pins.release(this.name, new Set(definitions.map(({ name }) => name)));
     for (const definition of definitions) {
       const wasHeld = pins.isHeld(definition.name);
-      const isAdmitted = await pins.admit(definition.name, definition.hash);
+      const isAdmitted = await pins.admit(definition.name, definition);
       // The server has changed meanwhile, and that is being looked at: what was found here is old.
       if (definitions !== this.#definitions) return;
       if (isAdmitted) {
@@ -376,7 +384,7 @@ export class McpServer implements AsyncDisposable {
   /** Who waited for another connection asked for what the tool was on the last one. */
   #requireTool(name: string): void {
     if (this.#tools.has(`${this.name}__${name}`)) return;
-    const text = `The MCP server ${this.name} was greeted anew, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
+    const text = `The MCP server ${this.name} was greeted again, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
     throw new WireRefused('not_found', text);
   }
 

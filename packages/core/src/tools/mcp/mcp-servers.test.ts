@@ -16,7 +16,7 @@ import { ToolRegistry } from '../tool-registry.ts';
 import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { McpServers } from './mcp-servers.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
 const clock: Clock = {
   now: () => new Date(),
   elapsed: () => performance.now(),

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Gate } from '../../gate/gate.ts';
-import { Pins } from '../../pins/pins.ts';
+import { type PinChange, Pins } from '../../pins/pins.ts';
 import type { Clock, Log } from '../../ports/ports.ts';
 import { endOrphans } from '../../processes/orphans.ts';
 import type { PinStore } from '../../store/pins.ts';
@@ -22,7 +22,7 @@ export interface McpServersOptions {
   readonly reader?: JsonReader | undefined;
   readonly references?: References | undefined;
   readonly version: string;
-  /** What an operator does to accept a changed tool; where there is a server to ask unless told. */
+  /** What an operator does to accept a changed tool. Default: where there is a server to ask. */
   readonly howToAccept?: ((tool: string) => string) | undefined;
 }
 
@@ -125,6 +125,20 @@ export class McpServers implements ToolSource, AsyncDisposable {
   /** The names of tools that changed and wait to be accepted. */
   held(): string[] {
     return this.#pins.held();
+  }
+
+  /** Those among them whose change no operator has refused yet. */
+  undecided(): string[] {
+    return this.#pins.undecided();
+  }
+
+  /** What a held tool was and is. */
+  changeOf(name: string): Promise<PinChange | undefined> {
+    return this.#pins.change(name);
+  }
+
+  refuse(name: string): Promise<boolean> {
+    return this.#pins.refuse(name);
   }
 
   async accept(name: string): Promise<boolean> {

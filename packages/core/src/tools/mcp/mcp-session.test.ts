@@ -93,14 +93,14 @@ function open() {
   });
   const tools = new ToolRegistry({ clock });
   tools.add(servers);
-  const principal = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const call = async (tool: string, onEvent?: (event: ToolEvent) => void) =>
     tools.call({ name: `peer__${tool}`, args: {}, principal, ending: new Ending(), onEvent });
   return { servers, call, clock, log };
 }
 
 test.each([404, 400])(
-  'a server that has forgotten the session (%i) is greeted anew, and the call is made',
+  'a server that has forgotten the session (%i) is greeted again, and the call is made',
   async (status) => {
     unknownSession = status;
     const { servers, call, clock } = open();

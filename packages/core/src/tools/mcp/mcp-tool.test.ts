@@ -10,6 +10,7 @@ const DEFINITION: Omit<McpDefinition, 'input'> = {
   output: undefined,
   idempotent: false,
   more: {},
+  definition: '{}',
   hash: '',
 };
 

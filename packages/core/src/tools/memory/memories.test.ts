@@ -20,7 +20,7 @@ const memories = new Memories({
 });
 
 function sessionOf(id: string): WireSession {
-  const principal = { id, role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const principal = { id, kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   return { id: `session of ${id}`, principal, closed: new AbortController().signal, push: () => {} };
 }
 

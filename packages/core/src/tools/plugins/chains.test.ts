@@ -46,7 +46,7 @@ function run(
   const asked = { a2e: '1.0', type: 'chain/req', id: 'c', ts: 1, nodes, ...more };
   const message = decodeWire(asked, clock.now()) as unknown as { value: WireMessage };
   const ending = new Ending();
-  const principal = { id: 'ada', role: 'agent', permissions } as const;
+  const principal = { id: 'ada', kind: 'agent', permissions } as const;
   const session = { id: 's', principal, closed: new AbortController().signal, push: () => {} };
   for (const toolkit of hidden) toolkits.hide(session, toolkit);
   const call: WireCall = { session, requestId: 'c', signal: ending.signal, ending, log: new SilentLog(), event() {} };

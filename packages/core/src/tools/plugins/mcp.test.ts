@@ -56,7 +56,7 @@ function program(path: string, ...args: string[]): ConfiguredMcpServer {
 /** An agent that may use the servers named. */
 function caller(...names: string[]) {
   const permissions = { ...ALL_PERMISSIONS, tools: names.map((name) => `${name}__echo`) };
-  const session = { principal: { id: 'ada', role: 'agent', permissions } };
+  const session = { principal: { id: 'ada', kind: 'agent', permissions } };
   const stopped = new AbortController();
   const call = { session, signal: stopped.signal, log } as unknown as WireCall;
   const ask = async (type: string, fields: JsonObject = {}) =>
@@ -177,7 +177,7 @@ test('a connection is told of no change at a server that it has put away', async
   const shop = { ready: Promise.resolve(), servers: () => [server], server: () => server } as unknown as McpServers;
   const { handle } = mcpPlugin({ servers: shop, toolkits: new SessionToolkits() });
   const session = {
-    principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS },
+    principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS },
     push: (_type: string, fields: JsonObject) => void pushed.push(fields),
   };
   const call = { session, signal: new AbortController().signal, log } as unknown as WireCall;
@@ -213,7 +213,7 @@ test('a resource that the operator did not name is not there: not in lists, to r
 test('what a server says of a prompt that is filled in hides nothing either', async () => {
   const server = { name: 'shop', timeoutMs: 1, ask: async () => ({ description: 'a\u200bb\u{e0041}', messages: [] }) };
   const fake = { ready: Promise.resolve(), servers: () => [server] } as unknown as McpServers;
-  const session = { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } };
+  const session = { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } };
   const call = { session, signal: new AbortController().signal, log } as unknown as WireCall;
   const asked = { type: 'mcp/prompt/get/req', id: 'x', server_id: 'shop', name: 'x', arguments: {} };
   const answer = await mcpPlugin({ servers: fake, toolkits }).handle(asked as never, call);

@@ -14,7 +14,7 @@ test('a skill that is given longer than any timer can wait is given the longest 
     call: ({ ending }: Parameters<Skills['call']>[0]) =>
       new Promise((_, reject) => ending.onEnd(() => reject(ending.reason))),
   } as unknown as Skills;
-  const session = { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } };
+  const session = { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } };
   const call = { session, signal: new AbortController().signal, event: () => {} } as unknown as WireCall;
   const message = { type: 'skill/call/req', id: 'x', name: 'x', arguments: {}, timeout: 1e12, streaming: false };
   let ended: unknown;
@@ -37,7 +37,7 @@ describe('a skill that is called without streaming', () => {
     const engine = { handle, runs: { cancel: () => {} } } as unknown as Engine;
     const agents = () => [{ id: 'poet', skills: ['rhyme'] }];
     const skills = new Skills({ engine, ids: new TestIds(), agents });
-    const session = { principal: { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } };
+    const session = { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } };
     const call = { session, signal: new AbortController().signal } as unknown as WireCall;
     const message = { type: 'skill/call/req', id: 'x', name: 'rhyme', arguments: {}, timeout: 60, streaming: false };
     const answer = await skillsPlugin({ skills, clock: new TestClock() }).handle(message as never, call);
@@ -71,7 +71,7 @@ describe('a skill that is called without streaming', () => {
 test('skills are found by any of half a million tags and categories in no time to speak of', () => {
   const agents = Array.from({ length: 10_000 }, (_, n) => ({ id: `a${n}`, skills: [`s${n}`, `t${n}`] }));
   const skills = new Skills({ engine: {} as Engine, ids: new TestIds(), agents: () => agents });
-  const ada = { id: 'ada', role: 'agent', permissions: ALL_PERMISSIONS } as const;
+  const ada = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const names = (filter: Parameters<Skills['list']>[1]) => skills.list(ada, filter).map(({ name }) => name);
   const others = Array.from({ length: 500_000 }, (_, n) => `x${n}`);
   expect(names({ tags: [...others, 's7'] })).toEqual(['s7']);

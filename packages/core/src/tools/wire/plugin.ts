@@ -19,7 +19,7 @@ export interface WirePlugin {
    * not fit is an error of the plugin. `GET /a2e/types` shows them.
    */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
-  /** Of several that take a type, the one with the highest is asked first; 0 unless told. */
+  /** Of several that take a type, the one with the highest is asked first. Default: 0. */
   readonly priority?: number;
   /** Nobody is asked after it. */
   readonly exclusive?: boolean;

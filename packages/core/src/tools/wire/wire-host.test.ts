@@ -13,8 +13,8 @@ import { WireHost, type WireHostOptions } from './wire-host.ts';
 import { WireRefused } from './wire-refused.ts';
 import type { WireRequest } from './wire-request.ts';
 
-const ADA: Principal = { id: 'ada', role: 'agent', permissions: NO_PERMISSIONS };
-const ADMIN: Principal = { id: 'admin', role: 'admin', permissions: NO_PERMISSIONS };
+const ADA: Principal = { id: 'ada', kind: 'agent', permissions: NO_PERMISSIONS };
+const ADMIN: Principal = { id: 'admin', kind: 'admin', permissions: NO_PERMISSIONS };
 
 /** A host with one connection, and everything that was said on it. */
 function connected(

@@ -20,9 +20,9 @@ export interface WireHostOptions {
   readonly log: Log;
   /** Who a key that came from an address belongs to. */
   readonly authenticate: (key: string, address: string) => Principal | undefined;
-  /** A caller that came in earlier, with what it may do now; the same as ever unless told. */
+  /** A caller that came in earlier, with what it may do now. Default: the same as ever. */
   readonly renewed?: (principal: Principal) => Principal;
-  /** What a peer of an address can hardly leave; the address itself unless told. */
+  /** What a peer of an address can hardly leave. Default: the address itself. */
   readonly groupOf?: (address: string) => string;
   /** Counts a request against its caller's limits, or throws `Refused`. */
   readonly count: (principal: Principal) => void;
@@ -241,9 +241,9 @@ function identified(
   if (token === '') return proven;
   const found = authenticate(token);
   // An admin key is not an agent.
-  if (found === undefined || found.role !== 'agent') return undefined;
+  if (found === undefined || found.kind !== 'agent') return undefined;
   return proven === undefined || proven.id === found.id ? found : undefined;
 }
 
 /** Whoever started the process and talks to it over its own standard input. */
-const OPERATOR: Principal = { id: 'admin', role: 'admin', permissions: ALL_PERMISSIONS };
+const OPERATOR: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

@@ -33,7 +33,7 @@ export function bytesPast(text: string, most: number): number | undefined {
   return bytes > most ? bytes : undefined;
 }
 
-/** The longest line that readers take unless told: of a longer one they would be told nothing. */
+/** The default line limit of readers: a longer line would not reach them. */
 const EVERYBODY_READS = 8 * 1024 * 1024;
 
 export const DEFAULT_WIRE_LIMITS: WireLimits = {

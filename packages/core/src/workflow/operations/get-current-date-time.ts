@@ -3,7 +3,7 @@ import { compileOutput } from '../date/output.ts';
 import { compileZone } from '../date/zone.ts';
 import type { Operation } from '../operation.ts';
 
-/** The current time, in UTC unless told otherwise. */
+/** The current time. Default: UTC. */
 export const getCurrentDateTime: Operation<GetCurrentDateTimeConfig> = {
   description: OPERATIONS.GetCurrentDateTime,
   compile({ timezone = 'UTC', format = 'iso8601', formatString = '' }, compiling) {

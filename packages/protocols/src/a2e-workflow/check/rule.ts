@@ -58,7 +58,7 @@ export interface CheckedApi {
 export interface CheckedCredential {
   /** `host` (port 443) or `host:port`; left out: not known here. */
   readonly hosts?: readonly string[];
-  /** Where a request may carry it; a header unless told otherwise. */
+  /** Where a request may carry it. Default: a header. */
   readonly places?: readonly (CredentialPlace | 'env')[];
 }
 

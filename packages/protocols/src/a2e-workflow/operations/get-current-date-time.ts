@@ -12,7 +12,7 @@ export const GetCurrentDateTimeConfig = {
 export type GetCurrentDateTimeConfig = Static<typeof GetCurrentDateTimeConfig>;
 
 export const GetCurrentDateTime: OperationDescription = {
-  summary: 'Stores the current time, in UTC unless told otherwise.',
+  summary: 'Stores the current time. Default: UTC.',
   category: 'time',
   schema: GetCurrentDateTimeConfig,
   members: [{ at: '/outputPath', is: 'output', gives: dateShape }],

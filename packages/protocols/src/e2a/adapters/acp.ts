@@ -20,7 +20,7 @@ export interface AcpCall
 }
 
 export interface AcpOptions {
-  /** How ACP's field names are written; `snake_case` unless told, as inside E2A. ACP peers want `camelCase`. */
+  /** The spelling of ACP's field names. Default: `snake_case`, as inside E2A. ACP peers want `camelCase`. */
   readonly spelling?: Spelling;
 }
 

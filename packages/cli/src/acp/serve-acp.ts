@@ -1,0 +1,38 @@
+import type { Readable } from 'node:stream';
+import { AcpConnection, type AcpHub, type Log } from '@dragoman/core';
+import { type JsonObject, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
+import { type LineOutput, systemIds } from '@dragoman/server';
+import { CLI_VERSION } from '../version.ts';
+
+export interface AcpStdio {
+  readonly hub: AcpHub;
+  /** The only agent. Default: the client chooses. */
+  readonly agent: string | undefined;
+  readonly input: Readable;
+  readonly output: Pick<LineOutput, 'write'>;
+  readonly log: Log;
+}
+
+/** Serves ACP to the program that started this process, one message a line, until its input ends. */
+export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Promise<void> {
+  const send = (message: JsonObject) =>
+    new Promise<void>((resolve) => void output.write(ndjsonLine(message), () => resolve()));
+  const acp = new AcpConnection({ hub, send, ids: systemIds, log, version: CLI_VERSION, transport: 'stdio', agent });
+  const lines = new LineSplitter({ maxLineBytes: LONGEST_LINE });
+  await new Promise<void>((resolve) => {
+    input.on('data', (chunk: Uint8Array) => {
+      for (const line of lines.push(chunk)) {
+        // Parsed at once: the bytes are gone with the next chunk.
+        const json = line.ok ? parseJsonBytes(line.value) : line;
+        const problem = json.ok ? '' : (json.issues[0]?.message ?? 'the line is not JSON');
+        const answered = json.ok ? acp.receive(json.value) : acp.unreadable(problem);
+        answered.catch((error: unknown) => log.error({ error: String(error) }, 'an ACP message could not be answered'));
+      }
+    });
+    for (const event of ['end', 'close', 'error']) input.once(event, () => resolve());
+  });
+  acp.close();
+}
+
+/** A prompt may hold images. */
+const LONGEST_LINE = 16 * 1024 * 1024;

@@ -1,0 +1,92 @@
+import type { Http } from './http.ts';
+
+/** A secret for the vault. */
+export interface CredentialDefinition {
+  /** `bearer-token` stands in a header as `Bearer VALUE`; the others as they are. */
+  readonly type: 'bearer-token' | 'api-key' | 'password' | 'username';
+  /** Never given back. */
+  readonly value: string;
+  /** Where it may be sent: `host` (port 443) or `host:port`. Needed unless its only place is `env`. */
+  readonly hosts?: readonly string[];
+  /** Where in a request it may stand; `env`: in the environment of a program of the configuration. Default: `header`. */
+  readonly places?: readonly ('header' | 'query' | 'body' | 'env')[];
+  readonly description?: string;
+}
+
+/** A credential without its secret. */
+export interface Credential {
+  readonly id: string;
+  readonly type: CredentialDefinition['type'];
+  readonly hosts: readonly string[];
+  readonly places: readonly ('header' | 'query' | 'body' | 'env')[];
+  readonly description: string | null;
+  readonly version: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+  /** It was changed outside of the vault, and is not used any more. */
+  readonly damaged?: true;
+}
+
+/** A credential with its last uses, the latest first. */
+export interface UsedCredential extends Credential {
+  readonly uses: readonly {
+    readonly at: string;
+    readonly caller: string;
+    readonly version: number;
+    readonly host: string;
+    /** The request or operation it was for. */
+    readonly purpose: string | null;
+    readonly outcome: string;
+  }[];
+}
+
+/** Administration of the vault. No answer holds a secret. */
+export class CredentialAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  async list(): Promise<readonly Credential[]> {
+    return (
+      await this.#http.json<{ credentials: readonly Credential[] }>({
+        path: CREDENTIALS,
+        gives: { credentials: 'array' },
+      })
+    ).credentials;
+  }
+
+  /** With its last uses. */
+  get(id: string): Promise<UsedCredential> {
+    const path = `${CREDENTIALS}/${encodeURIComponent(id)}`;
+    return this.#http.json({ path, gives: { id: 'string', uses: 'array' } });
+  }
+
+  /** Makes or replaces it. */
+  put(id: string, definition: CredentialDefinition): Promise<Credential> {
+    const path = `${CREDENTIALS}/${encodeURIComponent(id)}`;
+    return this.#http.json({
+      method: 'PUT',
+      path,
+      body: JSON.stringify(definition),
+      gives: { id: 'string', version: 'number', hosts: 'array' },
+    });
+  }
+
+  remove(id: string): Promise<{ id: string; removed: true }> {
+    return this.#http.json({
+      method: 'DELETE',
+      path: `${CREDENTIALS}/${encodeURIComponent(id)}`,
+      gives: { removed: 'boolean' },
+    });
+  }
+
+  /** Seals all of them again: with the key, or one the server makes where its key is in a file. */
+  rotate(key?: string): Promise<{ rotated: true }> {
+    const body = JSON.stringify(key === undefined ? {} : { key });
+    return this.#http.json({ method: 'POST', path: 'admin/v1/vault/rotate', body, gives: { rotated: 'boolean' } });
+  }
+}
+
+const CREDENTIALS = 'admin/v1/credentials';

@@ -1,0 +1,64 @@
+import type { JsonObject } from '@dragoman/protocols';
+import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
+import type { Http } from './http.ts';
+
+/** Every tool, and the names of those that have changed and are held until they are accepted. */
+export interface ToolList {
+  readonly tools: readonly { readonly name: string; readonly description: string; readonly toolkit: string | null }[];
+  readonly held: readonly string[];
+  /** Those of `held` whose change was not refused. */
+  readonly undecided: readonly string[];
+}
+
+/** What a held tool, or the card of a foreign agent, was when it was accepted, and what it is now. */
+export interface HeldChange {
+  readonly pinned_at: string | null;
+  /** Null where it was not recorded. */
+  readonly before: JsonObject | null;
+  readonly now: JsonObject;
+  readonly refused: boolean;
+}
+
+/** An MCP server with its state, and the last log lines about it, oldest first. */
+export interface McpServerState extends McpServerInfo {
+  readonly log: readonly { readonly at: string; readonly level: string; readonly text: string }[];
+}
+
+/** Administration of tools. */
+export class ToolAdmin {
+  readonly #http: Http;
+
+  constructor(http: Http) {
+    this.#http = http;
+  }
+
+  list(): Promise<ToolList> {
+    return this.#http.json({ path: TOOLS, gives: { tools: 'array', held: 'array' } });
+  }
+
+  /** What a held tool was, and what it is now. */
+  change(name: string): Promise<HeldChange & { readonly name: string }> {
+    return this.#http.json({ path: pathOf(name, 'change'), gives: { now: 'object' } });
+  }
+
+  /** Takes a tool that has changed for what it is now. */
+  accept(name: string): Promise<{ name: string; accepted: true }> {
+    return this.#http.json({ method: 'POST', path: pathOf(name, 'accept'), gives: { accepted: 'boolean' } });
+  }
+
+  /** Leaves a tool that has changed held. It is not asked about again unless it changes once more. */
+  refuse(name: string): Promise<{ name: string; refused: true }> {
+    return this.#http.json({ method: 'POST', path: pathOf(name, 'refuse'), gives: { refused: 'boolean' } });
+  }
+
+  async mcpServers(): Promise<readonly McpServerState[]> {
+    const request = { path: 'admin/v1/mcp-servers', gives: { servers: 'array' } } as const;
+    return (await this.#http.json<{ servers: readonly McpServerState[] }>(request)).servers;
+  }
+}
+
+function pathOf(name: string, action: string): string {
+  return `${TOOLS}/${encodeURIComponent(name)}/${action}`;
+}
+
+const TOOLS = 'admin/v1/tools';

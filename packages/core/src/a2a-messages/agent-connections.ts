@@ -1,0 +1,137 @@
+import { failure } from '@dragoman/protocols';
+import { type A2AMessage, QUESTION_METHOD } from '@dragoman/protocols/a2a-messages';
+import { Refused, refuse } from '../refusals/refused.ts';
+import type { MessageRead } from './read-message.ts';
+
+/** A connection that somebody who was proven has opened to this server. */
+export interface OpenConnection {
+  /** Sends a message that answers nothing. */
+  send(message: A2AMessage): unknown;
+  /** Aborts when the connection is over. */
+  readonly signal: AbortSignal;
+}
+
+/** What came over a connection in answer to a message of ours. */
+export interface ConnectionAnswer {
+  readonly read: MessageRead;
+  readonly message: A2AMessage;
+}
+
+/**
+ * Callers that are connected, and what they were asked over their connections. A caller may be connected more than once, as when it comes
+ * back before its old connection is seen to be dead; it is asked over the newest.
+ */
+export class AgentConnections {
+  readonly #open = new Map<string, OpenConnection[]>();
+  /** By caller and by the id of the message that was sent to it. */
+  readonly #asked = new Map<string, Asked>();
+  readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
+  readonly #onConnected: (callerId: string) => void;
+
+  constructor({ onConnected = () => {} }: { readonly onConnected?: (callerId: string) => void } = {}) {
+    this.#onConnected = onConnected;
+  }
+
+  /** Those who can be asked now. */
+  get connected(): Iterable<string> {
+    return this.#open.keys();
+  }
+
+  attach(callerId: string, connection: OpenConnection): void {
+    if (connection.signal.aborted) return;
+    this.#open.set(callerId, [...(this.#open.get(callerId) ?? []), connection]);
+    connection.signal.addEventListener('abort', () => this.#detach(callerId, connection), { once: true });
+    this.#awaited.get(callerId)?.onConnected();
+    this.#awaited.delete(callerId);
+    this.#onConnected(callerId);
+  }
+
+  /** Resolves when a caller that is away is connected; `undefined` when it is now. */
+  whenConnected(callerId: string): Promise<void> | undefined {
+    if (this.#open.has(callerId)) return undefined;
+    const known = this.#awaited.get(callerId);
+    if (known !== undefined) return known.connected;
+    let onConnected = () => {};
+    const connected = new Promise<void>((resolve) => {
+      onConnected = resolve;
+    });
+    this.#awaited.set(callerId, { connected, onConnected });
+    return connected;
+  }
+
+  /**
+   * Sends a message to a caller, and waits for what it says to the request of this id, which is that message or one before it. Rejects when
+   * the caller is not connected, or the connection or the signal ends first.
+   */
+  ask(
+    callerId: string,
+    message: A2AMessage,
+    { about, signal }: { readonly about: string; readonly signal: AbortSignal },
+  ): Promise<ConnectionAnswer> {
+    const connection = this.#open.get(callerId)?.at(-1);
+    if (connection === undefined) refuse('agent_failed', {}, 'The agent is not connected.');
+    const name = nameOf(callerId, about);
+    return new Promise((resolve, reject) => {
+      const over = () => {
+        this.#asked.delete(name);
+        connection.signal.removeEventListener('abort', lost);
+        signal.removeEventListener('abort', ended);
+      };
+      const fail = (reason: unknown) => {
+        over();
+        reject(reason);
+      };
+      const lost = () => fail(new Refused(failure('agent_failed', {}, LOST)));
+      const ended = () => fail(signal.reason);
+      if (signal.aborted) return reject(signal.reason);
+      this.#asked.set(name, {
+        take: (answer) => {
+          over();
+          resolve(answer);
+        },
+      });
+      connection.signal.addEventListener('abort', lost, { once: true });
+      signal.addEventListener('abort', ended, { once: true });
+      connection.send(message);
+    });
+  }
+
+  /** Whether somebody waits for this message of a caller. */
+  awaits(callerId: string, message: A2AMessage): boolean {
+    return this.#askedBy(callerId, message) !== undefined;
+  }
+
+  /** Hands an awaited message to who waits for it. */
+  take(callerId: string, answer: ConnectionAnswer): void {
+    this.#askedBy(callerId, answer.message)?.take(answer);
+  }
+
+  #askedBy(callerId: string, message: A2AMessage): Asked | undefined {
+    const about = aboutOf(message);
+    return about === undefined ? undefined : this.#asked.get(nameOf(callerId, about));
+  }
+
+  #detach(callerId: string, connection: OpenConnection): void {
+    const others = (this.#open.get(callerId) ?? []).filter((other) => other !== connection);
+    if (others.length === 0) this.#open.delete(callerId);
+    else this.#open.set(callerId, others);
+  }
+}
+
+interface Asked {
+  readonly take: (answer: ConnectionAnswer) => void;
+}
+
+/** The message of ours that a message is about: what it answers, or what the agent has a question about. */
+function aboutOf(message: A2AMessage): string | undefined {
+  if (message.message_type === 'response' || message.message_type === 'error') return message.correlation_id;
+  if (message.message_type !== 'request' || message.payload.method !== QUESTION_METHOD) return undefined;
+  const about = message.payload.parameters?.['request_id'];
+  return typeof about === 'string' ? about : undefined;
+}
+
+function nameOf(callerId: string, messageId: string): string {
+  return `${callerId}\n${messageId}`;
+}
+
+const LOST = 'The connection to the agent was lost before it had answered.';

@@ -1,0 +1,36 @@
+/** One request that somebody wanted sent. Never its path, its query or its headers, which may hold secrets. */
+export interface EgressEntry {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  /** On whose behalf; empty where an address was checked before anybody used it. */
+  readonly caller: string;
+  /** `CONNECT`: a connection for another protocol. `CHECK`: the address was refused before anything was sent. */
+  readonly method: string;
+  /** With the port, where that is not the usual one. */
+  readonly host: string;
+  /** `refused`: the gate did not let it out. `failed`: it did, and there was no answer. */
+  readonly outcome: 'answered' | 'failed' | 'refused';
+  readonly status: number | null;
+  /** Why there is no answer. */
+  readonly reason: string | null;
+  readonly milliseconds: number;
+}
+
+/** The last requests that went through the gate or were refused by it, in memory. */
+export class EgressLog {
+  readonly #entries: EgressEntry[] = [];
+  #next = 0;
+
+  add(entry: EgressEntry): void {
+    this.#entries[this.#next] = entry;
+    this.#next = (this.#next + 1) % MOST_ENTRIES;
+  }
+
+  /** The latest first. */
+  get latest(): EgressEntry[] {
+    const older = this.#entries.slice(this.#next);
+    return [...older, ...this.#entries.slice(0, this.#next)].reverse();
+  }
+}
+
+const MOST_ENTRIES = 500;

@@ -1,0 +1,93 @@
+import type { Question, QuestionAnswer, QuestionEnd } from '../e2a/question.ts';
+import { questionText } from '../e2a/question-text.ts';
+import { questionEndIn, questionIn } from '../e2a/read-question.ts';
+import type { E2AResponse } from '../e2a/response.ts';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { MailboxMessage, MailboxResponse } from './message.ts';
+
+/** What a frame says of a question to a person. */
+export interface ToldQuestion {
+  readonly messageId: string;
+  /** What it replies to, where that is not the message that is being answered. */
+  readonly replyTo?: string;
+  readonly timestamp: string | null;
+  /** `input_required`, or how the question ended: `answered`, `expired` or `withdrawn`. */
+  readonly status: string;
+  readonly content: string;
+  readonly metadata: JsonObject;
+}
+
+/**
+ * A question in the middle of an answer is a message of its own, whose id is that of the question: a reply to it is the answer. Its end is
+ * another message, so that nobody answers what is over.
+ */
+export function toldQuestion(frame: E2AResponse): ToldQuestion | undefined {
+  const question = questionIn(frame);
+  if (question !== undefined) return asked(question);
+  const end = questionEndIn(frame);
+  return end === undefined ? undefined : ended(end, frame.timestamp);
+}
+
+function asked(question: Question): ToldQuestion {
+  const { question_id: messageId, asked_at: timestamp } = question;
+  return {
+    messageId,
+    timestamp,
+    status: 'input_required',
+    content: `${questionText(question)}\nReply to this message: "replyTo": "${messageId}".`,
+    metadata: { question: question as unknown as Json },
+  };
+}
+
+function ended({ question_id: replyTo, state, answer }: QuestionEnd, at: string | null): ToldQuestion {
+  return {
+    messageId: `${replyTo}_end`,
+    replyTo,
+    timestamp: answer?.at ?? at,
+    status: state,
+    content: ENDS[state](answer),
+    metadata: { question_id: replyTo, ...(answer !== undefined && { answer: answer as unknown as Json }) },
+  };
+}
+
+/** The question that a message replies to. */
+export function repliedQuestion(replyTo: string | null): string | undefined {
+  return replyTo !== null && QUESTION_ID.test(replyTo) ? replyTo : undefined;
+}
+
+/**
+ * The answer that a message gives to a question, as `chat.user_answer` takes it: a text; or an object with `option_id`, `action` or
+ * `content`; or any other object, which is a filled form.
+ */
+export function answerParams({ message }: Pick<MailboxMessage, 'message'>): JsonObject {
+  const { content } = message;
+  if (!isObject(content)) return { text: typeof content === 'string' ? content : JSON.stringify(content) };
+  const keys = Object.keys(content);
+  const isAnswer = keys.length > 0 && keys.every((key) => GIVEN.has(key));
+  return isAnswer ? content : { content };
+}
+
+/** A response of another mailbox as the message that it would be here. */
+export function messageOfResponse({ metadata, ...response }: MailboxResponse): MailboxMessage {
+  const { version, messageId, timestamp, from, to, message, replyTo, threadId } = response;
+  return {
+    version,
+    messageId,
+    timestamp,
+    from: { ...from, callbackUrl: null },
+    to: { name: to.name, agentId: to.agentId },
+    message: metadata.status === 'error' ? DECLINE : message,
+    metadata: { messageId, timestamp, replyTo, threadId, priority: 'normal', expiresAt: null },
+  };
+}
+
+const ENDS = {
+  answered: (answer: QuestionAnswer | undefined) => `Answered: ${answer?.option_id ?? answer?.action}.`,
+  expired: (answer: QuestionAnswer | undefined) =>
+    `The time to answer is over: ${answer?.option_id ?? 'the question was declined'}.`,
+  withdrawn: () => 'The question was withdrawn: the request has ended.',
+} as const;
+const GIVEN: ReadonlySet<string> = new Set(['option_id', 'action', 'content']);
+const DECLINE = { contentType: 'application/json', content: { action: 'decline' } } as const;
+/** As questions are named in a server. */
+const QUESTION_ID = /^q_[0-9a-f]{32}$/;

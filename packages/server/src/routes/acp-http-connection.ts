@@ -1,0 +1,190 @@
+import { AcpConnection, type Engine, engineHub, type Ids, type Log, type Principal } from '@dragoman/core';
+import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { MessageQueue } from '../edges/message-queue.ts';
+import { VERSION } from '../version.ts';
+
+export interface AcpHttpConnectionOptions {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly agentId: string | undefined;
+  readonly engine: Engine;
+  readonly ids: Ids;
+  readonly log: Log;
+  /** Counts what no stream has taken. */
+  readonly account: ConstructorParameters<typeof MessageQueue>[0];
+}
+
+/**
+ * One ACP client over Streamable HTTP. Its messages arrive one by one; everything for it waits in a queue: one for the connection, and
+ * one for each of its sessions, each read by a GET of its own.
+ */
+export class AcpHttpConnection {
+  readonly id: string;
+  readonly owner: string;
+  readonly agentId: string | undefined;
+  readonly #options: AcpHttpConnectionOptions;
+  readonly #acp: AcpConnection;
+  readonly #ended = new AbortController();
+  readonly #streams = new Map<string, Stream>();
+  /** The stream on which each request of the client is answered. */
+  readonly #answeredOn = new Map<Json, string>();
+  #onInitialized: ((answer: JsonObject) => void) | undefined;
+  #isFinishing = false;
+
+  constructor(options: AcpHttpConnectionOptions) {
+    const { id, principal: proven, agentId, engine, ids, log } = options;
+    const principal = () => engine.callers.renewed(proven);
+    this.id = id;
+    this.owner = proven.id;
+    this.agentId = agentId;
+    this.#options = options;
+    this.#acp = new AcpConnection({
+      hub: engineHub({ engine, ids, log, principal, signal: this.#ended.signal }),
+      send: (message) => this.#send(message),
+      ids,
+      log,
+      version: VERSION,
+      transport: 'http',
+      agent: agentId,
+    });
+  }
+
+  /** Whether a client reads any of its streams. */
+  get isRead(): boolean {
+    return [...this.#streams.values()].some(({ readers }) => readers > 0);
+  }
+
+  /** The answer to the first message, which goes back in the same exchange. */
+  initialize(message: JsonObject): Promise<JsonObject> {
+    return new Promise((resolve) => {
+      this.#onInitialized = resolve;
+      void this.receive(message, CONNECTION);
+    });
+  }
+
+  /** Whether a request with this id is being answered. */
+  isAnswering(id: Json): boolean {
+    return this.#answeredOn.has(id);
+  }
+
+  /** Whether there is room for what a session will be sent. The stream of a session that was closed, or that nobody needs, gives way. */
+  hasRoomFor(sessionId: string): boolean {
+    if (this.#streams.has(sessionId) || this.#streams.size < MOST_STREAMS) return true;
+    const [name, stream] = [...this.#streams].find(([other, { isNeeded }]) => other !== CONNECTION && !isNeeded) ?? [];
+    if (name === undefined) return false;
+    stream?.end();
+    return this.#streams.delete(name);
+  }
+
+  /** Takes one message. Resolves when it has been answered. */
+  async receive(message: JsonObject, stream: string): Promise<void> {
+    const { id, method } = message;
+    const isRequest = id !== undefined && method !== undefined;
+    if (isRequest) this.#answeredOn.set(id, method === 'session/load' ? CONNECTION : stream);
+    try {
+      await this.#acp.receive(message);
+    } catch (error) {
+      if (!this.#ended.signal.aborted) this.#options.log.error({ error: String(error) }, 'an ACP message failed');
+    } finally {
+      if (isRequest) this.#answeredOn.delete(id);
+      const known = isRequest ? this.#streams.get(stream) : undefined;
+      if (known !== undefined) known.isClosed = method === 'session/close' || method === 'session/delete';
+      if (this.#isFinishing) this.finish();
+    }
+  }
+
+  /** What waits on a stream, and what follows. A new reader takes the place of the one before it. */
+  async *read(name: string, after: number | undefined) {
+    const stream = this.#stream(name);
+    stream.readers += 1;
+    try {
+      yield* stream.queue.read(after);
+    } finally {
+      stream.readers -= 1;
+    }
+  }
+
+  queueOf(name: string): MessageQueue {
+    return this.#stream(name).queue;
+  }
+
+  /** Ends as soon as everything that was asked has been answered and read. */
+  finish(): void {
+    this.#isFinishing = true;
+    if (this.#answeredOn.size === 0) for (const stream of this.#streams.values()) stream.end();
+  }
+
+  /** The client has left, or is made to. Its running prompts continue, and `session/load` finds them. */
+  end(): void {
+    this.#ended.abort();
+    this.#acp.close();
+    for (const stream of this.#streams.values()) stream.end();
+    this.#options.account?.close();
+  }
+
+  async #send(message: JsonObject): Promise<void> {
+    const { method, id = null, params } = message;
+    if (this.#onInitialized !== undefined) {
+      this.#onInitialized(message);
+      this.#onInitialized = undefined;
+      return;
+    }
+    const session = isObject(params) && typeof params['sessionId'] === 'string' ? params['sessionId'] : CONNECTION;
+    const stream = this.#stream(method === undefined ? (this.#answeredOn.get(id) ?? CONNECTION) : session);
+    await stream.send(JSON.stringify(message));
+  }
+
+  #stream(name: string): Stream {
+    const known = this.#streams.get(name);
+    if (known !== undefined) return known;
+    const made = new Stream(this.#options.account);
+    this.#streams.set(name, made);
+    return made;
+  }
+}
+
+class Stream {
+  readonly queue: MessageQueue;
+  readers = 0;
+  /** The client closed its session. */
+  isClosed = false;
+  #isEnded = false;
+  #room: Promise<void> | undefined;
+  #onRoom = () => {};
+
+  constructor(account: AcpHttpConnectionOptions['account']) {
+    this.queue = new MessageQueue(account, { keptCharacters: MAX_UNSENT });
+  }
+
+  get isNeeded(): boolean {
+    return !this.isClosed && (this.readers > 0 || this.queue.unsent > 0);
+  }
+
+  /** Resolves when there is room for the next message. */
+  async send(text: string): Promise<void> {
+    this.queue.push(text);
+    while (this.queue.unsent > MAX_UNSENT && !this.#isEnded) {
+      this.#room ??= new Promise((resolve) => {
+        this.#onRoom = () => {
+          this.#room = undefined;
+          resolve();
+        };
+        this.queue.whenRead(this.#onRoom);
+      });
+      await this.#room;
+    }
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.queue.end();
+    this.#onRoom();
+  }
+}
+
+/** The stream that belongs to no session. */
+export const CONNECTION = '';
+/** Characters that may wait on one stream before the agent's answer does. */
+const MAX_UNSENT = 64 * 1024;
+/** Over HTTP/1.1 each of them is a socket. */
+export const MOST_STREAMS = 33;

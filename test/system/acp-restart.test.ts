@@ -1,0 +1,132 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import * as acp from '@agentclientprotocol/sdk';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Editor, faults, openSession, prompt, startAcp, stdioStream } from './acp-editor.ts';
+import { call } from './call.ts';
+import { moduleAgent, System } from './system.ts';
+import { workflowOf } from './workflow-caller.ts';
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The stream of `dragoman acp`, which is ended with the test. */
+function program(command: string, args: readonly string[], environment = {}): acp.Stream {
+  const child = startAcp(command, args, environment);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return stdioStream(child);
+}
+
+describe('kill -9 of the server in the middle of a turn', () => {
+  test('the editor sees the rest after the restart, and nothing twice', async () => {
+    await using system = await System.start({
+      config: {
+        port: await freePort(),
+        agents: { narrow: { ...moduleAgent('worker'), max_parallel: 1 } },
+      },
+    });
+    const all = ['*'];
+    const { api_key: key } = await system.caller('editor-agent', {
+      permissions: { agents: all, workflows: all, operations: all, tools: all },
+    });
+    const args = (agent: string) => ['--url', system.url, '--agent', agent];
+    const connect = (agent: string) => program(system.command, args(agent), { DRAGOMAN_KEY: key });
+
+    // A workflow continues where it was. Its operations are tool calls of the turn.
+    const steps = {
+      first: { GetCurrentDateTime: { outputPath: '/workflow/first' } },
+      pause: { Wait: { duration: 1500 } },
+      last: { GetCurrentDateTime: { outputPath: '/workflow/last' } },
+    };
+    const durable = new Editor();
+    const workflow = durable.run(connect('workflows'), async (context) => {
+      const { sessionId } = await openSession(context);
+      return prompt(context, sessionId, JSON.stringify({ workflow: workflowOf(steps) }));
+    });
+    // A turn of an agent that has begun cannot continue: it ends with a reason, and the session stays.
+    const running = new Editor();
+    const begun = running.run(connect('narrow'), async (context) => {
+      const { sessionId } = await openSession(context);
+      await expect(prompt(context, sessionId, 'hold')).rejects.toMatchObject({
+        code: -32603,
+        data: { e2a_code: 'E2A.INTERRUPTED', retryable: true },
+      });
+      const before = running.text;
+      expect(await prompt(context, sessionId)).toEqual({ stopReason: 'end_turn' });
+      return before;
+    });
+    await expect.poll(() => running.text, { timeout: 20_000 }).toBe('begun');
+    // One that waits for its turn runs whole.
+    const waiting = new Editor();
+    const queued = waiting.run(connect('narrow'), async (context) => {
+      const { sessionId } = await openSession(context);
+      return prompt(context, sessionId, 'later');
+    });
+    const waits = async () => {
+      const listed = await call(system.url, { path: '/e2a/requests?agent=narrow', key });
+      return ((await listed.json()) as { total: number }).total;
+    };
+    await expect.poll(waits, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => durable.updates.length, { timeout: 20_000 }).toBeGreaterThan(0);
+
+    await system.kill();
+    await system.start();
+    expect(await workflow).toEqual({ stopReason: 'end_turn' });
+    const tools = durable.updates.flatMap(({ update }) =>
+      update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update'
+        ? [`${update.toolCallId.split(':').at(-1)} ${update.status}`]
+        : [],
+    );
+    expect(tools).toEqual(['first', 'pause', 'last'].flatMap((step) => [`${step} in_progress`, `${step} completed`]));
+    expect(JSON.parse(durable.text)).toMatchObject({ status: 'success' });
+    expect(await begun).toBe('begun');
+    expect(running.text).toBe('begunHello world');
+    expect(await queued).toEqual({ stopReason: 'end_turn' });
+    expect(waiting.text).toBe('Hello world');
+    expect(faults.splice(0)).toEqual([]);
+  });
+});
+
+describe('dragoman acp --config', () => {
+  test('runs the agents of a configuration in its own process, and keeps what was said in --data', async () => {
+    await using system = System.create();
+    const config = join(system.folder, 'own.yaml');
+    const agents = { worker: moduleAgent('worker'), asker: moduleAgent('asker') };
+    writeFileSync(config, JSON.stringify({ default_agent: 'worker', agents }));
+    const args = ['--config', config, '--data', join(system.folder, 'own')];
+    let sessionId = '';
+    const editor = new Editor();
+    const child = startAcp(system.command, args);
+    const exited = once(child, 'exit');
+    await editor.run(stdioStream(child), async (context) => {
+      const opened = await openSession(context);
+      ({ sessionId } = opened);
+      expect(opened.configOptions).toMatchObject([{ currentValue: 'worker', options: [{}, {}] }]);
+      expect(await prompt(context, sessionId, 'the first thing')).toEqual({ stopReason: 'end_turn' });
+      expect(editor.text).toBe('Hello world');
+    });
+    child.stdin?.end();
+    expect((await exited)[0]).toBe(0);
+    const later = new Editor();
+    await later.run(program(system.command, args), async (context) => {
+      await context.request(acp.methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] });
+      expect(later.updates[0]).toMatchObject({ update: { content: { text: 'the first thing' } } });
+      expect(later.text).toBe('Hello world');
+    });
+    expect(faults.splice(0)).toEqual([]);
+  });
+
+  test('and --server together are refused', async () => {
+    await using system = System.create();
+    const child = startAcp(system.command, ['--config', 'x.yaml', '--server', 'http://127.0.0.1:9']);
+    expect((await once(child, 'exit'))[0]).toBe(2);
+  });
+});

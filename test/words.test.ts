@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+// Wordings that readers stumble over, and what to write instead. They are looked for in Markdown, strings and comments alike.
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const WORDINGS: readonly { readonly pattern: RegExp; readonly better: string }[] = [
+  { pattern: /\bunless told\b/i, better: 'Default: X.' },
+  { pattern: /\bmend(?:s|ed|ing)?\b/i, better: 'fix, repair' },
+  { pattern: /\banew\b/i, better: 'again' },
+  { pattern: /\bin vain\b/i, better: 'without success, failed' },
+];
+
+/** This file names them; decisions and the naughty strings quote what others wrote. */
+const EXEMPT = /^(?:test\/words\.test\.ts|docs\/decisions\/|package-lock\.json)/;
+
+test('no text uses a wording that readers stumble over', () => {
+  const found = trackedTexts().flatMap((file) => {
+    const lines = readFileSync(join(root, file), 'utf8').split('\n');
+    return lines.flatMap((line, at) => {
+      return WORDINGS.filter(({ pattern }) => pattern.test(line)).map(({ better }) => {
+        return `${file}:${at + 1}: ${line.trim().slice(0, 120)} → ${better}`;
+      });
+    });
+  });
+  expect(found).toEqual([]);
+});
+
+function trackedTexts(): string[] {
+  const files = execFileSync('git', ['ls-files', '-z', '--', '*.md', '*.ts', '*.tsx', '*.mjs', '*.json', '*.yaml'], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  return files.split('\0').filter((file) => file !== '' && !EXEMPT.test(file));
+}
