@@ -83,7 +83,8 @@ describe('before the sender is proven, 64 KiB are read', () => {
       using peer = await RawPeer.connect(port);
       peer.say(upgradeHead({ path, host }));
       await peer.hears(/101 Switching/);
-      peer.say(frame({ payload: 'x'.repeat(4 * BOUND) }));
+      // The rest never comes: it is refused for what it announces, not when all of it has been read.
+      peer.say(frame({ payload: 'x'.repeat(4 * BOUND) }).subarray(0, 3 * BOUND));
       await peer.closed;
       expect(closeCode(peer.bytes), path).toBe(1009);
     }

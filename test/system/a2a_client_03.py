@@ -11,8 +11,8 @@ from a2a.types import Message, Part, PushNotificationConfig, Role, TaskIdParams,
 from a2a.types import TaskQueryParams, TextPart
 
 
-def message(text):
-    return Message(message_id=str(uuid.uuid4()), role=Role.user, parts=[Part(root=TextPart(text=text))])
+def message(text, task_id=None):
+    return Message(message_id=str(uuid.uuid4()), role=Role.user, parts=[Part(root=TextPart(text=text))], task_id=task_id)
 
 
 def text_of(task):
@@ -56,6 +56,14 @@ async def main():
             seen['error'] = 'none'
         except Exception as error:
             seen['error'] = str(error)
+        url = f'{os.environ["A2A_URL"]}/lf-a2a/agents/asker'
+        asker = await ClientFactory.connect(url, client_config=ClientConfig(httpx_client=http))
+        async for event in asker.send_message(message('go')):
+            asked = event[0]
+        async for _ in asker.send_message(message('allow', asked.id)):
+            pass
+        done = await asker.get_task(TaskQueryParams(id=asked.id))
+        seen['question'] = [asked.status.state.value.replace('-', '_'), done.status.state.value, text_of(done)]
         print(json.dumps(seen))
 
 

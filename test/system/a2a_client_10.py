@@ -11,8 +11,8 @@ from a2a.types import CancelTaskRequest, GetExtendedAgentCardRequest, GetTaskReq
 from a2a.types import Role, SendMessageRequest, SubscribeToTaskRequest, TaskPushNotificationConfig, TaskState
 
 
-def request(text):
-    message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=text)])
+def request(text, task_id=''):
+    message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=text)], task_id=task_id)
     return SendMessageRequest(message=message)
 
 
@@ -25,8 +25,8 @@ def text_of(task):
 
 
 async def run(http, binding):
-    config = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding], use_client_preference=True)
-    client = await create_client(os.environ['A2A_URL'], client_config=config)
+    preference = ClientConfig(httpx_client=http, supported_protocol_bindings=[binding], use_client_preference=True)
+    client = await create_client(os.environ['A2A_URL'], client_config=preference)
     seen = {}
     task_id, text, state = '', '', ''
     async for event in client.send_message(request('work')):
@@ -71,6 +71,16 @@ async def run(http, binding):
         seen['error'] = 'none'
     except Exception as error:
         seen['error'] = str(error)
+    asker = await create_client(f'{os.environ["A2A_URL"]}/lf-a2a/agents/asker', client_config=preference)
+    async for event in asker.send_message(request('go')):
+        if event.HasField('task'):
+            asked = event.task.id
+        if event.HasField('status_update'):
+            state = state_of(event.status_update.status)
+    async for _ in asker.send_message(request('allow', asked)):
+        pass
+    done = await asker.get_task(GetTaskRequest(id=asked))
+    seen['question'] = [state, state_of(done.status), ''.join(part.text for part in done.artifacts[0].parts)]
     return seen
 
 

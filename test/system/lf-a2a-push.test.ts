@@ -28,7 +28,7 @@ const receivers = [good, flaky, failing, gone];
 const system = await System.start({
   config: {
     default_agent: 'worker',
-    agents: { worker: moduleAgent('worker') },
+    agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker') },
     gate: { callbacks: receivers.map(({ hostPort }) => hostPort), ca: [authority.path] },
     mailbox: { callbacks: { backoff_ms: 20 } },
   },
@@ -116,6 +116,25 @@ describe('a config that comes with its message', () => {
       token: 'my-token',
       authentication: { scheme: 'Bearer' },
     });
+  });
+
+  test('gets the question of a task, and what follows its answer', async () => {
+    const path = '/lf-a2a/agents/asker/message:send';
+    const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'go' }] };
+    const configuration = { taskPushNotificationConfig: { url: good.url('/asked') } };
+    const asked = await call(system.url, { method: 'POST', path, key, json: { message, configuration } });
+    const { task } = (await asked.json()) as { task: { id: string } };
+    const answer = { ...message, messageId: randomUUID(), taskId: task.id, parts: [{ text: 'allow' }] };
+    await call(system.url, { method: 'POST', path, key, json: { message: answer } });
+    expect(kindsOf(await untilEnded(good, '/asked'))).toEqual([
+      'task TASK_STATE_SUBMITTED',
+      'statusUpdate TASK_STATE_WORKING',
+      'artifactUpdate',
+      'statusUpdate TASK_STATE_INPUT_REQUIRED',
+      'statusUpdate TASK_STATE_WORKING',
+      'artifactUpdate',
+      'statusUpdate TASK_STATE_COMPLETED',
+    ]);
   });
 
   test('its secrets are in no file of the server as they are', async () => {

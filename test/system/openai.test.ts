@@ -167,6 +167,23 @@ describe('chat completions', () => {
     await expect.poll(async () => (await client.responses.retrieve(id)).status, { timeout: 10_000 }).toBe('cancelled');
   });
 
+  test('that are not streamed end the work too when their caller vanishes', async () => {
+    const vanished = new AbortController();
+    const asked = client.chat.completions.create(
+      { model: 'worker', messages: user('hold') },
+      { signal: vanished.signal, headers: { 'X-Session-Id': 'vanishing' } },
+    );
+    const refused = expect(asked).rejects.toThrow();
+    const running = async () => {
+      const answer = await call(system.url, { path: '/metrics', key: system.adminKey });
+      return /dragoman_runs_running\{kind="request"\} (\d+)/.exec(await answer.text())?.[1];
+    };
+    await expect.poll(running, { timeout: 10_000 }).toBe('1');
+    vanished.abort();
+    await refused;
+    await expect.poll(running, { timeout: 10_000 }).toBe('0');
+  });
+
   test('show a question that a person has to answer', async () => {
     const stream = await client.chat.completions.create({ model: 'asker', messages: user('go'), stream: true });
     let text = '';
@@ -215,6 +232,34 @@ describe('errors', () => {
       for await (const _ of stream);
     })();
     expect((await failing(reading)).message).toContain('it failed');
+  });
+
+  test.each([
+    ['a body that is text', { headers: { 'content-type': 'text/plain' }, text: 'hello' }, 415, undefined],
+    ['a body that is too large', { json: { model: 'echo', messages: user('x'.repeat(1 << 20)) } }, 413, undefined],
+    ['a list', { json: [] }, 400, undefined],
+    ['no model', { json: { messages: user('x') } }, 400, 'model'],
+    ['a stream that is text', { json: { model: 'echo', messages: user('x'), stream: 'yes' } }, 400, 'stream'],
+    ['two answers', { json: { model: 'echo', messages: user('x'), n: 2 } }, 400, 'n'],
+    [
+      'a session that is a number',
+      { json: { model: 'echo', messages: user('x'), metadata: { session_id: 7 } } },
+      400,
+      'metadata.session_id',
+    ],
+  ])('of %s name what was expected', async (_, sent, status, param) => {
+    const path = '/v1/chat/completions';
+    const answer = await call(system.url, { method: 'POST', path, key: ada.api_key, ...sent });
+    const { error } = (await answer.json()) as { error: { message: string; param: string | null } };
+    expect([answer.status, error.param ?? undefined], error.message).toEqual([status, param]);
+    expect(error.message).not.toMatch(/undefined|\n {4}at /);
+  });
+
+  test('of an answer that is read from a wrong place name the parameter', async () => {
+    const { id } = await client.responses.create({ model: 'echo', input: 'x' });
+    const reading = client.responses.retrieve(id, { stream: true, starting_after: 'x' as never });
+    expect(await failing(reading)).toMatchObject({ status: 400, param: 'starting_after' });
+    expect(await failing(client.responses.retrieve('resp_none'))).toMatchObject({ status: 404 });
   });
 
   test('report malformed JSON', async () => {

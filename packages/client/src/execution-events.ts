@@ -1,4 +1,4 @@
-import { SseParser } from '@dragoman/protocols';
+import { type Question, type QuestionEnd, SseParser } from '@dragoman/protocols';
 import type { ExecutionResult } from '@dragoman/protocols/a2e-workflow';
 import { unreachable } from './attempt.ts';
 import { DragomanError } from './dragoman-error.ts';
@@ -18,6 +18,19 @@ export type ExecutionEvent =
       readonly cached?: boolean;
       /** The URL of the API call that failed, without secrets. */
       readonly url?: string;
+    }
+  /** It waits for a person. */
+  | {
+      readonly event: 'question-asked';
+      readonly operationId: string;
+      readonly key?: string;
+      readonly question: Question;
+    }
+  | {
+      readonly event: 'question-resolved';
+      readonly operationId: string;
+      readonly key?: string;
+      readonly end: QuestionEnd;
     }
   | { readonly event: 'execution-finished'; readonly status: string; readonly result: ExecutionResult };
 

@@ -134,7 +134,8 @@ export class Workflows {
   }
 
   /**
-   * Runs a workflow to its end. How that came out is in `status`; only a workflow that could not begin is thrown. It goes
+   * Runs a workflow to its end, or until it waits for a person: then `status` is `running`, and `questions` has what it asks. How it came
+   * out is in `status`; only a workflow that could not begin is thrown. It goes
    * with an idempotency key, so that trying again after a broken connection cannot run it twice.
    */
   execute(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<ExecutionResult> {

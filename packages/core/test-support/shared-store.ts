@@ -1,17 +1,27 @@
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import type { Store } from '../src/store/store.ts';
+import { rememberingHolds } from './held-runs.ts';
 
-/**
- * One store for many tests, where each has an owner of its own: `use` is told both before each test. A test that looks at
- * everything in a store needs a fresh one; in its `describe`, call what this returns.
- */
-export function sharedStore(open: () => Promise<Store>, use: (store: Store, owner: string) => void): () => void {
+/** Opens a fresh, empty store; or closes the one given and opens its data again, as the next process would. */
+export type OpenStore = (earlier?: Store) => Promise<Store>;
+
+/** What a suite does with its store. */
+export interface SharedStore {
+  /** Call it in the `describe` of a test that looks at everything in a store: each test there has a store of its own. */
+  (): void;
+  /** Closes the store of the test that runs, and opens its data again. */
+  restart(): Promise<void>;
+}
+
+/** One store for many tests, where each has an owner of its own: `use` is called with both before each test. */
+export function sharedStore(open: OpenStore, use: (store: Store, owner: string) => void): SharedStore {
   let shared: Store;
+  let own: Store | undefined;
   let owner = '';
   let tests = 0;
 
   beforeAll(async () => {
-    shared = await open();
+    shared = rememberingHolds(await open());
   });
 
   afterAll(() => shared[Symbol.asyncDispose]());
@@ -22,14 +32,24 @@ export function sharedStore(open: () => Promise<Store>, use: (store: Store, owne
     use(shared, owner);
   });
 
-  return function fresh() {
-    let own: Store;
-
+  function fresh(): void {
     beforeEach(async () => {
-      own = await open();
+      own = rememberingHolds(await open());
       use(own, owner);
     });
 
-    afterEach(() => own[Symbol.asyncDispose]());
-  };
+    afterEach(async () => {
+      await own?.[Symbol.asyncDispose]();
+      own = undefined;
+    });
+  }
+
+  async function restart(): Promise<void> {
+    const store = rememberingHolds(await open(own ?? shared));
+    if (own === undefined) shared = store;
+    else own = store;
+    use(store, owner);
+  }
+
+  return Object.assign(fresh, { restart });
 }

@@ -35,6 +35,7 @@ export {
 export { projectionsFor } from './e2a/adapters/projections.ts';
 export { textOfResult } from './e2a/adapters/result-text.ts';
 export { respellAcp } from './e2a/adapters/spelling.ts';
+export { type AgentQuestion, agentQuestionIn } from './e2a/agent-question.ts';
 export { type AnswerEnd, answerEnd } from './e2a/answer-end.ts';
 export { e2aDialect, isResponse } from './e2a/dialect.ts';
 export {

@@ -9,14 +9,18 @@ export interface AcpStdio {
   /** The only agent. Default: the client chooses. */
   readonly agent: string | undefined;
   readonly input: Readable;
-  readonly output: Pick<LineOutput, 'write'>;
+  readonly output: Pick<LineOutput, 'write' | 'writableLength'>;
   readonly log: Log;
 }
 
 /** Serves ACP to the program that started this process, one message a line, until its input ends. */
 export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Promise<void> {
   const send = (message: JsonObject) =>
-    new Promise<void>((resolve) => void output.write(ndjsonLine(message), () => resolve()));
+    new Promise<void>((resolve) => {
+      output.write(ndjsonLine(message), () => resolve());
+      // A program that reads slowly holds up what it is sent.
+      if (output.writableLength <= MAX_UNSENT) resolve();
+    });
   const acp = new AcpConnection({ hub, send, ids: systemIds, log, version: CLI_VERSION, transport: 'stdio', agent });
   const lines = new LineSplitter({ maxLineBytes: LONGEST_LINE });
   await new Promise<void>((resolve) => {
@@ -36,3 +40,4 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
 
 /** A prompt may hold images. */
 const LONGEST_LINE = 16 * 1024 * 1024;
+const MAX_UNSENT = 256 * 1024;

@@ -1,3 +1,4 @@
+import { isPostgresUrl, shownPostgresUrl } from '@dragoman/core';
 import type { Server } from '@dragoman/server';
 import type { Context, ExitCode } from '../context.ts';
 import { checkNamedAgents } from '../doctor/agents.ts';
@@ -42,12 +43,17 @@ function greeting(server: Server, settings: ServeSettings, { folder, terminal }:
   const lines = [
     `Dragoman ${CLI_VERSION} listens at ${bold(server.url)}`,
     ...doorLines(server, folder),
-    `  data     ${config.store === 'memory' ? 'in memory, gone when it stops' : shortPath(folder, data)}`,
+    `  data     ${dataTold(config.store, shortPath(folder, data))}`,
     `  config   ${configTold(settings, folder)}`,
     `  agents   ${agents.length === 0 ? 'none yet' : agents.join(', ')}`,
     'Stop it with Ctrl-C.',
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function dataTold(store: string | undefined, data: string): string {
+  if (store === 'memory') return 'in memory, gone when it stops';
+  return store !== undefined && isPostgresUrl(store) ? `${shownPostgresUrl(store)}, keys and files in ${data}` : data;
 }
 
 function adminKeyLines(key: string): string {

@@ -76,7 +76,7 @@ test('a file that was asked for has to be there', () => {
 test.each([
   [{ DRAGOMAN_PORT: 'many' }, 'DRAGOMAN_PORT must be a whole number from 0 to 65535; got "many"'],
   [{ DRAGOMAN_PORT: '65536' }, 'DRAGOMAN_PORT must be a whole number from 0 to 65535; got "65536"'],
-  [{ DRAGOMAN_STORE: 'sqlight' }, 'DRAGOMAN_STORE must be sqlite or memory; got "sqlight"'],
+  [{ DRAGOMAN_STORE: 'sqlight' }, 'DRAGOMAN_STORE must be sqlite, memory or a postgres:// URL; got "sqlight"'],
 ])('%j is refused', (environment, message) => {
   expect(troubleWith({}, temporaryFolder(), environment)).toMatchObject({ code: 'bad_environment', message });
 });

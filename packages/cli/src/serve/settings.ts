@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isPostgresUrl } from '@dragoman/core';
 import { nearest } from '@dragoman/protocols';
-import { type Config, ConfigShape, readConfig } from '@dragoman/server';
+import { type Config, readConfig } from '@dragoman/server';
 import { asWord } from '../as-word.ts';
 import { PROGRAM } from '../command.ts';
 import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_HOST, DEFAULT_PORT, given, portIn } from '../environment.ts';
@@ -100,14 +101,14 @@ function flag(name: string, value: string | undefined): string {
 
 function storeIn(environment: Place['environment']): Config['store'] | undefined {
   const text = given(environment, 'DRAGOMAN_STORE');
-  const known = ConfigShape.properties.store.enum.find((name) => name === text);
-  if (text === undefined || known !== undefined) return known;
-  const close = nearest(text, ConfigShape.properties.store.enum);
+  if (text === undefined || STORES.includes(text) || isPostgresUrl(text)) return text;
+  const close = nearest(text, STORES);
   fail({
     code: 'bad_environment',
-    message: `DRAGOMAN_STORE must be ${ConfigShape.properties.store.enum.join(' or ')}; got ${JSON.stringify(text)}`,
+    message: `DRAGOMAN_STORE must be ${STORES.join(', ')} or a postgres:// URL; got ${JSON.stringify(text)}`,
     fixes: [close === undefined ? 'unset DRAGOMAN_STORE' : `did you mean ${close}?`],
   });
 }
 
+const STORES = ['sqlite', 'memory'];
 const NO_CONFIG = `no ${DEFAULT_CONFIG} in this folder; everything has its usual value`;

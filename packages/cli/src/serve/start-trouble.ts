@@ -1,3 +1,4 @@
+import { isPostgresUrl } from '@dragoman/core';
 import { asWord } from '../as-word.ts';
 import { PROGRAM } from '../command.ts';
 import { syntaxFault } from '../doctor/syntax-fault.ts';
@@ -39,7 +40,16 @@ export async function startTrouble(
           `or on all addresses: ${again} --host 0.0.0.0`,
         ],
       };
+    case 'store_unreachable':
+      return { code, message };
+    case 'vault_key':
+      return {
+        code,
+        message,
+        fixes: ['make one and keep it safe: export DRAGOMAN_VAULT_KEY=$(openssl rand -base64 32)'],
+      };
     case 'store_locked':
+      if (isPostgresUrl(settings.config.store ?? '')) return { code, message };
       return folderTaken(message, { settings, command });
     case 'store_damaged':
     case 'store_foreign':

@@ -1,5 +1,6 @@
 import type { ExecutionEvent } from '@dragoman/client';
 import type { ExecutionResult } from '@dragoman/protocols/a2e-workflow';
+import { PROGRAM } from '../command.ts';
 import { paint } from '../paint.ts';
 import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
@@ -24,6 +25,21 @@ export class ProgressPrinter {
       this.#clear();
       this.#open = `  … ${name}`;
       this.#terminal.out(this.#open);
+      return;
+    }
+    if (progress.event === 'question-asked') {
+      const { question_id: id, title } = progress.question;
+      this.#clear();
+      this.#terminal.out(
+        `  ? ${name}  ${visible(title)}\n    → answer it with: ${PROGRAM} questions answer ${visible(id)} …\n`,
+      );
+      return;
+    }
+    if (progress.event === 'question-resolved') {
+      const { state, answer } = progress.end;
+      this.#terminal.out(
+        `  ! ${name}  ${state}${answer === undefined ? '' : `: ${visible(answer.option_id ?? answer.action)}`}\n`,
+      );
       return;
     }
     this.#clear();

@@ -137,6 +137,7 @@ describe('an agent fails when it answers', () => {
       id: 'agent',
       url: new URL(`http://127.0.0.1:${port}`),
       clock: context.clock,
+      ids: context.ids,
       gate: open(port),
     });
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('it does not speak HTTP');
@@ -166,6 +167,7 @@ describe('an agent that cannot be reached', () => {
       id: 'agent',
       url: new URL(`http://127.0.0.1:${port}`),
       clock: context.clock,
+      ids: context.ids,
       gate: open(port),
     });
     expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({
@@ -181,6 +183,7 @@ describe('an agent that cannot be reached', () => {
       id: 'agent',
       url: new URL(`https://127.0.0.1:${port}`),
       clock: context.clock,
+      ids: context.ids,
       gate: open(port),
     });
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('TLS');
@@ -240,7 +243,14 @@ function open(port: number) {
 
 async function serving(listener: RequestListener) {
   const url = new URL(`http://127.0.0.1:${await listening(createServer(listener))}/`);
-  return httpAgent({ id: 'agent', url, clock: context.clock, gate: open(Number(url.port)), idleMs: 60_000 });
+  return httpAgent({
+    id: 'agent',
+    url,
+    clock: context.clock,
+    ids: context.ids,
+    gate: open(Number(url.port)),
+    idleMs: 60_000,
+  });
 }
 
 async function listening(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {

@@ -1,13 +1,22 @@
-import { encodeEnvelope, type Failure, failure, isPassingStatus, redacted, retryAfterMs } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  encodeEnvelope,
+  type Failure,
+  failure,
+  isPassingStatus,
+  redacted,
+  retryAfterMs,
+} from '@dragoman/protocols';
 import { connectFault } from '../gate/connect-fault.ts';
 import type { InboundAnswer, OutboundHeader } from '../gate/gate.ts';
 import { headerOf } from '../gate/header-of.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
-import type { Clock } from '../ports/ports.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf } from '../refusals/refused.ts';
 import { CredentialUse } from '../secrets/credential-use.ts';
 import { JsonReader } from '../worker-threads/json-reader.ts';
 import { type Agent, agentFailed } from './agent.ts';
+import { AgentQuestions } from './agent-questions.ts';
 import { credentialRefs, purposeOf, refusedRef } from './credential-refs.ts';
 import { ACCEPT, frameReaderFor, type ReadFrame } from './http-frames.ts';
 import { IdleTimer } from './idle-timer.ts';
@@ -23,6 +32,7 @@ export function httpAgent({
   url,
   headers = {},
   clock,
+  ids,
   gate,
   idleMs = TEN_MINUTES,
   reader = new JsonReader(),
@@ -38,21 +48,39 @@ export function httpAgent({
       const over = new AbortController();
       const signal = AbortSignal.any([call.signal, idle.signal, over.signal]);
       const frames = new RemoteFrames(envelope.request_id);
+      const post = (sent: E2AEnvelope) => ({
+        caller: call.principal.id,
+        purpose: purposeOf(envelope),
+        method: 'POST' as const,
+        url: url.href,
+        allowList: 'allow' as const,
+        headers: { ...headers, ...HEADERS, ...headersFor(refs) },
+        body: { bytes: Buffer.from(JSON.stringify(encodeEnvelope(sent))) },
+        signal,
+      });
+      const questions = new AgentQuestions({
+        envelope,
+        requestId: envelope.request_id,
+        call,
+        clock,
+        ids,
+        send: async (reply) => {
+          try {
+            const taken = await gate.request({ ...post(reply), timeoutMs: REPLY_MS, maxBytes: MOST_REPLIED });
+            for await (const _ of taken.body);
+          } catch (error) {
+            if (signal.aborted) return;
+            call.log.warn(
+              { agent: id, error: String(error) },
+              'the agent could not be sent the answer to its question',
+            );
+          }
+        },
+      });
       let hasAnswered = false;
       try {
-        const asked = gate.request({
-          caller: call.principal.id,
-          purpose: purposeOf(envelope),
-          method: 'POST',
-          url: url.href,
-          allowList: 'allow',
-          headers: { ...headers, ...HEADERS, ...headersFor(refs) },
-          body: { bytes: Buffer.from(JSON.stringify(encodeEnvelope(envelope))) },
-          // An answer may take as long as it goes on: it ends when nothing comes for a while, or when the call does.
-          timeoutMs: LONGEST_MS,
-          maxBytes: Number.POSITIVE_INFINITY,
-          signal,
-        });
+        // An answer may take as long as it goes on: it ends when nothing comes for a while, or when the call does.
+        const asked = gate.request({ ...post(envelope), timeoutMs: LONGEST_MS, maxBytes: Number.POSITIVE_INFINITY });
         const answer = await idle.watch(asked);
         hasAnswered = true;
         const refusal = await idle.watch(refusalOf(answer, clock.now()));
@@ -62,7 +90,7 @@ export function httpAgent({
         if (read === undefined) return yield agentFailed(wrongType(type));
         for await (const frame of read(idle.watchEach(answer.body), readFrame)) {
           const part = frames.receive(frame);
-          if (part !== undefined) yield part;
+          if (part !== undefined && !questions.take(part)) yield part;
           if (frames.ended) return;
         }
         const end = frames.end();
@@ -95,6 +123,7 @@ interface HttpAgentOptions {
   /** The operator's own, names in lower case. A credential that the caller refers to goes before one of them. */
   readonly headers?: Readonly<Record<string, OutboundHeader>>;
   readonly clock: Clock;
+  readonly ids: Pick<Ids, 'uuid'>;
   /** The way out, over which the agent's host can be reached. */
   readonly gate: NetworkGate;
   /** How long the agent may send nothing at all. */
@@ -146,5 +175,9 @@ function wrongType(contentType: string | undefined): string {
 
 const HEADERS = { 'content-type': 'application/json', accept: ACCEPT, 'accept-encoding': 'identity' };
 const MAX_EXCERPT = 1024;
+/** Of what it says to that, which nobody reads. */
+const MOST_REPLIED = 1024 * 1024;
+/** For the agent to take an answer. */
+const REPLY_MS = 30_000;
 const TEN_MINUTES = 600_000;
 const LONGEST_MS = 24 * 3_600_000;

@@ -62,10 +62,10 @@ const DRIVERS = {
   // A relative path is taken from where the server was started; a config file makes it absolute first.
   module: (id, definition) => loadModuleAgent({ id, path: needed(id, definition, 'module') }),
   http: async (id, definition, context) => {
-    const { clock, gate, reader } = context;
+    const { clock, ids, gate, reader } = context;
     const url = urlOf(id, definition, 'http');
     const headers = headersOf(id, definition, context);
-    return httpAgent({ id, url, headers, clock, reader, gate: gate.allowing([hostPortOf(url)]) });
+    return httpAgent({ id, url, headers, clock, ids, reader, gate: gate.allowing([hostPortOf(url)]) });
   },
   'e2a-ws': async (id, definition, context) => {
     if (definition.url !== undefined) {

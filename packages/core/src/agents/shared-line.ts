@@ -14,6 +14,7 @@ import type { Clock, Ids, Log } from '../ports/ports.ts';
 import type { AgentPush } from '../pushes/pushes.ts';
 import { type AgentPart, agentFailed } from './agent.ts';
 import { readAgentFrame } from './agent-frame.ts';
+import { AgentQuestions } from './agent-questions.ts';
 import { isConnectionEvent } from './connection-event.ts';
 import { Inbox } from './inbox.ts';
 import { LineIds } from './line-ids.ts';
@@ -74,6 +75,14 @@ export class SharedLine {
     const id = this.#lineIds.next(envelope.request_id);
     const inbox = new Inbox();
     const frames = new RemoteFrames(id);
+    const questions = new AgentQuestions({
+      envelope,
+      requestId: id,
+      call,
+      clock: this.#clock,
+      ids: this.#ids,
+      send: (reply) => this.#sender.send(encodeEnvelope(reply)),
+    });
     const { request_id: requestId, session_id: sessionId } = envelope;
     this.#inFlight.set(id, { inbox, sessionId, request: { owner: call.principal.id, requestId } });
     try {
@@ -83,7 +92,7 @@ export class SharedLine {
         this.#read(arrival.bytes);
         const part = 'end' in arrival ? frames.fail(arrival.end) : frames.receive(arrival.frame);
         if (part?.part === 'frame' && frames.ended) this.#answered++;
-        if (part !== undefined) yield part;
+        if (part !== undefined && !questions.take(part)) yield part;
       }
     } finally {
       this.#inFlight.delete(id);

@@ -1,6 +1,7 @@
 import { newEnvelope } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -153,7 +154,7 @@ test('an engine that stops has ended the agents that were replaced', async () =>
 
 test('what a server was in the middle of when it went down for days has its end read afterwards, not forgotten at once', async () => {
   const clock = new TestClock();
-  const store = memoryStore();
+  const earlier = rememberingHolds(memoryStore());
   const threeDaysAgo = clock.now().getTime() - 72 * 3_600_000;
   const row = {
     owner: 'ada',
@@ -167,9 +168,10 @@ test('what a server was in the middle of when it went down for days has its end 
     priority: 1,
   } as const;
   const key = (requestId: string) => ({ owner: 'ada', requestId });
-  await store.requests.accept({ ...row, requestId: 'ended' });
-  await store.requests.append(key('ended'), [{ sequence: 0, isFinal: true, text: '{}' }]);
-  await store.requests.accept({ ...row, requestId: 'interrupted' });
+  await earlier.requests.accept({ ...row, requestId: 'ended' });
+  await earlier.requests.append(heldOf(earlier, key('ended')), [{ sequence: 0, isFinal: true, text: '{}' }]);
+  await earlier.requests.accept({ ...row, requestId: 'interrupted' });
+  const store = nextProcess(earlier);
   const engine = new Engine({ store, clock, ids: new TestIds(), log });
   await engine.start();
   clock.pass(1000);

@@ -8,7 +8,9 @@ const effect = (name: string) => ({ kind: 'call', key: name, note: {} }) as cons
 async function begun() {
   const { executions: store } = memoryStore();
   const row = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
-  await store.accept(row);
+  const accepted = await store.accept(row);
+  if (accepted.repeat || accepted.held === null) throw new Error('it is not held');
+  const { held } = accepted;
   let appends = 0;
   const counting: typeof store = {
     ...store,
@@ -17,12 +19,12 @@ async function begun() {
       return store.append(to, effects);
     },
   };
-  return { store: counting, appends: () => appends };
+  return { store: counting, hold: async () => held, appends: () => appends };
 }
 
 test('nothing is written before it is needed, and then all of it at once', async () => {
-  const { store, appends } = await begun();
-  const journal = new EffectJournal({ key, store });
+  const { store, hold, appends } = await begun();
+  const journal = new EffectJournal({ key, hold, store });
   for (const name of ['a', 'b', 'c']) journal.add(effect(name));
   expect(appends()).toBe(0);
   await journal.flush();
@@ -36,8 +38,8 @@ test('nothing is written before it is needed, and then all of it at once', async
 });
 
 test('what comes while something is being written goes with the next', async () => {
-  const { store, appends } = await begun();
-  const journal = new EffectJournal({ key, store });
+  const { store, hold, appends } = await begun();
+  const journal = new EffectJournal({ key, hold, store });
   journal.add(effect('a'));
   const first = journal.flush();
   journal.add(effect('b'));
@@ -48,11 +50,11 @@ test('what comes while something is being written goes with the next', async () 
 });
 
 test('what an earlier process recorded is found, and counted on from', async () => {
-  const { store } = await begun();
-  const earlier = new EffectJournal({ key, store });
+  const { store, hold } = await begun();
+  const earlier = new EffectJournal({ key, hold, store });
   earlier.add(effect('a'));
   await earlier.flush();
-  const journal = new EffectJournal({ key, store, recorded: await store.effects(key) });
+  const journal = new EffectJournal({ key, hold, store, recorded: await store.effects(key) });
   expect(journal.find('call', 'a')).toMatchObject({ position: 0 });
   expect(journal.find('intent', 'a')).toBeUndefined();
   journal.add(effect('b'));
@@ -61,14 +63,14 @@ test('what an earlier process recorded is found, and counted on from', async () 
 });
 
 test('what cannot be written is told by every later flush, and nothing is written any more', async () => {
-  const { store, appends } = await begun();
-  await store.finish(key, [], { status: 'error', result: '{}', events: '[]', endedAt: 2 });
-  const journal = new EffectJournal({ key, store });
+  const { store, hold, appends } = await begun();
+  await store.finish(await hold(), [], { status: 'error', result: '{}', events: '[]', endedAt: 2 });
+  const journal = new EffectJournal({ key, hold, store });
   journal.add(effect('a'));
   journal.flushSoon();
-  await expect(journal.flush()).rejects.toThrow('not under way');
+  await expect(journal.flush()).rejects.toMatchObject({ code: 'not_held' });
   journal.add(effect('b'));
-  await expect(journal.flush()).rejects.toThrow('not under way');
-  await expect(journal.settle()).rejects.toThrow('not under way');
+  await expect(journal.flush()).rejects.toMatchObject({ code: 'not_held' });
+  await expect(journal.settle()).rejects.toMatchObject({ code: 'not_held' });
   expect(appends()).toBe(1);
 });

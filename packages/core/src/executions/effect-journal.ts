@@ -1,4 +1,5 @@
 import type { EffectKind, EffectRow, ExecutionKey, ExecutionStore } from '../store/executions.ts';
+import type { Held } from '../store/held.ts';
 
 /**
  * The effects of one execution: those an earlier process recorded, and those of this one on their way to the disk. Nothing
@@ -7,7 +8,7 @@ import type { EffectKind, EffectRow, ExecutionKey, ExecutionStore } from '../sto
 export class EffectJournal {
   readonly key: ExecutionKey;
   readonly #store: ExecutionStore;
-  readonly #before: (() => Promise<void>) | undefined;
+  readonly #hold: () => Promise<Held>;
   readonly #recorded = new Map<string, EffectRow>();
   #pending: PendingEffect[] = [];
   #pendingBytes = 0;
@@ -15,16 +16,21 @@ export class EffectJournal {
   #writing: Promise<void> | undefined;
   #broken: unknown;
 
-  constructor({ key, store, recorded = [], before }: EffectJournalOptions) {
+  constructor({ key, store, recorded = [], hold }: EffectJournalOptions) {
     this.key = key;
     this.#store = store;
-    this.#before = before;
+    this.#hold = hold;
     for (const effect of recorded) this.#recorded.set(nameOf(effect.kind, effect.key), effect);
     this.#next = (recorded.at(-1)?.position ?? -1) + 1;
   }
 
   find(kind: EffectKind, key: string): EffectRow | undefined {
     return this.#recorded.get(nameOf(kind, key));
+  }
+
+  /** The right to write to the execution. */
+  hold(): Promise<Held> {
+    return this.#hold();
   }
 
   /** The place of the next effect. */
@@ -72,8 +78,7 @@ export class EffectJournal {
     this.#pending = [];
     this.#pendingBytes = 0;
     try {
-      await this.#before?.();
-      await this.#store.append(this.key, batch.map(rowOf));
+      await this.#store.append(await this.#hold(), batch.map(rowOf));
     } catch (error) {
       this.#broken = error;
     } finally {
@@ -95,8 +100,8 @@ interface EffectJournalOptions {
   readonly store: ExecutionStore;
   /** What an earlier process left. */
   readonly recorded?: readonly EffectRow[];
-  /** Has to be done before anything is written. */
-  readonly before?: () => Promise<void>;
+  /** The right to write to it. It is recorded first where that was not needed before. */
+  readonly hold: () => Promise<Held>;
 }
 
 function rowOf({ effect: { kind, key, note, bytes }, position }: PendingEffect): EffectRow {

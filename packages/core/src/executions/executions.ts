@@ -28,6 +28,7 @@ import type {
   ExecutionSummary,
 } from '../store/executions.ts';
 import type { ForgettingStore, Removed } from '../store/forgetting.ts';
+import { type Claimed, claimAll, type Held } from '../store/held.ts';
 import type { LongText } from '../text/long-text.ts';
 import { everyHour } from '../time/every-hour.ts';
 import type { PurgeTime } from '../time/purge-time.ts';
@@ -102,10 +103,10 @@ export class Executions {
     this.#options = options;
     const { limits, runs, store } = options;
     runs.setLimit(LANE, limits.max_parallel);
-    runs.recovers<ExecutionRow>({
+    runs.recovers<Claimed<ExecutionRow>>({
       unfinished: () => this.#unfinished(),
-      nameOf: executionName,
-      resume: (row) => this.#resume(row),
+      nameOf: ({ row }) => executionName(row),
+      resume: (claimed) => this.#resume(claimed),
     });
     this.#budgets = {
       steps: limits.max_steps,
@@ -159,7 +160,7 @@ export class Executions {
       }
       const accepted = await this.#accept(row);
       if (!accepted.repeat) {
-        const live = new LiveExecution(row, principal, RECORDED);
+        const live = new LiveExecution(row, principal, Promise.resolve(accepted));
         live.requestId = requestId;
         return begunNow(this.#start(live, ready, place));
       }
@@ -260,15 +261,15 @@ export class Executions {
     });
   }
 
-  async #unfinished(): Promise<readonly ExecutionRow[]> {
+  async #unfinished(): Promise<readonly Claimed<ExecutionRow>[]> {
     await this.#options.storedData.sweep();
-    return this.#options.store.unfinished();
+    return claimAll((limit) => this.#options.store.claim(limit));
   }
 
-  async #resume(row: ExecutionRow): Promise<undefined> {
+  async #resume({ row, held }: Claimed<ExecutionRow>): Promise<undefined> {
     const principal = this.#options.principalNamed(row.owner);
-    if (principal === undefined) await this.#endAtOnce(row, failure('forbidden', {}, 'Its owner is gone.'));
-    else this.#start(new LiveExecution(row, principal, RECORDED));
+    if (principal === undefined) await this.#endAtOnce(row, held, failure('forbidden', {}, 'Its owner is gone.'));
+    else this.#start(new LiveExecution(row, principal, Promise.resolve({ repeat: false, held })));
   }
 
   #live(key: ExecutionKey): LiveExecution | undefined {
@@ -404,7 +405,7 @@ export class Executions {
       key: row,
       store,
       recorded: isFirst ? [] : await store.effects(row),
-      before: () => this.#late.now(live),
+      hold: () => this.#late.hold(live),
     });
     const secrets = new UsedSecrets(redactorFor);
     live.begin(journal, secrets);
@@ -429,7 +430,9 @@ export class Executions {
     if (live.reason === SUSPENDED) throw SUSPENDED;
     if (running.reason instanceof WaitsForPerson) {
       live.spentMs += clock.elapsed() - startedAt;
-      return new ParkedExecution(live, running.reason.asked, (effect) => store.append(row, [effect]));
+      return new ParkedExecution(live, running.reason.asked, async (effect) =>
+        store.append(await this.#late.hold(live), [effect]),
+      );
     }
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
@@ -456,10 +459,10 @@ export class Executions {
     }
   }
 
-  async #endAtOnce(row: ExecutionRow, why: Failure): Promise<void> {
+  async #endAtOnce(row: ExecutionRow, held: Held, why: Failure): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
     const result = resultText(row, failedRun(errorOf(why)), endedAt);
-    await this.#options.store.finish(row, [], { status: 'error', result, events: '[]', endedAt });
+    await this.#options.store.finish(held, [], { status: 'error', result, events: '[]', endedAt });
   }
 
   /** Whoever asks for one that runs must find it recorded. */
@@ -567,5 +570,4 @@ function outcomeOf(status: EndedRun['status']): string {
 const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
 const CANNOT_GO_ON = 'The execution cannot go on just now.';
-const RECORDED: Promise<ExecutionAccepted> = Promise.resolve({ repeat: false });
 const OVER = new Error('the execution is over');

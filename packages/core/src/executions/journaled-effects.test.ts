@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { ALL_PERMISSIONS } from '../call/principal.ts';
@@ -73,16 +74,17 @@ test('what was recorded for another computation is neither taken for this one no
 });
 
 /** An execution on a disk that records nothing until it answers. */
-async function begun(store = memoryStore()) {
+async function begun(store = rememberingHolds(memoryStore())) {
   const { executions } = store;
   await executions.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
+  const held = heldOf(store, key);
   const earlier = await executions.effects(key);
   let answer = () => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
   });
   if (earlier.length > 0) answer();
-  const held: typeof executions = {
+  const waiting: typeof executions = {
     ...executions,
     append: (...values) => answered.then(() => executions.append(...values)),
   };
@@ -95,7 +97,7 @@ async function begun(store = memoryStore()) {
       return { status: 200, contentType: null, bytes: new Uint8Array(0) };
     },
   } as unknown as ApiCalls;
-  const journal = new EffectJournal({ key, store: held, recorded: earlier });
+  const journal = new EffectJournal({ key, hold: async () => held, store: waiting, recorded: earlier });
   const effects = new JournaledEffects({
     secrets: new UsedSecrets(() => undefined),
     journal,

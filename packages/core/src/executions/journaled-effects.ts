@@ -127,7 +127,7 @@ export class JournaledEffects implements Effects {
     const json = await secrets.redactedBytes(write.json);
     await storedData.keep(
       { ...write, json },
-      { owner: context.principal.id, by: { key: journal.key, effects: [effect] } },
+      { owner: context.principal.id, by: { held: await journal.hold(), effects: [effect] } },
     );
   }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
@@ -37,11 +38,17 @@ test('a clock that was set back does not make it longer than was asked', async (
 
 /** An execution, and the processes it runs in one after the other. */
 async function begun() {
-  const { executions: store } = memoryStore();
+  const all = rememberingHolds(memoryStore());
+  const { executions: store } = all;
   await store.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
   const clock = new TestClock();
   const process = async (told = clock) => {
-    const journal = new EffectJournal({ key, store, recorded: await store.effects(key) });
+    const journal = new EffectJournal({
+      key,
+      hold: async () => heldOf(all, key),
+      store,
+      recorded: await store.effects(key),
+    });
     const context = { principal: ann, signal: new Ending(), deadline: Number.POSITIVE_INFINITY, hops: 0 };
     // Nothing is called or stored here.
     const unused = {

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/ports.ts';
 import type { ExecutionEnd, ExecutionRow, ExecutionStore } from '../store/executions.ts';
+import type { Held } from '../store/held.ts';
 import type { Plan } from '../workflow/plan.ts';
 import type { LiveExecution } from './live-execution.ts';
 
@@ -48,6 +49,14 @@ export class LateRecords {
     if (repeat) live.end(REPEATED);
   }
 
+  /** The right to write to it, once it is on the disk. */
+  async hold(live: LiveExecution): Promise<Held> {
+    await this.now(live);
+    const accepted = await live.recording;
+    if (accepted === undefined || accepted.repeat || accepted.held === null) throw REPEATED;
+    return accepted.held;
+  }
+
   /** Records its end, and with it the beginning where that is not there yet. Gives the earlier one that it turns out to repeat. */
   async end(live: LiveExecution, end: ExecutionEnd): Promise<ExecutionRow | undefined> {
     const { store, accept } = this.#options;
@@ -56,7 +65,7 @@ export class LateRecords {
     const accepted = await live.recording;
     if (isLate) this.#recent.add(live.name);
     if (accepted.repeat) return accepted.row;
-    if (!isLate) await store.finish(live.row, [], end);
+    if (accepted.held !== null && !isLate) await store.finish(accepted.held, [], end);
     return undefined;
   }
 

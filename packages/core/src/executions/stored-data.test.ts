@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -19,7 +20,7 @@ let position = 0;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'dragoman-stored-'));
-  store = memoryStore();
+  store = rememberingHolds(memoryStore());
   const row = { owner: 'ann', executionId: 'e1', digest: 'd', idempotencyKey: null, request: '{}' };
   await store.executions.accept({ ...row, acceptedAt: 1, end: null });
   data = new StoredData({
@@ -41,7 +42,10 @@ function keep(
 ): Promise<void> {
   const write = { operationId: 'keep', storage, key, json: new TextEncoder().encode(text), carries };
   const effect = { position: position++, key: `keep#${position}`, kind: 'store' as const, note: '{}', bytes: null };
-  return data.keep(write, { owner: 'ann', by: { key: { owner: 'ann', executionId: 'e1' }, effects: [effect] } });
+  return data.keep(write, {
+    owner: 'ann',
+    by: { held: heldOf(store, { owner: 'ann', executionId: 'e1' }), effects: [effect] },
+  });
 }
 
 const read = async (key: string, owner = 'ann') => {

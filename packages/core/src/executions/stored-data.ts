@@ -1,7 +1,8 @@
 import { failure } from '@dragoman/protocols';
 import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf, Refused } from '../refusals/refused.ts';
-import type { EffectRow, ExecutionKey, StoredDataStore, StoredInfo, StoredQuota } from '../store/executions.ts';
+import type { EffectRow, StoredDataStore, StoredInfo, StoredQuota } from '../store/executions.ts';
+import type { Held } from '../store/held.ts';
 import type { StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { FileStorage } from './file-storage.ts';
 
@@ -93,7 +94,7 @@ export class StoredData {
 }
 
 interface RecordedBy {
-  readonly key: ExecutionKey;
+  readonly held: Held;
   readonly effects: readonly EffectRow[];
 }
 

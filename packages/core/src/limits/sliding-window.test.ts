@@ -64,8 +64,11 @@ test('what an earlier process counted with a clock that was ahead stays counted,
   const rows = new Map<string, CounterRow>();
   const store: CounterStore = {
     load: async () => [...rows.values()],
-    save: async (saved) => {
-      for (const row of saved) rows.set(`${row.principal} ${row.name} ${row.slice}`, row);
+    add: async (added) => {
+      for (const row of added) {
+        const key = `${row.principal} ${row.name} ${row.slice}`;
+        rows.set(key, { ...row, count: row.count + (rows.get(key)?.count ?? 0) });
+      }
     },
   };
   const ahead = new TestClock('2026-03-30T12:00:00.000Z');
@@ -140,10 +143,10 @@ test('what one process counted, the next one knows', async () => {
   const clock = new TestClock();
   const first = new SlidingWindows({ clock });
   while (first.take('p', [minute]).allowed);
-  const saved: Parameters<Parameters<SlidingWindows['save']>[0]['save']>[0][number][] = [];
+  const saved: Parameters<Parameters<SlidingWindows['save']>[0]['add']>[0][number][] = [];
   const store = {
     load: async () => saved,
-    save: async (rows: readonly (typeof saved)[number][]) => void saved.push(...rows),
+    add: async (rows: readonly (typeof saved)[number][]) => void saved.push(...rows),
   };
   await first.save(store);
   const second = new SlidingWindows({ clock });
@@ -161,7 +164,7 @@ test('who has done nothing for long is forgotten, also for the next save', async
   const saved: string[] = [];
   await windows.save({
     load: async () => [],
-    save: async (rows) => void saved.push(...rows.map(({ principal }) => principal)),
+    add: async (rows) => void saved.push(...rows.map(({ principal }) => principal)),
   });
   expect(saved).toEqual(['late']);
 });

@@ -91,7 +91,8 @@ export class SlidingWindows {
       slices.counts.set(at, (slices.counts.get(at) ?? 0) + count);
       slices.summary = undefined;
       if (at === slice) continue;
-      slices.counts.set(slice, 0);
+      note(slices, slice, -count);
+      note(slices, at, count);
       this.#changed.add(slices);
     }
     return newest;
@@ -99,12 +100,14 @@ export class SlidingWindows {
 
   /** Writes what has changed since the last time. */
   async save(store: CounterStore): Promise<void> {
-    const rows: CounterRow[] = [];
-    for (const { principal, name, counts } of this.#changed) {
-      for (const [slice, count] of counts) rows.push({ principal, name, slice, count });
-    }
+    const changed = [...this.#changed];
     this.#changed.clear();
-    if (rows.length > 0) await store.save(rows, this.#now() - LONGEST_MS);
+    const rows = changed.flatMap((slices) => {
+      const { principal, name, unsaved } = slices;
+      slices.unsaved = new Map();
+      return [...unsaved].map(([slice, count]): CounterRow => ({ principal, name, slice, count }));
+    });
+    if (rows.length > 0) await store.add(rows, this.#now() - LONGEST_MS);
   }
 
   #states(principal: string, windows: readonly Window[], now: number): Mutable<WindowState>[] {
@@ -138,7 +141,7 @@ export class SlidingWindows {
     }
     let slices = names.get(name);
     if (slices === undefined) {
-      slices = { principal, name, counts: new Map(), summary: undefined };
+      slices = { principal, name, counts: new Map(), unsaved: new Map(), summary: undefined };
       names.set(name, slices);
     }
     return slices;
@@ -150,6 +153,8 @@ interface Slices {
   readonly principal: string;
   readonly name: string;
   readonly counts: Map<number, number>;
+  /** What was added since the last save. */
+  unsaved: Map<number, number>;
   /** Of the slice that was current when somebody asked last. */
   summary: Summary | undefined;
 }
@@ -200,6 +205,7 @@ function addOne(slices: Slices, window: Window, now: number): void {
   const { counts, summary } = slices;
   const slice = sliceAt(window, now);
   counts.set(slice, (counts.get(slice) ?? 0) + 1);
+  note(slices, slice, 1);
   if (summary?.current === slice) {
     summary.inside += 1;
     summary.newest = Math.max(summary.newest, slice);
@@ -207,6 +213,10 @@ function addOne(slices: Slices, window: Window, now: number): void {
   }
   if (counts.size > SLICES * 2)
     for (const old of counts.keys()) if (old < now - window.seconds * 1000 * 2) counts.delete(old);
+}
+
+function note({ unsaved }: Slices, slice: number, count: number): void {
+  unsaved.set(slice, (unsaved.get(slice) ?? 0) + count);
 }
 
 function sliceWidth(window: Window): number {

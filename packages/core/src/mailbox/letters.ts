@@ -7,6 +7,7 @@ import type { Outbox } from '../outbox/outbox.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { Refused } from '../refusals/refused.ts';
 import type { Reading } from '../runs/reading.ts';
+import { claimAll } from '../store/held.ts';
 import { patiently } from '../store/patiently.ts';
 import type { NewDelivery, NewLetter, RequestRow, Store, ThreadMessage } from '../store/store.ts';
 import {
@@ -66,7 +67,7 @@ export class Letters {
   /** Takes up what an earlier process left. */
   async start(): Promise<void> {
     const { store, engine } = this.#options;
-    for (const letter of await store.threads.pending()) {
+    for (const letter of await claimAll((limit) => store.threads.claim(limit))) {
       const row = await store.requests.find(letter);
       const asked = row === undefined ? undefined : askedIn(row);
       if (asked === undefined) await store.threads.drop(letter);

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { systemClock } from '../../test-support/system-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -78,16 +78,6 @@ async function deliveredBeside({
   const log = new SilentLog();
   const gate = openGate({ clock: systemClock, log, callbacks: [...living, ...dead] });
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
-  const outbox = new Outbox({
-    store: store.outbox,
-    gate,
-    keys,
-    clock: systemClock,
-    ids: new TestIds(),
-    log,
-    isRegistered: () => false,
-    settings: { timeoutMs: 3_600_000 },
-  });
   // The dead ones first in line, where they could do harm.
   const places = [...dead, ...living];
   for (let number = 0; number < callbacks; number += 1) {
@@ -105,6 +95,16 @@ async function deliveredBeside({
     });
   }
   const wanted = Array.from({ length: callbacks }).filter((_, n) => n % places.length >= dead.length).length;
+  const outbox = new Outbox({
+    store: nextProcess(store).outbox,
+    gate,
+    keys,
+    clock: systemClock,
+    ids: new TestIds(),
+    log,
+    isRegistered: () => false,
+    settings: { timeoutMs: 3_600_000 },
+  });
   received = 0;
   await outbox.start();
   while (received < wanted) await systemClock.wait(5);

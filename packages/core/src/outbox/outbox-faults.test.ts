@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -139,8 +139,10 @@ describe('a callback whose body is damaged on the disk', () => {
 test('a callback whose address is damaged on the disk goes nowhere after a restart, and is a dead letter with its reason', async () => {
   await outbox.stop({ drainMs: 0 });
   for (const id of ['damaged', 'whole']) await add(id);
-  const { due } = store.outbox;
-  store.outbox.due = async () => (await due()).map((row) => (row.id === 'damaged' ? { ...row, isDamaged: true } : row));
+  store = nextProcess(store);
+  const { claim } = store.outbox;
+  store.outbox.claim = async (limit) =>
+    (await claim(limit)).map((row) => (row.id === 'damaged' ? { ...row, isDamaged: true } : row));
   outbox = openOutbox();
   await outbox.start();
   await turns();

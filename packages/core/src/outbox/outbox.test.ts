@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { failure } from '@dragoman/protocols';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -203,12 +203,19 @@ describe('a callback that fails', () => {
   });
 });
 
+/** Starts as the next process does, which takes up what this one left. */
+async function startNext(): Promise<void> {
+  store = nextProcess(store);
+  outbox = opened();
+  await outbox.start();
+}
+
 describe('what expires', () => {
   test('before its turn is never sent', async () => {
     const expiresAt = clock.now().getTime() + 500;
     await store.outbox.add(delivery({ expiresAt }));
     clock.jump(500);
-    await outbox.start();
+    await startNext();
     await quiet();
     expect([sent.length, await stateOf()]).toEqual([0, 'dead']);
     expect(await store.outbox.find('cb-1')).toMatchObject({
@@ -564,8 +571,10 @@ describe('while the disk is slow', () => {
     const { delivered, failed } = store.outbox;
     store.outbox.delivered = (...values) => slow.then(() => delivered(...values));
     store.outbox.failed = (...values) => slow.then(() => failed(...values));
-    outbox = opened({ perHost: 1, ...settings });
     for (const id of ['cb-1', 'cb-2']) await store.outbox.add(delivery({ id }));
+    const { claim } = nextProcess(store).outbox;
+    store.outbox.claim = claim;
+    outbox = opened({ perHost: 1, ...settings });
     await outbox.start();
     // Nothing here takes longer than a turn or two.
     for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -596,7 +605,7 @@ describe('a start', () => {
   test('after the wall clock was set back far waits no longer than the longest pause', async () => {
     await store.outbox.add(delivery());
     clock.jump(-10 * ONE_DAY);
-    await outbox.start();
+    await startNext();
     await pass(3_599_999);
     expect(sent).toHaveLength(0);
     await pass(1);
@@ -606,6 +615,7 @@ describe('a start', () => {
   test('sends what was admitted before it once', async () => {
     const row = delivery();
     await store.outbox.add(row);
+    store.outbox.claim = nextProcess(store).outbox.claim;
     outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
     await outbox.start();
     await quiet();
@@ -621,8 +631,7 @@ describe('a start', () => {
     await outbox.stop({ drainMs: 0 });
     sent.length = 0;
     answers = [200];
-    outbox = opened();
-    await outbox.start();
+    await startNext();
     await quiet();
     expect([await stateOf('waiting'), await stateOf('paused'), sent.length]).toEqual(['delivered', 'due', 1]);
     await pass(1000);

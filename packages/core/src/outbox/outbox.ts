@@ -5,6 +5,7 @@ import type { Gate } from '../gate/gate.ts';
 import { KnownUrls } from '../gate/known-urls.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { failureOf, refuse } from '../refusals/refused.ts';
+import { claimAll } from '../store/held.ts';
 import { patiently } from '../store/patiently.ts';
 import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -82,7 +83,7 @@ export class Outbox {
   /** Takes up what an earlier process left. */
   async start(): Promise<void> {
     const { store, clock, log, purgeTime = new PurgeTime({ clock, log }) } = this.#options;
-    for (const due of await store.due()) this.admit(due);
+    for (const due of await claimAll((limit) => store.claim(limit))) this.admit(due);
     const { keepMs } = this.#settings;
     const purge = () => {
       const ended = purgeTime.now() - keepMs;

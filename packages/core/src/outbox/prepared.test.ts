@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -59,9 +59,10 @@ async function start(count: number, { body = '{}', hosts = 1, settings = {} }: S
   for (let number = 1; number <= count; number += 1) {
     await store.outbox.add({ ...callback(number, `${number % hosts}.example`), body });
   }
+  const { outbox: rows } = nextProcess(store);
   const log = new SilentLog();
   const keys = new SigningKeys({ store: store.outbox, signatures, log });
-  const parts = { store: store.outbox, gate, keys, clock, ids: new TestIds(), log };
+  const parts = { store: { ...store.outbox, claim: rows.claim }, gate, keys, clock, ids: new TestIds(), log };
   outbox = new Outbox({ ...parts, isRegistered: () => false, settings });
   await outbox.start();
 }

@@ -1,6 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, newEnvelope } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -19,8 +19,8 @@ const bob: Principal = { ...ada, id: 'bob' };
 const DONE = { is_final: true, body: { result: { content: 'done' } } };
 
 /** An agent that works on one request at a time, and on the first until it is let go. */
-function setUp() {
-  const [store, clock, ids, log] = [memoryStore(), new TestClock(), new TestIds(), new SilentLog()];
+function setUp(store = memoryStore()) {
+  const [clock, ids, log] = [new TestClock(), new TestIds(), new SilentLog()];
   const table = new RunTable({ clock });
   table.setLimit('agent', 1);
   const runs = new Runs({ store, clock, ids, log, table });
@@ -103,7 +103,7 @@ test('so does one that is known by its idempotency key alone: it is judged as ev
 });
 
 test('what was accepted before a restart waits, however many there are', async () => {
-  const { store, table, runs, recover, letGo } = setUp();
+  const store = memoryStore();
   const keys = Array.from({ length: 1_500 }, (_, index) => ({ owner: 'ada', requestId: `r${index}` }));
   for (const key of keys) {
     const envelope = envelopeRecord(ask(key.requestId));
@@ -117,6 +117,7 @@ test('what was accepted before a restart waits, however many there are', async (
     };
     await store.requests.accept({ ...key, ...rest, envelope, state: 'accepted' });
   }
+  const { table, runs, recover, letGo } = setUp(nextProcess(store));
   await recover();
   expect(table.load.request.waiting).toBe(1_499);
   letGo();

@@ -60,7 +60,8 @@ async function startRun(): Promise<Run> {
 async function countedRun(): Promise<{ run: Run; asked: number[] }> {
   const { requests } = memoryStore();
   const row = { ...KEY, agentId: 'a', sessionId: null, idempotencyKey: null, envelope: '{}', acceptedAt: 1 };
-  await requests.accept({ ...row, state: 'started', expiresAt: null, priority: 1 });
+  const accepted = await requests.accept({ ...row, state: 'started', expiresAt: null, priority: 1 });
+  const held = 'held' in accepted ? accepted.held : null;
   const asked: number[] = [];
   const store: typeof requests = {
     ...requests,
@@ -76,7 +77,7 @@ async function countedRun(): Promise<{ run: Run; asked: number[] }> {
     what: 'an answer',
   };
   return {
-    run: new Run({ key: KEY, agentId: 'a', store, pages: new JournalPages(store), counts: new RunCounts(), patience }),
+    run: new Run({ key: KEY, held, agentId: 'a', store, pages: new JournalPages(store), counts: new RunCounts(), patience }),
     asked,
   };
 }

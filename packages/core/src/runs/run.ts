@@ -1,6 +1,6 @@
 import { answerEnd, type E2AResponse, questionEndIn } from '@dragoman/protocols';
 import { type Patience, patiently } from '../store/patiently.ts';
-import type { FrameRow, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
+import type { FrameRow, Held, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
 import { afterPromises } from './after-promises.ts';
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
@@ -16,6 +16,7 @@ import { outcomeOfFrame, type RunCounts } from './run-counts.ts';
  */
 export class Run implements FrameSource {
   readonly key: RequestKey;
+  #held: Held | null;
   readonly #store: RequestStore;
   readonly #pages: JournalPages;
   readonly #agentId: string;
@@ -42,8 +43,9 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, agentId, store, pages, counts, patience, onFrame, from = 0, isRecorded = true }: RunOptions) {
+  constructor({ key, held, agentId, store, pages, counts, patience, onFrame, from = 0 }: RunOptions) {
     this.key = key;
+    this.#held = held;
     this.#agentId = agentId;
     this.#store = store;
     this.#pages = pages;
@@ -53,7 +55,7 @@ export class Run implements FrameSource {
     this.#given = from;
     this.#durable = from;
     this.#tailStart = from;
-    if (!isRecorded) this.#recording = new Latch();
+    if (held === null) this.#recording = new Latch();
   }
 
   /** The sequence the next frame must have. */
@@ -99,6 +101,12 @@ export class Run implements FrameSource {
     await this.#flushing;
   }
 
+  /** Records that an agent works on it from now on. */
+  async start(): Promise<void> {
+    const held = this.#requireHeld();
+    await patiently(() => this.#store.start(held), this.#patience);
+  }
+
   /** The whole answer, when it has been given by now, for who records it together with its request. */
   takeAnswer(): readonly FrameRow[] | undefined {
     if (this.#recording === undefined || !this.answered) return undefined;
@@ -108,8 +116,9 @@ export class Run implements FrameSource {
     return this.#taken.batch;
   }
 
-  /** The request is on the disk, with the answer that was taken. */
-  recorded(): void {
+  /** The request is on the disk, with the answer that was taken. `held` is null when that was all of it. */
+  recorded(held: Held | null): void {
+    this.#held = held;
     if (this.#taken !== undefined) this.#land(this.#taken.batch, this.#taken.size);
     this.#recording?.open();
     this.#recording = undefined;
@@ -171,7 +180,13 @@ export class Run implements FrameSource {
   }
 
   #append(batch: readonly FrameRow[]): Promise<void> {
-    return patiently(() => this.#store.append(this.key, batch), this.#patience);
+    const held = this.#requireHeld();
+    return patiently(() => this.#store.append(held, batch), this.#patience);
+  }
+
+  #requireHeld(): Held {
+    if (this.#held === null) throw new Error(`request ${this.key.requestId} is not held`);
+    return this.#held;
   }
 
   #count(frames: number): void {
@@ -204,6 +219,8 @@ export interface RunOptions {
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;
+  /** Null for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
+  readonly held: Held | null;
   /** Who answers. */
   readonly agentId: string;
   readonly store: RequestStore;
@@ -214,8 +231,6 @@ export interface RunOptions {
   readonly patience: Patience;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
-  /** False for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
-  readonly isRecorded?: boolean;
 }
 
 /** A request that asks a question, or goes on after one, is listed with that time. */

@@ -1,6 +1,6 @@
 import { type E2AEnvelope, type E2AResponse, FrameOrder, newEnvelope } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -300,13 +300,18 @@ describe('after a restart', () => {
     );
     await first.open(ask('started'))[Symbol.asyncIterator]().next();
     void first.open(ask('waiting'))[Symbol.asyncIterator]().next();
-    await expect.poll(async () => (await first.store.requests.unfinished()).length).toBe(2);
+    await expect
+      .poll(
+        async () =>
+          (await first.store.requests.list({ progress: ['accepted', 'started', 'answering'], limit: 9 })).total,
+      )
+      .toBe(2);
 
     const second = setUp(
       async function* () {
         return { content: 'late' };
       },
-      { store: first.store },
+      { store: nextProcess(first.store) },
     );
     await second.recover();
     const interrupted = await all(second.runs.read({ owner: 'ada', requestId: 'started' }, -1));
@@ -333,10 +338,10 @@ test('what waits for its turn when the patience of a stop is over is answered af
   await runs.table.drain(0);
   expect((await running).at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
   expect(await waiting).toMatchObject({ code: 'busy', retryable: true, details: { retry_after: 5 } });
-  expect(await store.requests.unfinished()).toMatchObject([{ requestId: 'waiting', state: 'accepted' }]);
+  expect(await store.requests.find({ owner: 'ada', requestId: 'waiting' })).toMatchObject({ state: 'accepted' });
   expect(asked).toEqual(['for ever']);
 
-  const next = setUp(agent, { store });
+  const next = setUp(agent, { store: nextProcess(store) });
   await next.recover();
   const frames = await all(next.runs.read({ owner: 'ada', requestId: 'waiting' }, -1));
   inOrder(frames);
@@ -542,7 +547,7 @@ describe('while the store refuses', () => {
     await expect(heard).rejects.toBe(full);
 
     state.refuses = false;
-    const next = setUp(twoWords, { store });
+    const next = setUp(twoWords, { store: nextProcess(store) });
     await next.recover();
     const frames = await all(next.runs.read({ owner: 'ada', requestId: 'r1' }, -1));
     inOrder(frames);

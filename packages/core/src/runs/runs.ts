@@ -5,8 +5,9 @@ import { allows } from '../call/principal.ts';
 import { unlessAborted } from '../ending/until-aborted.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../refusals/refused.ts';
-import { type Patience, patiently } from '../store/patiently.ts';
-import type { Accepted, FrameRow, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
+import { claimAll } from '../store/held.ts';
+import type { Patience } from '../store/patiently.ts';
+import type { Accepted, Claimed, FrameRow, Held, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { afterPromises } from './after-promises.ts';
 import { arrivalText } from './arrival.ts';
 import { withoutCallerSecrets } from './caller-secrets.ts';
@@ -163,7 +164,7 @@ export class Runs {
       if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
       else if (place.isRefused) await this.#refuseUnlessKnown(row, tooMany(row.agentId));
       if (place.hasSlot && this.#mayStartEarly(row, call)) {
-        early = this.#begin(row, envelope, call, answer, { place, isRecorded: false });
+        early = this.#begin({ row, held: null }, envelope, call, answer, place);
       }
       const accepted = await (early === undefined
         ? this.#store.requests.accept(row, recordedWith)
@@ -173,8 +174,9 @@ export class Runs {
         const { source_protocol: protocol } = envelope.provenance;
         this.table.counts.acceptRequest({ protocol, agentId: row.agentId });
         call.beside?.onAccepted?.(row, { isRepeat: false });
-        early?.run.recorded();
-        const live = early ?? this.#begin(row, envelope, call, answer, { place });
+        const { held } = accepted;
+        early?.run.recorded(held);
+        const live = early ?? this.#begin({ row, held }, envelope, call, answer, place);
         if (admission.endsUnread === true) this.#endUnread(live, call.signal);
         return live.run;
       }
@@ -311,24 +313,25 @@ export class Runs {
    * What an earlier process accepted but never started runs after a restart; what it started and cannot continue ends with
    * `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process.
    */
-  recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<RequestRow> {
+  recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
     return {
-      unfinished: () => this.#store.requests.unfinished(),
-      nameOf: requestName,
-      resume: async (row) => {
+      unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)),
+      nameOf: ({ row }) => requestName(row),
+      resume: async (claimed) => {
+        const { row } = claimed;
         const envelope = recordedEnvelope(row.envelope);
         const call = callFor(row);
         if (row.state !== 'accepted' || call === undefined) {
-          return { ended: this.#endInterrupted(row, envelope, await this.#framesOf(row)) };
+          return { ended: this.#endInterrupted(claimed, envelope, await this.#framesOf(row)) };
         }
-        this.#begin(row, envelope, call, answer);
+        this.#begin(claimed, envelope, call, answer);
         return undefined;
       },
     };
   }
 
-  #endInterrupted(row: RequestRow, envelope: E2AEnvelope, from: number): Promise<void> {
-    const run = new Run({ key: row, agentId: row.agentId, ...this.#runParts, from });
+  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, from: number): Promise<void> {
+    const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, from });
     const live = new LiveRequest(row, run);
     const end = async () => {
       try {
@@ -342,13 +345,13 @@ export class Runs {
   }
 
   #begin(
-    row: RequestRow,
+    { row, held }: { readonly row: RequestRow; readonly held: Held | null },
     envelope: E2AEnvelope,
     call: Call,
     answer: Handler,
-    { place, isRecorded = true }: { readonly place?: RunPlace; readonly isRecorded?: boolean } = {},
+    place?: RunPlace,
   ): LiveRequest {
-    const live = new LiveRequest(row, new Run({ key: row, agentId: row.agentId, ...this.#runParts, isRecorded }));
+    const live = new LiveRequest(row, new Run({ key: row, held, agentId: row.agentId, ...this.#runParts }));
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
     const work = () =>
@@ -370,7 +373,7 @@ export class Runs {
         await this.table.turn(live, request, this.#heldFor(row));
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
-        await patiently(() => this.#store.requests.start(row), this.#patience);
+        await run.start();
       }
       live.insert = (given) => {
         run.give(secrets.frame(this.#maker(envelope, run.next).frame(given)));

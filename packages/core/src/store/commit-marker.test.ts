@@ -60,7 +60,7 @@ describe('a database', () => {
       });
     }
     await using store = await open({ acceptLoss: true });
-    expect(await store.requests.unfinished()).toMatchObject([{ requestId: 'one' }]);
+    expect(await store.requests.claim(10)).toMatchObject([{ row: { requestId: 'one' } }]);
   });
 
   test('whose loss was accepted once opens without a word afterwards', async () => {

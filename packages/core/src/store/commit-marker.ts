@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { countOf } from './sql/commits.ts';
 import { DATABASE } from './sqlite-database.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
@@ -81,11 +82,6 @@ export function refuseMissing(folder: string): void {
     `${join(folder, DATABASE)} is missing or empty, but ${left.join(', ')} ${left.length === 1 ? 'is' : 'are'} still there. ` +
       'Restore a backup of the database. Continuing starts with an empty one.',
   );
-}
-
-export function countOf(database: Database): number {
-  const { count } = database.prepare('SELECT count FROM commits').get() as { count: number };
-  return count;
 }
 
 /** In bytes; in entries, of a folder. */

@@ -12,13 +12,13 @@ export function describeCounters(name: string, open: () => Promise<Store>): void
 
     afterEach(() => store[Symbol.asyncDispose]());
 
-    test('are set, not added, and old slices are dropped', async () => {
+    test('are added up, and old slices are dropped', async () => {
       const count = (slice: number, value: number) => ({ principal: 'ann', name: 'requests', slice, count: value });
-      await store.counters.save([count(100, 1), count(200, 2)], 0);
-      await store.counters.save([count(200, 5), count(300, 1)], 200);
-      expect(await store.counters.load(0)).toEqual([count(200, 5), count(300, 1)]);
+      await store.counters.add([count(100, 1), count(200, 2)], 0);
+      await store.counters.add([count(200, 5), count(300, 1)], 200);
+      expect(await store.counters.load(0)).toEqual([count(200, 7), count(300, 1)]);
       expect(await store.counters.load(300)).toEqual([count(300, 1)]);
-      await store.counters.save([], 1_000);
+      await store.counters.add([], 1_000);
       expect(await store.counters.load(0)).toEqual([]);
     });
 
@@ -26,7 +26,7 @@ export function describeCounters(name: string, open: () => Promise<Store>): void
       const rows = ['ann', 'bob'].flatMap((principal) =>
         ['calls', 'requests'].map((name, index) => ({ principal, name, slice: 100, count: index })),
       );
-      await store.counters.save(rows, 0);
+      await store.counters.add(rows, 0);
       expect(await store.counters.load(0)).toEqual(rows);
     });
   });

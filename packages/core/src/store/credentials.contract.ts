@@ -17,8 +17,8 @@ export function describeCredentialStore(name: string, open: () => Promise<Store>
     });
 
     test('rows come back field by field, by id, with the newest seal', async () => {
-      await store.credentials.put([row({ credentialId: 'b' })], seal('1'));
-      await store.credentials.put([row({ credentialId: 'a', description: 'für alle' })], seal('2'));
+      await store.credentials.put([row({ credentialId: 'b' })], seal('1'), null);
+      await store.credentials.put([row({ credentialId: 'a', description: 'für alle' })], seal('2'), '1');
       expect(await store.credentials.list()).toEqual([
         row({ credentialId: 'a', description: 'für alle' }),
         row({ credentialId: 'b' }),
@@ -27,24 +27,34 @@ export function describeCredentialStore(name: string, open: () => Promise<Store>
     });
 
     test('a row of the same id is replaced whole', async () => {
-      await store.credentials.put([row()], seal('1'));
+      await store.credentials.put([row()], seal('1'), null);
       const next = row({ version: 2, type: 'password', hosts: '[]', places: '["body"]', nonce: 'n2', sealed: 's2' });
-      await store.credentials.put([next], seal('2'));
+      await store.credentials.put([next], seal('2'), '1');
       expect(await store.credentials.list()).toEqual([next]);
     });
 
     test('a removed row is gone, and the seal is the new one', async () => {
-      await store.credentials.put([row({ credentialId: 'a' }), row({ credentialId: 'b' })], seal('1'));
-      await store.credentials.remove('a', seal('2'));
+      await store.credentials.put([row({ credentialId: 'a' }), row({ credentialId: 'b' })], seal('1'), null);
+      await store.credentials.remove('a', seal('2'), '1');
       expect((await store.credentials.list()).map(({ credentialId }) => credentialId)).toEqual(['b']);
       expect(await store.credentials.seal()).toEqual(seal('2'));
     });
 
     test('when one row cannot be kept, none is, and the seal stays', async () => {
-      await store.credentials.put([row({ credentialId: 'a' })], seal('1'));
+      await store.credentials.put([row({ credentialId: 'a' })], seal('1'), null);
       const bad = row({ credentialId: 'b', description: 'a\0b' });
-      await expect(store.credentials.put([row({ credentialId: 'c' }), bad], seal('2'))).rejects.toThrow('NUL');
+      await expect(store.credentials.put([row({ credentialId: 'c' }), bad], seal('2'), '1')).rejects.toThrow('NUL');
       expect((await store.credentials.list()).map(({ credentialId }) => credentialId)).toEqual(['a']);
+      expect(await store.credentials.seal()).toEqual(seal('1'));
+    });
+
+    test('a seal takes the place of the one that was read, and of no other', async () => {
+      expect(await store.credentials.put([row()], seal('2'), '1')).toBe(false);
+      expect(await store.credentials.put([row()], seal('1'), null)).toBe(true);
+      expect(await store.credentials.put([row({ credentialId: 'b' })], seal('2'), null)).toBe(false);
+      expect(await store.credentials.put([row({ credentialId: 'b' })], seal('3'), '2')).toBe(false);
+      expect(await store.credentials.remove('a', seal('3'), '2')).toBe(false);
+      expect(await store.credentials.list()).toEqual([row()]);
       expect(await store.credentials.seal()).toEqual(seal('1'));
     });
 

@@ -41,9 +41,13 @@ export interface ReceiptRow {
 export interface CredentialStore {
   list(): Promise<CredentialRow[]>;
   seal(): Promise<VaultSeal | undefined>;
-  /** Rows and the seal over all that is there then, in one commit. */
-  put(rows: readonly CredentialRow[], seal: VaultSeal): Promise<void>;
-  remove(credentialId: string, seal: VaultSeal): Promise<void>;
+  /**
+   * Rows and the seal over all that is there then, in one commit. `previous` is the `mac` of the seal it takes the place of, null for
+   * the first. False, and nothing is changed, when another seal is there.
+   */
+  put(rows: readonly CredentialRow[], seal: VaultSeal, previous: string | null): Promise<boolean>;
+  /** The same. */
+  remove(credentialId: string, seal: VaultSeal, previous: string | null): Promise<boolean>;
   addReceipts(rows: readonly ReceiptRow[]): Promise<void>;
   /** Newest first. */
   receipts(credentialId: string, limit: number): Promise<ReceiptRow[]>;

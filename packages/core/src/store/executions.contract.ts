@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { sharedStore } from '../../test-support/shared-store.ts';
+import { heldOf } from '../../test-support/held-runs.ts';
+import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import { longBetween, SLICE, sharedBytes, stringOf } from '../text/long-text.ts';
 import type { EffectRow, ExecutionEnd, ExecutionPageQuery, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
 
 /** What every store must do for executions and what they keep. `open` gives a fresh, empty one. */
-export function describeExecutions(name: string, open: () => Promise<Store>): void {
+export function describeExecutions(name: string, open: OpenStore): void {
   describe(`executions in ${name}`, () => {
     let store: Store;
     let owner = '';
@@ -20,11 +21,11 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
     describe('accepting', () => {
       test('one that has ended already is recorded with its end, once, and never under way', async () => {
         const row = { ...execution(), end: END };
-        expect(await store.executions.accept(row)).toEqual({ repeat: false });
+        expect(await store.executions.accept(row)).toMatchObject({ repeat: false });
         expect(await store.executions.find(row)).toEqual(row);
-        expect(await store.executions.unfinished()).toEqual([]);
+        expect(await store.executions.list(owner, { ...ALL, status: 'running' })).toEqual([]);
         expect(await store.executions.accept({ ...row, end: null })).toEqual({ repeat: true, row });
-        await expect(store.executions.finish(row, [], END)).rejects.toThrow('is not under way');
+        await expect(store.executions.finish(heldOf(store, row), [], END)).rejects.toMatchObject({ code: 'not_held' });
       });
 
       test.each([
@@ -37,7 +38,7 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         const later = execution({ executionId: `${name}-later` });
         await store.executions.accept(atOnce);
         await store.executions.accept(later);
-        await store.executions.finish(later, [], end);
+        await store.executions.finish(heldOf(store, later), [], end);
         for (const row of [atOnce, later]) {
           const found = (await store.executions.find(row))?.end;
           expect(found).toMatchObject({ status: END.status, events: END.events, endedAt: END.endedAt });
@@ -47,7 +48,7 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
 
       test('what was accepted is found, field by field, and under way', async () => {
         const row = execution({ idempotencyKey: 'k', request: '{"workflow":"é\\u0000"}' });
-        expect(await store.executions.accept(row)).toEqual({ repeat: false });
+        expect(await store.executions.accept(row)).toMatchObject({ repeat: false });
         expect(await store.executions.find(row)).toEqual(row);
       });
 
@@ -55,7 +56,7 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         const row = execution();
         await store.executions.accept(row);
         expect(await store.executions.accept({ ...row, digest: 'other' })).toEqual({ repeat: true, row });
-        await store.executions.finish(row, [], END);
+        await store.executions.finish(heldOf(store, row), [], END);
         expect(await store.executions.accept(row)).toEqual({ repeat: true, row: { ...row, end: END } });
       });
 
@@ -65,7 +66,7 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         await store.executions.accept(mine);
         await store.executions.accept(theirs);
         await store.executions.accept(execution({ executionId: 'other' }));
-        await store.executions.finish(mine, [], END);
+        await store.executions.finish(heldOf(store, mine), [], END);
         expect(await store.executions.named('by-name')).toEqual([theirs, { ...mine, end: END }]);
         expect(await store.executions.named('nobody has it')).toEqual([]);
       });
@@ -83,7 +84,7 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
       test('two owners with the same id have two executions, and neither sees the other', async () => {
         const mine = execution();
         const theirs = execution({ owner: `${owner}-other`, digest: 'theirs' });
-        expect(await Promise.all([store.executions.accept(mine), store.executions.accept(theirs)])).toEqual([
+        expect(await Promise.all([store.executions.accept(mine), store.executions.accept(theirs)])).toMatchObject([
           { repeat: false },
           { repeat: false },
         ]);
@@ -104,8 +105,8 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         await store.executions.accept(row);
         const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
         const effects = [effect(0, { kind: 'intent' }), effect(1, { bytes }), effect(2, { bytes: new Uint8Array(0) })];
-        await store.executions.append(row, effects.slice(0, 1));
-        await store.executions.append(row, effects.slice(1));
+        await store.executions.append(heldOf(store, row), effects.slice(0, 1));
+        await store.executions.append(heldOf(store, row), effects.slice(1));
         const read = await store.executions.effects(row);
         expect(read.map((one) => ({ ...one, bytes: one.bytes && [...one.bytes] }))).toEqual(
           effects.map((one) => ({ ...one, bytes: one.bytes && [...one.bytes] })),
@@ -115,18 +116,22 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
       test('a position that is taken is refused, and with it all that came along', async () => {
         const row = execution();
         await store.executions.accept(row);
-        await store.executions.append(row, [effect(0)]);
-        await expect(store.executions.append(row, [effect(1), effect(0)])).rejects.toThrow();
+        await store.executions.append(heldOf(store, row), [effect(0)]);
+        await expect(store.executions.append(heldOf(store, row), [effect(1), effect(0)])).rejects.toThrow();
         expect(await store.executions.effects(row)).toHaveLength(1);
       });
 
       test('an execution that was never accepted, or has ended, takes none', async () => {
         const row = execution();
-        await expect(store.executions.append(row, [effect(0)])).rejects.toThrow('not under way');
+        await expect(store.executions.append(heldOf(store, row), [effect(0)])).rejects.toMatchObject({
+          code: 'not_held',
+        });
         await store.executions.accept(row);
-        await store.executions.finish(row, [effect(0)], END);
-        await expect(store.executions.append(row, [effect(1)])).rejects.toThrow('not under way');
-        await expect(store.executions.finish(row, [], END)).rejects.toThrow('not under way');
+        await store.executions.finish(heldOf(store, row), [effect(0)], END);
+        await expect(store.executions.append(heldOf(store, row), [effect(1)])).rejects.toMatchObject({
+          code: 'not_held',
+        });
+        await expect(store.executions.finish(heldOf(store, row), [], END)).rejects.toMatchObject({ code: 'not_held' });
         expect(await store.executions.effects(row)).toHaveLength(1);
       });
     });
@@ -134,7 +139,7 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
     describe('the list', () => {
       test('is newest first, by pages, and by status', async () => {
         for (const id of ['e1', 'e2', 'e3']) await store.executions.accept(execution({ executionId: id }));
-        await store.executions.finish(execution({ executionId: 'e2' }), [], END);
+        await store.executions.finish(heldOf(store, execution({ executionId: 'e2' })), [], END);
         const idsOf = async (page: Partial<ExecutionPageQuery>) =>
           (await store.executions.list(owner, { ...ALL, ...page })).map(({ executionId }) => executionId);
         expect(await idsOf({})).toEqual(['e3', 'e2', 'e1']);
@@ -163,10 +168,25 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
     describe('a restart', () => {
       fresh();
 
-      test('finds what is under way, oldest first, and nothing that has ended', async () => {
+      test('claims what is under way once, oldest first, and the earlier hold is refused', async () => {
         for (const id of ['e1', 'e2', 'e3']) await store.executions.accept(execution({ executionId: id }));
-        await store.executions.finish(execution({ executionId: 'e2' }), [], END);
-        expect((await store.executions.unfinished()).map(({ executionId }) => executionId)).toEqual(['e1', 'e3']);
+        await store.executions.finish(heldOf(store, execution({ executionId: 'e2' })), [], END);
+        const held = heldOf(store, execution());
+        expect(await store.executions.claim(10)).toEqual([]);
+        await fresh.restart();
+        const open = [...(await store.executions.claim(1)), ...(await store.executions.claim(10))];
+        expect(open.map(({ row }) => row.executionId)).toEqual(['e1', 'e3']);
+        expect(await store.executions.claim(10)).toEqual([]);
+        const claimed = open[0]?.held ?? held;
+        await store.executions.append(claimed, [effect(0)]);
+        const late = { code: 'not_held' };
+        await expect(store.executions.append(held, [effect(1)])).rejects.toMatchObject(late);
+        await expect(store.executions.finish(held, [], END)).rejects.toMatchObject(late);
+        const effects = [effect(1, { kind: 'store' })];
+        await expect(store.storedData.keep(stored(), QUOTA, { held, effects })).rejects.toMatchObject(late);
+        expect(await store.storedData.names(owner)).toEqual([]);
+        await store.executions.finish(claimed, effects, END);
+        expect(await store.executions.effects(execution())).toHaveLength(2);
       });
     });
 
@@ -177,7 +197,7 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         for (const [id, endedAt] of Object.entries({ old: 2000, young: 5000 })) {
           const row = execution({ executionId: id, idempotencyKey: id });
           await store.executions.accept(row);
-          await store.executions.finish(row, [effect(0)], { ...END, endedAt });
+          await store.executions.finish(heldOf(store, row), [effect(0)], { ...END, endedAt });
         }
         await store.executions.accept(execution({ executionId: 'running' }));
         expect(await store.executions.purge(3000)).toBe(1);
@@ -185,12 +205,15 @@ export function describeExecutions(name: string, open: () => Promise<Store>): vo
         expect(left.map(({ executionId }) => executionId)).toEqual(['running', 'young']);
         expect(await store.executions.effects(execution({ executionId: 'old' }))).toEqual([]);
         const again = execution({ executionId: 'another', idempotencyKey: 'old' });
-        expect(await store.executions.accept(again)).toEqual({ repeat: false });
+        expect(await store.executions.accept(again)).toMatchObject({ repeat: false });
       });
     });
 
     describe('stored data', () => {
-      const by = (position = 0) => ({ key: execution(), effects: [effect(position, { kind: 'store' as const })] });
+      const by = (position = 0) => ({
+        held: heldOf(store, execution()),
+        effects: [effect(position, { kind: 'store' as const })],
+      });
 
       test('is kept together with the effect that recorded it', async () => {
         await store.executions.accept(execution());

@@ -1,4 +1,5 @@
 import type { LongText } from '../text/long-text.ts';
+import type { Claimed, Held } from './held.ts';
 
 /** An execution of a workflow is known by who asked for it and the id they gave it. */
 export interface ExecutionKey {
@@ -50,7 +51,10 @@ export interface EffectRow {
  */
 export type EffectKind = 'intent' | 'question' | 'answer' | 'call' | 'ask' | 'store' | 'wait' | 'now' | 'stored';
 
-export type ExecutionAccepted = { readonly repeat: false } | { readonly repeat: true; readonly row: ExecutionRow };
+/** `held` is null for one that was recorded with its end. */
+export type ExecutionAccepted =
+  | { readonly repeat: false; readonly held: Held | null }
+  | { readonly repeat: true; readonly row: ExecutionRow };
 
 /** An execution in a list: everything but what was asked and answered. */
 export interface ExecutionSummary extends ExecutionKey {
@@ -73,17 +77,20 @@ export interface ExecutionStore {
    * idempotency key.
    */
   accept(row: ExecutionRow): Promise<ExecutionAccepted>;
-  /** Adds effects to one that is under way. Refuses (throws) a position that is taken, and one that has ended. */
-  append(key: ExecutionKey, effects: readonly EffectRow[]): Promise<void>;
-  /** Ends it, once, with the effects not recorded yet: all in one commit. */
-  finish(key: ExecutionKey, effects: readonly EffectRow[], end: ExecutionEnd): Promise<void>;
+  /**
+   * Adds effects to one that is under way. Throws on a position that is taken, and `not_held` when it has ended or another process has
+   * claimed it.
+   */
+  append(held: Held, effects: readonly EffectRow[]): Promise<void>;
+  /** Ends it, once, with the effects not recorded yet: all in one commit. Throws `not_held` as `append` does. */
+  finish(held: Held, effects: readonly EffectRow[], end: ExecutionEnd): Promise<void>;
   find(key: ExecutionKey): Promise<ExecutionRow | undefined>;
   /** Everybody's executions of this id, newest first. */
   named(executionId: string): Promise<ExecutionRow[]>;
   /** In the order of their positions. */
   effects(key: ExecutionKey): Promise<EffectRow[]>;
-  /** Everything under way, oldest first: what a restart has to go on with. */
-  unfinished(): Promise<ExecutionRow[]>;
+  /** Takes over at most `limit` executions under way whose process is gone, oldest first. */
+  claim(limit: number): Promise<Claimed<ExecutionRow>[]>;
   /** Newest first, from before a number; of one status when given, `running` for those under way. */
   list(owner: string, page: ExecutionPageQuery): Promise<ExecutionSummary[]>;
   /** Forgets what ended before then, with its effects. Returns how many. */
@@ -118,7 +125,7 @@ export type Kept =
 
 export interface StoredDataStore {
   /** Keeps it and records the effects of the execution that did so, in one commit: or neither, where it is too much. */
-  keep(row: StoredRow, quota: StoredQuota, by: { key: ExecutionKey; effects: readonly EffectRow[] }): Promise<Kept>;
+  keep(row: StoredRow, quota: StoredQuota, by: { held: Held; effects: readonly EffectRow[] }): Promise<Kept>;
   find(owner: string, name: string): Promise<StoredRow | undefined>;
   /** The names of an owner, in order. */
   names(owner: string): Promise<string[]>;

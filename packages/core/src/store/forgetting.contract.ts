@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { sharedStore } from '../../test-support/shared-store.ts';
+import { heldOf } from '../../test-support/held-runs.ts';
+import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import { END, effect, executionRow, storedRow } from './executions.contract.ts';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import type { ExecutionRow, RequestRow, Store } from './store.ts';
 
 /** What every store must do to forget. `open` gives a fresh, empty one. */
-export function describeForgetting(name: string, open: () => Promise<Store>): void {
+export function describeForgetting(name: string, open: OpenStore): void {
   describe(`forgetting in ${name}`, () => {
     let store: Store;
     let owner = '';
@@ -20,14 +21,14 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
     test('a finished request goes with its frames; its id can be used again', async () => {
       const row = request({ idempotencyKey: 'k' });
       await store.requests.accept(row);
-      await store.requests.append(row, [frame(0)]);
+      await store.requests.append(heldOf(store, row), [frame(0)]);
       expect(await store.forgetting.request(row)).toBe('under_way');
-      await store.requests.append(row, [frame(1, { isFinal: true })]);
+      await store.requests.append(heldOf(store, row), [frame(1, { isFinal: true })]);
       expect(await store.forgetting.request({ ...row, owner: 'somebody' })).toBe('absent');
       expect(await store.forgetting.request(row)).toBe('removed');
       expect([await store.requests.find(row), await store.requests.frames(row, ALL)]).toEqual([undefined, []]);
       expect(await store.forgetting.request(row)).toBe('absent');
-      expect(await store.requests.accept({ ...row, envelope: '{"other":1}' })).toEqual({ repeat: false });
+      expect(await store.requests.accept({ ...row, envelope: '{"other":1}' })).toMatchObject({ repeat: false });
     });
 
     describe('a request of a thread with a callback', () => {
@@ -39,7 +40,7 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
         const key = { owner, requestId };
         const letter = { thread: { threadId: 't', text: '{}', keep: 10 } };
         await store.requests.accept(request({ requestId, sessionId: 't' }), { letter });
-        await store.requests.append(key, [frame(0, { isFinal: true })]);
+        await store.requests.append(heldOf(store, key), [frame(0, { isFinal: true })]);
         const message = { messageId, isAnswer: true, text: JSON.stringify({ replyTo: requestId }), at: 2 };
         const delivery = { ...DELIVERY, owner, requestId, id: `${owner}-${requestId}` };
         return { key, settle: () => store.threads.settle(key, { message, delivery, keep: 10 }), id: delivery.id };
@@ -74,13 +75,13 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
     test('an execution goes with its effects once it has ended', async () => {
       const row = execution({ idempotencyKey: 'k' });
       await store.executions.accept(row);
-      await store.executions.append(row, [effect(0)]);
+      await store.executions.append(heldOf(store, row), [effect(0)]);
       expect(await store.forgetting.execution(row)).toBe('under_way');
-      await store.executions.finish(row, [], END);
+      await store.executions.finish(heldOf(store, row), [], END);
       expect(await store.forgetting.execution({ ...row, owner: 'somebody' })).toBe('absent');
       expect(await store.forgetting.execution(row)).toBe('removed');
       expect([await store.executions.find(row), await store.executions.effects(row)]).toEqual([undefined, []]);
-      expect(await store.executions.accept({ ...row, digest: 'other' })).toEqual({ repeat: false });
+      expect(await store.executions.accept({ ...row, digest: 'other' })).toMatchObject({ repeat: false });
     });
 
     test("everything of a caller goes but what is under way, and nothing of anybody else's", async () => {
@@ -120,16 +121,19 @@ export function describeForgetting(name: string, open: () => Promise<Store>): vo
       ];
       await store.requests.accept(ended);
       await store.requests.accept(running, { letter: { thread: { threadId: 't', text: '{}', keep: 10 } } });
-      await store.requests.append(ended, [frame(0, { isFinal: true })]);
+      await store.requests.append(heldOf(store, ended), [frame(0, { isFinal: true })]);
       const [done, going] = [
         execution({ owner: who, executionId: 'done' }),
         execution({ owner: who, executionId: 'going' }),
       ];
       for (const row of [done, going]) await store.executions.accept(row);
-      await store.storedData.keep(storedRow({ owner: who }), PLENTY, { key: done, effects: [effect(0)] });
+      await store.storedData.keep(storedRow({ owner: who }), PLENTY, {
+        held: heldOf(store, done),
+        effects: [effect(0)],
+      });
       const file = storedRow({ owner: who, name: 'f', value: null, file: `${who}/f` });
-      await store.storedData.keep(file, PLENTY, { key: done, effects: [effect(1)] });
-      await store.executions.finish(done, [], END);
+      await store.storedData.keep(file, PLENTY, { held: heldOf(store, done), effects: [effect(1)] });
+      await store.executions.finish(heldOf(store, done), [], END);
       for (const id of ['sent', 'due']) await store.outbox.add({ ...DELIVERY, owner: who, id: `${who}-${id}` });
       await store.outbox.add({ ...DELIVERY, owner: who, id: `${who}-gone`, url: GONE_URL });
       await store.outbox.gone(`${who}-gone`, { at: 2, reason: 'HTTP 410' });

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { openMemoryStore } from './memory-store.ts';
 import { requestRow } from './requests.contract.ts';
 import { describeStore } from './store.contract.ts';
 
-describeStore('the store in memory', openMemoryStore);
+describeStore('the store in memory', async (earlier) => (earlier === undefined ? memoryStore() : nextProcess(earlier)));
 
 test('a store in memory that is closed refuses what it is asked, and may be closed again', async () => {
   const store = await openMemoryStore();

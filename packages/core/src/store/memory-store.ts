@@ -12,9 +12,9 @@ export async function openMemoryStore(): Promise<SqliteStore> {
 }
 
 /** No disk is waited for, so no thread is needed: each question is answered where it is asked. */
-export function memoryStoreOn(engine: SqliteEngine): SqliteStore {
+export function memoryStoreOn(engine: SqliteEngine, database = openInMemory(engine)): SqliteStore {
   const committer = new Committer({
-    database: openInMemory(engine),
+    database,
     ballast: new Ballast({ path: '', bytes: 0 }),
     logPath: '',
     onRoom: () => {},
@@ -22,6 +22,7 @@ export function memoryStoreOn(engine: SqliteEngine): SqliteStore {
   });
   let isOpen = true;
   const owner: StoreOwner = {
+    epoch: committer.epoch,
     async ask(name, ...values) {
       if (!isOpen) throw new StoreError('store_unavailable', 'The store is closed.');
       // Nothing removed stays behind in a file.

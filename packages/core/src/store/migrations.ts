@@ -213,4 +213,12 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE tool_pins ADD COLUMN definition TEXT;
   ALTER TABLE tool_pins ADD COLUMN refused TEXT
   `,
+  // Which opening of the store works on it: that of an earlier one is claimed.
+  `
+  ALTER TABLE open_requests ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE open_executions ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE letters ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE deliveries ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
+  ALTER TABLE push_configs ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0
+  `,
 ];

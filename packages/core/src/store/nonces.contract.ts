@@ -35,7 +35,7 @@ export function describeNonces(name: string, open: () => Promise<Store>): void {
 
     test('a request and its nonce are recorded together or not at all', async () => {
       await using store = await open();
-      expect(await store.requests.accept(request('first'), { nonce })).toEqual({ repeat: false });
+      expect(await store.requests.accept(request('first'), { nonce })).toMatchObject({ repeat: false });
       expect(await store.nonces.use(nonce)).toBe('same');
       expect(await store.requests.accept(request('second'), { nonce: { ...nonce, digest: 'two' } })).toEqual({
         reused: true,

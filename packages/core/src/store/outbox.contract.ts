@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { sharedStore } from '../../test-support/shared-store.ts';
+import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import type { DeliveryRow, NewDelivery, Store } from './store.ts';
 
 /** What the outbox of every store must do. `open` gives a fresh, empty one. */
-export function describeOutbox(name: string, open: () => Promise<Store>): void {
+export function describeOutbox(name: string, open: OpenStore): void {
   describe(`the outbox of ${name}`, () => {
     let store: Store;
     let owner = '';
-    sharedStore(open, (given, mine) => {
+    const shared = sharedStore(open, (given, mine) => {
       store = given;
       owner = mine;
     });
@@ -32,17 +32,23 @@ export function describeOutbox(name: string, open: () => Promise<Store>): void {
       failures: [],
       endedAt: null,
     });
-    const dueOf = async () => (await store.outbox.due()).filter((row) => row.owner === owner).map(({ id }) => id);
+    const dueOf = async () => {
+      const { rows } = await store.outbox.list({ state: 'due', offset: 0, limit: 1000 });
+      return rows.filter((row) => row.owner === owner).map(({ id }) => id);
+    };
 
     test('what was put in is due, field by field', async () => {
       const row = delivery({ expiresAt: 5000, priority: 0 });
       await store.outbox.add(row);
       expect(await store.outbox.find(row.id)).toEqual(fresh(row));
       const { body, createdAt, ...rest } = row;
-      expect((await store.outbox.due()).filter((one) => one.owner === owner)).toEqual([
+      expect(await store.outbox.dueBody(row.id)).toBe(body);
+      expect((await store.outbox.claim(1000)).filter((one) => one.owner === owner)).toEqual([]);
+      await shared.restart();
+      expect((await store.outbox.claim(1000)).filter((one) => one.owner === owner)).toEqual([
         { ...rest, attempts: 0, nextAt: createdAt },
       ]);
-      expect(await store.outbox.dueBody(row.id)).toBe(body);
+      expect(await store.outbox.claim(1000)).toEqual([]);
     });
 
     test("the callbacks of one request are found, and nobody else's", async () => {

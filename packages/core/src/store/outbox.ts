@@ -69,8 +69,8 @@ export interface OutboxStore {
   dueBody(id: string): Promise<string | undefined>;
   /** The callbacks a request has led to, in the order they came. */
   answering(key: RequestKey): Promise<ShownDelivery[]>;
-  /** Everything due, in the order it came. */
-  due(): Promise<DueDelivery[]>;
+  /** Takes over at most `limit` due deliveries whose process is gone, in the order they came. */
+  claim(limit: number): Promise<DueDelivery[]>;
   /** All of them that are due, in one commit; what is not is left as it is. */
   delivered(ids: readonly string[], at: number): Promise<void>;
   /** A try failed: it is tried again at `nextAt`, or dead when that is null. */

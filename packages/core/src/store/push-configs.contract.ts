@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { sharedStore } from '../../test-support/shared-store.ts';
+import { heldOf } from '../../test-support/held-runs.ts';
+import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import { frame, requestRow } from './requests.contract.ts';
 import type { NewDelivery, PushConfig, Store } from './store.ts';
 
 /** What every store must do for push notification configs. `open` gives a fresh, empty one. */
-export function describePushConfigs(name: string, open: () => Promise<Store>): void {
+export function describePushConfigs(name: string, open: OpenStore): void {
   describe(`push notification configs in ${name}`, () => {
     let store: Store;
     let owner = '';
@@ -94,10 +95,15 @@ export function describePushConfigs(name: string, open: () => Promise<Store>): v
         await store.pushConfigs.put(config('a', { createdAt: 2 }), 10);
         await store.pushConfigs.put(config('b'), 10);
         await store.pushConfigs.advance(`${owner} a`, { position: '9.9', isOver: true, delivery: null });
-        expect((await store.pushConfigs.unfinished()).map(({ configId }) => configId)).toEqual(['b']);
-        await store.requests.append(key(), [frame(0, { isFinal: true })]);
+        const held = heldOf(store, key());
+        expect(await store.pushConfigs.claim(10)).toEqual([]);
+        await store.requests.append(held, [frame(0, { isFinal: true })]);
+        await fresh.restart();
+        expect((await store.pushConfigs.claim(10)).map(({ configId }) => configId)).toEqual(['b']);
+        expect(await store.pushConfigs.claim(10)).toEqual([]);
         await store.requests.purge(Number.MAX_SAFE_INTEGER);
-        expect(await store.pushConfigs.unfinished()).toEqual([]);
+        await fresh.restart();
+        expect(await store.pushConfigs.claim(10)).toEqual([]);
       });
     });
   });

@@ -33,8 +33,8 @@ export interface PushConfigStore {
   /** Oldest first. */
   list(key: RequestKey): Promise<PushConfigRow[]>;
   named(name: string): Promise<PushConfigRow | undefined>;
-  /** Everything that is not over: what a restart has to go on with. */
-  unfinished(): Promise<PushConfigRow[]>;
+  /** Takes over at most `limit` configs that are not over and whose process is gone, oldest first. */
+  claim(limit: number): Promise<PushConfigRow[]>;
   /** Puts the next delivery into the outbox and notes the position, in one commit. False when the config is gone. */
   advance(name: string, to: PushAdvance): Promise<boolean>;
   remove(key: RequestKey, configId: string): Promise<boolean>;

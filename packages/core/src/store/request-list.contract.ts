@@ -1,11 +1,12 @@
 import type { AnswerEnd } from '@dragoman/protocols';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { sharedStore } from '../../test-support/shared-store.ts';
+import { heldOf } from '../../test-support/held-runs.ts';
+import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import { frame, requestRow } from './requests.contract.ts';
 import type { ListedRequest, RequestQuery, RequestRow, Store } from './store.ts';
 
 /** What every store must do to list requests. `open` gives a fresh, empty one. */
-export function describeRequestList(name: string, open: () => Promise<Store>): void {
+export function describeRequestList(name: string, open: OpenStore): void {
   describe(`the list of requests in ${name}`, () => {
     let store: Store;
     let owner = '';
@@ -21,7 +22,7 @@ export function describeRequestList(name: string, open: () => Promise<Store>): v
     };
     const answer = async (requestId: string, at: number, end: AnswerEnd, fields: Partial<RequestRow> = {}) => {
       const row = await accept(requestId, fields);
-      await store.requests.append(row, [frame(0, { isFinal: true, change: { at, end } })]);
+      await store.requests.append(heldOf(store, row), [frame(0, { isFinal: true, change: { at, end } })]);
     };
     const list = async (query: Partial<RequestQuery> = {}) => {
       const { rows, total } = await store.requests.list({ owner, limit: 100, ...query });
@@ -35,14 +36,14 @@ export function describeRequestList(name: string, open: () => Promise<Store>): v
       const { requestId, agentId, sessionId, acceptedAt } = row;
       const known = { owner, requestId, agentId, sessionId, acceptedAt, protocol: 'e2a' };
       expect(await listed()).toEqual({ ...known, progress: 'accepted', changedAt: 100 });
-      await store.requests.start(row);
+      await store.requests.start(heldOf(store, row));
       expect(await listed()).toEqual({ ...known, progress: 'started', changedAt: 100 });
-      await store.requests.append(row, [frame(0, { change: { at: 150 } }), frame(1)]);
+      await store.requests.append(heldOf(store, row), [frame(0, { change: { at: 150 } }), frame(1)]);
       expect(await listed()).toEqual({ ...known, progress: 'answering', changedAt: 150 });
-      await store.requests.append(row, [frame(2)]);
+      await store.requests.append(heldOf(store, row), [frame(2)]);
       expect(await listed()).toEqual({ ...known, progress: 'answering', changedAt: 150 });
       const end = { isFinal: true, change: { at: 200, end: 'failed' } } as const;
-      await store.requests.append(row, [frame(3), frame(4, end)]);
+      await store.requests.append(heldOf(store, row), [frame(3), frame(4, end)]);
       expect(await listed()).toEqual({ ...known, progress: 'failed', changedAt: 200 });
     });
 

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { sharedStore } from '../../test-support/shared-store.ts';
+import { heldOf } from '../../test-support/held-runs.ts';
+import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import type { RequestKey, RequestRow, SessionRow, Store } from './store.ts';
 
 /** What every store must do for sessions and their turns. `open` gives a fresh, empty one. */
-export function describeSessions(name: string, open: () => Promise<Store>): void {
+export function describeSessions(name: string, open: OpenStore): void {
   describe(`sessions in ${name}`, () => {
     let store: Store;
     let owner = '';
@@ -147,7 +148,7 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
         ] as const) {
           const row = request({ requestId, agentId, sessionId: 's1', acceptedAt: 100 });
           await store.requests.accept(row);
-          if (agentId === 'echo') await store.requests.append(row, [frame(0, { isFinal: true })]);
+          if (agentId === 'echo') await store.requests.append(heldOf(store, row), [frame(0, { isFinal: true })]);
         }
         await store.sessions.create(session({ sessionId: 'empty', updatedAt: 100 }));
         await store.sessions.create(session({ sessionId: 'young', updatedAt: 300 }));
@@ -182,8 +183,11 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
           });
           await store.requests.accept(row);
           if (index < 4)
-            await store.requests.append(row, [frame(0), frame(1, { isFinal: true, text: `final ${index}` })]);
-          else await store.requests.append(row, [frame(0)]);
+            await store.requests.append(heldOf(store, row), [
+              frame(0),
+              frame(1, { isFinal: true, text: `final ${index}` }),
+            ]);
+          else await store.requests.append(heldOf(store, row), [frame(0)]);
         }
       });
 
@@ -245,7 +249,7 @@ export function describeSessions(name: string, open: () => Promise<Store>): void
         expect(await store.requests.find(ann('r0'))).toBeUndefined();
         expect(await store.requests.frames(ann('r1'), ALL)).toEqual([]);
         const running = ann('r4');
-        await store.requests.append(running, [frame(1, { isFinal: true })]);
+        await store.requests.append(heldOf(store, running), [frame(1, { isFinal: true })]);
         expect(await store.requests.find(running)).toMatchObject({ state: 'finished', sessionId: null });
         await store.requests.accept(request({ requestId: 'r9', sessionId: 's1' }));
         expect((await store.sessions.turns(conversation(), { offset: 0, limit: 10, maxBytes: PLENTY })).total).toBe(1);

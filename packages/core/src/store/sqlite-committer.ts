@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Ballast } from './ballast.ts';
-import { countOf } from './commit-marker.ts';
+import { countOf, epochOf } from './sql/commits.ts';
 import { type Operations, prepareOperations } from './sql/operations.ts';
 import { LOG_BYTES } from './sqlite-database.ts';
 import { type Database, faultOf, type SqliteFault } from './sqlite-engine.ts';
@@ -23,6 +23,8 @@ export class Committer {
   readonly #elapsed: () => number;
   /** Of the database, over all its life. */
   #count: number;
+  /** The number of this opening: higher than that of any earlier one that wrote something. */
+  readonly epoch: number;
   #room = true;
   #writes = 0;
   #commits = 0;
@@ -33,6 +35,7 @@ export class Committer {
 
   constructor({ database, ballast, logPath, onRoom, elapsed }: CommitterOptions) {
     this.#database = database;
+    this.epoch = epochOf(database);
     this.#operations = prepareOperations(database);
     this.#statements = prepareTransaction(database);
     this.#ballast = ballast;

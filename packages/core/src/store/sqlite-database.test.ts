@@ -197,8 +197,8 @@ function fill(file: string): void {
     ...requestValues({ ...requestRow({ requestId: ANSWERED }), state: 'finished' }),
   );
   for (const row of rows()) {
-    writes.accept(...requestValues(row));
-    writes.append(row.owner, row.requestId, framesValues([frame(0, { text: textOf(row.requestId) })]));
+    const id = writes.accept(...requestValues(row)) as number;
+    writes.append(id, 1, framesValues([frame(0, { text: textOf(row.requestId) })]));
   }
   const names = { id: 'cb-1', owner: 'ann', requestId: 'r1', messageId: 'm1', url: 'https://one.example/in' };
   writes.addDelivery({ ...names, body: 'the callback', priority: 1, expiresAt: null, createdAt: 0 });

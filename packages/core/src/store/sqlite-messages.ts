@@ -31,7 +31,7 @@ export interface StoreCall {
 }
 
 export type FromThread =
-  | { readonly kind: 'ready' }
+  | { readonly kind: 'ready'; readonly epoch: number }
   | { readonly kind: 'refused'; readonly error: ErrorData }
   /** Answers one after the other, each as the id of its call and its value: most are nothing but a word. */
   | readonly unknown[]

@@ -15,18 +15,28 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { builtProgram } from '../../test-support/built-program.ts';
+import { heldOf, rememberingHolds } from '../../test-support/held-runs.ts';
 import { COMMIT, HOLD, REACHED } from './fixtures/faulty-engine.mjs';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import { openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 import { describeStore } from './store.contract.ts';
+import type { Store } from './store.ts';
 
+const NOBODYS = { id: 0, epoch: 0 };
 const CANARY = 'canary-5d1e';
 const root = mkdtempSync(join(tmpdir(), 'dragoman-store-'));
 let folders = 0;
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-describeStore('the store in SQLite', () => open(newFolder()));
+const folderOf = new WeakMap<Store, string>();
+describeStore('the store in SQLite', async (earlier) => {
+  await earlier?.[Symbol.asyncDispose]();
+  const folder = (earlier && folderOf.get(earlier)) ?? newFolder();
+  const store = await open(folder);
+  folderOf.set(store, folder);
+  return store;
+});
 
 describe('what was forgotten', () => {
   test('is in no file any more, whatever its size, while the store goes on', async () => {
@@ -40,7 +50,7 @@ describe('what was forgotten', () => {
       }));
       for (const { row, text } of rows) {
         await store.requests.accept(row);
-        await store.requests.append(row, [frame(0, { text, isFinal: true })]);
+        await store.requests.append(heldOf(store, row), [frame(0, { text, isFinal: true })]);
         await store.requests.accept(requestRow({ requestId: `between-${row.requestId}` }));
       }
       expect(inFiles()).not.toEqual([]);
@@ -70,14 +80,17 @@ describe('what was written', () => {
     const row = requestRow({ sessionId: 's' });
     await using(folder, async (store) => {
       await store.requests.accept(row);
-      await store.requests.append(row, [frame(0), frame(1)]);
+      await store.requests.append(heldOf(store, row), [frame(0), frame(1)]);
       await store.keys.put(KEY);
     });
     await using(folder, async (store) => {
-      expect(await store.requests.unfinished()).toEqual([row]);
+      const [claimed] = await store.requests.claim(10);
+      expect(claimed?.row).toEqual(row);
       expect(await store.requests.frames(row, ALL)).toEqual([frame(0), frame(1)]);
       expect(await store.keys.list()).toEqual([KEY]);
-      await expect(store.requests.append(row, [frame(1)])).rejects.toThrow('frame 1 where 2 was expected');
+      await expect(store.requests.append(claimed?.held ?? NOBODYS, [frame(1)])).rejects.toThrow(
+        'frame 1 where 2 was expected',
+      );
     });
   });
 
@@ -98,7 +111,7 @@ describe('what was written', () => {
     );
     await store[Symbol.asyncDispose]();
     expect(await Promise.all(writes)).toHaveLength(1000);
-    await using(folder, async (again) => expect(await again.requests.unfinished()).toHaveLength(1000));
+    await using(folder, async (again) => expect(await again.requests.claim(2000)).toHaveLength(1000));
   });
 
   test('is for its owner only to read', async () => {
@@ -199,8 +212,8 @@ describe('group commit', () => {
     await using(newFolder(), async (store) => {
       await store.keys.put(KEY);
       // The second row breaks a rule of the table after the first was written.
-      const half = store.counters.save([count('kept out', 1), { ...count('bad', 1), count: Number.NaN }], 0);
-      const whole = store.counters.save([count('kept', 1)], 0);
+      const half = store.counters.add([count('kept out', 1), { ...count('bad', 1), count: Number.NaN }], 0);
+      const whole = store.counters.add([count('kept', 1)], 0);
       await expect(half).rejects.toThrow('NOT NULL');
       await whole;
       expect((await store.counters.load(0)).map(({ name }) => name)).toEqual(['kept']);
@@ -262,8 +275,8 @@ function newFolder(): string {
   return join(root, String(folders));
 }
 
-function open(folder: string): Promise<SqliteStore> {
-  return openSqliteStore({ folder, ballastBytes: 0, onFatal });
+async function open(folder: string): Promise<SqliteStore> {
+  return rememberingHolds(await openSqliteStore({ folder, ballastBytes: 0, onFatal }));
 }
 
 async function using(folder: string, use: (store: SqliteStore) => Promise<void>): Promise<void> {

@@ -1,6 +1,5 @@
 import { ANONYMOUS_KINDS } from './anonymous.ts';
 import type { Damage } from './damage.ts';
-import type { ExecutionAccepted } from './executions.ts';
 import { inWindows, newestInWindows, untilNone } from './in-windows.ts';
 import type { Integrity } from './integrity.ts';
 import type { MemoriesStore } from './memories.ts';
@@ -16,11 +15,13 @@ import type {
   AnonymousRange,
   AnonymousStore,
   ApiStore,
+  Claimed,
   CounterStore,
   CredentialStore,
   ExecutionStore,
   ForgettingStore,
   ForgottenCounts,
+  Held,
   KeyStore,
   KnowledgeStore,
   NonceStore,
@@ -43,6 +44,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Sqli
 
 /** Answers questions from the database: the store's thread or, for a database in memory, the code that asks. */
 export interface StoreOwner extends AsyncDisposable {
+  /** The number of this opening of the store. */
+  readonly epoch: number;
   ask<Name extends keyof Questions>(
     name: Name,
     ...values: Parameters<Questions[Name]>
@@ -61,26 +64,27 @@ export class SqliteStore implements Store {
   readonly requests: RequestStore = {
     accept: async (row, beside = {}) => {
       const values = requestValues(row, beside);
-      const earlier = await (beside.nonce === undefined
+      const recorded = await (beside.nonce === undefined
         ? this.#ask('accept', ...values)
         : this.#ask('acceptSigned', beside.nonce, ...values));
-      if (earlier === 'reused') return { reused: true };
-      return earlier === null ? RECORDED : { repeat: true, row: earlier };
+      if (recorded === 'reused') return { reused: true };
+      if (typeof recorded === 'object') return { repeat: true, row: recorded };
+      return { repeat: false, held: row.state === 'finished' ? null : this.#held(recorded) };
     },
     acceptAnswered: async (row, frames, beside) => {
       requireWhole(row, frames);
       const values = requestValues({ ...row, state: 'finished' }, beside);
       const earlier = await this.#ask('acceptAnswered', framesValues(frames), ...values);
-      return earlier === null ? RECORDED : { repeat: true, row: earlier };
+      return earlier === null ? FINISHED : { repeat: true, row: earlier };
     },
-    start: (key) => this.#ask('start', key),
-    append: async ({ owner, requestId }, frames) => this.#ask('append', owner, requestId, framesValues(frames)),
+    start: ({ id, epoch }) => this.#ask('start', id, epoch),
+    append: async ({ id, epoch }, frames) => this.#ask('append', id, epoch, framesValues(frames)),
     find: (key) => this.#ask('find', key),
     earlier: ({ owner, requestId, idempotencyKey }) => this.#ask('earlier', { owner, requestId, idempotencyKey }),
     named: (requestId) => this.#ask('named', requestId),
     frames: (key, range) => this.#ask('frames', key, range),
     list: (query) => this.#ask('listRequests', query),
-    unfinished: () => this.#ask('unfinished'),
+    claim: async (limit) => (await this.#ask('claimRequests', limit)).map((claimed) => this.#claimed(claimed)),
     noteOpen: (acceptedBefore, now) => this.#ask('noteOpen', acceptedBefore, now),
     purge: (before) => inWindows((from) => this.#ask('purge', before, from)),
   };
@@ -115,22 +119,22 @@ export class SqliteStore implements Store {
 
   readonly counters: CounterStore = {
     load: (since) => this.#ask('loadCounters', since),
-    save: (rows, forget) => this.#ask('saveCounters', rows, forget),
+    add: (rows, forget) => this.#ask('addCounters', rows, forget),
   };
 
   readonly executions: ExecutionStore = {
     accept: async (row) => {
       const end: EndValues | [] = row.end === null ? [] : endValues(row.end);
-      const earlier = await this.#ask('acceptExecution', executionValues(row), ...end);
-      return earlier === null ? NEW_EXECUTION : { repeat: true, row: earlier };
+      const recorded = await this.#ask('acceptExecution', executionValues(row), ...end);
+      if (typeof recorded === 'object') return { repeat: true, row: recorded };
+      return { repeat: false, held: row.end === null ? this.#held(recorded) : null };
     },
-    append: ({ owner, executionId }, effects) => this.#ask('appendEffects', { owner, executionId }, effects),
-    finish: ({ owner, executionId }, effects, end) =>
-      this.#ask('finishExecution', { owner, executionId }, effects, ...endValues(end)),
+    append: (held, effects) => this.#ask('appendEffects', held, effects),
+    finish: (held, effects, end) => this.#ask('finishExecution', held, effects, ...endValues(end)),
     find: (key) => this.#ask('findExecution', key),
     named: (executionId) => this.#ask('executionsNamed', executionId),
     effects: (key) => this.#ask('effects', key),
-    unfinished: () => this.#ask('unfinishedExecutions'),
+    claim: async (limit) => (await this.#ask('claimExecutions', limit)).map((claimed) => this.#claimed(claimed)),
     list: (owner, page) => newestInWindows(page.limit, (from) => this.#ask('listExecutions', owner, page, from)),
     purge: (before) => inWindows((from) => this.#ask('purgeExecutions', before, from)),
   };
@@ -147,8 +151,8 @@ export class SqliteStore implements Store {
   readonly credentials: CredentialStore = {
     list: () => this.#ask('listCredentials'),
     seal: () => this.#ask('vaultSeal'),
-    put: (rows, seal) => this.#ask('putCredentials', rows, seal),
-    remove: (credentialId, seal) => this.#ask('removeCredential', credentialId, seal),
+    put: (rows, seal, previous) => this.#ask('putCredentials', rows, seal, previous),
+    remove: (credentialId, seal, previous) => this.#ask('removeCredential', credentialId, seal, previous),
     addReceipts: (rows) => this.#ask('addReceipts', rows),
     receipts: (credentialId, limit) => this.#ask('listReceipts', credentialId, limit),
     purgeReceipts: (before) => this.#ask('purgeReceipts', before),
@@ -158,7 +162,7 @@ export class SqliteStore implements Store {
     drop: (key) => this.#ask('dropLetter', key),
     settle: (key, answer) => this.#ask('settleLetter', key, answer),
     add: (key, told) => this.#ask('addToLetter', key, told),
-    pending: () => this.#ask('pendingLetters'),
+    claim: (limit) => this.#ask('claimLetters', limit),
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
     askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
@@ -177,7 +181,7 @@ export class SqliteStore implements Store {
     find: (id) => this.#ask('findDelivery', id),
     dueBody: (id) => this.#ask('dueBody', id),
     answering: (key) => this.#ask('deliveriesAnswering', key),
-    due: () => this.#ask('dueDeliveries'),
+    claim: (limit) => this.#ask('claimDeliveries', limit),
     delivered: (ids, at) => this.#ask('delivered', ids, at),
     failed: (id, failure, nextAt) => this.#ask('deliveryFailed', id, failure, nextAt),
     givenUp: (id, failure) => this.#ask('deliveryGivenUp', id, failure),
@@ -233,7 +237,7 @@ export class SqliteStore implements Store {
     find: (key, configId) => this.#ask('findPushConfig', key, configId),
     list: (key) => this.#ask('listPushConfigs', key),
     named: (name) => this.#ask('pushConfigNamed', name),
-    unfinished: () => this.#ask('unfinishedPushConfigs'),
+    claim: (limit) => this.#ask('claimPushConfigs', limit),
     advance: (name, to) => this.#ask('advancePush', name, to),
     remove: (key, configId) => this.#ask('removePushConfig', key, configId),
   };
@@ -310,6 +314,14 @@ export class SqliteStore implements Store {
     return removed;
   }
 
+  #held(id: number): Held {
+    return { id, epoch: this.#owner.epoch };
+  }
+
+  #claimed<Row>({ id, row }: { readonly id: number; readonly row: Row }): Claimed<Row> {
+    return { row, held: this.#held(id) };
+  }
+
   #ask<Name extends keyof Questions>(
     name: Name,
     ...values: Parameters<Questions[Name]>
@@ -319,5 +331,4 @@ export class SqliteStore implements Store {
 }
 
 const NEWEST: AnonymousCursor = { at: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
-const RECORDED: Accepted = { repeat: false };
-const NEW_EXECUTION: ExecutionAccepted = { repeat: false };
+const FINISHED: Accepted = { repeat: false, held: null };

@@ -148,7 +148,7 @@ function serve({ driver, lock, committer, marker }: Opened): void {
     }
     if (closing) end();
   });
-  say({ kind: 'ready' });
+  say({ kind: 'ready', epoch: committer.epoch });
 }
 
 function end(): void {

@@ -19,7 +19,11 @@ export type StoreErrorCode =
   | 'store_damaged'
   /** The database has lost recorded history, or is gone while what belongs to it is still there. */
   | 'store_lost'
-  /** Another process has this data folder open. */
+  /** The right to write to this run is another process's by now, or the run has ended. */
+  | 'not_held'
+  /** The address of the database, or the way to sign in to it, is wrong; or it cannot be used as it is set up. */
+  | 'store_unreachable'
+  /** Another process has this data folder or schema open. */
   | 'store_locked'
   /** The file is a database, but not ours. */
   | 'store_foreign'

@@ -44,13 +44,15 @@ export async function startStoreThread(options: SqliteStoreOptions): Promise<Sto
       worker.off('message', first).off('error', refuse);
       if (!('kind' in message)) return;
       if (message.kind === 'refused') worker.once('exit', () => refuse(errorOf(message.error)));
-      if (message.kind === 'ready') open(new StoreThread(worker, closed, options));
+      if (message.kind === 'ready') open(new StoreThread(worker, closed, { ...options, epoch: message.epoch }));
     });
   });
 }
 
 /** The main thread's side: hands calls to the thread that owns the database, and its answers to those who asked. */
 export class StoreThread implements AsyncDisposable {
+  /** The number of this opening of the store. */
+  readonly epoch: number;
   readonly #worker: Worker;
   readonly #exited: Promise<void>;
   readonly #onFatal: (error: StoreError) => void;
@@ -64,7 +66,8 @@ export class StoreThread implements AsyncDisposable {
   /** Why nothing is taken any more. */
   #reason: StoreError | undefined;
 
-  constructor(worker: Worker, closed: Int32Array, { onFatal, log }: Pick<SqliteStoreOptions, 'onFatal' | 'log'>) {
+  constructor(worker: Worker, closed: Int32Array, { epoch, onFatal, log }: StoreThreadOptions) {
+    this.epoch = epoch;
     this.#worker = worker;
     this.#onFatal = onFatal;
     this.#log = log;
@@ -179,6 +182,8 @@ export class StoreThread implements AsyncDisposable {
     this.#onFatal(reason);
   }
 }
+type StoreThreadOptions = Pick<SqliteStoreOptions, 'onFatal' | 'log'> & Pick<StoreThread, 'epoch'>;
+
 interface Pending {
   // biome-ignore lint/suspicious/noExplicitAny: the type of the answer is that of the question
   readonly resolve: (value: any) => void;

@@ -1,3 +1,4 @@
+import type { OpenStore } from '../../test-support/shared-store.ts';
 import { describeAgents } from './agents.contract.ts';
 import { describeAnonymous } from './anonymous.contract.ts';
 import { describeApis } from './apis.contract.ts';
@@ -16,12 +17,11 @@ import { describeRegistrations } from './registrations.contract.ts';
 import { describeRequestList } from './request-list.contract.ts';
 import { describeRequests } from './requests.contract.ts';
 import { describeSessions } from './sessions.contract.ts';
-import type { Store } from './store.ts';
 import { describeThreads } from './threads.contract.ts';
 import { describeWorkflows } from './workflows.contract.ts';
 
-/** What every store must do. `open` gives a fresh, empty one. */
-export function describeStore(name: string, open: () => Promise<Store>): void {
+/** What every store must do. */
+export function describeStore(name: string, open: OpenStore): void {
   for (const describeFamily of FAMILIES) describeFamily(name, open);
 }
 

@@ -3,6 +3,7 @@ import type { ApiStore } from './apis.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
 import type { ForgettingStore } from './forgetting.ts';
+import type { Claimed, Held } from './held.ts';
 import type { KnowledgeStore } from './knowledge.ts';
 import type { MemoriesStore } from './memories.ts';
 import type { NonceRow, NonceStore } from './nonces.ts';
@@ -19,6 +20,7 @@ export type * from './apis.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
 export type * from './forgetting.ts';
+export type * from './held.ts';
 export type * from './knowledge.ts';
 export type * from './nonces.ts';
 export type * from './outbox.ts';
@@ -111,7 +113,8 @@ export interface FrameRow {
 }
 
 export type Accepted =
-  | { readonly repeat: false }
+  /** `held` is null for a request that was recorded as finished. */
+  | { readonly repeat: false; readonly held: Held | null }
   | { readonly repeat: true; readonly row: RequestRow }
   /** Its nonce was used for other bytes; nothing was recorded. */
   | { readonly reused: true };
@@ -135,12 +138,12 @@ export interface RequestStore {
   /** The same for a request that was answered before it could be recorded: all in one commit, or nothing. */
   acceptAnswered(row: RequestRow, frames: readonly FrameRow[], beside?: Omit<RecordedWith, 'nonce'>): Promise<Accepted>;
   /** accepted → started. False when it is not waiting any more. */
-  start(key: RequestKey): Promise<boolean>;
+  start(held: Held): Promise<boolean>;
   /**
-   * Adds frames in sequence; the final one makes the request finished. Refuses (throws) a gap, a repeat, or a frame after the
-   * final one: only we can get that wrong.
+   * Adds frames in sequence; the final one makes the request finished. Throws on a gap or a repeat, which only we can get wrong, and
+   * `not_held` when the request has ended or another process has claimed it.
    */
-  append(key: RequestKey, frames: readonly FrameRow[]): Promise<void>;
+  append(held: Held, frames: readonly FrameRow[]): Promise<void>;
   find(key: RequestKey): Promise<RequestRow | undefined>;
   /** The earlier request that `accept` would tell of, without recording anything. */
   earlier(request: RequestName): Promise<RequestRow | undefined>;
@@ -153,8 +156,8 @@ export interface RequestStore {
   frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): Promise<FrameRow[]>;
   /** Requests by owner, agent, session, progress and time, newest change first. */
   list(query: RequestQuery): Promise<RequestList>;
-  /** Everything accepted or started, oldest first: what a restart has to deal with. */
-  unfinished(): Promise<RequestRow[]>;
+  /** Takes over at most `limit` open requests whose process is gone, oldest first. */
+  claim(limit: number): Promise<Claimed<RequestRow>[]>;
   /** Notes of those accepted before then which are open now: when they end, their answers are kept from now on. */
   noteOpen(acceptedBefore: number, now: number): Promise<void>;
   /**
@@ -267,6 +270,6 @@ export interface CounterRow {
 
 export interface CounterStore {
   load(since: number): Promise<CounterRow[]>;
-  /** Sets the counts; slices before `forget` are dropped. */
-  save(rows: readonly CounterRow[], forget: number): Promise<void>;
+  /** Adds to the counts, which several processes may do; slices before `forget` are dropped. */
+  add(rows: readonly CounterRow[], forget: number): Promise<void>;
 }

@@ -101,8 +101,8 @@ export interface ThreadStore {
     key: RequestKey,
     told: { readonly message: ThreadMessage; readonly delivery: NewDelivery | null; readonly keep: number },
   ): Promise<boolean>;
-  /** Every letter that is not settled, oldest first. */
-  pending(): Promise<Letter[]>;
+  /** Takes over at most `limit` letters that are not settled and whose process is gone, oldest first. */
+  claim(limit: number): Promise<Letter[]>;
   /** The requests of this id by owners whose names begin so; two are enough to know that there are several. */
   sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey[]>;
   /** Whether the owner's thread has a message of this id. */

@@ -1,6 +1,6 @@
 import { newEnvelope } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
-import { memoryStore } from '../../test-support/memory-store.ts';
+import { memoryStore, nextProcess } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
@@ -71,14 +71,14 @@ test('a stop suspends an execution and interrupts what it asked, and the next st
   await expect.poll(() => asked).toBe(1);
   await first.engine.stop({ drainMs: 0 });
   expect(await result).toMatchObject({ code: 'interrupted' });
-  expect(await store.executions.unfinished()).toMatchObject([{ executionId: 'e1' }]);
+  expect(await store.executions.find({ owner: 'ann', executionId: 'e1' })).toMatchObject({ end: null });
   const frames = await store.requests.frames(
     { owner: 'ann', requestId: 'e1:ask' },
     { after: -1, limit: 10, maxBytes: 10_000 },
   );
   expect(JSON.parse(frames.at(-1)?.text ?? '')).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
 
-  const second = started(store, worker);
+  const second = started(nextProcess(store), worker);
   await second.engine.start();
   const resumed = await second.executions.follow(KEY);
   const told = JSON.parse(await stringOf((await resumed?.result()) ?? ''));

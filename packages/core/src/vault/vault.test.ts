@@ -167,7 +167,8 @@ describe('a row that was changed outside of the vault', () => {
     const text = row?.[field] ?? '';
     for (let at = 0; at < text.length; at += 1) {
       const changed = `${text.slice(0, at)}${String.fromCharCode(text.charCodeAt(at) ^ 1)}${text.slice(at + 1)}`;
-      await store.remove('key', (await store.seal()) as VaultSeal);
+      const seal = (await store.seal()) as VaultSeal;
+      await store.remove('key', seal, seal.mac);
       const id = field === 'credentialId' ? changed : 'key';
       await replaceRow({ ...row, [field]: changed } as CredentialRow);
       const vault = await open();
@@ -175,7 +176,7 @@ describe('a row that was changed outside of the vault', () => {
       const failure = failureOf(await vault.release([HEADER(id)], USE).catch((error) => error));
       expect(failure?.code).toBe('forbidden');
       expect((await vault.receipts(id, 1))[0]?.outcome).toBe('damaged');
-      await store.remove(id, (await store.seal()) as VaultSeal);
+      await store.remove(id, seal, seal.mac);
     }
     expect(log.lines.at(-1)).toMatchObject({ level: 'error' });
   });
@@ -219,14 +220,14 @@ describe('a row that was changed outside of the vault', () => {
   test('with its seal is refused too', async () => {
     await (await open()).put(credential());
     const seal = await store.seal();
-    await store.put([], { ...seal, manifest: '{"lastVersion":9,"records":{}}' } as never);
+    await store.put([], { ...seal, manifest: '{"lastVersion":9,"records":{}}' } as never, seal?.mac ?? null);
     expect((await open()).list()[0]?.damaged).toBe(true);
   });
 
   async function replaceRow(row: CredentialRow): Promise<void> {
     const seal = await store.seal();
     if (seal === undefined) throw new Error('there is no seal');
-    await store.put([row], seal);
+    await store.put([row], seal, seal.mac);
   }
 });
 
@@ -392,3 +393,16 @@ function credential(fields: Partial<NewCredential> = {}): NewCredential {
 function folder(): string {
   return mkdtempSync(join(root, 'v-'));
 }
+
+test("two processes that share a vault seal each other's secrets in, not out", async () => {
+  const [one, other] = [await open(), await open()];
+  await one.put(credential({ id: 'a' }));
+  await other.put(credential({ id: 'b' }));
+  await one.put(credential({ id: 'c' }));
+  expect(await other.remove('b')).toBe(true);
+  const last = await open();
+  expect(last.list().map(({ id, damaged }) => [id, damaged])).toEqual([
+    ['a', false],
+    ['c', false],
+  ]);
+});

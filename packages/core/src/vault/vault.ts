@@ -6,7 +6,7 @@ import type { Redactor } from '../gate/redactor.ts';
 import type { ReleasedSecrets, Secrets, SecretUse } from '../gate/secrets.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 import { Refused } from '../refusals/refused.ts';
-import type { CredentialRow, CredentialStore, ReceiptRow } from '../store/credentials.ts';
+import type { CredentialRow, CredentialStore, ReceiptRow, VaultSeal } from '../store/credentials.ts';
 import { credentialRefused } from './credential-refused.ts';
 import { MIN_SECRET_BYTES, type NewCredential } from './decode-credential.ts';
 import type { KeySource } from './key-source.ts';
@@ -44,23 +44,18 @@ export async function openVault({ store, clock, log, key }: VaultOptions): Promi
     if (rows.length > 0) throw new VaultError('The vault has lost its seal, so its credentials cannot be trusted.');
     const salt = randomBytes(16);
     const keys = await deriveKeys(key.candidates()[0] ?? key.create(), salt);
-    await store.put([], sealManifest(manifestOf([], 0), salt, keys));
-    return new Vault({ store, clock, log, key }, { salt, keys, rows: [], lastVersion: 0 });
+    const first = sealManifest(manifestOf([], 0), salt, keys);
+    // Another process may seal it for the first time as well.
+    if (!(await store.put([], first, null))) return openVault({ store, clock, log, key });
+    return new Vault({ store, clock, log, key }, { salt, keys, mac: first.mac, rows: [], lastVersion: 0 });
   }
   const salt = Buffer.from(seal.salt, 'base64');
   for (const text of key.candidates()) {
     const keys = await deriveKeys(text, salt);
     if (keys.check !== seal.keyCheck) continue;
     key.settle(text);
-    const manifest = openManifest(seal, keys);
-    const lastVersion = Math.max(manifest?.lastVersion ?? 0, ...rows.map(({ version }) => version));
-    const damaged = rows.filter(
-      (row) => manifest === undefined || !fits(row, manifest) || openSecret(row, keys) === undefined,
-    );
-    for (const { credentialId } of damaged) {
-      log.error({ credential: credentialId }, 'a credential was changed outside of the vault; it is not used any more');
-    }
-    return new Vault({ store, clock, log, key }, { salt, keys, rows, lastVersion, damaged });
+    const state = { salt, keys, mac: seal.mac, rows, ...judged(seal, rows, keys, log) };
+    return new Vault({ store, clock, log, key }, state);
   }
   throw new VaultError(
     `The vault was sealed with another key than the one in ${key.name}. ` +
@@ -81,15 +76,18 @@ export class Vault implements Secrets {
   #salt: Buffer;
   #keys: VaultKeys;
   #lastVersion: number;
+  /** Of the seal that is there, as far as this process knows. */
+  #mac: string;
   #purgedAt = Number.NEGATIVE_INFINITY;
   /** Changes go one after the other: each seals what the one before has left. */
   #changing: Promise<unknown> = Promise.resolve();
 
-  constructor(options: VaultOptions, { salt, keys, rows, lastVersion, damaged = [] }: VaultState) {
+  constructor(options: VaultOptions, { salt, keys, mac, rows, lastVersion, damaged = [] }: VaultState) {
     this.#options = options;
     this.#salt = salt;
     this.#keys = keys;
     this.#lastVersion = lastVersion;
+    this.#mac = mac;
     for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, damaged.includes(row)));
   }
 
@@ -133,7 +131,9 @@ export class Vault implements Secrets {
       };
       const row = sealSecret(open, value, this.#keys);
       const rows = [...this.#rows().filter(({ credentialId }) => credentialId !== id), row];
-      await this.#options.store.put([row], this.#sealOver(rows, version));
+      const seal = this.#sealOver(rows, version);
+      if (!(await this.#options.store.put([row], seal, this.#mac))) return OUTDATED;
+      this.#mac = seal.mac;
       this.#lastVersion = version;
       const entry = entryOf(row, false);
       this.#retire(id);
@@ -147,7 +147,9 @@ export class Vault implements Secrets {
     return this.#change(async () => {
       if (!this.#entries.has(id)) return false;
       const rows = this.#rows().filter(({ credentialId }) => credentialId !== id);
-      await this.#options.store.remove(id, this.#sealOver(rows, this.#lastVersion));
+      const seal = this.#sealOver(rows, this.#lastVersion);
+      if (!(await this.#options.store.remove(id, seal, this.#mac))) return OUTDATED;
+      this.#mac = seal.mac;
       this.#retire(id);
       this.#entries.delete(id);
       return true;
@@ -167,7 +169,9 @@ export class Vault implements Secrets {
       const sound = [...this.#entries.values()].filter(({ credential }) => !credential.damaged);
       const rows = sound.map(({ row }) => sealSecret(row, openSecret(row, this.#keys) ?? '', keys));
       key.stage(text);
-      await store.put(rows, sealManifest(manifestOf(rows, this.#lastVersion), salt, keys));
+      const seal = sealManifest(manifestOf(rows, this.#lastVersion), salt, keys);
+      if (!(await store.put(rows, seal, this.#mac))) return OUTDATED;
+      this.#mac = seal.mac;
       key.settle(text);
       this.#salt = salt;
       this.#keys = keys;
@@ -294,6 +298,21 @@ export class Vault implements Secrets {
     await store.purgeReceipts(at - KEPT_MS);
   }
 
+  async #reload(): Promise<void> {
+    const { store, log } = this.#options;
+    const [seal, rows] = [await store.seal(), await store.list()];
+    if (seal === undefined || seal.keyCheck !== this.#keys.check) {
+      throw new VaultError('Another process has changed the key of the vault. Restart this one with that key.');
+    }
+    const { lastVersion, damaged } = judged(seal, rows, this.#keys, log);
+    for (const id of this.#entries.keys()) if (!rows.some(({ credentialId }) => credentialId === id)) this.#retire(id);
+    this.#entries.clear();
+    for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, damaged.includes(row)));
+    this.#redactors.clear();
+    this.#lastVersion = lastVersion;
+    this.#mac = seal.mac;
+  }
+
   #rows(): CredentialRow[] {
     return [...this.#entries.values()].flatMap(({ row, credential }) => (credential.damaged ? [] : row));
   }
@@ -302,16 +321,37 @@ export class Vault implements Secrets {
     return sealManifest(manifestOf(rows, lastVersion), this.#salt, this.#keys);
   }
 
-  #change<Result>(change: () => Promise<Result>): Promise<Result> {
-    const result = this.#changing.then(change);
+  /** Where another process has changed the vault meanwhile, the change is made again to what that left. */
+  #change<Result>(change: () => Promise<Result | typeof OUTDATED>): Promise<Result> {
+    const result = this.#changing.then(async () => {
+      for (;;) {
+        const changed = await change();
+        if (changed !== OUTDATED) return changed;
+        await this.#reload();
+      }
+    });
     this.#changing = result.catch(() => {});
     return result;
   }
 }
 
+/** Which rows fit the seal. */
+function judged(seal: VaultSeal, rows: readonly CredentialRow[], keys: VaultKeys, log: Log) {
+  const manifest = openManifest(seal, keys);
+  const lastVersion = Math.max(manifest?.lastVersion ?? 0, ...rows.map(({ version }) => version));
+  const damaged = rows.filter(
+    (row) => manifest === undefined || !fits(row, manifest) || openSecret(row, keys) === undefined,
+  );
+  for (const { credentialId } of damaged) {
+    log.error({ credential: credentialId }, 'a credential was changed outside of the vault; it is not used any more');
+  }
+  return { lastVersion, damaged };
+}
+
 interface VaultState {
   readonly salt: Buffer;
   readonly keys: VaultKeys;
+  readonly mac: string;
   readonly rows: readonly CredentialRow[];
   readonly lastVersion: number;
   readonly damaged?: readonly CredentialRow[];
@@ -344,6 +384,8 @@ function invalidKey(what: string): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/key', code: 'vault_key', message }] }, `${message}.`);
 }
 
+/** Another process has changed the vault. */
+const OUTDATED = Symbol('outdated');
 const ONE_DAY = 86_400_000;
 /** Each is looked for in everything its hosts say. */
 const MOST_RETIRED = 64;

@@ -1,3 +1,4 @@
+import { Question } from '../e2a/question.ts';
 import type { JsonObject } from '../json.ts';
 import { Opaque, OpaqueObject, SCHEMA_BASE } from '../schema.ts';
 import type { Static, Typed } from '../static.ts';
@@ -197,6 +198,8 @@ export const ExecutionResult = {
     errors: { type: 'array', items: WorkflowError },
     /** What `validate` reports of it as warnings. */
     warnings: { type: 'array', items: ReportedFinding },
+    /** What it asks a person, and waits for. */
+    questions: { type: 'array', items: Question },
   },
   additionalProperties: false,
 } as const;

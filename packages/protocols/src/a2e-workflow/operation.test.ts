@@ -15,7 +15,7 @@ const written = [...loadFixtures('a2e-workflow', 'accept'), ...loadFixtures('a2e
 );
 
 describe('the catalogue', () => {
-  test('has the eight operations of the spec, the eight later ones, and those that call through the hub', () => {
+  test('has the eight operations of the spec, the eight later ones, those that call through the hub, and the one that asks a person', () => {
     expect(OPERATION_NAMES).toEqual([
       ...[
         'ApiCall',
@@ -30,7 +30,7 @@ describe('the catalogue', () => {
       ],
       ...['GetCurrentDateTime', 'ConvertTimezone', 'DateCalculation', 'FormatText', 'ExtractText', 'ValidateData'],
       ...['Calculate', 'EncodeDecode'],
-      ...['CallTool', 'CallAgent', 'RunWorkflow'],
+      ...['CallTool', 'CallAgent', 'RunWorkflow', 'AskApproval'],
     ]);
   });
 

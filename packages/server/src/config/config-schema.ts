@@ -58,9 +58,11 @@ export const ConfigShape = {
       additionalProperties: false,
     },
     store: {
-      enum: ['sqlite', 'memory'],
+      type: 'string',
+      pattern: '^(sqlite|memory|postgres(ql)?://.+)$',
       default: 'sqlite',
-      description: 'Where everything durable is kept; memory forgets everything when it stops.',
+      description:
+        'Where everything durable is kept: `sqlite` in the data folder, `memory`, which forgets everything when it stops, or a PostgreSQL URL such as `postgres://dragoman@db.example.com/dragoman`.',
     },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape, default: {} },

@@ -3,6 +3,7 @@ import {
   EgressLog,
   environmentKey,
   fileKey,
+  isPostgresUrl,
   type KeySource,
   type NetworkGate,
   openGate,
@@ -48,8 +49,15 @@ export async function openOutboundPart(options: OutboundPartOptions): Promise<Ou
 
 function keySource({ config, folder, log, vaultKey }: OutboundPartOptions): KeySource {
   if (vaultKey !== undefined) return environmentKey(vaultKey);
+  if (isPostgresUrl(config.store)) throw missingKey();
   // What is kept in memory needs no key that outlives it.
   return config.store === 'memory' ? passingKey() : fileKey({ folder, log });
+}
+
+/** A key in the folder of one machine would be lost with it, and with the key every secret in a database that is not. */
+function missingKey(): Error {
+  const message = 'With a store in PostgreSQL the key of the vault must be in DRAGOMAN_VAULT_KEY, which is not set.';
+  return Object.assign(new Error(message), { code: 'vault_key' });
 }
 
 function certificates(paths: string | readonly string[] = []): string[] {

@@ -1,4 +1,5 @@
-import { openMemoryStore, openSqliteStore, type Store } from '@dragoman/core';
+import { mkdirSync } from 'node:fs';
+import { isPostgresUrl, openMemoryStore, openPostgresStore, openSqliteStore, type Store } from '@dragoman/core';
 import type { ServerPart } from './part.ts';
 import type { OpeningOptions } from './server-options.ts';
 
@@ -8,8 +9,20 @@ export interface StorePart extends ServerPart {
 
 /** Where everything durable is kept. */
 export async function openStorePart(options: OpeningOptions): Promise<StorePart> {
-  const { config, folder, log, acceptLoss = false, onFatal = () => {} } = options;
-  const store =
-    config.store === 'memory' ? await openMemoryStore() : await openSqliteStore({ folder, log, acceptLoss, onFatal });
+  const store = await openStore(options);
   return { store, stop: () => store[Symbol.asyncDispose]() };
+}
+
+async function openStore({
+  config,
+  folder,
+  log,
+  acceptLoss = false,
+  onFatal = () => {},
+}: OpeningOptions): Promise<Store> {
+  if (config.store === 'memory') return openMemoryStore();
+  if (!isPostgresUrl(config.store)) return openSqliteStore({ folder, log, acceptLoss, onFatal });
+  // For its keys and stored files.
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return openPostgresStore({ url: config.store, log, onFatal });
 }

@@ -38,7 +38,12 @@ async function serve(connection: Connection, { engine, reader, ids, log, limits 
   const principal = () => engine.callers.renewed(proven);
   const acp = new AcpConnection({
     hub: engineHub({ engine, ids, log, principal, signal }),
-    send: (message) => connection.send(JSON.stringify(message)),
+    // A peer that reads slowly holds up what it is sent.
+    send: async (message) => {
+      const sent = connection.send(JSON.stringify(message));
+      if (connection.bufferedBytes > MAX_UNSENT) await sent;
+      else sent.catch(() => {});
+    },
     ids,
     log,
     version: VERSION,
@@ -72,3 +77,5 @@ async function serve(connection: Connection, { engine, reader, ids, log, limits 
     acp.close();
   }
 }
+
+const MAX_UNSENT = 256 * 1024;

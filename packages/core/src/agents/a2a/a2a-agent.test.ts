@@ -119,6 +119,16 @@ describe('a conversation', () => {
     expect(messages(peer)[1]).toMatchObject({ messageId: 'r2', taskId: 't1', contextId: 'c1' });
   });
 
+  test('the question of a task that ends without a word is not its answer', async () => {
+    const history = [{ messageId: 'q', role: 'ROLE_AGENT', parts: [{ text: 'Which?' }] }];
+    const done = { task: { id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_COMPLETED' }, history } };
+    const peer = await peerWith({
+      SendStreamingMessage: [{ events: [WORKING, asks({ text: 'Which?' })] }, { events: [done] }],
+    });
+    context.person = () => ({ content: { answer: 'this' } });
+    expect(await context.ask(agentAt(peer), 'go')).toEqual([{ part: 'complete', result: null }]);
+  });
+
   test('a sign-in that is declined ends the request and the task', async () => {
     const status = { state: 'TASK_STATE_AUTH_REQUIRED', message: { role: 'ROLE_AGENT', parts: [{ text: 'Sign in' }] } };
     const peer = await peerWith({

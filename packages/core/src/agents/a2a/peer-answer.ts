@@ -90,7 +90,8 @@ export class PeerAnswer {
       case 'task': {
         this.#hasTask = true;
         this.#sawTask = true;
-        this.#recalled = event.history.findLast(({ isFromAgent, parts }) => isFromAgent && textOfParts(parts) !== '');
+        const last = event.history.findLast(({ isFromAgent, parts }) => isFromAgent && textOfParts(parts) !== '');
+        this.#recalled = isSameMessage(last, this.#answered) ? undefined : last;
         const parts = event.artifacts.flatMap((artifact) => this.#artifact(artifact, 'remember'));
         return isSameMessage(event.status.message, this.#answered) ? parts : [...parts, ...this.#status(event.status)];
       }

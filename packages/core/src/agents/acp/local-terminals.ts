@@ -12,7 +12,7 @@ export interface LocalTerminalsOptions {
   readonly clock: Clock;
 }
 
-/** Commands that an agent runs through its client: on this machine, without a shell, in the folder of the session. */
+/** Commands that an agent runs through its client: on this machine, in the folder of the session. */
 export class LocalTerminals {
   readonly #options: LocalTerminalsOptions;
   readonly #terminals = new Map<string, Terminal>();
@@ -30,10 +30,12 @@ export class LocalTerminals {
     const there = cwd === undefined || cwd === null ? folder : insideFolder(String(cwd), [folder]);
     if (there === undefined) return refused(`cwd must be ${folder} or a folder below it; got ${show(cwd)}.`);
     const words = Array.isArray(args) ? args.filter((word) => typeof word === 'string') : [];
+    // goose sends a whole line for a shell as the command.
+    const [program, ...rest] = words.length > 0 ? [command, ...words] : ['/bin/sh', '-c', command];
     const started = startChild({
       agentId,
-      command,
-      args: words,
+      command: program,
+      args: rest,
       env: variablesIn(env),
       cwd: there,
       folder: childrenFolder,

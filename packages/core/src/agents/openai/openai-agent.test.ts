@@ -304,6 +304,11 @@ describe('a model server', () => {
       { body: 'data: {"error":{"message":"out of memory"}}\n\n', type: 'text/event-stream' },
       /reported an error: out of memory/,
     ],
+    ['sends no JSON object', { body: '7', type: 'application/json' }, /ended its answer before it was complete/],
+    ['sends an event of 9 MiB', { text: ['x'.repeat(9 * 1024 * 1024)] }, /an event that cannot be read/],
+    ['never stops talking', { text: Array(18).fill('x'.repeat(MIB)) }, /more than 16777216 characters in one answer/],
+    ['never stops thinking', { reasoning: Array(18).fill('x'.repeat(MIB)) }, /more than 16777216 characters/],
+    ['calls tools without end in one answer', { calls: Array(33).fill(['x', {}]) }, /more than 32 tool calls at once/],
   ])('that %s ends the answer with the reason', async (_, script, expected) => {
     const parts = await context.ask(await agentOf(await modelWith(script)), 'hi');
     expect(failureIn(parts)?.code).toBe('agent_failed');
@@ -321,6 +326,8 @@ describe('a model server', () => {
     await eventually(() => model.left).toBe(1);
   });
 });
+
+const MIB = 1024 * 1024;
 
 test.each([
   [{ base_url: undefined }, /the openai driver needs base_url/],

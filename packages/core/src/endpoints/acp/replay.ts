@@ -13,12 +13,22 @@ export async function replayOf(
   tell: (update: JsonObject) => Promise<void>,
 ): Promise<{ readonly live: string | undefined }> {
   let live: string | undefined;
-  for (const turn of await turnsOf(session, hub)) {
+  const turns = await turnsOf(session, hub);
+  const reading: Promise<JsonObject[]>[] = [];
+  for (const [at, turn] of turns.entries()) {
+    // Some ahead, so that they are read from the disk while others are sent.
+    for (const { request_id: id, status } of turns.slice(reading.length, at + READ_AHEAD)) {
+      const answer = status === 'in_progress' ? Promise.resolve([]) : answerOf(id, hub);
+      // What went wrong is thrown when its turn comes.
+      answer.catch(() => {});
+      reading.push(answer);
+    }
     for (const content of userBlocksOf(turn.params)) {
       await tell({ sessionUpdate: 'user_message_chunk', content, messageId: `${turn.request_id}-user` });
     }
     if (turn.status === 'in_progress') live = turn.request_id;
-    else for (const update of await answerOf(turn.request_id, hub)) await tell(update);
+    for (const update of (await reading[at]) ?? []) await tell(update);
+    reading[at] = Promise.resolve([]);
   }
   return { live };
 }
@@ -75,5 +85,6 @@ function textIn({ content }: JsonObject): string {
   return isObject(content) && typeof content['text'] === 'string' ? content['text'] : '';
 }
 
+const READ_AHEAD = 16;
 /** Of fifty turns each. */
 const MOST_PAGES = 20;

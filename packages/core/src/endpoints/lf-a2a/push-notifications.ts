@@ -14,6 +14,7 @@ import { addressOf } from '../../mailbox/callback-address.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import type { Clock, Log } from '../../ports/ports.ts';
 import { Refused, refuse } from '../../refusals/refused.ts';
+import { claimAll } from '../../store/held.ts';
 import { patiently } from '../../store/patiently.ts';
 import type { NewDelivery, PushConfigRow, RequestKey, Store } from '../../store/store.ts';
 import type { Vault } from '../../vault/vault.ts';
@@ -50,7 +51,8 @@ export class PushNotifications {
 
   /** Goes on with what an earlier process left. Call it when the outbox has started. */
   async start(): Promise<void> {
-    for (const config of await this.#options.store.pushConfigs.unfinished()) this.#follow(config);
+    const { pushConfigs } = this.#options.store;
+    for (const config of await claimAll((limit) => pushConfigs.claim(limit))) this.#follow(config);
   }
 
   async stop(): Promise<void> {

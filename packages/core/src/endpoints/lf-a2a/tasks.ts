@@ -49,7 +49,7 @@ export interface SendContext {
 }
 
 /** Who answers a question, and of which task. */
-export interface Answering {
+export interface AnsweringCaller {
   readonly principal: Principal;
   readonly taskId: string;
 }
@@ -138,7 +138,7 @@ export class LfA2aTasks {
    * Answers the question that a task waits with; resolves when the answer is recorded. Refuses a message that does not fit the
    * question, which then stays open, and one for a task that waits with none.
    */
-  async answer(request: SendMessageRequest, { principal, taskId }: Answering): Promise<void> {
+  async answer(request: SendMessageRequest, { principal, taskId }: AnsweringCaller): Promise<void> {
     const { questions } = this.#options.engine;
     const { message } = request;
     const open = questions.of({ owner: principal.id, requestId: taskId });

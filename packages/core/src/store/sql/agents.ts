@@ -40,8 +40,8 @@ export function agentRemovals(database: Database) {
   };
 }
 
-function checksumOfAgent({ agentId, definition, createdAt }: AgentRow): number {
+export function checksumOfAgent({ agentId, definition, createdAt }: AgentRow): number {
   return checksumOf(agentId, definition, createdAt);
 }
 
-const SELECT_AGENT = 'SELECT agent_id AS "agentId", definition, created_at AS "createdAt", checksum FROM agents';
+export const SELECT_AGENT = 'SELECT agent_id AS "agentId", definition, created_at AS "createdAt", checksum FROM agents';

@@ -48,8 +48,8 @@ export function apiRemovals(database: Database) {
   };
 }
 
-function checksumOfApi({ apiId, definition, createdAt }: ApiRow): number {
+export function checksumOfApi({ apiId, definition, createdAt }: ApiRow): number {
   return checksumOf(apiId, definition, createdAt);
 }
 
-const SELECT_API = 'SELECT api_id AS "apiId", definition, created_at AS "createdAt", checksum FROM apis';
+export const SELECT_API = 'SELECT api_id AS "apiId", definition, created_at AS "createdAt", checksum FROM apis';

@@ -14,11 +14,11 @@ export function counterReads(database: Database) {
 export function counterWrites(database: Database) {
   const put = database.prepare(`
     INSERT INTO counters (principal, name, slice, count) VALUES (?, ?, ?, ?)
-    ON CONFLICT (principal, name, slice) DO UPDATE SET count = excluded.count`);
+    ON CONFLICT (principal, name, slice) DO UPDATE SET count = counters.count + excluded.count`);
   const forget = database.prepare('DELETE FROM counters WHERE slice < ?');
 
   return {
-    saveCounters(rows: readonly CounterRow[], before: number): void {
+    addCounters(rows: readonly CounterRow[], before: number): void {
       for (const row of rows) put.run(row.principal, row.name, row.slice, row.count);
       forget.run(before);
     },

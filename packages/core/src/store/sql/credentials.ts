@@ -69,13 +69,14 @@ export function credentialWrites(database: Database) {
     VALUES (?, ?, ?, ?, ?, ?, ?)`);
 
   return {
-    putCredentials(rows: readonly CredentialRow[], seal: VaultSeal): void {
+    putCredentials(rows: readonly CredentialRow[], seal: VaultSeal, previous: string | null): boolean {
+      if (!putSeal(seal, previous)) return false;
       for (const row of rows) {
         const { credentialId, version, type, hosts, places, description, nonce, sealed, createdAt, updatedAt } = row;
         requireStorable(credentialId, description);
         put.run(credentialId, version, type, hosts, places, description, nonce, sealed, createdAt, updatedAt);
       }
-      putSeal(seal);
+      return true;
     },
     addReceipts(rows: readonly ReceiptRow[]): void {
       for (const { at, caller, credentialId, version, host, purpose, outcome } of rows) {
@@ -93,9 +94,10 @@ export function credentialRemovals(database: Database) {
   const putSeal = sealing(database);
 
   return {
-    removeCredential(credentialId: string, seal: VaultSeal): void {
+    removeCredential(credentialId: string, seal: VaultSeal, previous: string | null): boolean {
+      if (!putSeal(seal, previous)) return false;
       remove.run(credentialId);
-      putSeal(seal);
+      return true;
     },
     purgeReceipts(before: number): void {
       purge.run(before);
@@ -103,10 +105,16 @@ export function credentialRemovals(database: Database) {
   };
 }
 
-function sealing(database: Database): (seal: VaultSeal) => void {
-  const put = database.prepare(`
-    INSERT INTO vault_seal (id, salt, key_check, manifest, mac) VALUES (1, ?, ?, ?, ?)
-    ON CONFLICT (id) DO UPDATE SET salt = excluded.salt, key_check = excluded.key_check, manifest = excluded.manifest,
-      mac = excluded.mac`);
-  return ({ salt, keyCheck, manifest, mac }) => void put.run(salt, keyCheck, manifest, mac);
+/** Puts a seal in the place of the one that was read. False when another has taken that place. */
+function sealing(database: Database): (seal: VaultSeal, previous: string | null) => boolean {
+  const first = database.prepare(
+    'INSERT INTO vault_seal (id, salt, key_check, manifest, mac) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',
+  );
+  const next = database.prepare(
+    'UPDATE vault_seal SET salt = ?, key_check = ?, manifest = ?, mac = ? WHERE id = 1 AND mac = ?',
+  );
+  return ({ salt, keyCheck, manifest, mac }, previous) => {
+    const values = [salt, keyCheck, manifest, mac];
+    return (previous === null ? first.run(...values) : next.run(...values, previous)).changes === 1;
+  };
 }

@@ -7,6 +7,8 @@ import { prepareOperations } from './operations.ts';
 import { executionValues, framesValues, requestValues } from './values.ts';
 
 const DAMAGED = expect.objectContaining({ code: 'store_damaged' });
+/** Of the first opening of a database. */
+const EPOCH = 1;
 let database: Database;
 let reads: ReturnType<typeof prepareOperations>['reads'];
 let writes: ReturnType<typeof prepareOperations>['writes'];
@@ -21,8 +23,8 @@ describe('an open request that cannot be read', () => {
   beforeEach(() => {
     for (const requestId of ['sound', 'bad']) {
       const row = requestRow({ requestId });
-      writes.accept(...requestValues(row, { letter: { thread: null } }));
-      writes.append(row.owner, requestId, framesValues([frame(0)]));
+      const id = writes.accept(...requestValues(row, { letter: { thread: null } })) as number;
+      writes.append(id, EPOCH, framesValues([frame(0)]));
     }
   });
 
@@ -32,8 +34,9 @@ describe('an open request that cannot be read', () => {
   ])('because of %s is ended, kept as damaged, and leaves its neighbour alone', (_, damage) => {
     database.exec(damage);
     expect(endDamaged(database)).toEqual([{ kind: 'request', owner: 'ann', name: 'bad' }]);
-    expect(reads.unfinished()).toMatchObject([{ requestId: 'sound' }]);
-    expect(reads.pendingLetters()).toMatchObject([{ requestId: 'sound' }]);
+    database.exec('UPDATE open_requests SET epoch = 0; UPDATE letters SET epoch = 0');
+    expect(writes.claimRequests(10)).toMatchObject([{ row: { requestId: 'sound' } }]);
+    expect(writes.claimLetters(10)).toMatchObject([{ requestId: 'sound' }]);
     expect(() => reads.find(requestRow({ requestId: 'bad' }))).toThrow(DAMAGED);
     expect(reads.listDamages()).toEqual([{ kind: 'request', owner: 'ann', name: 'bad' }]);
     expect(endDamaged(database)).toEqual([]);
@@ -57,12 +60,13 @@ test.each([
   for (const executionId of ['sound', 'bad']) {
     const key = { owner: 'ann', executionId };
     const row = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
-    writes.acceptExecution(executionValues(row));
-    writes.appendEffects(key, [{ position: 0, key: 'k', kind: 'call', note: '{}', bytes: null }]);
+    const id = writes.acceptExecution(executionValues(row)) as number;
+    writes.appendEffects({ id, epoch: EPOCH }, [{ position: 0, key: 'k', kind: 'call', note: '{}', bytes: null }]);
   }
   database.exec(damage);
   expect(endDamaged(database)).toEqual([{ kind: 'execution', owner: 'ann', name: 'bad' }]);
-  expect(reads.unfinishedExecutions()).toMatchObject([{ executionId: 'sound' }]);
+  database.exec('UPDATE open_executions SET epoch = 0');
+  expect(writes.claimExecutions(10)).toMatchObject([{ row: { executionId: 'sound' } }]);
   expect(() => reads.findExecution({ owner: 'ann', executionId: 'bad' })).toThrow(DAMAGED);
   const page = { before: Number.MAX_SAFE_INTEGER, limit: 10, status: null };
   expect(reads.listExecutions('ann', page, '').newest).toMatchObject([

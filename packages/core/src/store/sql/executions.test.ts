@@ -54,9 +54,9 @@ test.each([
 ])('an effect without bytes is read with the checksum that it was written with, %s', (_, checksum) => {
   migrate(database, 'path');
   const { reads, writes } = prepareOperations(database);
-  writes.acceptExecution(executionValues({ ...KEY, ...EXECUTION }));
+  const id = writes.acceptExecution(executionValues({ ...KEY, ...EXECUTION })) as number;
   const effect = { position: 1, key: 'k', kind: 'call', note: 'n', bytes: new Uint8Array(0) } as const;
-  writes.appendEffects(KEY, [effect]);
+  writes.appendEffects({ id, epoch: 1 }, [effect]);
   database.prepare('UPDATE execution_effects SET checksum = ?').run(checksum);
   expect(reads.effects(KEY)).toMatchObject([{ key: 'k', note: 'n' }]);
   database.exec("UPDATE execution_effects SET checksum = 1, note = 'm'");

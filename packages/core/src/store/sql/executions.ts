@@ -8,11 +8,14 @@ import type {
   ExecutionRow,
   ExecutionSummary,
 } from '../executions.ts';
+import type { Held } from '../held.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import { StoreError } from '../store-error.ts';
+import { epochOf } from './commits.ts';
 import { ownersIn } from './owners.ts';
 import { withRepeats } from './repeated-text.ts';
+import { notHeld } from './requests.ts';
 import type { EndValues, ExecutionValues } from './values.ts';
 
 /**
@@ -71,7 +74,6 @@ export const EXECUTION_TABLES = `
 
 export function executionReads(database: Database) {
   const byKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.execution_id = ?`);
-  const open = database.prepare(`${SELECT_EXECUTION} WHERE o.execution IS NOT NULL ORDER BY x.id`);
   const byName = database.prepare(`
     ${ownersIn('executions')} ${SELECT_EXECUTION} JOIN owners ON owners.name = x.owner WHERE x.execution_id = ?
     ORDER BY x.id DESC`);
@@ -105,10 +107,6 @@ export function executionReads(database: Database) {
       return (byName.all(executionId) as StoredExecution[]).map(checkedExecution);
     },
 
-    unfinishedExecutions(): ExecutionRow[] {
-      return (open.all() as StoredExecution[]).map(checkedExecution);
-    },
-
     effects(key: ExecutionKey): EffectRow[] {
       return (effects.all(key.owner, key.executionId) as StoredEffect[]).map((row) => checkedEffect(key, row));
     },
@@ -127,13 +125,16 @@ export function executionReads(database: Database) {
 }
 
 export function executionWrites(database: Database) {
+  const epoch = epochOf(database);
   const insert = database.prepare(`
     INSERT INTO executions (owner, execution_id, digest, idempotency_key, request, accepted_at, checksum)
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`);
   const byKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.execution_id = ?`);
   const byIdempotencyKey = database.prepare(`${SELECT_EXECUTION} WHERE x.owner = ? AND x.idempotency_key = ?`);
-  const openUp = database.prepare('INSERT INTO open_executions (execution) VALUES (?)');
+  const openUp = database.prepare(`INSERT INTO open_executions (execution, epoch) VALUES (?, ${epoch})`);
+  const unclaimed = database.prepare(SELECT_UNCLAIMED);
+  const claim = database.prepare(`UPDATE open_executions SET epoch = ${epoch} WHERE execution = ?`);
   const end = database.prepare(`
     INSERT INTO execution_ends (execution, status, result, events, ended_at, checksum)
     VALUES (?, ?, CAST(? AS TEXT), ?, ?, ?)`);
@@ -147,48 +148,56 @@ export function executionWrites(database: Database) {
   }
 
   return {
-    /** The earlier one that has its id or its idempotency key; null where there is none and it was recorded. */
-    acceptExecution(values: ExecutionValues, ...ended: EndValues | []): ExecutionRow | null {
+    /** Its number when it was recorded, else the earlier one that has its id or its idempotency key. */
+    acceptExecution(values: ExecutionValues, ...ended: EndValues | []): ExecutionRow | number {
       const [owner, executionId, digest, idempotencyKey, request] = values;
       requireStorable(owner, executionId, idempotencyKey, request);
-      const { changes, lastInsertRowid } = insert.run(...values, checksumOf({ owner, executionId, digest, request }));
+      const { changes, lastInsertRowid } = insert.run(
+        ...values,
+        executionChecksumOf({ owner, executionId, digest, request }),
+      );
       if (changes === 0) {
         const earlier = byKey.get(owner, executionId) ?? byIdempotencyKey.get(owner, idempotencyKey);
         return checkedExecution(earlier as StoredExecution);
       }
-      if (ended.length === 0) openUp.run(Number(lastInsertRowid));
-      else endWith(Number(lastInsertRowid), ended);
-      return null;
+      const id = Number(lastInsertRowid);
+      if (ended.length === 0) openUp.run(id);
+      else endWith(id, ended);
+      return id;
     },
 
-    appendEffects(key: ExecutionKey, effects: readonly EffectRow[]): void {
-      record(key, effects);
+    claimExecutions(limit: number): { id: number; row: ExecutionRow }[] {
+      return (unclaimed.all(epoch, limit) as (StoredExecution & { id: number })[]).map((stored) => {
+        claim.run(stored.id);
+        return { id: stored.id, row: checkedExecution(stored) };
+      });
     },
 
-    finishExecution(key: ExecutionKey, effects: readonly EffectRow[], ...values: EndValues): void {
-      const id = record(key, effects);
-      endWith(id, values);
-      close.run(id);
+    appendEffects(held: Held, effects: readonly EffectRow[]): void {
+      record(held, effects);
+    },
+
+    finishExecution(held: Held, effects: readonly EffectRow[], ...values: EndValues): void {
+      record(held, effects);
+      endWith(held.id, values);
+      close.run(held.id);
     },
   };
 }
 
-/** Adds effects to an execution that is under way, and gives back its number. */
-export function effectRecorder(database: Database): (key: ExecutionKey, effects: readonly EffectRow[]) => number {
-  const openId = database.prepare(`
-    SELECT x.id FROM executions x JOIN open_executions o ON o.execution = x.id WHERE x.owner = ? AND x.execution_id = ?`);
+/** Adds effects to an execution that is under way and held. */
+export function effectRecorder(database: Database): (held: Held, effects: readonly EffectRow[]) => void {
+  const isHeld = database.prepare('SELECT 1 FROM open_executions WHERE execution = ? AND epoch = ?');
   const insert = database.prepare(`
     INSERT INTO execution_effects (execution, position, name, kind, note, bytes, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)`);
 
-  return (key, effects) => {
-    const row = openId.get(key.owner, key.executionId) as { id: number } | undefined;
-    if (row === undefined) throw new Error(`execution ${key.executionId} of ${key.owner} is not under way`);
+  return ({ id, epoch }, effects) => {
+    if (isHeld.get(id, epoch) === undefined) throw notHeld('execution', id);
     for (const effect of effects) {
       requireStorable(effect.key, effect.note);
       const { position, kind, note, bytes } = effect;
-      insert.run(row.id, position, effect.key, kind, note, bytes, checksumOfEffect(effect));
+      insert.run(id, position, effect.key, kind, note, bytes, checksumOfEffect(effect));
     }
-    return row.id;
   };
 }
 
@@ -231,7 +240,7 @@ export interface StoredExecution extends Omit<ExecutionRow, 'end'> {
 export function checkedExecution(row: StoredExecution): ExecutionRow {
   const { owner, executionId, digest, idempotencyKey, request, acceptedAt, status } = row;
   const stored = status === null ? null : { ...row, status };
-  if (row.checksum !== checksumOf(row) || (stored !== null && row.endChecksum !== checksumOfEnd(stored))) {
+  if (row.checksum !== executionChecksumOf(row) || (stored !== null && row.endChecksum !== checksumOfEnd(stored))) {
     throw new StoreError('store_damaged', `Execution ${executionId} of ${owner} is damaged in the database.`);
   }
   const end = stored === null ? null : wholeEnd(stored);
@@ -267,16 +276,16 @@ export function checkedEffect({ owner, executionId }: ExecutionKey, { checksum, 
   return effect;
 }
 
-function checksumOf(row: Pick<ExecutionRow, 'owner' | 'executionId' | 'digest' | 'request'>): number {
+export function executionChecksumOf(row: Pick<ExecutionRow, 'owner' | 'executionId' | 'digest' | 'request'>): number {
   return [row.owner, row.executionId, row.digest, row.request].reduce((sum, text) => crc32(text, sum), 0);
 }
 
-function checksumOfEnd({ status, result, events, endedAt, repeats }: NewStoredEnd): number {
+export function checksumOfEnd({ status, result, events, endedAt, repeats }: NewStoredEnd): number {
   const texts = crc32(events, crc32(result, crc32(`${status},${endedAt}`)));
   return repeats === null ? texts : crc32(repeats, texts);
 }
 
-function checksumOfEffect({ position, key, kind, note, bytes }: EffectRow): number {
+export function checksumOfEffect({ position, key, kind, note, bytes }: EffectRow): number {
   const text = crc32(note, crc32(`${position},${kind},${key}`));
   return bytes === null || bytes.length === 0 ? text : crc32(bytes, text);
 }
@@ -289,11 +298,13 @@ export const SELECT_EXECUTION = `
     LEFT JOIN execution_ends e ON e.execution = x.id
     LEFT JOIN open_executions o ON o.execution = x.id`;
 
+const SELECT_UNCLAIMED = `${SELECT_EXECUTION.replace('SELECT', 'SELECT x.id,')} WHERE o.epoch < ? ORDER BY x.id LIMIT ?`;
+
 export const SELECT_EFFECT = `
   SELECT f.position, f.name AS "key", f.kind, f.note, f.bytes, f.checksum
   FROM executions x JOIN execution_effects f ON f.execution = x.id`;
 
-const SELECT_SUMMARY = `
+export const SELECT_SUMMARY = `
   SELECT x.id AS "number", x.owner, x.execution_id AS "executionId", COALESCE(e.status, 'running') AS status,
     x.accepted_at AS "acceptedAt", e.ended_at AS "endedAt"
   FROM executions x LEFT JOIN execution_ends e ON e.execution = x.id`;

@@ -55,13 +55,13 @@ export function keyRemovals(database: Database) {
 }
 
 /** Of a key that does not expire as before there were others, so that the checksums of older rows still fit. */
-function checksumOfKey(row: KeyRow): number {
+export function checksumOfKey(row: KeyRow): number {
   const { keyId, hash, agentId, role, description, createdAt, expiresAt, revokedAt } = row;
   const end = expiresAt === null ? [] : [expiresAt];
   return checksumOf(keyId, hash, agentId, role, description, createdAt, revokedAt, ...end);
 }
 
-const SELECT_KEY = `
+export const SELECT_KEY = `
   SELECT key_id AS "keyId", hash, agent_id AS "agentId", role, description, created_at AS "createdAt",
     expires_at AS "expiresAt", revoked_at AS "revokedAt", checksum
   FROM keys`;

@@ -17,6 +17,12 @@ beforeEach(async () => {
   database.exec(`UPDATE deliveries SET body = '{"pay":9}' WHERE id = 'damaged'`);
 });
 
+/** As the next process claims them. */
+function claimed() {
+  database.exec('UPDATE deliveries SET epoch = 0');
+  return operations.writes.claimDeliveries(10);
+}
+
 test('a body that nobody wrote is never sent or shown', () => {
   expect(operations.reads.dueBody('whole')).toBe('{"pay":1}');
   expect(() => operations.reads.dueBody('damaged')).toThrow(DAMAGED);
@@ -57,7 +63,7 @@ describe.each([
   beforeEach(() => database.exec(`UPDATE deliveries SET ${change} WHERE id = 'whole'`));
 
   test('is told to be damaged when it is not what was written', () => {
-    expect(operations.reads.dueDeliveries().map(({ id, isDamaged }) => [id, isDamaged])).toEqual([
+    expect(claimed().map(({ id, isDamaged }) => [id, isDamaged])).toEqual([
       ['whole', true],
       ['damaged', undefined],
     ]);
@@ -66,13 +72,13 @@ describe.each([
 
   test('is gone by in a row that was written before there was a checksum of it', () => {
     database.exec('UPDATE deliveries SET head_checksum = NULL');
-    expect(operations.reads.dueDeliveries().some(({ isDamaged }) => isDamaged)).toBe(false);
+    expect(claimed().some(({ isDamaged }) => isDamaged)).toBe(false);
     expect(operations.reads.findDelivery('whole')).toMatchObject({ body: '{"pay":1}' });
   });
 });
 
 test('what is waiting is told without its checksum', () => {
-  const [row] = operations.reads.dueDeliveries();
+  const [row] = claimed();
   expect(row).toEqual({
     ...{ id: 'whole', owner: 'ann', requestId: 'r', messageId: 'm', url: 'https://x.example/' },
     ...{ priority: 1, expiresAt: null, attempts: 0, nextAt: 1000 },

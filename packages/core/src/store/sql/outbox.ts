@@ -14,14 +14,11 @@ import type {
   ToldDelivery,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
+import { epochOf } from './commits.ts';
 
 export function outboxReads(database: Database) {
   const byId = database.prepare(`${SELECT_DELIVERY} WHERE id = ?`);
   const body = database.prepare("SELECT body, checksum FROM deliveries WHERE id = ? AND state = 'due'");
-  const due = database.prepare(`
-    SELECT id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt", attempts,
-      next_at AS "nextAt", created_at AS "createdAt", head_checksum AS "headChecksum"
-    FROM deliveries WHERE state = 'due' ORDER BY number`);
   const answering = database.prepare(`${SELECT_DELIVERY} WHERE owner = ? AND request_id = ? ORDER BY number`);
   const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
   const page = database.prepare(`${SELECT_TOLD} ORDER BY number DESC LIMIT ? OFFSET ?`);
@@ -32,7 +29,7 @@ export function outboxReads(database: Database) {
   return {
     findDelivery(id: string): DeliveryRow | undefined {
       const row = byId.get(id) as StoredDelivery | undefined;
-      return row === undefined ? undefined : checked(row);
+      return row === undefined ? undefined : checkedDelivery(row);
     },
 
     dueBody(id: string): string | undefined {
@@ -42,12 +39,7 @@ export function outboxReads(database: Database) {
 
     deliveriesAnswering: ({ owner, requestId }: RequestKey): ShownDelivery[] =>
       (answering.all(owner, requestId) as StoredDelivery[]).map(({ checksum, headChecksum, ...row }) =>
-        told(checksum === crc32(row.body) && isAsWritten(row, headChecksum) ? row : { ...row, body: null }),
-      ),
-
-    dueDeliveries: (): DueDelivery[] =>
-      (due.all() as StoredDue[]).map(({ createdAt, headChecksum, ...row }) =>
-        isAsWritten({ ...row, createdAt }, headChecksum) ? row : { ...row, isDamaged: true },
+        toldDelivery(checksum === crc32(row.body) && isAsWritten(row, headChecksum) ? row : { ...row, body: null }),
       ),
 
     isDisabled: (owner: string, url: string): boolean => disabled.get(owner, url) !== undefined,
@@ -56,18 +48,24 @@ export function outboxReads(database: Database) {
       const { state, offset, limit } = range;
       const rows = state === undefined ? page.all(limit, offset) : pageIn.all(state, limit, offset);
       const { total } = (state === undefined ? count.get() : countIn.get(state)) as { total: number };
-      return { rows: (rows as StoredTold[]).map(told), total };
+      return { rows: (rows as StoredTold[]).map(toldDelivery), total };
     },
   };
 }
 
 export function outboxWrites(database: Database) {
+  const epoch = epochOf(database);
+  const unclaimed = database.prepare(`
+    SELECT id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt", attempts,
+      next_at AS "nextAt", created_at AS "createdAt", head_checksum AS "headChecksum"
+    FROM deliveries WHERE state = 'due' AND epoch < ? ORDER BY number LIMIT ?`);
+  const claim = database.prepare(`UPDATE deliveries SET epoch = ${epoch} WHERE id = ?`);
   const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
   const insert = database.prepare(`
     INSERT INTO deliveries
       (id, owner, request_id, message_id, url, body, priority, expires_at, created_at, state, attempts, next_at, failures,
-       ended_at, checksum, head_checksum)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)
+       ended_at, checksum, head_checksum, epoch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ${epoch})
     ON CONFLICT (id) DO NOTHING`);
   const byId = database.prepare(`${SELECT_TOLD} WHERE id = ?`);
   const deliver = database.prepare(
@@ -85,7 +83,8 @@ export function outboxWrites(database: Database) {
     "UPDATE deliveries SET state = 'dead', failures = ?, ended_at = ? WHERE id = ? AND state = 'due'",
   );
   const revive = database.prepare(
-    "UPDATE deliveries SET state = 'due', attempts = 0, next_at = ?, ended_at = NULL WHERE id = ? AND state = 'dead'",
+    `UPDATE deliveries SET state = 'due', attempts = 0, next_at = ?, ended_at = NULL, epoch = ${epoch}
+    WHERE id = ? AND state = 'dead'`,
   );
   const keepSalt = database.prepare(
     'INSERT INTO signing_salts (agent_id, salt) VALUES (?, ?) ON CONFLICT (agent_id) DO NOTHING',
@@ -95,7 +94,7 @@ export function outboxWrites(database: Database) {
   const found = (id: string): ToldDelivery => {
     const row = byId.get(id) as StoredTold | undefined;
     if (row === undefined) throw new Error(`delivery ${id} was never put into the outbox`);
-    return told(row);
+    return toldDelivery(row);
   };
   const failing = (id: string, failure: DeliveryFailure, nextAt: number | null): ToldDelivery => {
     const row = found(id);
@@ -120,6 +119,13 @@ export function outboxWrites(database: Database) {
       );
     },
 
+    claimDeliveries(limit: number): DueDelivery[] {
+      return (unclaimed.all(epoch, limit) as StoredDue[]).map(({ createdAt, headChecksum, ...row }) => {
+        claim.run(row.id);
+        return isAsWritten({ ...row, createdAt }, headChecksum) ? row : { ...row, isDamaged: true };
+      });
+    },
+
     delivered(ids: readonly string[], at: number): void {
       for (const id of ids) deliver.run(at, id);
     },
@@ -135,7 +141,7 @@ export function outboxWrites(database: Database) {
     receiverGone(id: string, failure: DeliveryFailure): string[] {
       const { owner, url } = failing(id, failure, null);
       disable.run(owner, url, failure.at);
-      const rows = (others.all(owner, url, id) as StoredTold[]).map(told);
+      const rows = (others.all(owner, url, id) as StoredTold[]).map(toldDelivery);
       for (const row of rows) bury(row, { at: failure.at, reason: DISABLED });
       return [id, ...rows.map((row) => row.id)];
     },
@@ -178,23 +184,23 @@ export function outboxRemovals(database: Database) {
   };
 }
 
-function failuresWith({ failures }: ToldDelivery, failure: DeliveryFailure): string {
+export function failuresWith({ failures }: ToldDelivery, failure: DeliveryFailure): string {
   return JSON.stringify([...failures, failure].slice(-MAX_FAILURES));
 }
 
-interface StoredTold extends Omit<ToldDelivery, 'failures'> {
+export interface StoredTold extends Omit<ToldDelivery, 'failures'> {
   readonly failures: string;
 }
 
-interface StoredDelivery extends StoredTold {
+export interface StoredDelivery extends StoredTold {
   readonly body: string;
   readonly checksum: number;
   readonly headChecksum: number | null;
 }
 
-type StoredDue = DueDelivery & Pick<StoredDelivery, 'createdAt' | 'headChecksum'>;
+export type StoredDue = DueDelivery & Pick<StoredDelivery, 'createdAt' | 'headChecksum'>;
 
-function told<Row extends StoredTold>({ failures, ...row }: Row) {
+export function toldDelivery<Row extends StoredTold>({ failures, ...row }: Row) {
   return { ...row, failures: failuresIn(failures) ?? [{ at: row.createdAt, reason: DAMAGED_FAILURES }] };
 }
 
@@ -208,17 +214,17 @@ function failuresIn(text: string): DeliveryFailure[] | undefined {
   }
 }
 
-function checked({ checksum, headChecksum, ...row }: StoredDelivery): DeliveryRow {
+export function checkedDelivery({ checksum, headChecksum, ...row }: StoredDelivery): DeliveryRow {
   checkedBody(row.id, { body: row.body, checksum });
   if (!isAsWritten(row, headChecksum)) throw damaged(row.id);
-  return told(row);
+  return toldDelivery(row);
 }
 
 /**
  * Whether all that is said of it once and for all is still that: a URL with a flipped bit is somebody else's, and another owner
  * has other secrets. Read where it is taken from the database, which is once and not at each try.
  */
-function isAsWritten(head: Head, headChecksum: number | null): boolean {
+export function isAsWritten(head: Head, headChecksum: number | null): boolean {
   // Rows from before there was one cannot be told.
   return headChecksum === null || headChecksum === headChecksumOf(head);
 }
@@ -226,12 +232,12 @@ function isAsWritten(head: Head, headChecksum: number | null): boolean {
 type Head = Omit<NewDelivery, 'id' | 'body'>;
 
 /** But for the id, which it is found by. No text in it has a NUL, so none can pass for two. */
-function headChecksumOf({ owner, requestId, messageId, url, priority, expiresAt, createdAt }: Head): number {
+export function headChecksumOf({ owner, requestId, messageId, url, priority, expiresAt, createdAt }: Head): number {
   return crc32(`${owner}\0${requestId}\0${messageId}\0${url}\0${priority}\0${expiresAt}\0${createdAt}`);
 }
 
 /** What is sent must be what was written: its signature would make a flipped bit look genuine. */
-function checkedBody(id: string, { body, checksum }: Pick<StoredDelivery, 'body' | 'checksum'>): string {
+export function checkedBody(id: string, { body, checksum }: Pick<StoredDelivery, 'body' | 'checksum'>): string {
   if (checksum !== crc32(body)) throw damaged(id);
   return body;
 }
@@ -240,11 +246,11 @@ function damaged(id: string): StoreError {
   return new StoreError('store_damaged', `Delivery ${id} is damaged in the database.`);
 }
 
-const TOLD = `
+const TOLD_COLUMNS = `
   id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt",
   created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt"`;
-const SELECT_TOLD = `SELECT ${TOLD} FROM deliveries`;
-const SELECT_DELIVERY = `SELECT ${TOLD}, body, checksum, head_checksum AS "headChecksum" FROM deliveries`;
+export const SELECT_TOLD = `SELECT ${TOLD_COLUMNS} FROM deliveries`;
+export const SELECT_DELIVERY = `SELECT ${TOLD_COLUMNS}, body, checksum, head_checksum AS "headChecksum" FROM deliveries`;
 
 /** In the place of what was there. */
 const DAMAGED_FAILURES = 'why it failed before is damaged in the database';

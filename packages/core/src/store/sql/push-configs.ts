@@ -2,6 +2,7 @@ import type { PushAdvance, PushConfig, PushConfigRow } from '../push-configs.ts'
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import type { RequestKey } from '../store.ts';
+import { epochOf } from './commits.ts';
 import { outboxWrites } from './outbox.ts';
 
 export const PUSH_CONFIG_TABLES = `
@@ -24,7 +25,6 @@ export function pushConfigReads(database: Database) {
   const one = database.prepare(`${SELECT} WHERE r.owner = ? AND r.request_id = ? AND p.config_id = ?`);
   const all = database.prepare(`${SELECT} WHERE r.owner = ? AND r.request_id = ? ORDER BY p.created_at, p.name`);
   const byName = database.prepare(`${SELECT} WHERE p.name = ?`);
-  const unfinished = database.prepare(`${SELECT} WHERE p.is_over = 0 ORDER BY p.created_at`);
 
   return {
     findPushConfig({ owner, requestId }: RequestKey, configId: string): PushConfigRow | undefined {
@@ -32,17 +32,21 @@ export function pushConfigReads(database: Database) {
     },
     listPushConfigs: ({ owner, requestId }: RequestKey): PushConfigRow[] => rowsOf(all.all(owner, requestId)),
     pushConfigNamed: (name: string): PushConfigRow | undefined => rowOf(byName.get(name)),
-    unfinishedPushConfigs: (): PushConfigRow[] => rowsOf(unfinished.all()),
   };
 }
 
 export function pushConfigWrites(database: Database) {
+  const epoch = epochOf(database);
+  const unclaimed = database.prepare(
+    `${SELECT} WHERE p.is_over = 0 AND p.epoch < ? ORDER BY p.created_at, p.name LIMIT ?`,
+  );
+  const claim = database.prepare(`UPDATE push_configs SET epoch = ${epoch} WHERE name = ?`);
   const others = database.prepare(`
     SELECT count(*) AS count FROM push_configs p JOIN requests r ON r.id = p.request
     WHERE r.owner = ? AND r.request_id = ? AND p.config_id <> ?`);
   const put = database.prepare(`
-    INSERT INTO push_configs (name, request, config_id, url, version, secrets, created_at, position, is_over)
-    SELECT ?, id, ?, ?, ?, ?, ?, ?, ? FROM requests WHERE owner = ? AND request_id = ?
+    INSERT INTO push_configs (name, request, config_id, url, version, secrets, created_at, position, is_over, epoch)
+    SELECT ?, id, ?, ?, ?, ?, ?, ?, ?, ${epoch} FROM requests WHERE owner = ? AND request_id = ?
     ON CONFLICT (name) DO UPDATE SET url = excluded.url, version = excluded.version, secrets = excluded.secrets`);
   const advance = database.prepare('UPDATE push_configs SET position = ?, is_over = ? WHERE name = ?');
   const { addDelivery } = outboxWrites(database);
@@ -54,6 +58,12 @@ export function pushConfigWrites(database: Database) {
       if ((others.get(owner, requestId, configId) as { count: number }).count >= most) return false;
       const fields = [name, configId, url, version, secrets, createdAt, position, isOver ? 1 : 0];
       return put.run(...fields, owner, requestId).changes > 0;
+    },
+
+    claimPushConfigs(limit: number): PushConfigRow[] {
+      const rows = rowsOf(unclaimed.all(epoch, limit));
+      for (const { name } of rows) claim.run(name);
+      return rows;
     },
 
     advancePush(name: string, { position, isOver, delivery }: PushAdvance): boolean {

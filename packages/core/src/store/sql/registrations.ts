@@ -61,11 +61,11 @@ export function registrationRemovals(database: Database) {
 }
 
 /** Without the last heartbeat, which changes by itself and decides nothing but whether the agent is healthy. */
-function checksumOfRegistration({ agentId, owner, card, endpoint, registeredAt }: RegistrationRow): number {
+export function checksumOfRegistration({ agentId, owner, card, endpoint, registeredAt }: RegistrationRow): number {
   return checksumOf(agentId, owner, card, endpoint, registeredAt);
 }
 
-const SELECT_REGISTRATION = `
+export const SELECT_REGISTRATION = `
   SELECT agent_id AS "agentId", owner, card, endpoint, registered_at AS "registeredAt",
     last_heartbeat AS "lastHeartbeat", checksum
   FROM registrations ORDER BY agent_id`;

@@ -123,13 +123,13 @@ function order(a: Place, b: Place): number {
 }
 
 /** Envelopes are JSON: a text stands in them as JSON writes it. */
-function containing(text: string): string {
+export function containing(text: string): string {
   const written = JSON.stringify(text).slice(1, -1);
   return `%${written.replaceAll(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** Envelopes that one query looks into: a few milliseconds. */
-const LOOKED_INTO = 500;
+export const LOOKED_INTO = 500;
 
 const FIRST: Place = { changedAt: Number.MAX_SAFE_INTEGER, number: 0 };
 

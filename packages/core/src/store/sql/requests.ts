@@ -4,6 +4,7 @@ import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import type { ArrivedRow, FrameRow, RequestKey, RequestName, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
+import { epochOf } from './commits.ts';
 import { type FramesRow, frameChecksumOf, unpackFrames } from './frames.ts';
 import { prepareNonceUse } from './nonces.ts';
 import { ownersIn } from './owners.ts';
@@ -16,7 +17,6 @@ export function requestReads(database: Database) {
   const byName = database.prepare(`
     ${ownersIn('requests')} ${SELECT_ARRIVED} JOIN owners ON owners.name = r.owner WHERE r.request_id = ?
     ORDER BY r.accepted_at DESC, r.id DESC`);
-  const open = database.prepare(`${SELECT_REQUEST} WHERE o.request IS NOT NULL ORDER BY r.accepted_at, r.id`);
   const answerOf = database.prepare(`${SELECT_ANSWER} WHERE r.owner = ? AND r.request_id = ? AND r.answer IS NOT NULL`);
   const framesFrom = database.prepare(`
     SELECT f.first, f.count, f.ends, f.lengths, f.text, f.checksum
@@ -43,10 +43,6 @@ export function requestReads(database: Database) {
       }));
     },
 
-    unfinished(): RequestRow[] {
-      return (open.all() as StoredRequest[]).map(checkedRequest);
-    },
-
     frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): FrameRow[] {
       const frames: FrameRow[] = [];
       let bytes = 0;
@@ -67,6 +63,7 @@ export function requestReads(database: Database) {
 }
 
 export function requestWrites(database: Database) {
+  const epoch = epochOf(database);
   const insert = database.prepare(`
     INSERT INTO requests
       (owner, request_id, agent_id, session_id, idempotency_key, envelope, accepted_at, expires_at, priority, checksum, arrival,
@@ -75,19 +72,20 @@ export function requestWrites(database: Database) {
     ON CONFLICT DO NOTHING`);
   const byKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.request_id = ?`);
   const byIdempotencyKey = database.prepare(`${SELECT_REQUEST} WHERE r.owner = ? AND r.idempotency_key = ?`);
-  const openUp = database.prepare('INSERT INTO open_requests (request, started) VALUES (?, ?)');
+  const openUp = database.prepare(`INSERT INTO open_requests (request, started, epoch) VALUES (?, ?, ${epoch})`);
   const touchSession = database.prepare(`
     INSERT INTO sessions (owner, agent_id, session_id, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (owner, agent_id, session_id) DO UPDATE SET updated_at = excluded.updated_at
       WHERE excluded.updated_at > sessions.updated_at`);
-  const start = database.prepare(`
-    UPDATE open_requests SET started = 1
-    WHERE started = 0 AND request = (SELECT id FROM requests WHERE owner = ? AND request_id = ?)`);
+  const start = database.prepare(
+    'UPDATE open_requests SET started = 1 WHERE request = ? AND epoch = ? AND started = 0',
+  );
   const progress = database.prepare(`
-    SELECT r.id, o.request AS "openId",
-      (SELECT f.first + f.count FROM frames f WHERE f.request = r.id ORDER BY f.first DESC LIMIT 1) AS "next"
-    FROM requests r LEFT JOIN open_requests o ON o.request = r.id
-    WHERE r.owner = ? AND r.request_id = ?`);
+    SELECT o.request AS id,
+      (SELECT f.first + f.count FROM frames f WHERE f.request = o.request ORDER BY f.first DESC LIMIT 1) AS "next"
+    FROM open_requests o WHERE o.request = ? AND o.epoch = ?`);
+  const unclaimed = database.prepare(`${SELECT_REQUEST} WHERE o.epoch < ? ORDER BY r.accepted_at, r.id LIMIT ?`);
+  const claim = database.prepare(`UPDATE open_requests SET epoch = ${epoch} WHERE request = ?`);
   const insertFrames = database.prepare(
     'INSERT INTO frames (request, first, count, ends, lengths, text, checksum) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
@@ -120,7 +118,7 @@ export function requestWrites(database: Database) {
       letter,
     ] = values;
     requireStorable(owner, requestId, agentId, sessionId, idempotencyKey, envelope);
-    const checksum = checksumOf({ owner, requestId, agentId, envelope });
+    const checksum = requestChecksumOf({ owner, requestId, agentId, envelope });
     const { changes, lastInsertRowid } = insert.run(
       owner,
       requestId,
@@ -149,16 +147,15 @@ export function requestWrites(database: Database) {
     return id;
   }
 
-  /** Null when it was recorded, else the earlier one. */
-  function accept(...values: RequestValues): RequestRow | null {
-    const recorded = record(undefined, ...values);
-    return typeof recorded === 'number' ? null : recorded;
+  /** Its number when it was recorded, else the earlier one. */
+  function accept(...values: RequestValues): RequestRow | number {
+    return record(undefined, ...values);
   }
 
-  function addFrames(key: RequestKey, request: Progress | undefined, rows: readonly FramesValues[]): void {
+  function addFrames(request: Progress, rows: readonly FramesValues[]): void {
     for (const values of rows) {
       const [first, count, ends, lengths, text, changedAt, ending] = values;
-      refuseMisplaced(key, first, request);
+      refuseMisplaced(first, request);
       insertFrames.run(request.id, first, count, ends, lengths, text, framesRow(values).checksum);
       request.next = first + count;
       if (ends === 1) {
@@ -177,27 +174,35 @@ export function requestWrites(database: Database) {
       const isOne = only !== undefined && frames.length === 1;
       const recorded = record(isOne ? framesRow(only) : undefined, ...values);
       if (typeof recorded !== 'number') return recorded;
-      const [owner, requestId] = values;
-      if (!isOne) addFrames({ owner, requestId }, { id: recorded, openId: recorded, next: null }, frames);
+      if (!isOne) addFrames({ id: recorded, next: null }, frames);
       else end.run(only[6], only[5], recorded);
       return null;
     },
 
     /** The same with the nonce it was signed with, in one transaction: neither is there without the other. */
-    acceptSigned(nonce: NonceRow, ...values: RequestValues): RequestRow | 'reused' | null {
+    acceptSigned(nonce: NonceRow, ...values: RequestValues): RequestRow | 'reused' | number {
       return useNonce(nonce) === 'reused' ? 'reused' : accept(...values);
     },
 
-    start(key: RequestKey): boolean {
-      return start.run(key.owner, key.requestId).changes === 1;
+    start(id: number, held: number): boolean {
+      return start.run(id, held).changes === 1;
+    },
+
+    claimRequests(limit: number): { id: number; row: RequestRow }[] {
+      return (unclaimed.all(epoch, limit) as StoredRequest[]).map((stored) => {
+        claim.run(stored.id);
+        return { id: stored.id, row: checkedRequest(stored) };
+      });
     },
 
     noteOpen(acceptedBefore: number, now: number): void {
       noteOpen.run(now, acceptedBefore);
     },
 
-    append(owner: string, requestId: string, rows: readonly FramesValues[]): void {
-      addFrames({ owner, requestId }, progress.get(owner, requestId) as Progress | undefined, rows);
+    append(id: number, held: number, rows: readonly FramesValues[]): void {
+      const request = progress.get(id, held) as Progress | undefined;
+      if (request === undefined) throw notHeld('request', id);
+      addFrames(request, rows);
     },
   };
 }
@@ -231,21 +236,21 @@ const PURGE_WINDOW = 200;
 
 interface Progress {
   readonly id: number;
-  readonly openId: number | null;
   /** Null before the first frame. */
   next: number | null;
 }
 
-function refuseMisplaced(
-  { owner, requestId }: RequestKey,
-  sequence: number,
-  request: Progress | undefined,
-): asserts request is Progress {
-  const name = `request ${requestId} of ${owner}`;
-  if (request === undefined) throw new Error(`${name}: frames for a request that was never accepted`);
-  if (request.openId === null) throw new Error(`${name}: a frame after the final one`);
-  const expected = request.next ?? 0;
-  if (sequence !== expected) throw new Error(`${name}: frame ${sequence} where ${expected} was expected`);
+function refuseMisplaced(sequence: number, { id, next }: Progress): void {
+  const expected = next ?? 0;
+  if (sequence !== expected) throw new Error(`request ${id}: frame ${sequence} where ${expected} was expected`);
+}
+
+/** It has ended, or another process has claimed it. */
+export function notHeld(kind: 'request' | 'execution', id: number): StoreError {
+  return new StoreError(
+    'not_held',
+    `The ${kind} number ${id} is not held: it has ended, or another process claimed it.`,
+  );
 }
 
 export interface StoredRequest extends RequestRow {
@@ -255,23 +260,23 @@ export interface StoredRequest extends RequestRow {
 
 /** SQLite does not notice a flipped bit inside a text: we do, rather than hand out what nobody wrote. */
 export function checkedRequest({ id, checksum, ...row }: StoredRequest): RequestRow {
-  if (checksum !== checksumOf(row)) {
+  if (checksum !== requestChecksumOf(row)) {
     throw new StoreError('store_damaged', `Request ${row.requestId} of ${row.owner} is damaged in the database.`);
   }
   return row;
 }
 
-function framesRow([first, count, ends, lengths, text]: FramesValues): FramesRow {
+export function framesRow([first, count, ends, lengths, text]: FramesValues): FramesRow {
   requireStorable(text);
   const packed = { first, count, ends, lengths, text };
   return { ...packed, checksum: frameChecksumOf(packed) };
 }
 
-function gapIn({ owner, requestId }: RequestKey): StoreError {
+export function gapIn({ owner, requestId }: RequestKey): StoreError {
   return new StoreError('store_damaged', `Frames of request ${requestId} of ${owner} are missing in the database.`);
 }
 
-function checksumOf(row: Pick<RequestRow, 'owner' | 'requestId' | 'agentId' | 'envelope'>): number {
+export function requestChecksumOf(row: Pick<RequestRow, 'owner' | 'requestId' | 'agentId' | 'envelope'>): number {
   return crc32(`${row.owner}\n${row.requestId}\n${row.agentId}\n${row.envelope}`);
 }
 
@@ -288,4 +293,4 @@ export const SELECT_ANSWER = `
     r.answer_checksum AS checksum
   FROM requests r`;
 
-const SELECT_ARRIVED = SELECT_REQUEST.replace('r.checksum', 'r.checksum, r.arrival');
+export const SELECT_ARRIVED = SELECT_REQUEST.replace('r.checksum', 'r.checksum, r.arrival');

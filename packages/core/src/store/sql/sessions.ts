@@ -67,7 +67,7 @@ export function sessionReads(database: Database) {
       let left = maxBytes;
       for (const row of pageOfTurns.iterate(...session, acceptedAt, id, limit, offset)) {
         const turn = turnOf(row as StoredRequest);
-        left -= bytesOf(turn);
+        left -= turnBytesOf(turn);
         if (left < 0 && rows.length > 0) break;
         rows.push(turn);
       }
@@ -148,7 +148,7 @@ export interface SessionPageQuery extends RowPage {
   readonly cwd?: string | null | undefined;
 }
 
-function bytesOf({ envelope, final }: RecordedTurn): number {
+export function turnBytesOf({ envelope, final }: RecordedTurn): number {
   return Buffer.byteLength(envelope) + Buffer.byteLength(final ?? '');
 }
 
@@ -156,7 +156,7 @@ function totalOf(row: unknown): number {
   return (row as { total: number }).total;
 }
 
-const SELECT_SESSION = `
+export const SELECT_SESSION = `
   SELECT owner, agent_id AS "agentId", session_id AS "sessionId", title, cwd,
     created_at AS "createdAt", updated_at AS "updatedAt" FROM sessions`;
 const BEHIND_ALL = { acceptedAt: Number.MAX_SAFE_INTEGER, id: 0 };

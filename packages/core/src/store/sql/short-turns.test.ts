@@ -71,7 +71,7 @@ describe('removes some at a time, and none when none is left', () => {
   test('callbacks that ended long ago', () => {
     fill(`
       INSERT INTO deliveries
-      SELECT n, 'd' || n, 'ann', 'r', 'm', 'https://x.example/', '{}', 1, NULL, 1, 'delivered', 1, 1, '[]', n, 0, NULL
+      SELECT n, 'd' || n, 'ann', 'r', 'm', 'https://x.example/', '{}', 1, NULL, 1, 'delivered', 1, 1, '[]', n, 0, NULL, 0
       FROM numbers`);
     expect(parts(() => removals.purgeDeliveries(500))).toEqual([200, 200, 99, 0]);
   });

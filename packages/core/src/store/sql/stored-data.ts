@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib';
-import type { EffectRow, ExecutionKey, Kept, StoredInfo, StoredQuota, StoredRow } from '../executions.ts';
+import type { EffectRow, Kept, StoredInfo, StoredQuota, StoredRow } from '../executions.ts';
+import type { Held } from '../held.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import { StoreError } from '../store-error.ts';
@@ -15,8 +16,8 @@ export function storedDataReads(database: Database) {
 
   return {
     findStored(owner: string, name: string): StoredRow | undefined {
-      const row = byName.get(owner, name) as CheckedRow | undefined;
-      return row === undefined ? undefined : checked(row);
+      const row = byName.get(owner, name) as CheckedStored | undefined;
+      return row === undefined ? undefined : checkedStored(row);
     },
 
     storedNames: (owner: string): string[] => (names.all(owner) as { name: string }[]).map(({ name }) => name),
@@ -41,19 +42,19 @@ export function storedDataWrites(database: Database) {
   const record = effectRecorder(database);
 
   return {
-    keepStored(row: StoredRow, quota: StoredQuota, by: { key: ExecutionKey; effects: readonly EffectRow[] }): Kept {
+    keepStored(row: StoredRow, quota: StoredQuota, by: { held: Held; effects: readonly EffectRow[] }): Kept {
       requireStorable(row.owner, row.name, row.value, row.file, row.labels);
       const others = held.get(row.owner, row.name) as { count: number; bytes: number };
       const [bytes, count] = [others.bytes + row.bytes, others.count + 1];
       if (bytes > quota.bytes || count > quota.count) return { kept: false, bytes, count };
-      record(by.key, by.effects);
-      const replaced = byName.get(row.owner, row.name) as CheckedRow | undefined;
-      put.run(row.owner, row.name, row.value, row.file, row.bytes, row.labels, row.updatedAt, checksumOf(row));
-      return { kept: true, replaced: replaced === undefined ? null : checked(replaced) };
+      record(by.held, by.effects);
+      const replaced = byName.get(row.owner, row.name) as CheckedStored | undefined;
+      put.run(row.owner, row.name, row.value, row.file, row.bytes, row.labels, row.updatedAt, storedChecksumOf(row));
+      return { kept: true, replaced: replaced === undefined ? null : checkedStored(replaced) };
     },
 
     removeStored(owner: string, name: string): StoredRow | null {
-      const row = byName.get(owner, name) as CheckedRow | undefined;
+      const row = byName.get(owner, name) as CheckedStored | undefined;
       if (row === undefined) return null;
       drop.run(owner, name);
       const { checksum: _, ...stored } = row;
@@ -62,18 +63,18 @@ export function storedDataWrites(database: Database) {
   };
 }
 
-interface CheckedRow extends StoredRow {
+export interface CheckedStored extends StoredRow {
   readonly checksum: number;
 }
 
-function checked({ checksum, ...row }: CheckedRow): StoredRow {
-  if (checksum === checksumOf(row)) return row;
+export function checkedStored({ checksum, ...row }: CheckedStored): StoredRow {
+  if (checksum === storedChecksumOf(row)) return row;
   throw new StoreError('store_damaged', `What ${row.owner} stored as ${row.name} is damaged in the database.`);
 }
 
-function checksumOf({ owner, name, value, file, labels }: StoredRow): number {
+export function storedChecksumOf({ owner, name, value, file, labels }: StoredRow): number {
   return [owner, name, value ?? '', file ?? '', labels ?? ''].reduce((sum, text) => crc32(text, sum), 0);
 }
 
-const SELECT_STORED = `
+export const SELECT_STORED = `
   SELECT owner, name, value, file, bytes, labels, updated_at AS "updatedAt", checksum FROM stored_data`;

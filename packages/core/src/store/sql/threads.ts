@@ -16,13 +16,11 @@ import type {
   ThreadView,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
+import { epochOf } from './commits.ts';
 import { outboxWrites } from './outbox.ts';
 import type { LetterValues } from './values.ts';
 
 export function threadReads(database: Database) {
-  const pending = database.prepare(`
-    SELECT owner, request_id AS "requestId", agent_id AS "agentId", thread_id AS "threadId", accepted_at AS "acceptedAt"
-    FROM letters ORDER BY accepted_at, owner, request_id`);
   const sent = database.prepare(`
     SELECT owner, request_id AS "requestId" FROM requests
     WHERE owner >= ? AND owner < ? AND request_id = ? LIMIT 2`);
@@ -72,8 +70,6 @@ export function threadReads(database: Database) {
   };
 
   return {
-    pendingLetters: (): Letter[] => pending.all() as Letter[],
-
     sentBy: (ownerPrefix: string, requestId: string): RequestKey[] =>
       sent.all(ownerPrefix, ownerPrefix + LAST_CHARACTER, requestId) as RequestKey[],
 
@@ -113,9 +109,9 @@ export function threadReads(database: Database) {
       const rows: ThreadMessageRow[] = [];
       let left = maxBytes;
       for (const row of found) {
-        left -= bytesOf(row);
+        left -= messageBytesOf(row);
         if (rows.length === limit || (left < 0 && rows.length > 0)) return { rows, more: true };
-        rows.push(checked(row, row.text ?? (whole.get(owner, threadId, row.sequence) as { text: string }).text));
+        rows.push(checkedMessage(row, row.text ?? (whole.get(owner, threadId, row.sequence) as { text: string }).text));
       }
       return { rows, more: false };
     },
@@ -126,9 +122,9 @@ export function threadReads(database: Database) {
       const said: ThreadMessage[] = [];
       let left = maxBytes;
       for (const row of newest.iterate(maxBytes, owner, sessionId, end, agentId, limit) as Iterable<StoredMessage>) {
-        left -= bytesOf(row);
+        left -= messageBytesOf(row);
         if (row.text === null || left < 0) break;
-        said.push(checked(row, row.text));
+        said.push(checkedMessage(row, row.text));
       }
       return said.reverse();
     },
@@ -136,6 +132,11 @@ export function threadReads(database: Database) {
 }
 
 export function threadWrites(database: Database) {
+  const epoch = epochOf(database);
+  const unclaimed = database.prepare(`
+    SELECT owner, request_id AS "requestId", agent_id AS "agentId", thread_id AS "threadId", accepted_at AS "acceptedAt"
+    FROM letters WHERE epoch < ? ORDER BY accepted_at, owner, request_id LIMIT ?`);
+  const claim = database.prepare(`UPDATE letters SET epoch = ${epoch} WHERE owner = ? AND request_id = ?`);
   const find = database.prepare(
     'SELECT agent_id AS "agentId", thread_id AS "threadId" FROM letters WHERE owner = ? AND request_id = ?',
   );
@@ -150,6 +151,12 @@ export function threadWrites(database: Database) {
   const hasDelivery = database.prepare('SELECT 1 FROM deliveries WHERE id = ?');
 
   return {
+    claimLetters(limit: number): Letter[] {
+      const letters = unclaimed.all(epoch, limit) as Letter[];
+      for (const { owner, requestId } of letters) claim.run(owner, requestId);
+      return letters;
+    },
+
     dropLetter({ owner, requestId }: RequestKey): void {
       const letter = find.get(owner, requestId) as Pick<Letter, 'threadId'> | undefined;
       if (letter !== undefined && letter.threadId !== null) {
@@ -192,9 +199,10 @@ export function threadWrites(database: Database) {
 /** For who records a request that owes more than its answer: the letter, and its message in the thread. */
 export function prepareLetter(database: Database) {
   const insert = database.prepare(`
-    INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (owner, request_id) DO UPDATE
-    SET agent_id = excluded.agent_id, thread_id = excluded.thread_id, accepted_at = excluded.accepted_at`);
+    INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at, epoch)
+    VALUES (?, ?, ?, ?, ?, ${epochOf(database)})
+    ON CONFLICT (owner, request_id) DO UPDATE SET agent_id = excluded.agent_id, thread_id = excluded.thread_id,
+      accepted_at = excluded.accepted_at, epoch = excluded.epoch`);
   const append = prepareAppend(database);
 
   return ({ owner, requestId, agentId, threadId, acceptedAt }: Letter, [, text, keep]: LetterValues): void => {
@@ -280,18 +288,18 @@ export function threadRemovals(database: Database) {
   };
 }
 
-interface StoredMessage extends Omit<ThreadMessage, 'isAnswer' | 'text'> {
+export interface StoredMessage extends Omit<ThreadMessage, 'isAnswer' | 'text'> {
   readonly isAnswer: number;
   readonly checksum: number;
   /** Null where it alone is more than was asked for: then it was not read. */
   readonly text: string | null;
 }
 
-function bytesOf({ text }: StoredMessage): number {
+export function messageBytesOf({ text }: StoredMessage): number {
   return text === null ? Number.POSITIVE_INFINITY : Buffer.byteLength(text);
 }
 
-function checked<Row extends StoredMessage>({ checksum, ...row }: Row, text: string) {
+export function checkedMessage<Row extends StoredMessage>({ checksum, ...row }: Row, text: string) {
   if (checksum !== crc32(text)) {
     throw new StoreError('store_damaged', `Message ${row.messageId} of a thread is damaged in the database.`);
   }
@@ -301,7 +309,7 @@ function checked<Row extends StoredMessage>({ checksum, ...row }: Row, text: str
 const HAS_MESSAGE = 'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? LIMIT 1';
 
 /** Sorts behind every other. */
-const LAST_CHARACTER = '\u{10ffff}';
+export const LAST_CHARACTER = '\u{10ffff}';
 
 /** The first value is how many bytes a text may have to be read. */
 const MESSAGE = `

@@ -76,16 +76,16 @@ export function workflowRemovals(database: Database) {
 
 type StoredRow = Checked<WorkflowRow>;
 
-function checksumOfWorkflow(row: WorkflowRow): number {
+export function checksumOfWorkflow(row: WorkflowRow): number {
   const { name, version, description, text, planHash, createdAt, removedAt } = row;
   return checksumOf(name, version, description, text, planHash, createdAt, removedAt);
 }
 
-const SELECT_WORKFLOW = `
+export const SELECT_WORKFLOW = `
   SELECT name, version, description, text, plan_hash AS "planHash", created_at AS "createdAt",
     removed_at AS "removedAt", checksum
   FROM workflows w`;
 // Removing a name removes all its versions, so the newest one decides whether the name is there.
-const SELECT_NEWEST = `${SELECT_WORKFLOW}
+export const SELECT_NEWEST = `${SELECT_WORKFLOW}
   WHERE version = (SELECT max(version) FROM workflows n WHERE n.name = w.name) AND removed_at IS NULL ORDER BY name`;
 const SELECT_VERSIONS = `${SELECT_WORKFLOW} WHERE name = ? ORDER BY version DESC`;

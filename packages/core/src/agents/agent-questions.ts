@@ -1,0 +1,54 @@
+import { type AgentQuestion, agentQuestionIn, type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
+import type { Call } from '../call/call.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import type { AgentPart } from './agent.ts';
+
+export interface AgentQuestionsOptions {
+  readonly envelope: E2AEnvelope;
+  /** The request's id as the agent knows it. */
+  readonly requestId: string | null;
+  readonly call: Call;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Pick<Ids, 'uuid'>;
+  /** Sends an envelope to the agent, which answers nothing to it. */
+  readonly send: (envelope: E2AEnvelope) => unknown;
+}
+
+/**
+ * The questions that an agent outside of this process asks in its frames. They are asked here, like those of every agent, and the agent is
+ * sent the answer. Meanwhile its other frames are passed on.
+ */
+export class AgentQuestions {
+  readonly #options: AgentQuestionsOptions;
+
+  constructor(options: AgentQuestionsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a part is a question: then it is asked, and not passed on. */
+  take(part: AgentPart): boolean {
+    const { ask } = this.#options.call;
+    const found = part.part === 'frame' ? agentQuestionIn(part.frame) : undefined;
+    if (found === undefined || ask === undefined) return false;
+    // Where the request ends first, there is nobody to tell.
+    this.#ask(found, ask).catch(() => {});
+    return true;
+  }
+
+  async #ask({ question, reply }: AgentQuestion, ask: NonNullable<Call['ask']>): Promise<void> {
+    const { envelope, requestId, clock, ids, send } = this.#options;
+    const { method, params } = reply(await ask(question));
+    const { session_id, channel, user_id } = envelope;
+    await send(
+      newEnvelope({
+        request_id: ids.uuid(),
+        timestamp: clock.now().toISOString(),
+        method,
+        params: { ...params, request_id: requestId, session_id },
+        session_id,
+        channel,
+        user_id,
+      }),
+    );
+  }
+}

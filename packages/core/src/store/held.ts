@@ -1,0 +1,27 @@
+/**
+ * The right to write to an open request or execution. Claiming it from a process that is gone raises its epoch, so that the earlier
+ * right is refused (`not_held`) from then on.
+ */
+export interface Held {
+  readonly id: number;
+  readonly epoch: number;
+}
+
+/** A run that an earlier process left open, with the right to continue it. */
+export interface Claimed<Row> {
+  readonly row: Row;
+  readonly held: Held;
+}
+
+/** How many runs are claimed at a time. */
+export const CLAIM_LIMIT = 500;
+
+/** Claims everything there is, some at a time. */
+export async function claimAll<Row>(claim: (limit: number) => Promise<readonly Row[]>): Promise<Row[]> {
+  const all: Row[] = [];
+  for (;;) {
+    const some = await claim(CLAIM_LIMIT);
+    all.push(...some);
+    if (some.length < CLAIM_LIMIT) return all;
+  }
+}

@@ -1,0 +1,131 @@
+import Client, { type QueryResult } from 'pg/lib/client.js';
+import { StoreError } from '../store-error.ts';
+import { isSqlError, sqlStateOf } from './errors.ts';
+import type { PostgresAddress } from './postgres-url.ts';
+
+/** One connection to the server that takes writes. Statements are prepared once on each connection. */
+export class Connection {
+  readonly #client: Client;
+  #isLost = false;
+
+  constructor(client: Client, onLost: () => void) {
+    this.#client = client;
+    const lose = () => {
+      if (this.#isLost) return;
+      this.#isLost = true;
+      onLost();
+    };
+    client.on('error', lose);
+    client.on('end', lose);
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** A statement with its values. */
+  async query(text: string, values: readonly unknown[] = []): Promise<QueryResult> {
+    const result = await this.#client.query({ name: nameOf(text), text, values });
+    return Array.isArray(result) ? (result.at(-1) ?? NOTHING) : result;
+  }
+
+  /** Statements without values, in one message. Gives the result of the last one. */
+  async script(text: string): Promise<QueryResult> {
+    const result = await this.#client.query({ text });
+    return Array.isArray(result) ? (result.at(-1) ?? NOTHING) : result;
+  }
+
+  async close(): Promise<void> {
+    this.#isLost = true;
+    await this.#client.end().catch(() => {});
+  }
+}
+
+/**
+ * Connects to the first host that takes writes. Throws a `StoreError`: `store_unreachable` for what only an operator can change, and
+ * `store_unavailable` for what may pass.
+ */
+export async function dial(address: PostgresAddress, onLost: () => void): Promise<Connection> {
+  const reasons: string[] = [];
+  for (const { host, port } of address.hosts) {
+    const { user, password, database, schema, ssl } = address;
+    const client = new Client({
+      ...{ host, port, user, password, database, ssl },
+      options: `-c search_path=${schema} -c client_min_messages=warning -c statement_timeout=0`,
+      application_name: 'dragoman',
+      connectionTimeoutMillis: DIAL_MS,
+      keepAlive: true,
+      pipeline: true,
+      types: { getTypeParser },
+    });
+    const connection = new Connection(client, onLost);
+    try {
+      await client.connect();
+      const { rows } = await connection.script('SELECT pg_is_in_recovery() AS standby');
+      if ((rows[0] as { standby: boolean }).standby) throw new Error('it is a standby, which takes no writes');
+      return connection;
+    } catch (error) {
+      await connection.close();
+      const refusal = refusalOf(error, address);
+      if (refusal !== undefined) throw refusal;
+      reasons.push(`${host}:${port}: ${error instanceof Error ? error.message || String(error) : String(error)}`);
+    }
+  }
+  throw new StoreError('store_unavailable', `PostgreSQL cannot be reached (${reasons.join('; ')}).`);
+}
+
+/** What no second try changes. */
+function refusalOf(error: unknown, { user, database }: PostgresAddress): StoreError | undefined {
+  const code = sqlStateOf(error);
+  const message = isSqlError(error) ? error.message : '';
+  if (code === '28P01' || code === '28000') {
+    return unreachable(
+      `PostgreSQL refused the user "${user}": ${message}. Check the user, and the password in the URL or PGPASSWORD`,
+    );
+  }
+  if (code === '3D000')
+    return unreachable(`The database "${database}" does not exist. Create it: CREATE DATABASE ${database}`);
+  if (code === '08P01' && message.includes('startup parameter')) return unreachable(POOLER);
+  if (error instanceof Error && error.message.includes('password must be a string')) {
+    return unreachable(
+      `PostgreSQL asks for a password for the user "${user}". Write it into the URL, or set PGPASSWORD`,
+    );
+  }
+  return undefined;
+}
+
+function unreachable(message: string): StoreError {
+  return new StoreError('store_unreachable', `${message}.`);
+}
+
+/** Numbers are exact: no number of ours is larger than JavaScript's largest exact one. */
+function getTypeParser(oid: number): (value: string) => unknown {
+  return PARSERS[oid] ?? asItIs;
+}
+
+const asItIs = (value: string) => value;
+const PARSERS: Readonly<Record<number, (value: string) => unknown>> = {
+  16: (value) => value === 't',
+  17: (value) => new Uint8Array(Buffer.from(value.slice(2), 'hex')),
+  20: Number,
+  21: Number,
+  23: Number,
+  701: Number,
+  1700: Number,
+};
+
+/** Short names for statements: the same text is prepared once. */
+function nameOf(text: string): string {
+  let name = NAMES.get(text);
+  if (name === undefined) {
+    name = `d${NAMES.size + 1}`;
+    NAMES.set(text, name);
+  }
+  return name;
+}
+
+const NAMES = new Map<string, string>();
+const NOTHING: QueryResult = { rows: [], rowCount: 0 };
+const DIAL_MS = 5_000;
+export const POOLER =
+  'The URL leads to a connection pooler in transaction mode, on which locks and prepared statements do not hold. Give the address of PostgreSQL itself';

@@ -1,0 +1,238 @@
+import type { Log } from '../../ports/ports.ts';
+import { StoreError } from '../store-error.ts';
+import { type Connection, dial } from './connection.ts';
+import { isConflict, isPassing, isSqlError } from './errors.ts';
+import type { PostgresAddress } from './postgres-url.ts';
+
+/** Statements in one transaction, or each in its own. */
+export interface Queries {
+  all<Row>(text: string, ...values: unknown[]): Promise<Row[]>;
+  get<Row>(text: string, ...values: unknown[]): Promise<Row | undefined>;
+  /** How many rows it wrote. */
+  run(text: string, ...values: unknown[]): Promise<number>;
+}
+
+export interface DatabaseOptions {
+  readonly address: PostgresAddress;
+  readonly log?: Log | undefined;
+  /** Default: 8. */
+  readonly connections?: number | undefined;
+  /** How long something waits for the database before it is refused. Default: 30 s. */
+  readonly patienceMs?: number | undefined;
+}
+
+/**
+ * Connections to one database, and the two ways to use them.
+ *
+ *   read    one statement; another connection does it again when one is lost
+ *   write   one transaction. A connection that is lost while it commits leaves open whether it did. Each transaction therefore writes its
+ *           number into the row of its connection, and that row tells. So `store_unavailable` always means that nothing was recorded.
+ */
+export class Database {
+  readonly #options: DatabaseOptions;
+  readonly #patienceMs: number;
+  readonly #most: number;
+  readonly #lanes = new WeakMap<Connection, Lane>();
+  #idle: Connection[] = [];
+  #count = 0;
+  #waiting: ((connection: Connection | undefined) => void)[] = [];
+  #isClosed = false;
+  #isAway = false;
+  writes = 0;
+  commits = 0;
+  commitMs = 0;
+
+  constructor(options: DatabaseOptions) {
+    this.#options = options;
+    this.#most = options.connections ?? 8;
+    this.#patienceMs = options.patienceMs ?? 30_000;
+  }
+
+  /** Statements one by one, each on any connection: for what changes nothing. */
+  readonly read: Queries = {
+    all: async <Row>(text: string, ...values: unknown[]) =>
+      this.#patiently(async () => {
+        const { rows } = await this.#with((connection) => connection.query(text, values));
+        return rows as Row[];
+      }),
+    get: async <Row>(text: string, ...values: unknown[]) => (await this.read.all<Row>(text, ...values))[0],
+    run: () => Promise.reject(new Error('a read does not write')),
+  };
+
+  /** A transaction. It may run more than once, until one commits. */
+  write<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    return this.#patiently(() => this.#with((connection) => this.#transaction(connection, work)));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const waiting of this.#waiting.splice(0)) waiting(undefined);
+    while (this.#count > 0) {
+      for (const connection of this.#idle.splice(0)) {
+        this.#count -= 1;
+        await connection.close();
+      }
+      if (this.#count > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  }
+
+  async #transaction<Result>(connection: Connection, work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    const startedAt = performance.now();
+    const lane = this.#lanes.get(connection);
+    if (lane === undefined) throw new Error('a connection has no lane');
+    lane.last += 1;
+    // They are on the way together with the first statement of the work.
+    const began = [connection.script('BEGIN'), connection.query(NUMBER, [lane.id, lane.last])];
+    for (const one of began) one.catch(() => {});
+    const all = async <Row>(text: string, ...values: unknown[]) => (await connection.query(text, values)).rows as Row[];
+    let result: Result;
+    try {
+      result = await work({
+        all,
+        get: async <Row>(text: string, ...values: unknown[]) => (await all<Row>(text, ...values))[0],
+        run: async (text, ...values) => (await connection.query(text, values)).rowCount ?? 0,
+      });
+      await Promise.all(began);
+    } catch (error) {
+      if (!connection.isLost) await connection.script('ROLLBACK').catch(() => connection.close());
+      throw error;
+    }
+    try {
+      await connection.script('COMMIT');
+    } catch (error) {
+      // Asked even when PostgreSQL reported an error: one that it reports while it shuts down does not tell.
+      await connection.close();
+      if (!(await this.#hasCommitted(lane))) throw error;
+    }
+    this.writes += 1;
+    this.commits += 1;
+    this.commitMs += performance.now() - startedAt;
+    return result;
+  }
+
+  /** Waits for as long as it takes: nobody may be told before it is known. */
+  async #hasCommitted({ id, last, pid, since }: Lane): Promise<boolean> {
+    for (let delay = FIRST_MS; ; delay = Math.min(2 * delay, LONGEST_MS)) {
+      if (this.#isClosed) throw new Error('the store was closed before it was known whether a transaction committed');
+      let connection: Connection | undefined;
+      try {
+        connection = await dial(this.#options.address, () => {});
+        // The process behind the lost connection may still be there, and commit after we have looked.
+        await connection.query(END_PROCESS, [pid, since]);
+        // Waits for it: the row is locked until its transaction is over.
+        const { rows } = await connection.query('SELECT last FROM lanes WHERE id = $1 FOR UPDATE', [id]);
+        // No row: a failover to a standby that had not received it.
+        return (rows[0] as Pick<Lane, 'last'> | undefined)?.last === last;
+      } catch {
+        // Not yet.
+      } finally {
+        await connection?.close();
+      }
+      await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+  }
+
+  /** Tries again when it failed for a reason that passes. */
+  async #patiently<Result>(work: () => Promise<Result>): Promise<Result> {
+    const deadline = performance.now() + this.#patienceMs;
+    for (let delay = FIRST_MS, conflicts = 0; ; ) {
+      try {
+        const result = await work();
+        if (this.#isAway) this.#options.log?.info({}, 'PostgreSQL is back');
+        this.#isAway = false;
+        return result;
+      } catch (error) {
+        if (isConflict(error) && conflicts < MOST_CONFLICTS) {
+          conflicts += 1;
+          continue;
+        }
+        const isLost = !isSqlError(error) && error instanceof Error && LOST.test(error.message);
+        const isAway =
+          isLost || isPassing(error) || (error instanceof StoreError && error.code === 'store_unavailable');
+        if (!isAway || this.#isClosed) throw this.#isClosed ? closed() : error;
+        if (performance.now() + delay > deadline) {
+          const reason = error instanceof Error ? error.message : String(error);
+          throw new StoreError('store_unavailable', `PostgreSQL is not available (${reason}): nothing was recorded.`);
+        }
+        if (!this.#isAway) this.#options.log?.warn({ error: String(error) }, 'PostgreSQL is not available');
+        this.#isAway = true;
+        await new Promise((resolve) => setTimeout(resolve, delay));
+        delay = Math.min(2 * delay, LONGEST_MS);
+      }
+    }
+  }
+
+  async #with<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+    const connection = await this.#take();
+    try {
+      return await work(connection);
+    } finally {
+      this.#giveBack(connection);
+    }
+  }
+
+  async #take(): Promise<Connection> {
+    if (this.#isClosed) throw closed();
+    const idle = this.#idle.pop();
+    if (idle !== undefined) return idle;
+    if (this.#count >= this.#most) {
+      const given = await new Promise<Connection | undefined>((resolve) => this.#waiting.push(resolve));
+      return given ?? this.#take();
+    }
+    this.#count += 1;
+    try {
+      let connection: Connection | undefined;
+      connection = await dial(this.#options.address, () => this.#forget(connection));
+      const { rows } = await connection.query(OPEN_LANE);
+      this.#lanes.set(connection, rows[0] as Lane);
+      return connection;
+    } catch (error) {
+      this.#count -= 1;
+      this.#waiting.shift()?.(undefined);
+      throw error;
+    }
+  }
+
+  #giveBack(connection: Connection): void {
+    if (connection.isLost) {
+      this.#count -= 1;
+      this.#waiting.shift()?.(undefined);
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(connection);
+    else next(connection);
+  }
+
+  /** One that is in use is counted out when it is given back. */
+  #forget(connection: Connection | undefined): void {
+    if (connection === undefined || !this.#idle.includes(connection)) return;
+    this.#idle = this.#idle.filter((one) => one !== connection);
+    this.#count -= 1;
+  }
+}
+
+/** The row of a connection, and the process that serves it. */
+interface Lane {
+  readonly id: number;
+  last: number;
+  readonly pid: number;
+  /** When the process started: numbers of processes are used again. */
+  readonly since: string;
+}
+
+function closed(): StoreError {
+  return new StoreError('store_unavailable', 'The store is closed.');
+}
+
+const OPEN_LANE = `
+  WITH opened AS (INSERT INTO lanes (last) VALUES (0) RETURNING id, last)
+  SELECT o.id, o.last, a.pid, a.backend_start::text AS since FROM opened o, pg_stat_activity a WHERE a.pid = pg_backend_pid()`;
+const NUMBER = 'UPDATE lanes SET last = $2 WHERE id = $1';
+const END_PROCESS = `
+  SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2`;
+/** What `pg` and Node report of a connection that is gone. */
+const LOST = /terminated|not queryable|closed|ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOST|ENET|timeout expired|socket/i;
+const FIRST_MS = 20;
+const LONGEST_MS = 500;
+const MOST_CONFLICTS = 50;

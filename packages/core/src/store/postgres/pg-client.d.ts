@@ -1,0 +1,32 @@
+/** What we use of the client of `pg`. Its pool is not used: see `connections.ts`. */
+declare module 'pg/lib/client.js' {
+  import type { EventEmitter } from 'node:events';
+  import type { ConnectionOptions } from 'node:tls';
+
+  export interface ClientConfig {
+    readonly host: string;
+    readonly port: number;
+    readonly user: string;
+    readonly password?: string | undefined;
+    readonly database: string;
+    readonly options: string;
+    readonly application_name: string;
+    readonly ssl: boolean | ConnectionOptions;
+    readonly connectionTimeoutMillis: number;
+    readonly keepAlive: boolean;
+    readonly pipeline: boolean;
+    readonly types: { getTypeParser(oid: number, format?: string): (value: string) => unknown };
+  }
+
+  export interface QueryResult {
+    readonly rows: readonly unknown[];
+    readonly rowCount: number | null;
+  }
+
+  export default class Client extends EventEmitter {
+    constructor(config: ClientConfig);
+    connect(): Promise<unknown>;
+    query(query: { name?: string; text: string; values?: readonly unknown[] }): Promise<QueryResult | QueryResult[]>;
+    end(): Promise<void>;
+  }
+}

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { ALL, frame, requestRow } from '../requests.contract.ts';
+import type { Held } from '../store.ts';
+import { connectPostgresStore, type PostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
+
+let server: PostgresServer;
+let schemas = 0;
+
+beforeAll(async () => {
+  const started = await startPostgres({ isDurable: true });
+  if (started === undefined)
+    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
+  server = started;
+});
+
+afterAll(() => server?.stop());
+
+function open(options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStore> {
+  schemas += 1;
+  return connectPostgresStore({ url: server.url(`faults_${schemas}`), onFatal, ...options });
+}
+
+describe('when PostgreSQL is killed and started again', () => {
+  test('nothing acknowledged is lost, nothing is recorded twice, and writers go on by themselves', async () => {
+    await using store = await open();
+    let isOver = false;
+    const answered: string[] = [];
+    const lane = async (number: number) => {
+      for (let count = 0; !isOver; count += 1) {
+        const row = requestRow({ owner: `lane-${number}`, requestId: `r${count}`, state: 'started' });
+        // A second one would be told to be a repeat: an unknown outcome taken for a failure and tried again.
+        const accepted = await store.requests.accept(row);
+        expect(accepted).toMatchObject({ repeat: false });
+        const { held } = accepted as { held: Held };
+        await store.requests.append(held, [frame(0)]);
+        await store.requests.append(held, [frame(1, { isFinal: true })]);
+        await store.outbox.add({ ...DELIVERY, id: `${row.owner} ${row.requestId}`, owner: row.owner });
+        answered.push(`${row.owner} ${row.requestId}`);
+      }
+    };
+    const lanes = Array.from({ length: 8 }, (_, number) => lane(number));
+    for (let kills = 0; kills < 3; kills += 1) {
+      const before = answered.length;
+      await expect.poll(() => answered.length).toBeGreaterThan(before + 20);
+      await server.kill();
+      await server.start();
+    }
+    const after = answered.length;
+    await expect.poll(() => answered.length).toBeGreaterThan(after + 20);
+    isOver = true;
+    await Promise.all(lanes);
+    for (const name of answered) {
+      const [owner = '', requestId = ''] = name.split(' ');
+      expect((await store.requests.find({ owner, requestId }))?.state).toBe('finished');
+      expect(await store.requests.frames({ owner, requestId }, ALL)).toHaveLength(2);
+      expect((await store.outbox.find(name))?.state).toBe('due');
+    }
+    expect((await store.requests.list({ limit: 1 })).total).toBe(answered.length);
+  });
+
+  test('while it is away a write is refused after the patience, and nothing of it is recorded', async () => {
+    await using store = await open({ patienceMs: 500 });
+    await store.requests.accept(requestRow({ requestId: 'before' }));
+    await server.kill();
+    await expect(store.requests.accept(requestRow())).rejects.toMatchObject({ code: 'store_unavailable' });
+    await expect(store.requests.find(requestRow())).rejects.toMatchObject({ code: 'store_unavailable' });
+    await server.start();
+    expect(await store.requests.find(requestRow())).toBeUndefined();
+    expect(await store.requests.accept(requestRow())).toMatchObject({ repeat: false });
+  });
+});
+
+describe('a second server', () => {
+  test('on the same schema is refused, and can take it over when the first is gone', async () => {
+    const url = server.url('shared');
+    const first = await connectPostgresStore({ url, onFatal });
+    const accepted = await first.requests.accept(requestRow());
+    await expect(connectPostgresStore({ url, onFatal })).rejects.toMatchObject({
+      code: 'store_locked',
+      message: expect.stringContaining('Another server uses the schema "shared"'),
+    });
+    await first[Symbol.asyncDispose]();
+    await using second = await connectPostgresStore({ url, onFatal });
+    const [claimed] = await second.requests.claim(10);
+    expect(claimed).toMatchObject({ row: requestRow(), held: { epoch: 2 } });
+    const { held } = accepted as { held: Held };
+    await expect(second.requests.append(held, [frame(0)])).rejects.toMatchObject({ code: 'not_held' });
+  });
+});
+
+describe('what stands in the way is named', () => {
+  const socket = () => encodeURIComponent(server.folder);
+  test.each([
+    [
+      'a URL that is none',
+      () => 'postgres:/host',
+      'it must look like postgres://user@host:5432/database?schema=dragoman',
+    ],
+    ['a URL without a database', () => 'postgres://dragoman@localhost/', 'the database is missing'],
+    ['a parameter nobody knows', () => 'postgres://u@h/d?shcema=x', '"shcema" is not a parameter'],
+    ['a schema that is none', () => 'postgres://u@h/d?schema=A-b', 'schema must be lower case letters'],
+    [
+      'a database that is not there',
+      () => `postgres://dragoman@localhost/nowhere?host=${socket()}`,
+      'CREATE DATABASE nowhere',
+    ],
+    [
+      'a user that is not there',
+      () => `postgres://nobody@localhost/postgres?host=${socket()}`,
+      'refused the user "nobody"',
+    ],
+  ])('%s', async (_, url, message) => {
+    await expect(connectPostgresStore({ url: url(), onFatal })).rejects.toMatchObject({
+      code: 'store_unreachable',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('a server that does not answer', async () => {
+    const opening = connectPostgresStore({ url: 'postgres://u@127.0.0.1:1/d', onFatal });
+    await expect(opening).rejects.toMatchObject({
+      code: 'store_unavailable',
+      message: expect.stringContaining('127.0.0.1:1'),
+    });
+  });
+});
+
+const DELIVERY = {
+  requestId: 'r',
+  messageId: 'm',
+  url: 'https://one.example/',
+  body: '{}',
+  priority: 1,
+  expiresAt: null,
+  createdAt: 1,
+};
+
+function onFatal(error: Error): void {
+  throw error;
+}

@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { describeStore } from '../store.contract.ts';
+import type { Store } from '../store.ts';
+import { connectPostgresStore } from './postgres-store.ts';
+
+let server: PostgresServer;
+let schemas = 0;
+const schemaOf = new WeakMap<Store, string>();
+
+beforeAll(async () => {
+  // What these tests check does not depend on it, and they write a lot.
+  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
+  const started = await startPostgres();
+  if (started === undefined)
+    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
+  server = started;
+});
+
+afterAll(async () => {
+  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
+  await server?.stop();
+});
+
+async function open(earlier?: Store): Promise<Store> {
+  await earlier?.[Symbol.asyncDispose]();
+  schemas += 1;
+  const schema = (earlier && schemaOf.get(earlier)) ?? `test_${schemas}`;
+  const store = await connectPostgresStore({ url: server.url(schema), onFatal });
+  schemaOf.set(store, schema);
+  return store;
+}
+
+function onFatal(error: Error): void {
+  throw error;
+}
+
+describe('on PostgreSQL', () => {
+  describeStore('the store in PostgreSQL', open);
+});

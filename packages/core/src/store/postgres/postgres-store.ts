@@ -1,0 +1,112 @@
+import type { Log } from '../../ports/ports.ts';
+import type { Store, StoreStats } from '../store.ts';
+import type { StoreError } from '../store-error.ts';
+import {
+  agentStore,
+  apiStore,
+  keyStore,
+  knowledgeStore,
+  pinStore,
+  registrationStore,
+  workflowStore,
+} from './administration.ts';
+import { anonymousStore } from './anonymous.ts';
+import { counterStore } from './counters.ts';
+import { credentialStore } from './credentials.ts';
+import { Database } from './database.ts';
+import { executionStore, storedDataStore } from './executions.ts';
+import { forgettingStore } from './forgetting.ts';
+import { memoriesStore } from './memories.ts';
+import { nonceStore } from './nonces.ts';
+import { type HeldSchema, openSchema } from './open-database.ts';
+import { outboxStore } from './outbox.ts';
+import { readPostgresUrl } from './postgres-url.ts';
+import { pushConfigStore } from './push-configs.ts';
+import { requestStore } from './requests.ts';
+import { sessionStore } from './sessions.ts';
+import { threadStore } from './threads.ts';
+
+export interface PostgresStoreOptions {
+  /** `postgres://user@host/database?schema=dragoman`. */
+  readonly url: string;
+  readonly log?: Log | undefined;
+  /** Of this program, for who looks at the nodes. */
+  readonly version?: string | undefined;
+  readonly name?: string | undefined;
+  /** Called once, when another server has taken the schema over: this one must stop. */
+  readonly onFatal: (error: StoreError) => void;
+  /** How long something waits for the database before it is refused. Default: 30 s. */
+  readonly patienceMs?: number | undefined;
+}
+
+/** Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that says what stands in the way. */
+export async function connectPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+  const { url, log, version = '0', name = 'dragoman', onFatal, patienceMs } = options;
+  const address = readPostgresUrl(url);
+  const schema = await openSchema({ address, log, version, name, onTaken: onFatal });
+  return new PostgresStore(new Database({ address, log, patienceMs }), schema);
+}
+
+/** Every family on PostgreSQL. */
+export class PostgresStore implements Store {
+  readonly requests;
+  readonly sessions;
+  readonly keys;
+  readonly agents;
+  readonly counters;
+  readonly executions;
+  readonly storedData;
+  readonly credentials;
+  readonly apis;
+  readonly workflows;
+  readonly knowledge;
+  readonly threads;
+  readonly outbox;
+  readonly memories;
+  readonly pins;
+  readonly pushConfigs;
+  readonly registrations;
+  readonly nonces;
+  readonly forgetting;
+  readonly anonymous;
+  readonly #database: Database;
+  readonly #schema: HeldSchema;
+  #closing: Promise<void> | undefined;
+
+  constructor(database: Database, schema: HeldSchema) {
+    const { node } = schema;
+    this.#database = database;
+    this.#schema = schema;
+    this.requests = requestStore(database, node);
+    this.sessions = sessionStore(database);
+    this.keys = keyStore(database);
+    this.agents = agentStore(database);
+    this.counters = counterStore(database);
+    this.executions = executionStore(database, node);
+    this.storedData = storedDataStore(database, node);
+    this.credentials = credentialStore(database);
+    this.apis = apiStore(database);
+    this.workflows = workflowStore(database);
+    this.knowledge = knowledgeStore(database);
+    this.threads = threadStore(database, node);
+    this.outbox = outboxStore(database, node);
+    this.memories = memoriesStore(database);
+    this.pins = pinStore(database);
+    this.pushConfigs = pushConfigStore(database, node);
+    this.registrations = registrationStore(database);
+    this.nonces = nonceStore(database);
+    this.forgetting = forgettingStore(database);
+    this.anonymous = anonymousStore(database);
+  }
+
+  async stats(): Promise<StoreStats> {
+    const { writes, commits, commitMs } = this.#database;
+    return { driver: `postgres ${this.#schema.version}`, writes, commits, commitMs, checkpoints: 0 };
+  }
+
+  /** Finishes what was asked, and lets go of the schema. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#closing ??= this.#database.close().then(() => this.#schema.close());
+    await this.#closing;
+  }
+}

