@@ -1,11 +1,12 @@
-// `tools/call` of an echo over HTTP, in one run: an agent of this server, journaled, against a tool of the official SDKs' own
-// servers, in memory.
-import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+// `tools/call` of an echo over HTTP and stdio, in one run: an agent of this server, journaled, against a tool of the official SDKs'
+// own servers, in memory.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endAll, forkPart, nextMessage } from './support/child.ts';
+import { LinePeer } from './support/line-load.ts';
 import { load } from './support/load.ts';
 import { inTurns, median, medianRatio, table } from './support/measure.ts';
 
@@ -31,7 +32,7 @@ export async function run(): Promise<readonly string[]> {
       'SDK 2, 2026-07-28': modernCalls(v2, 'echo'),
     };
     const rounds = await inTurns(contenders, ROUNDS, ({ port, request }) =>
-      load({ port, connections: 16, milliseconds: 1500, next: () => request }),
+      load({ port, connections: 64, milliseconds: 1200, next: () => request }),
     );
     const names = Object.keys(contenders) as (keyof typeof contenders)[];
     const rows = names.map((name) => [
@@ -50,10 +51,46 @@ export async function run(): Promise<readonly string[]> {
       console.log(`${name}: ${ratio.toFixed(2)} × ${base}, at least ${WANTED} × wanted`);
       if (ratio < WANTED) shortfalls.push(`${name}: ${ratio.toFixed(2)} × ${base}, ${WANTED} × wanted`);
     }
-    return shortfalls;
+    return [...shortfalls, ...(await measureStdio(folder, agent))];
   } finally {
     await endAll(children);
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The command with a server of its own, and a store on disk. */
+async function measureStdio(folder: string, agent: string): Promise<readonly string[]> {
+  const config = join(folder, 'stdio.yaml');
+  const agents = { bench: { driver: 'module', module: agent, max_parallel: 100_000, idempotent: true } };
+  const limits = { requests_per_minute: MANY, requests_per_hour: MANY, requests_per_day: MANY };
+  writeFileSync(config, JSON.stringify({ agents, limits }));
+  const command = fileURLToPath(new URL('../packages/cli/bin/dragoman.js', import.meta.url));
+  const theirs = fileURLToPath(new URL('./mcp/sdk-stdio.mjs', import.meta.url));
+  const children: ChildProcess[] = [];
+  const open = async (args: readonly string[], tool: string) => {
+    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    children.push(child);
+    const peer = new LinePeer(child);
+    await peer.exchange((id) => rpc(id, 'initialize', OPENING));
+    peer.tell(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
+    return { peer, call: (id: number) => rpc(id, 'tools/call', callOf(tool)) };
+  };
+  try {
+    const contenders = {
+      ours: await open([command, 'mcp', '--config', config, '--data', join(folder, 'stdio')], 'ask_bench'),
+      sdk: await open([theirs], 'echo'),
+    };
+    const rounds = await inTurns(contenders, ROUNDS, ({ peer, call }) =>
+      peer.load(call, { atOnce: 64, milliseconds: 1200 }),
+    );
+    const rate = (name: keyof typeof contenders) => median(rounds.map((round) => round[name].perSecond)).toFixed(0);
+    const ratio = medianRatio(rounds, 'ours', 'sdk', ({ perSecond }) => perSecond);
+    const told = `stdio: ${ratio.toFixed(2)} × SDK 1`;
+    console.log(`${told} (${rate('ours')} of ${rate('sdk')} calls/s), at least ${WANTED_STDIO} × wanted`);
+    return ratio < WANTED_STDIO ? [`${told}, ${WANTED_STDIO} × wanted`] : [];
+  } finally {
+    for (const child of children) child.stdin?.end();
+    await Promise.all(children.map((child) => new Promise((resolve) => child.once('exit', resolve))));
   }
 }
 
@@ -69,11 +106,10 @@ interface Calls {
 }
 
 async function sessionCalls(server: Started, tool: string): Promise<Calls> {
-  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
-  const session = await openSession(server, bodyOf('initialize', params));
+  const session = await openSession(server, rpc(1, 'initialize', OPENING));
   return {
     port: server.port,
-    request: post(server, bodyOf('tools/call', callOf(tool)), { 'Mcp-Session-Id': session }),
+    request: post(server, rpc(1, 'tools/call', callOf(tool)), { 'Mcp-Session-Id': session }),
   };
 }
 
@@ -84,7 +120,7 @@ function modernCalls(server: Started, tool: string): Calls {
     'io.modelcontextprotocol/clientCapabilities': {},
   };
   const headers = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': tool };
-  return { port: server.port, request: post(server, bodyOf('tools/call', { ...callOf(tool), _meta }), headers) };
+  return { port: server.port, request: post(server, rpc(1, 'tools/call', { ...callOf(tool), _meta }), headers) };
 }
 
 async function openSession(server: Started, body: string): Promise<string> {
@@ -117,13 +153,16 @@ function headersFor({ key }: Started): Record<string, string> {
   };
 }
 
-function bodyOf(method: string, params: object): string {
-  return JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+function rpc(id: number, method: string, params: object): string {
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params });
 }
 
 function callOf(name: string) {
   return { name, arguments: { prompt: 'hello my world' } };
 }
 
+const OPENING = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } };
+const MANY = 1_000_000_000;
 const ROUNDS = 5;
 const WANTED = 2;
+const WANTED_STDIO = 1.5;

@@ -8,7 +8,7 @@ import { isBlock, readPage } from './docs-run/page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const pages = listed('*.md');
+const pages = [...listed('*.md'), 'llms.txt'];
 
 describe.each(pages)('%s', (page) => {
   const text = readFileSync(join(root, page), 'utf8');

@@ -171,6 +171,7 @@ export const NO_EFFECTS: Effects = {
   ask: () => Promise.reject(new Error('nothing is asked here')),
   store: () => Promise.reject(new Error('nothing is asked here')),
   wait: () => Promise.reject(new Error('nothing is asked here')),
+  approve: () => Promise.reject(new Error('nothing is asked here')),
   now: () => Promise.reject(new Error('nothing is asked here')),
   stored: () => Promise.reject(new Error('nothing is asked here')),
 };

@@ -7,7 +7,8 @@ import { PAGES } from './pages.ts';
 const { browser } = await findBrowser();
 afterAll(() => browser?.close());
 
-describe.skipIf(browser === undefined)('every page of the console', () => {
+// They share one browser: while one page waits for its data, another is looked at.
+describe.skipIf(browser === undefined).concurrent('every page of the console', () => {
   if (browser === undefined) return;
   let system: System;
   let agent = '';
@@ -23,26 +24,24 @@ describe.skipIf(browser === undefined)('every page of the console', () => {
 
   const all = [...PAGES, ['/console/requests/said-hello?owner=ada', 'Request said-hello']] as const;
 
-  test.each(all)('%s has no serious finding of axe-core, in both themes', async (path, heading) => {
-    for (const scheme of ['light', 'dark'] as const) {
-      await using visit = await ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey, scheme });
+  test.for(all)(
+    '%s has no serious finding of axe-core in both themes, and fits 360 pixels',
+    async ([path, heading]) => {
+      await using visit = await ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey });
+      const { page } = visit;
       await visit.go(path);
-      await visit.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
-      await visit.page.waitForLoadState('networkidle');
-      expect(await visit.violations(), scheme).toEqual([]);
+      await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await visit.violations(), 'light').toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      expect(await visit.violations(), 'dark').toEqual([]);
+      await page.setViewportSize({ width: 360, height: 800 });
+      expect(await visit.overflows()).toBe(false);
       visit.expectHarmless();
-    }
-  });
+    },
+  );
 
-  test.each(all)('%s fits a window of 360 pixels', async (path, heading) => {
-    await using visit = await ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey, width: 360 });
-    await visit.go(path);
-    await visit.page.getByRole('heading', { name: heading, level: 1 }).waitFor();
-    await visit.page.waitForLoadState('networkidle');
-    expect(await visit.overflows()).toBe(false);
-  });
-
-  test.each(all)('%s opens for an agent without an admin key', async (path, heading) => {
+  test.for(all)('%s opens for an agent without an admin key', async ([path, heading]) => {
     await using visit = await ConsolePage.open(browser, { url: system.url, agent });
     await visit.go(path);
     await visit.page.getByRole('heading', { name: heading, level: 1 }).waitFor();

@@ -1,22 +1,39 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import * as acp from '@agentclientprotocol/sdk';
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { NETWORK_TRANSPORTS } from '../../packages/server/src/edges/wire-peer.contract.ts';
 import { call } from './call.ts';
 import { Caller, expectOrdered, fresh, read } from './caller.ts';
 import { agentModule, System } from './system.ts';
+import { WireCaller } from './wire-caller.ts';
 
 // An agent of the official SDK behind the server, reached through every way that can answer its permission request.
 
+const remote = spawn(process.execPath, [agentModule('acp-sdk-agent'), 'serve'], { stdio: ['pipe', 'pipe', 'inherit'] });
+const [port] = await once(createInterface({ input: remote.stdout }), 'line');
 const system = await System.start({
   config: {
     default_agent: 'coder',
-    agents: { coder: { driver: 'acp', command: process.execPath, args: [agentModule('acp-sdk-agent')] } },
+    agents: {
+      coder: { driver: 'acp', command: process.execPath, args: [agentModule('acp-sdk-agent')] },
+      'coder-ws': { driver: 'acp', url: `ws://127.0.0.1:${port}/acp` },
+      'coder-http': { driver: 'acp', url: `http://127.0.0.1:${port}/acp` },
+      'coder-gone': { driver: 'acp', url: 'ws://127.0.0.1:9/acp' },
+    },
+    wire: { port: 0 },
+    mailbox: { requests_per_minute: 1000, answer_within_ms: 20_000 },
   },
 });
-afterAll(() => system[Symbol.asyncDispose]());
-const { api_key: key } = await system.caller('ada-agent');
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  remote.kill('SIGKILL');
+});
+const { api_key: key } = await system.caller('ada-agent', { permissions: { agents: ['*'], tools: ['*'] } });
 const ada = new Caller(system, key);
 
 const open = async () => {
@@ -24,10 +41,10 @@ const open = async () => {
   return ((await listed.json()) as { questions: JsonObject[] }).questions;
 };
 
-async function asked() {
+async function asked(agent = 'coder') {
   const id = fresh();
   const answer = await ada.post(
-    { request_id: id, method: 'chat.send', params: { content: 'edit' }, is_stream: true },
+    { request_id: id, method: 'chat.send', params: { content: 'edit' }, is_stream: true, agent_ref: { id: agent } },
     { accept: 'application/x-ndjson' },
   );
   const rest = (async () => {
@@ -106,6 +123,110 @@ describe('the permission request of an ACP agent', () => {
     await ada.cancel(id);
     expect((await rest).at(-1)?.body).toMatchObject({ code: 'E2A.CANCELLED' });
     expect(await open()).toEqual([]);
+  });
+});
+
+/** Answers the one question that is open. */
+async function answerOpen(optionId: string): Promise<void> {
+  await expect.poll(open, { timeout: 10_000 }).toHaveLength(1);
+  const [question = {}] = await open();
+  const path = `/e2a/requests/${question['request_id']}/questions/${question['question_id']}`;
+  await call(system.url, { method: 'POST', path, key, json: { option_id: optionId } });
+}
+
+describe.each(['coder-ws', 'coder-http'])('the same agent on a server of the official SDK: %s', (agent) => {
+  test('streams, asks and goes on', async () => {
+    const { rest } = await asked(agent);
+    await answerOpen('go');
+    const frames = await rest;
+    expectOrdered(frames);
+    expect(frames.at(-1)?.body['result']).toEqual({ text: 'I will edit. Edited.' });
+  });
+
+  test('is cancelled, and answers the next prompt of the session', async () => {
+    const id = fresh();
+    const session_id = `of-${agent}`;
+    const held = ada.post({
+      ...{ request_id: id, method: 'chat.send', session_id, params: { content: 'hold' }, is_stream: true },
+      agent_ref: { id: agent },
+    });
+    await expect.poll(() => ada.resumeNow(id).catch(() => []), { timeout: 10_000 }).not.toEqual([]);
+    await ada.cancel(id);
+    await (await held).text();
+    const next = ada.post({
+      ...{ request_id: fresh(), method: 'chat.send', session_id, params: { content: 'edit' } },
+      agent_ref: { id: agent },
+    });
+    await answerOpen('go');
+    expect(await (await next).json()).toMatchObject({ body: { result: { text: 'I will edit. Edited.' } } });
+  });
+});
+
+test('a server that is not there is a clear error', async () => {
+  const frame = await (
+    await ada.post({ request_id: fresh(), method: 'chat.send', params: {}, agent_ref: { id: 'coder-gone' } })
+  ).json();
+  expect(frame).toMatchObject({
+    body: { code: 'E2A.AGENT_ERROR', message: expect.stringContaining('cannot be reached') },
+  });
+});
+
+describe('the same agent answers', () => {
+  test('through the mailbox, with its permission given by a reply', async () => {
+    const post = async (metadata: JsonObject, message: string) => {
+      const json = { from: 'Ada', to: 'coder', message, metadata };
+      return (await (await call(system.url, { method: 'POST', path: '/a2a', key, json })).json()) as JsonObject;
+    };
+    const threadId = fresh();
+    const question = await post({ threadId, messageId: `${threadId}-m` }, 'edit');
+    expect(question).toMatchObject({ metadata: { question: { title: 'Edit config.json' } } });
+    await post({ threadId, replyTo: String(question['messageId']) }, 'go');
+    const answer = async () => {
+      const read = await call(system.url, { path: `/a2a/threads/${threadId}`, key });
+      return JSON.stringify(await read.json());
+    };
+    await expect.poll(answer, { timeout: 10_000 }).toContain('I will edit. Edited.');
+  });
+
+  test('through A2A messages, with its permission given over HTTP', async () => {
+    const message = {
+      message_id: `11111111-1111-4111-8111-${String(Date.now()).slice(-12)}`,
+      message_type: 'request',
+      sender_id: 'ada-agent',
+      recipient_id: 'coder',
+      timestamp: new Date().toISOString(),
+      correlation_id: null,
+      payload: { method: 'chat.send', parameters: { content: 'edit' } },
+    };
+    const ask = async () =>
+      (await (
+        await call(system.url, { method: 'POST', path: '/a2a/messages', key, json: message })
+      ).json()) as JsonObject;
+    expect(await ask()).toMatchObject({ payload: { method: 'answer_question' } });
+    await answerOpen('go');
+    await expect
+      .poll(ask, { timeout: 10_000 })
+      .toMatchObject({ payload: { status: 'success', data: { text: 'I will edit. Edited.' } } });
+  });
+
+  test('through the wire, with its permission given by the command', async () => {
+    const connect = NETWORK_TRANSPORTS['tcp'];
+    if (connect === undefined) throw new Error('there is no TCP');
+    const place = { url: system.url, wire: { url: system.wireUrl, socket: undefined } };
+    await using wire = await new WireCaller(await connect(place, key)).greet(key);
+    const id = wire.call('coder', { content: 'edit' }, { streaming: true, durable: true });
+    const answered = wire.upTo(id);
+    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1);
+    const [question = {}] = await open();
+    const words = ['questions', 'answer', String(question['question_id']), 'go', '--url', system.url];
+    const child = spawn(process.execPath, [system.command, ...words], {
+      stdio: 'ignore',
+      env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_KEY: key },
+    });
+    expect((await once(child, 'exit'))[0]).toBe(0);
+    expect((await answered).at(-1)).toMatchObject({
+      data: { success: true, data: { text: 'I will edit. Edited.' } },
+    });
   });
 });
 

@@ -4,6 +4,7 @@ import { allFrames, call } from './call.ts';
 import { expectOrdered, read } from './caller.ts';
 import { acceptOf, type Owner, type Sent } from './load.ts';
 import type { System } from './system.ts';
+import { timesCounted } from './workflow-load.ts';
 
 /** What became of a request. `unknown`: it was never taken, and the server says so. */
 export type Fate = 'unknown' | 'complete' | 'interrupted';
@@ -36,7 +37,8 @@ export async function checkAnswer(
 
   // What was heard first is, byte for byte, what is heard now.
   expect(sent.frames, what).toEqual(frames.slice(0, sent.frames.length));
-  expectContent(frames, sent, fate);
+  if (sent.counted === undefined) expectContent(frames, sent, fate);
+  else expectCounted(final, sent, fate);
 
   // The rest from any point, as an SSE client asks for it.
   const after = Math.floor(random() * (final.sequence + 1));
@@ -71,6 +73,16 @@ function fateOf(final: E2AResponse, what: string): Fate {
     details: { retryable: true },
   });
   return 'interrupted';
+}
+
+/** A tool that was called once has counted once; of one that was interrupted nobody knows, but never twice. */
+function expectCounted(final: E2AResponse, { owner, envelope, counted = '' }: Sent, fate: Fate): void {
+  const id = `${owner.canary}-${envelope.request_id}`;
+  const times = timesCounted(counted, id);
+  expect(times, id).toBeLessThanOrEqual(1);
+  if (fate !== 'complete') return;
+  expect(times, id).toBe(1);
+  expect(final.body['result']).toMatchObject({ counted: id });
 }
 
 /** Every word in its place, as far as it came; all of them when it is complete. */

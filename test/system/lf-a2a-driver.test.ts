@@ -1,5 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { questionEndIn, questionIn } from '../../packages/protocols/src/e2a/read-question.ts';
+import type { E2AResponse } from '../../packages/protocols/src/e2a/response.ts';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { call } from './call.ts';
 import { Caller, fresh, read } from './caller.ts';
 import { type ForeignAgent, ForeignAgents } from './peers/foreign-agents.ts';
 import { System } from './system.ts';
@@ -48,6 +51,27 @@ async function ask(agent: string, params: JsonObject, more: JsonObject = {}) {
   return { text, frames, end: frames.at(-1) ?? expect.unreachable() };
 }
 
+/** The whole answer, with what is done at each question. */
+async function asked(agent: string, content: string, onQuestion: (place: { path: string }) => Promise<void>) {
+  const request_id = fresh();
+  const envelope = { request_id, method: 'chat.send', agent_ref: { id: agent }, is_stream: true, params: { content } };
+  const answer = await caller.post(envelope, { accept: 'application/x-ndjson' });
+  const frames: E2AResponse[] = [];
+  for await (const text of answer.frames()) {
+    const frame = read(text);
+    frames.push(frame);
+    const question = questionIn(frame);
+    if (question === undefined) continue;
+    await onQuestion({ path: `/e2a/requests/${request_id}/questions/${question.question_id}` });
+  }
+  return {
+    text: frames.map(({ body }) => (body['delta_kind'] === 'text' ? body['delta'] : '')).join(''),
+    questions: frames.flatMap((frame) => questionIn(frame) ?? []),
+    ends: frames.flatMap((frame) => questionEndIn(frame) ?? []),
+    end: frames.at(-1) ?? expect.unreachable(),
+  };
+}
+
 describe.each(Object.keys(PEERS))('an agent on %s', (name) => {
   const agent = idOf(name);
 
@@ -63,16 +87,21 @@ describe.each(Object.keys(PEERS))('an agent on %s', (name) => {
     expect(end.body).toMatchObject({ code: 'A2A.TASK_FAILED', message: 'it failed' });
   });
 
-  test('asks for input, and the next message of the session answers it, also after a restart of the server', async () => {
-    const session = { session_id: fresh() };
-    const { end, text } = await ask(agent, { content: 'ask' }, session);
-    expect(text).toBe('Which city?');
-    expect(end.body['result']).toMatchObject({ status: 'input_required', question: { text: 'Which city?' } });
-    if (name === 'SDK 1.3.0 over JSON-RPC') {
-      await system.kill();
-      await system.start();
-    }
-    expect((await ask(agent, { content: 'Oslo' }, session)).text).toBe('You said Oslo');
+  test('asks for input, and gets the answer of a person in the same request', async () => {
+    const { text, questions, end } = await asked(agent, 'ask', async ({ path }) => {
+      const json = { content: { answer: 'Oslo' } };
+      expect((await call(system.url, { method: 'POST', path, key, json })).status).toBe(200);
+    });
+    expect(questions).toMatchObject([{ kind: 'form', title: 'Which city?' }]);
+    expect([text, end.status]).toEqual(['You said Oslo', 'succeeded']);
+  });
+
+  test('asks for a sign-in, and goes on by itself when it has been made', async () => {
+    const { text, questions, ends, end } = await asked(agent, 'sign-in', async () => {
+      await fetch(`${urlOf(name)}/authorize`);
+    });
+    expect([questions, ends]).toMatchObject([[{ kind: 'auth', title: 'Sign in first.' }], [{ state: 'withdrawn' }]]);
+    expect([text, end.status]).toEqual(['Hello world', 'succeeded']);
   });
 
   test('is told when a request is cancelled', async () => {

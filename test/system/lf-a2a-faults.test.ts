@@ -184,6 +184,47 @@ describe('versions and callers', () => {
     },
   );
 
+  test('A2A-Version counts in the query too', async () => {
+    const { error } = await rpc('GetTask', { id: 'x' }, { path: `${AGENT}?A2A-Version=9.9` });
+    expect(error.code).toBe(-32009);
+    const { status } = await rest('GET', '/tasks/x?A2A-Version=9.9');
+    expect(status).toBe(400);
+  });
+
+  test('members that nobody knows are ignored', async () => {
+    const params = { message: message({ colour: 'red', parts: [{ text: 'work', weight: 3 }] }), unknown: [1] };
+    const { result } = await rpc('SendMessage', params);
+    expect(result).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
+  });
+
+  test('times are UTC with milliseconds and Z', async () => {
+    const { result } = await rpc('GetTask', { id: await ended() });
+    const { status } = result as { status: { timestamp: string } };
+    expect(status.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  });
+
+  test.each<[string, object, string]>([
+    ['content that is a text', { content: 'work' }, 'message.parts'],
+    ['a part without content', { content: [{}] }, 'message.parts[0]'],
+    ['a file without bytes or URL', { content: [{ file: {} }] }, 'message.parts[0]'],
+    ['no role', { content: [{ text: 'a' }], role: undefined }, 'message.role'],
+    ['an unknown role', { content: [{ text: 'a' }], role: 'ROLE_SPECTATOR' }, 'message.role'],
+  ])('a message of HTTP+JSON 0.3 with %s is refused, naming the field', async (_, fields, field) => {
+    const json = { message: { messageId: randomUUID(), role: 'ROLE_USER', ...fields } };
+    const answer = await call(system.url, { method: 'POST', path: `${AGENT}/v1/message:send`, key, json });
+    const { code, data } = (await answer.json()) as RpcError;
+    expect([answer.status, code, fieldsOf(data)]).toEqual([400, -32602, [field]]);
+  });
+
+  test('a message of HTTP+JSON 0.3 is also read as the document of 0.3 writes it', async () => {
+    const old = { messageId: randomUUID(), role: 'user', kind: 'message', parts: [{ kind: 'text', text: 'work' }] };
+    const path = `${AGENT}/v1/message:send`;
+    const answer = await call(system.url, { method: 'POST', path, key, json: { message: old } });
+    expect(await answer.json()).toMatchObject({
+      task: { history: [{ role: 'ROLE_USER', content: [{ text: 'work' }] }] },
+    });
+  });
+
   test('0.3 parameters in a 1.0 call, and the other way round, are refused and make no task', async () => {
     const old = { messageId: randomUUID(), role: 'user', kind: 'message', parts: [{ kind: 'text', text: 'work' }] };
     expect((await rpc('SendMessage', { message: old })).error.code).toBe(-32602);

@@ -5,7 +5,13 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
-import { A2AClient } from '@a2a-js/sdk-0.3/client';
+import type { Part } from '@a2a-js/sdk-0.3';
+import {
+  A2AClient,
+  DefaultAgentCardResolver as OldCardResolver,
+  ClientFactory as OldClientFactory,
+  RestTransportFactory as OldRestTransportFactory,
+} from '@a2a-js/sdk-0.3/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { call } from './call.ts';
 import { moduleAgent, System } from './system.ts';
@@ -101,6 +107,56 @@ describe('the official JavaScript SDK 1.3.0', () => {
       const task = await a2a.getTask({ tenant: '', id: taskId, historyLength: undefined });
       expect(task.status?.state).toBe(5);
     });
+  });
+});
+
+describe('the official JavaScript SDK 0.3.14 over HTTP+JSON', () => {
+  const client = () => {
+    const transports = [new OldRestTransportFactory({ fetchImpl })];
+    const cardResolver = new OldCardResolver({ fetchImpl });
+    return new OldClientFactory({ transports, cardResolver }).createFromUrl(system.url);
+  };
+  const message = (parts: Part[]) => ({
+    message: { kind: 'message' as const, messageId: randomUUID(), role: 'user' as const, parts },
+  });
+  const work: Part[] = [{ kind: 'text', text: 'work' }];
+
+  test('sends a message and gets the task with its answer', async () => {
+    const task = await (await client()).sendMessage(message(work));
+    expect(task).toMatchObject({ kind: 'task', status: { state: 'completed' } });
+    expect(JSON.stringify(task)).toContain('Hello world');
+  });
+
+  test('streams a task to its final status', async () => {
+    const events = [];
+    for await (const event of (await client()).sendMessageStream(message(work))) events.push(event);
+    expect(events[0]).toMatchObject({ kind: 'task', status: { state: 'submitted' } });
+    expect(events.at(-1)).toMatchObject({ kind: 'status-update', final: true, status: { state: 'completed' } });
+    expect(events.map((event) => event.kind)).toContain('artifact-update');
+  });
+
+  test('reads, follows and cancels a task, and sends files and data', async () => {
+    const a2a = await client();
+    const parts: Part[] = [
+      { kind: 'text', text: 'hold' },
+      { kind: 'file', file: { bytes: 'aGk=', mimeType: 'text/plain' } },
+      { kind: 'file', file: { uri: 'https://files.example.com/a' } },
+      { kind: 'data', data: { rows: 3 } },
+    ];
+    const stream = a2a.sendMessageStream(message(parts));
+    const { id } = (await stream.next()).value as { id: string };
+    const followed: unknown[] = [];
+    for await (const event of a2a.resubscribeTask({ id })) {
+      followed.push(event.kind === 'task' ? event.history?.[0]?.parts : event.kind);
+      if (followed.length === 1) await a2a.cancelTask({ id });
+    }
+    expect(followed[0]).toMatchObject(parts);
+    expect(followed.at(-1)).toBe('status-update');
+    expect(await a2a.getTask({ id })).toMatchObject({ status: { state: 'canceled' } });
+  });
+
+  test('gets the error of a task that is not there', async () => {
+    await expect((await client()).getTask({ id: 'task-unknown' })).rejects.toThrow(/not found/i);
   });
 });
 

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { call } from './call.ts';
 import { SocketClient } from './socket-client.ts';
 import type { System } from './system.ts';
+import { type SentWorkflow, sendWorkflows } from './workflow-load.ts';
 
 /** Something a client sent, and everything it heard of it before the server died. */
 export interface Sent {
@@ -9,6 +10,8 @@ export interface Sent {
   readonly door: Door;
   readonly envelope: JsonObject & { readonly request_id: string; readonly is_stream: boolean };
   readonly content: string;
+  /** Where the tool counts its calls, if it goes to one. */
+  readonly counted?: string;
   /** The server has said that it took it: the headers of an answer, or a frame. */
   isAcknowledged: boolean;
   /** The text of each frame, as it came. */
@@ -30,15 +33,18 @@ export interface LoadOptions {
   readonly owners: readonly Owner[];
   readonly life: string;
   readonly random: () => number;
+  /** Where the tool counts its calls. */
+  readonly counted: string;
   /** Told of everything that is heard. */
   readonly onMoment?: (moment: Moment) => void;
   /** One request is sent with this, when a few have gone before it. */
   readonly crash?: JsonObject;
 }
 
-/** Clients by every door at once, one for each owner, each sending until the server is gone. */
+/** Clients by every endpoint at once, one for each owner, each sending until the server is gone. */
 export class Load {
   readonly sent: Sent[] = [];
+  readonly workflows: SentWorkflow[] = [];
   readonly #options: LoadOptions;
   #crash: JsonObject | undefined;
   #isOver = false;
@@ -54,39 +60,70 @@ export class Load {
     void system.exited.then(() => {
       this.#isOver = true;
     });
-    const clients = owners.flatMap((owner) => DOORS.map((door) => this.#client(owner, door)));
+    const clients = owners.flatMap((owner) => [
+      ...DOORS.map((door) => this.#unlessBroken(() => this.#client(owner, door))),
+      this.#unlessBroken(() => this.#sendWorkflows(owner)),
+    ]);
     await Promise.all(clients);
   }
 
-  async #client(owner: Owner, door: Door): Promise<void> {
-    const { system } = this.#options;
+  /** What was under way when the server died breaks off. Anything else is not expected. */
+  async #unlessBroken(client: () => Promise<void>): Promise<void> {
     try {
-      const socket = door === 'socket' ? await SocketClient.open(system.url, owner.key) : undefined;
-      for (let number = 0; !this.#isOver; number += 1) await this.#send(this.#next(owner, door, number), socket);
+      await client();
     } catch (error) {
-      // What was under way when the server died breaks off. Anything else is not expected.
-      await system.exited;
+      await this.#options.system.exited;
       if (!isBroken(error)) throw error;
     }
   }
 
+  #sendWorkflows(owner: Owner): Promise<void> {
+    const { system, life, counted } = this.#options;
+    return sendWorkflows({
+      system,
+      owner,
+      life,
+      counted,
+      isOver: () => this.#isOver,
+      onSent: (sent) => this.workflows.push(sent),
+    });
+  }
+
+  async #client(owner: Owner, door: Door): Promise<void> {
+    const { system } = this.#options;
+    const socket = door === 'socket' ? await SocketClient.open(system.url, owner.key) : undefined;
+    for (let number = 0; !this.#isOver; number += 1) await this.#send(this.#next(owner, door, number), socket);
+  }
+
   #next(owner: Owner, door: Door, number: number): Sent {
-    const { random, life } = this.#options;
+    const { random, life, counted } = this.#options;
     const isStream = door === 'json' ? false : random() < 0.8;
     const words = Array.from({ length: 1 + Math.floor(random() * 8) }, (_, index) => `${owner.canary}-${index}`);
     const content = words.join(' ');
     // The owners use the same ids: nothing but the key tells them apart.
     const crash = door === 'json' ? {} : this.#takeCrash(number);
+    const requestId = `${life}-${door}-${number}`;
+    const isForTool = !('crash' in crash) && random() < 0.2;
     const envelope = {
-      request_id: `${life}-${door}-${number}`,
-      method: 'chat.send',
+      request_id: requestId,
+      method: isForTool ? 'count' : 'chat.send',
       session_id: `session-${number % 3}`,
       // A unary answer has no frame before the last, at which the server could die.
       is_stream: isStream || 'crash' in crash,
-      agent_ref: { id: AGENTS[Math.floor(random() * AGENTS.length)] ?? 'wide' },
-      params: { content, pause_ms: random() < 0.5 ? 0 : Math.ceil(random() * 4), ...crash },
+      agent_ref: { id: isForTool ? 'tools' : (AGENTS[Math.floor(random() * AGENTS.length)] ?? 'wide') },
+      params: isForTool
+        ? { id: `${owner.canary}-${requestId}`, file: counted }
+        : { content, pause_ms: random() < 0.5 ? 0 : Math.ceil(random() * 4), ...crash },
     };
-    const sent: Sent = { owner, door, envelope, content, isAcknowledged: false, frames: [] };
+    const sent: Sent = {
+      owner,
+      door,
+      envelope,
+      content,
+      ...(isForTool && { counted }),
+      isAcknowledged: false,
+      frames: [],
+    };
     this.sent.push(sent);
     return sent;
   }

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
@@ -5,8 +6,10 @@ import { checkAnswer, type Fate } from './answer-check.ts';
 import { allFrames, call } from './call.ts';
 import { Load, type Moment, type Owner, type Sent } from './load.ts';
 import { agentModule, type Exit, System } from './system.ts';
+import { checkExecution, type SentWorkflow } from './workflow-load.ts';
 
-const CYCLES = Number(process.env['DRAGOMAN_CYCLES'] ?? 40);
+/** Every crash point once. `npm run soak` kills 300 times. */
+const CYCLES = Number(process.env['DRAGOMAN_CYCLES'] ?? 20);
 const SEED = Number(process.env['DRAGOMAN_SEED'] ?? Date.now() % 1_000_000);
 
 const system = System.create({
@@ -20,6 +23,7 @@ const system = System.create({
       pure: { driver: 'module', module: agentModule('load'), max_parallel: 64, idempotent: true },
       held: { driver: 'module', module: agentModule('held'), max_parallel: 1 },
     },
+    tools: [agentModule('counting-tool')],
   },
 });
 afterAll(() => system[Symbol.asyncDispose]());
@@ -33,9 +37,18 @@ describe(`kill -9 under load, ${CYCLES} times (DRAGOMAN_SEED=${SEED})`, () => {
     const owners = await Promise.all(['ada', 'bob'].map(makeOwner));
     await system.kill();
 
-    const fates: Record<Fate, number> = { unknown: 0, complete: 0, interrupted: 0 };
-    const all: Sent[] = [];
-    let last: Sent[] = [];
+    const fates = { requests: noFates(), 'tool calls': noFates(), workflows: noFates() };
+    const check = async ({ sent, workflows }: LifeSent) => {
+      const kindOf = ({ counted }: Sent) => (counted === undefined ? 'requests' : 'tool calls');
+      await eachOf(sent, async (one) => {
+        fates[kindOf(one)][await checkAnswer(system, one, owners, random)] += 1;
+      });
+      await eachOf(workflows, async (one) => {
+        fates.workflows[await checkExecution(system, one, owners)] += 1;
+      });
+    };
+    const all: LifeSent = { sent: [], workflows: [] };
+    let last: LifeSent = { sent: [], workflows: [] };
     for (let cycle = 0; cycle < CYCLES; cycle += 1) {
       const life = `life-${cycle}`;
       const point = POINTS[cycle % POINTS.length] ?? POINTS[0];
@@ -43,12 +56,14 @@ describe(`kill -9 under load, ${CYCLES} times (DRAGOMAN_SEED=${SEED})`, () => {
         if (!(await system.begin(point.environment?.(life)))) continue;
         // One that dies of the first commit would die of the check; the next life does it.
         if (point.inRecovery !== true) {
-          for (const fate of await checkAll(last, owners, random)) fates[fate] += 1;
-          last = [];
+          await check(last);
+          last = { sent: [], workflows: [] };
         }
-        const sent = await point.run({ owners, life, random });
-        last = [...last, ...sent];
-        all.push(...sent);
+        const { sent, workflows } = await point.run({ owners, life, random });
+        for (const list of [last, all]) {
+          list.sent.push(...sent);
+          list.workflows.push(...workflows);
+        }
         expect(await system.exited, system.log.slice(-3000)).toEqual(point.exit ?? { code: null, signal: 'SIGKILL' });
       } catch (error) {
         throw new Error(`cycle ${cycle}, ${point.name}, DRAGOMAN_SEED=${SEED}: ${error}`, { cause: error });
@@ -59,11 +74,16 @@ describe(`kill -9 under load, ${CYCLES} times (DRAGOMAN_SEED=${SEED})`, () => {
 
     // Once more with everything there ever was: no later crash has changed an earlier answer.
     await system.start();
-    const sample = [...last, ...all.filter(() => random() < 150 / all.length)];
-    for (const fate of await checkAll(sample, owners, random)) fates[fate] += 1;
+    await check(last);
+    const sample = <One>(list: readonly One[]) => list.filter(() => random() < 150 / list.length);
+    const told = JSON.stringify(fates);
+    await check({ sent: sample(all.sent), workflows: sample(all.workflows) });
     await system.kill();
+    console.info(`${CYCLES} kills, nothing lost, doubled or out of order: ${told}`);
     // The crashes met requests in every state, or the test has shown nothing.
-    expect(Math.min(fates.unknown, fates.complete, fates.interrupted), JSON.stringify(fates)).toBeGreaterThan(0);
+    const { unknown, complete, interrupted } = fates.requests;
+    expect(Math.min(unknown, complete, interrupted), told).toBeGreaterThan(0);
+    expect(Math.min(fates['tool calls'].complete, fates.workflows.complete), told).toBeGreaterThan(0);
   });
 });
 
@@ -142,6 +162,12 @@ describe('after kill -9', () => {
   });
 });
 
+/** What clients sent in one life of the server. */
+interface LifeSent {
+  readonly sent: Sent[];
+  readonly workflows: SentWorkflow[];
+}
+
 interface Life {
   readonly owners: readonly Owner[];
   readonly life: string;
@@ -156,7 +182,7 @@ interface CrashPoint {
   readonly exit?: Exit;
   /** It is to die of the first commit there is. */
   readonly inRecovery?: boolean;
-  run(life: Life): Promise<Sent[]>;
+  run(life: Life): Promise<LifeSent>;
 }
 
 /** The agent ends the process at a moment of its own answer. */
@@ -253,27 +279,27 @@ const POINTS: readonly [CrashPoint, ...CrashPoint[]] = [
 async function underLoad(
   life: Life,
   how: { crash?: JsonObject; onMoment?: (moment: Moment) => void },
-): Promise<Sent[]> {
-  const load = new Load({ system, ...life, ...how });
+): Promise<LifeSent> {
+  const load = new Load({ system, ...life, ...how, counted: join(system.folder, 'counted') });
   await load.run();
-  return load.sent;
+  return load;
 }
 
 /** A few at a time. */
-async function checkAll(sent: readonly Sent[], owners: readonly Owner[], random: () => number): Promise<Fate[]> {
-  const fates: Fate[] = [];
-  const queue = [...sent];
+async function eachOf<One>(list: readonly One[], check: (one: One) => Promise<void>): Promise<void> {
+  const queue = [...list];
   const worker = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      fates.push(await checkAnswer(system, next, owners, random));
-    }
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await check(next);
   };
   await Promise.all(Array.from({ length: 8 }, worker));
-  return fates;
+}
+
+function noFates(): Record<Fate, number> {
+  return { unknown: 0, complete: 0, interrupted: 0 };
 }
 
 async function makeOwner(name: string): Promise<Owner> {
-  const { api_key } = await system.caller(`${name}-agent`);
+  const { api_key } = await system.caller(`${name}-agent`, { permissions: EVERYTHING });
   return { canary: `canary-${name}`, key: api_key };
 }
 
@@ -286,6 +312,8 @@ function resume(key: string, requestId: string) {
   const accept = 'application/x-ndjson';
   return call(system.url, { path: `/e2a/requests/${requestId}/responses`, key, accept });
 }
+
+const EVERYTHING = { agents: ['*'], tools: ['*'], operations: ['*'] };
 
 /** The same numbers for the same seed (mulberry32). */
 function randomFrom(seed: number): () => number {

@@ -126,7 +126,7 @@ describe('with dragoman dev running', () => {
     expect(dev.stdout).toMatch(/^Dragoman \S+ is ready at http:\/\/127\.0\.0\.1:\d+ \(\d+ ms\)\n/);
     expect(dev.stdout).toContain('  config   dragoman.yaml\n');
     expect(dev.stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
-    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, patient, away; default: echo');
+    expect(dev.stdout).toContain('agents   echo, clock, failing, guide, helper, patient, away; default: echo');
     expect(statSync(join(folder, '.dragoman/dev/dev-keys.json')).mode & 0o777).toBe(0o600);
     const pasted = [
       ...dev.stdout.matchAll(/^ {2}(npx dragoman (?:tour|send|watch|explain)(?: .*|)|curl (?:.*\\\n)+ +-d '.*')$/gm),
@@ -254,6 +254,11 @@ describe('with dragoman dev running', () => {
     const { code, stdout, stderr } = await run('send', '--agent', 'failing', 'go');
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'So far, so good. \n' });
     expect(stderr).toContain('error: DEMO.HALF_WAY: ');
+  });
+
+  test('an agent made of a scripted model calls a tool of the demo', async () => {
+    const { code, stdout } = await run('send', '--agent', 'helper', 'how many words is this');
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'The tool word_count says: {"words":5,"characters":22}\n' });
   });
 
   test('an unknown agent is answered with the nearest name, an unknown request with what to look at', async () => {

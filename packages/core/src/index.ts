@@ -58,7 +58,14 @@ export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-co
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
 export { PushNotifications, type PushNotificationsOptions } from './endpoints/lf-a2a/push-notifications.ts';
-export { type EventId, eventIdIn, LfA2aTasks, type NumberedEvent, type OpenTask } from './endpoints/lf-a2a/tasks.ts';
+export {
+  type EventId,
+  eventIdIn,
+  LfA2aTasks,
+  type NumberedEvent,
+  type OpenTask,
+  type SendContext,
+} from './endpoints/lf-a2a/tasks.ts';
 export type { McpContext, McpReply } from './endpoints/mcp/mcp-call.ts';
 export { McpEndpoint } from './endpoints/mcp/mcp-endpoint.ts';
 export {
@@ -102,6 +109,7 @@ export { KnowledgeBaseDefinition, SearchRequest } from './knowledge/definition.t
 export type { Embedder } from './knowledge/embedder.ts';
 export { EndpointEmbedder, type EndpointEmbedderOptions } from './knowledge/endpoint-embedder.ts';
 export { type Found, type KnowledgeOptions, KnowledgeSearch } from './knowledge/knowledge.ts';
+export { KnowledgeTool } from './knowledge/knowledge-tool.ts';
 export { apiSource } from './knowledge/sources/apis.ts';
 export { documentSource } from './knowledge/sources/documents.ts';
 export { endpointSource } from './knowledge/sources/endpoints.ts';

@@ -1,8 +1,9 @@
-import { failure } from '@dragoman/protocols';
+import { failure, type NewQuestion, type QuestionAnswer } from '@dragoman/protocols';
 import { Refused } from '../src/refusals/refused.ts';
 import type {
   ApiAnswer,
   ApiRequest,
+  ApprovalAsked,
   Effects,
   StoredValue,
   StoreWrite,
@@ -16,6 +17,9 @@ export class RecordedEffects implements Effects {
   readonly writes: { key: string; write: StoreWrite }[] = [];
   readonly waits: { key: string; milliseconds: number }[] = [];
   readonly asked: string[] = [];
+  readonly questions: NewQuestion[] = [];
+  /** Of a person. */
+  answer: Pick<QuestionAnswer, 'action' | 'option_id' | 'content'> = { action: 'selected', option_id: 'allow' };
   readonly kept = new Map<string, string>();
   time = Date.parse('2026-03-28T12:00:00Z');
   readonly #answer: (request: ApiRequest, key: string) => ApiAnswer | Promise<ApiAnswer>;
@@ -40,6 +44,12 @@ export class RecordedEffects implements Effects {
 
   async wait(key: string, milliseconds: number): Promise<void> {
     this.waits.push({ key, milliseconds });
+  }
+
+  async approve(key: string, { question }: ApprovalAsked): Promise<QuestionAnswer> {
+    this.asked.push(key);
+    this.questions.push(question);
+    return { ...this.answer, by: 'ann', channel: 'e2a', at: '2026-03-28T12:00:00.000Z' };
   }
 
   async now(key: string): Promise<number> {

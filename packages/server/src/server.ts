@@ -133,11 +133,17 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { rootCard } = await parts.add(openLfA2aPart({ ...service, callbacks }));
     const extensions = () => [messages.cardExtension()];
     await parts.add(openMailboxPart({ ...service, callbacks, rootCard, extensions }));
-    const { apis } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
+    const {
+      apis,
+      bases,
+      tool: knowledge,
+    } = await parts.add(openKnowledgePart({ ...service, operations: operations.catalog.own }));
     const { workflows, stored } = await parts.add(openWorkflowsPart({ ...service, apis, operations }));
     const { registry } = messages;
-    const { servers, skills, everyAgent } = await parts.add(openToolsPart({ ...service, workflows, stored, registry }));
-    const mcp = await parts.add(openMcpPart({ ...service, stored }));
+    const { servers, skills, everyAgent } = await parts.add(
+      openToolsPart({ ...service, workflows, stored, registry, knowledge }),
+    );
+    const mcp = await parts.add(openMcpPart({ ...service, stored, servers, bases }));
     await parts.add(openOpenAiPart({ ...service, stored, everyAgent }));
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));

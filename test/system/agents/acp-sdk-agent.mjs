@@ -1,11 +1,16 @@
-// An agent made with the official TypeScript SDK: streams, calls a tool, and asks before it does.
+// An agent made with the official TypeScript SDK: streams, calls a tool, and asks before it does. On its standard streams, or with
+// the argument `serve` over WebSocket and Streamable HTTP; then the first line on stdout is where.
+import { createServer } from 'node:http';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
+import { createNodeHttpHandler, createNodeWebSocketUpgradeHandler } from '@agentclientprotocol/sdk/experimental/node';
+import { AcpServer } from '@agentclientprotocol/sdk/experimental/server';
+import { WebSocketServer } from 'ws';
 
 const cancelled = new Map();
 let sessions = 0;
 
-acp
+const agent = acp
   .agent({ name: 'sdk-agent' })
   .onRequest(acp.methods.agent.initialize, async () => ({
     protocolVersion: acp.PROTOCOL_VERSION,
@@ -36,5 +41,14 @@ acp
     const text = isAllowed ? 'Edited.' : 'Left alone.';
     await tell({ sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
     return { stopReason: 'end_turn' };
-  })
-  .connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+  });
+
+if (process.argv[2] === 'serve') {
+  const server = new AcpServer({ agent });
+  const http = createServer(createNodeHttpHandler(server));
+  http.on('upgrade', createNodeWebSocketUpgradeHandler(server, new WebSocketServer({ noServer: true })));
+  http.listen(0, '127.0.0.1', () => process.stdout.write(`${http.address().port}\n`));
+  process.stdin.resume().once('end', () => process.exit());
+} else {
+  agent.connect(acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+}

@@ -1,7 +1,9 @@
 // Asks what it is sent to ask, and reports the answer.
 export default async function* (envelope, call) {
   yield 'one moment';
-  const answer = await call.ask(envelope.params.question ?? envelope.params.content?.question ?? { kind: 'permission', title: 'May I?' });
+  const { question, content, data = [] } = envelope.params;
+  const asked = question ?? content?.question ?? data[0]?.question;
+  const answer = await call.ask(asked ?? { kind: 'permission', title: 'May I?' });
   yield `answered: ${answer.option_id ?? answer.action}`;
   return { answer };
 }

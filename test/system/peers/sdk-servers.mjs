@@ -14,7 +14,7 @@ import {
 import express from 'express';
 
 /** What an agent does, in the words of both versions: `say` is what it publishes. */
-async function* behave(text, { isFollowUp, stopped, parts }) {
+async function* behave(text, { isFollowUp, stopped, authorized, parts }) {
   const [what, count = '0'] = text.split(' ');
   yield { state: 'WORKING' };
   if (isFollowUp) {
@@ -23,6 +23,11 @@ async function* behave(text, { isFollowUp, stopped, parts }) {
   }
   if (what === 'fail') return yield { state: 'FAILED', text: 'it failed' };
   if (what === 'ask') return yield { state: 'INPUT_REQUIRED', text: 'Which city?' };
+  if (what === 'sign-in') {
+    yield { state: 'AUTH_REQUIRED', text: 'Sign in first.' };
+    await authorized;
+    yield { state: 'WORKING' };
+  }
   if (what === 'hold') {
     yield { text: 'begun' };
     await stopped;
@@ -41,7 +46,10 @@ async function* behave(text, { isFollowUp, stopped, parts }) {
   yield { state: 'COMPLETED' };
 }
 
-/** `cutAfter`: bytes after which a stream is cut, once. `GET /cancelled` tells how many tasks were cancelled. */
+/**
+ * `cutAfter`: bytes after which a stream is cut, once. `GET /cancelled` tells how many tasks were cancelled, `GET /authorize` signs in
+ * for all of them.
+ */
 async function start({ version, binding = 'JSONRPC', cutAfter }) {
   const app = express();
   const server = createServer(app);
@@ -62,8 +70,14 @@ async function start({ version, binding = 'JSONRPC', cutAfter }) {
   });
   const count = () => [...stops.values()].filter((stop) => stop.isOver).length;
   app.get('/cancelled', (_, response) => response.json(count()));
+  const authorized = new Promise((resolve) => {
+    app.get('/authorize', (_, response) => {
+      resolve();
+      response.json(true);
+    });
+  });
   const open = version === '1.0' ? openModern : openOld;
-  open(app, { url, binding, stops });
+  open(app, { url, binding, stops, authorized });
   return url;
 }
 
@@ -77,7 +91,7 @@ function cutting(response, bytes, cutOnce) {
   };
 }
 
-function openModern(app, { url, binding, stops }) {
+function openModern(app, { url, binding, stops, authorized }) {
   const card = {
     name: 'Modern',
     description: 'The SDK 1.3.0.',
@@ -150,6 +164,7 @@ function openModern(app, { url, binding, stops }) {
       for await (const said of behave(text, {
         isFollowUp: task !== undefined,
         stopped: stop,
+        authorized,
         parts: userMessage.parts,
       })) {
         if (said.state !== undefined)
@@ -191,7 +206,7 @@ function openModern(app, { url, binding, stops }) {
   app.use('/rest', restHandler({ requestHandler, userBuilder }));
 }
 
-function openOld(app, { url, binding, stops }) {
+function openOld(app, { url, binding, stops, authorized }) {
   const card = {
     name: 'Old',
     description: 'The SDK 0.3.14.',
@@ -237,10 +252,11 @@ function openOld(app, { url, binding, stops }) {
       for await (const said of behave(text, {
         isFollowUp: task !== undefined,
         stopped: stop,
+        authorized,
         parts: userMessage.parts,
       })) {
         if (said.state !== undefined) {
-          const final = !['WORKING', 'SUBMITTED'].includes(said.state);
+          const final = !['WORKING', 'SUBMITTED', 'AUTH_REQUIRED'].includes(said.state);
           bus.publish({ kind: 'status-update', taskId, contextId, status: statusOf(said), final });
         } else {
           bus.publish({

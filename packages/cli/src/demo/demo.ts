@@ -9,23 +9,26 @@ import { LISTEN_PORT, listenCertificate } from '../listen/certificate.ts';
 import { urlOf } from '../serve/port-holder.ts';
 import type { ServeSettings } from '../serve/settings.ts';
 import { DEMO_ENDPOINTS, DemoApi } from './api.ts';
+import { DemoModel } from './model.ts';
 import { DEMO_CREDENTIAL, demoWorkflows } from './workflows.ts';
 
-/** What the demo adds to a server: agents, a tool, an API with its credential, workflows, and keys to use it all. */
+/** What the demo adds to a server: agents, a model, a tool, an API with its credential, workflows, and keys to use it all. */
 export class Demo implements AsyncDisposable {
   /** The given ones with the demo. */
   readonly settings: ServeSettings;
   readonly #api: DemoApi;
+  readonly #model: DemoModel;
   readonly #apiKey: string;
   readonly #callbackPort: number;
   readonly #kept: DevKeys | undefined;
 
-  private constructor({ api, apiKey, callbackPort, settings, now }: DemoParts) {
+  private constructor({ api, model, apiKey, callbackPort, settings, now }: DemoParts) {
     this.#api = api;
+    this.#model = model;
     this.#apiKey = apiKey;
     this.#callbackPort = callbackPort;
     this.#kept = readDevKeys(settings.data);
-    this.settings = withDemo(settings, { api, callbackPort, now });
+    this.settings = withDemo(settings, { api, model, callbackPort, now });
   }
 
   /** Starts what has to be there before the server is. `callbackPort` is where callbacks will be received. */
@@ -34,8 +37,8 @@ export class Demo implements AsyncDisposable {
     { callbackPort, now }: { callbackPort: number; now: Date },
   ): Promise<Demo> {
     const apiKey = systemIds.hex();
-    const api = await DemoApi.start(apiKey);
-    return new Demo({ api, apiKey, callbackPort, settings, now });
+    const [api, model] = await Promise.all([DemoApi.start(apiKey), DemoModel.start()]);
+    return new Demo({ api, model, apiKey, callbackPort, settings, now });
   }
 
   /** Puts the rest into the server that listens, and leaves the keys where other commands find them. */
@@ -56,8 +59,8 @@ export class Demo implements AsyncDisposable {
     return keys;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#api[Symbol.asyncDispose]();
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([this.#api[Symbol.asyncDispose](), this.#model[Symbol.asyncDispose]()]);
   }
 
   /** The key of the demo's API, in the vault: a new one at each start, as is the port it is for. */
@@ -73,6 +76,7 @@ export class Demo implements AsyncDisposable {
 
 interface DemoParts {
   readonly api: DemoApi;
+  readonly model: DemoModel;
   readonly apiKey: string;
   readonly callbackPort: number;
   readonly settings: ServeSettings;
@@ -81,12 +85,12 @@ interface DemoParts {
 
 function withDemo(
   settings: ServeSettings,
-  { api, callbackPort, now }: { api: DemoApi; callbackPort: number; now: Date },
+  { api, model, callbackPort, now }: Pick<DemoParts, 'api' | 'model' | 'callbackPort' | 'now'>,
 ): ServeSettings {
   const { config, data } = settings;
   const demo = { base_url: api.url, description: 'The API of the demo.', endpoints: [...DEMO_ENDPOINTS] };
   const apis: Config['apis'] = { demo, ...config.apis };
-  const ours = demoAgents(data);
+  const ours = demoAgents(data, model);
   const agents: Config['agents'] = { ...ours, ...config.agents };
   // Only the demo's own: an agent of the configuration that has one of their names is not a demo.
   const demos = Object.keys(ours).filter((id) => !Object.hasOwn(config.agents ?? {}, id));
@@ -126,7 +130,7 @@ async function validKey(
   return secret;
 }
 
-function demoAgents(data: string): NonNullable<Config['agents']> {
+function demoAgents(data: string, model: DemoModel): NonNullable<Config['agents']> {
   const ours = (name: string) => ({ driver: 'module' as const, module: demoFile(name) });
   return {
     echo: { ...ours('echo'), name: 'Echo', description: 'says it back, word by word' },
@@ -140,6 +144,14 @@ function demoAgents(data: string): NonNullable<Config['agents']> {
       name: 'Guide',
       description: 'a program of its own that calls a tool over the wire and runs a workflow',
       skills: ['guiding'],
+    },
+    helper: {
+      driver: 'openai',
+      base_url: model.url,
+      model: 'scripted',
+      tools: ['word_count'],
+      name: 'Helper',
+      description: 'a scripted model that counts words with a tool',
     },
   };
 }

@@ -35,7 +35,7 @@ import type { AgentConnections } from './agent-connections.ts';
 import { announcement } from './announcement.ts';
 import { collectAnswer } from './collect-answer.ts';
 import type { MessageSigner } from './message-signer.ts';
-import { answerEnvelope, answerIn, errorOf } from './question-reply.ts';
+import { answerEnvelope, answeredQuestion, errorAboutResponse } from './question-reply.ts';
 import { type MessageRead, readMessage } from './read-message.ts';
 import { RecentAnnouncements } from './recent-announcements.ts';
 import type { Proof, SenderProof } from './sender-proof.ts';
@@ -227,7 +227,7 @@ export class Conversation {
   ): Promise<Answer | (() => Promise<Answer>)> {
     const { nonces, clock } = this.#options;
     const { nonce } = proven;
-    const answered = await answerIn(message, proven.principal, this.#options.engine);
+    const answered = await answeredQuestion(message, proven.principal, this.#options.engine);
     if (answered !== undefined) return () => this.#answerQuestion(answered, { message, text, proven });
     if (message.message_type !== 'request' && nonce !== undefined && (await nonces.use(nonce)) === 'reused') {
       return failure('nonce_reused');
@@ -321,7 +321,7 @@ export class Conversation {
     if ('fault' in taken) return taken;
     const [told] = a2aMessagesDialect.fromResponse(taken, envelope);
     if (told?.message_type === 'response' && told.payload.status === 'error')
-      return errorOf(told, this.#cardOf(message.recipient_id).agent_id);
+      return errorAboutResponse(told, this.#cardOf(message.recipient_id).agent_id);
     const key = { owner: principal.id, requestId: String(params['request_id']) };
     const run = this.#entrance.send === undefined ? await engine.runs.find(key) : undefined;
     return run && this.#told(run.read(-1), { envelope: run.envelope, key });

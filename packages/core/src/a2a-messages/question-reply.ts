@@ -10,7 +10,7 @@ import type { Principal } from '../call/principal.ts';
 import type { Engine } from '../engine/engine.ts';
 
 /** The answer that a message gives to a question that its sender may answer, or has answered by this very message before. */
-export async function answerIn(
+export async function answeredQuestion(
   message: A2AMessage,
   principal: Principal,
   { questions, runs }: Engine,
@@ -41,7 +41,7 @@ export function answerEnvelope(message: A2AMessage, params: JsonObject): E2AEnve
 }
 
 /** A response is not answered by another one: what was wrong with it is an `error`, in our own name. */
-export function errorOf({ payload, ...told }: ResponseMessage, senderId: string): ErrorMessage {
+export function errorAboutResponse({ payload, ...told }: ResponseMessage, senderId: string): ErrorMessage {
   const error = payload['error'] as ErrorMessage['payload']['error'];
   return { ...told, message_type: 'error', sender_id: senderId, payload: { error } };
 }

@@ -1,8 +1,9 @@
-import { type E2AEnvelope, newEnvelope } from '@dragoman/protocols';
+import { type E2AEnvelope, type GivenAnswer, type NewQuestion, newEnvelope } from '@dragoman/protocols';
 import { expect } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { TestIds } from '../../test-support/test-ids.ts';
+import type { Ask } from '../call/ask.ts';
 import type { Call } from '../call/call.ts';
 import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { openGate } from '../gate/network-gate.ts';
@@ -15,8 +16,16 @@ export class TestContext {
   readonly log = new SilentLog();
   readonly gate = openGate({ clock: this.clock, log: new SilentLog() });
 
+  /** The questions that were asked, and what a person answers to them. */
+  readonly questions: NewQuestion[] = [];
+  person: (question: NewQuestion) => GivenAnswer | Promise<GivenAnswer> = () => ({ action: 'decline' });
+
   call(signal = new AbortController().signal): Call {
-    return { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log };
+    const ask: Ask = async (question) => {
+      this.questions.push(question);
+      return { action: 'accept', by: 'ada', channel: 'test', at: '', ...(await this.person(question)) };
+    };
+    return { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS }, signal, log: this.log, ask };
   }
 
   /** The parts of an answer. */

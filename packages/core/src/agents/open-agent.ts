@@ -3,6 +3,7 @@ import type { DriverDefinition, DriverName } from '../callers/definition.ts';
 import { hostPortOf } from '../gate/host-port.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import type { Pins } from '../pins/pins.ts';
+import { LimitedLog } from '../ports/limited-log.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { endOrphans } from '../processes/orphans.ts';
 import type { SessionStore } from '../store/store.ts';
@@ -10,6 +11,10 @@ import { References } from '../vault/references.ts';
 import { JsonReader } from '../worker-threads/json-reader.ts';
 import { openA2aAgent, type PeerPlace } from './a2a/open-a2a-agent.ts';
 import { AcpAgent } from './acp/acp-agent.ts';
+import { acpChild } from './acp/acp-child.ts';
+import { acpStreamableHttp } from './acp/acp-streamable-http.ts';
+import type { OpenAcpTransport } from './acp/acp-transport.ts';
+import { acpWebSocket } from './acp/acp-websocket.ts';
 import type { Agent } from './agent.ts';
 import type { AgentSocketHub } from './agent-socket-hub.ts';
 import { E2aWsAgent } from './e2a-ws-agent.ts';
@@ -79,20 +84,17 @@ const DRIVERS = {
     const env = variablesOf(id, definition, context);
     return new StdioAgent({ id, command: needed(id, definition, 'command'), args, env, ...context });
   },
-  // As `stdio`, for a program that speaks the Agent Client Protocol.
   acp: async (id, definition, context) => {
-    endOrphans({ folder: childrenFolder(context.folder), log: context.log });
-    const { args = [], cwd, auth_method: authMethod, tool_permissions: permissions = {}, workspaces = [] } = definition;
+    const { cwd, auth_method: authMethod, tool_permissions: permissions = {}, workspaces = [] } = definition;
     return new AcpAgent({
       ...context,
       id,
-      command: needed(id, definition, 'command'),
-      args,
-      env: variablesOf(id, definition, context),
+      open: acpOpener(id, definition, context),
       cwd,
       authMethod,
       permissions,
       workspaces,
+      offer: { files: definition.client_fs === 'local', terminals: definition.client_terminal === 'local' },
       childrenFolder: childrenFolder(context.folder),
       startTimeoutMs: LONGEST_START_MS,
       version: context.version ?? '0',
@@ -122,6 +124,32 @@ export async function openAgent(id: string, definition: DriverDefinition, contex
   const agent = await driver(id, definition, context);
   const { timeout_ms: milliseconds } = definition;
   return milliseconds === undefined ? agent : timed(agent, { milliseconds, clock: context.clock });
+}
+
+/** As `stdio`, a program that speaks the Agent Client Protocol; or a server that does, by the scheme of its URL. */
+function acpOpener(id: string, definition: DriverDefinition, context: DriverContext): OpenAcpTransport {
+  const { command, url: address, args = [], cwd, client_fs: files, client_terminal: terminals } = definition;
+  const { clock, log, gate, reader = new JsonReader() } = context;
+  if ((command === undefined) === (address === undefined)) {
+    const got = command === undefined ? 'neither' : 'both';
+    fail(id, `the acp driver needs command, a program to run, or url, where an ACP server is; got ${got}`);
+  }
+  if (command !== undefined) {
+    endOrphans({ folder: childrenFolder(context.folder), log });
+    const limited = new LimitedLog({ log, clock, fields: { agent: id }, perSecond: 50 });
+    const folder = childrenFolder(context.folder);
+    const env = variablesOf(id, definition, context);
+    return acpChild({ id, command, args, env, cwd, childrenFolder: folder, clock, log: limited });
+  }
+  // A program elsewhere must not read or run anything here.
+  if (files === 'local' || terminals === 'local') {
+    fail(id, `${files === 'local' ? 'client_fs' : 'client_terminal'}: local needs command; got url`);
+  }
+  const isSocket = /^wss?:/i.test(address ?? '');
+  const url = urlOf(id, definition, isSocket ? 'ws' : 'http');
+  const headers = headersOf(id, definition, context);
+  const remote = { id, url, headers, clock, reader, gate: gate.allowing([hostPortOf(url)]) };
+  return isSocket ? acpWebSocket(remote) : acpStreamableHttp(remote);
 }
 
 /** `headers`, with the secrets they refer to. */

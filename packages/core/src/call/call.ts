@@ -22,6 +22,8 @@ export interface Call {
   readonly tools?: CallerTools | undefined;
   /** Asks a person: `await call.ask({ kind: 'permission', title: 'Delete the folder?' })`. Agents always have it. */
   readonly ask?: Ask | undefined;
+  /** Stops the time limit of the call until what it returns is called: a person is asked elsewhere. Absent where there is none. */
+  readonly pause?: (() => () => void) | undefined;
   /** What was said before in this conversation, oldest first. Default: the newest fifty. Agents always have it. */
   readonly history?: ((range?: HistoryRange) => Promise<readonly SaidBefore[]>) | undefined;
 }
@@ -54,7 +56,7 @@ export interface Received {
 }
 
 /** What layers add to a call. */
-export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask'>>;
+export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask' | 'pause'>>;
 
 /**
  * A call with more in it. Nothing is copied, and what was added is asked for when somebody asks: a signal or a set of tools
@@ -95,6 +97,10 @@ export class ExtendedCall implements Call {
 
   get ask(): Call['ask'] {
     return this.#added.ask ?? this.#call.ask;
+  }
+
+  get pause(): Call['pause'] {
+    return this.#added.pause ?? this.#call.pause;
   }
 
   get history(): Call['history'] {

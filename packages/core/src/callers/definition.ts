@@ -25,7 +25,12 @@ export const DriverShape = {
   properties: {
     driver: { enum: DRIVERS, description: 'How the agent is reached.' },
     module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
-    url: { type: 'string', minLength: 1, description: 'http, e2a-ws, a2a: where the agent listens.' },
+    url: {
+      type: 'string',
+      minLength: 1,
+      description:
+        'http, e2a-ws, a2a: where the agent listens. acp: an ACP server, over a WebSocket for ws:// and wss://, over Streamable HTTP for http:// and https://.',
+    },
     card: {
       type: 'string',
       minLength: 1,
@@ -52,7 +57,7 @@ export const DriverShape = {
     headers: {
       type: 'object',
       additionalProperties: HeaderValue,
-      description: `http, e2a-ws, a2a, openai: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} a2a: headers written as text are sent to the host of \`url\` or \`card\` only.`,
+      description: `http, e2a-ws, a2a, acp, openai: headers of every request to the agent, as text or as \`{ credential: ID }\`. ${REFERENCES} a2a: headers written as text are sent to the host of \`url\` or \`card\` only.`,
     },
     base_url: {
       type: 'string',
@@ -96,6 +101,16 @@ export const DriverShape = {
       items: { type: 'string', minLength: 1 },
       maxItems: 100,
       description: 'acp: folders that a client may choose to work in, with everything below them. Default: none.',
+    },
+    client_fs: {
+      enum: ['off', 'local'],
+      description:
+        'acp: whether the program may read and write text files through this server, below the folder of its session. Default: `off`, it uses files by itself.',
+    },
+    client_terminal: {
+      enum: ['off', 'local'],
+      description:
+        'acp: whether the program may run commands through this server, in the folder of its session; they end with the turn. Default: `off`, it runs them by itself.',
     },
     auth_method: { type: 'string', minLength: 1, description: 'acp: how the program signs in, by the id it gives.' },
     tool_permissions: {

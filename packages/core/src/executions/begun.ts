@@ -11,6 +11,8 @@ export interface Begun {
   readonly replayedFrom?: number | undefined;
   /** How it ended, as JSON text, as soon as that is recorded. */
   result(): Promise<string | LongText>;
+  /** Resolves when it waits for a person. */
+  parked(): Promise<void>;
   /** What is told after a number, to the end. */
   events(after: number): AsyncIterable<ExecutionEventRecord>;
 }
@@ -24,6 +26,7 @@ export function begunNow(live: LiveExecution): Begun {
       return live.replayedFrom;
     },
     result: () => live.ended,
+    parked: () => live.whenParked(),
     events: (after) => live.read(after),
   };
 }
@@ -34,6 +37,7 @@ export function begunBefore(row: ExecutionRow, result: string | LongText): Begun
     row,
     told: Number.POSITIVE_INFINITY,
     result: async () => result,
+    parked: () => new Promise(() => {}),
     events: (after) => pastEvents(row, after),
   };
 }

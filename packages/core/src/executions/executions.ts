@@ -1,10 +1,20 @@
-import { FAILURES, type Failure, failure, isObject, type JsonObject, parseJson } from '@dragoman/protocols';
+import {
+  FAILURES,
+  type Failure,
+  failure,
+  isObject,
+  type JsonObject,
+  parseJson,
+  type QuestionEnd,
+} from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../call/principal.ts';
+import { Ending } from '../ending/ending.ts';
 import type { HostPort } from '../gate/host-port.ts';
 import type { Redactor } from '../gate/redactor.ts';
 import type { SecretUse } from '../gate/secrets.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
+import type { OpenQuestions } from '../questions/open-questions.ts';
 import { failureOf, Refused, refuse } from '../refusals/refused.ts';
 import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
 import type { RunPlace } from '../runs/run-place.ts';
@@ -34,6 +44,7 @@ import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
 import { executionName, LiveExecution, SUSPENDED } from './live-execution.ts';
+import { type AskPerson, ParkedExecution, WaitsForPerson } from './parked-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
 import { type EndedRun, failedRun, NO_RESULTS, resultText, runningResult } from './result.ts';
@@ -51,6 +62,8 @@ export interface ExecutionsOptions {
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
   readonly askTarget: AskTarget;
+  /** Where people are asked. */
+  readonly questions: Pick<OpenQuestions, 'made' | 'open'>;
   /** Records that a credential was not let out. */
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
   /** Finds the secrets that a host could have been sent. */
@@ -76,11 +89,14 @@ export interface ExecutionsOptions {
  *   accepted ──▶ runs ──▶ ended
  *      ▲          │
  *      └──restart─┘  from the beginning; what it did and learned before is read back from the journal
+ *      └──parked──┘  the same: it waits for a person in the store, and takes neither time nor a place
  */
 export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #budgets: Partial<Budgets>;
   readonly #late: LateRecords;
+  /** Those that wait for a person. */
+  readonly #parked = new Map<string, ParkedExecution>();
 
   constructor(options: ExecutionsOptions) {
     this.#options = options;
@@ -109,11 +125,9 @@ export class Executions {
    * Records an execution and starts it. A repeat (same id or idempotency key, same plan) is the one that was asked for
    * before; another plan under the same name is a conflict.
    */
-  async execute(
-    asked: Asked,
-    { principal, idempotencyKey, planHash, waits, hops = 0 }: ExecuteContext,
-  ): Promise<Begun> {
+  async execute(asked: Asked, context: ExecuteContext): Promise<Begun> {
     const { planner, runs, clock, ids } = this.#options;
+    const { principal, idempotencyKey, planHash, waits, hops = 0, requestId } = context;
     const planned = await planner.compile(asked, principal);
     if (!planned.ok) {
       this.#noteRefused(asked, planned.findings, principal);
@@ -132,6 +146,7 @@ export class Executions {
     };
     const ready = { asked, plan: planned.plan, hops };
     const late = new LiveExecution(row, principal);
+    late.requestId = requestId;
     const known = this.#live(row);
     // After everything that can throw: a place has to be given back.
     const place = runs.admit('execution', LANE, principal);
@@ -143,7 +158,11 @@ export class Executions {
         return begunNow(this.#start(late, ready, place));
       }
       const accepted = await this.#accept(row);
-      if (!accepted.repeat) return begunNow(this.#start(new LiveExecution(row, principal, RECORDED), ready, place));
+      if (!accepted.repeat) {
+        const live = new LiveExecution(row, principal, RECORDED);
+        live.requestId = requestId;
+        return begunNow(this.#start(live, ready, place));
+      }
       if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
       return { ...(await this.#follow(accepted.row)), replayedFrom: accepted.row.acceptedAt };
     } finally {
@@ -191,7 +210,10 @@ export class Executions {
   /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
   async cancel(key: ExecutionKey): Promise<{ readonly cancelled: boolean; readonly status: string } | undefined> {
     const live = this.#live(key);
-    live?.end(new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.')));
+    const reason = new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.'));
+    const parked = this.#parked.get(executionName(key));
+    if (parked === undefined) live?.end(reason);
+    else parked.end(reason);
     await live?.ended;
     const row = await this.#options.store.find(key);
     if (row === undefined) return undefined;
@@ -250,23 +272,76 @@ export class Executions {
   }
 
   #live(key: ExecutionKey): LiveExecution | undefined {
-    return this.#options.runs.get(LiveExecution, executionName(key));
+    const name = executionName(key);
+    return this.#options.runs.get(LiveExecution, name) ?? this.#parked.get(name)?.live;
   }
 
   #start(live: LiveExecution, planned?: Planned, place?: RunPlace): LiveExecution {
-    void this.#options.runs.start(live, () => this.#work(live, planned), { name: live.name, place });
+    let parked: ParkedExecution | undefined;
+    const work = async () => {
+      parked = await this.#work(live, planned);
+      // Found by its name without a gap.
+      if (parked !== undefined) this.#parked.set(live.name, parked);
+    };
+    const done = this.#options.runs.start(live, work, { name: live.name, place });
+    void done.then(() => parked && this.#park(parked));
     return live;
   }
 
-  async #work(live: LiveExecution, planned: Planned | undefined): Promise<void> {
+  /** Waits for the end of the question, however long that takes, and continues then. */
+  async #park(parked: ParkedExecution): Promise<void> {
+    const { runs, questions, log } = this.#options;
+    const { live, asked } = parked;
+    const leave = parked.onStop(runs.draining, SUSPENDED);
+    live.park(asked.question);
+    try {
+      await questions.open(parked, asked.question);
+    } catch (reason) {
+      live.withdrawn = reason instanceof Error ? reason : new Error(String(reason));
+    }
+    leave();
+    live.park(undefined);
+    parked.over();
+    this.#parked.delete(live.name);
+    if (live.withdrawn !== undefined && !(live.withdrawn instanceof Refused) && live.withdrawn !== SUSPENDED) {
+      log.error({ execution_id: live.row.executionId, error: String(live.withdrawn) }, 'a question could not be asked');
+    }
+    if (runs.isClosed('execution') || live.withdrawn === SUSPENDED) {
+      live.fail(new Refused(failure('interrupted', { retry_after: 5 })));
+    } else this.#start(live);
+  }
+
+  /** What a run needs in order to ask a person: where there is no answer yet, the run stops. */
+  #asking(live: LiveExecution, running: Ending): AskPerson {
+    return {
+      made: (given) => this.#options.questions.made(given),
+      ask: async (asked) => {
+        const { operationId, key, question, end } = asked;
+        live.tell({ event: 'question-asked', operationId, key, question });
+        const resolved = (told: QuestionEnd) => live.tell({ event: 'question-resolved', operationId, key, end: told });
+        if (end?.answer !== undefined) {
+          resolved(end);
+          return end.answer;
+        }
+        if (live.withdrawn !== undefined) {
+          resolved({ question_id: question.question_id, state: 'withdrawn' });
+          live.end(live.withdrawn);
+          throw live.withdrawn;
+        }
+        running.end(new WaitsForPerson(asked));
+        return new Promise<never>(() => {});
+      },
+    };
+  }
+
+  async #work(live: LiveExecution, planned: Planned | undefined): Promise<ParkedExecution | undefined> {
     const { log, clock, runs } = this.#options;
     let isLogged = false;
     try {
       if (live.slot === undefined) await this.#turn(live);
       for (let isFirst = planned !== undefined; ; isFirst = false) {
         try {
-          await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
-          return;
+          return await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
         } catch (error) {
           // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded, if anything is.
           const isOver = failureOf(error)?.code !== 'store_unavailable' || runs.isClosed('execution');
@@ -284,6 +359,7 @@ export class Executions {
       else if (!(error instanceof Refused))
         log.error({ execution_id: live.row.executionId, error: String(error) }, 'an execution could not be ended');
       live.fail(error === SUSPENDED ? new Refused(failure('interrupted', { retry_after: 5 })) : error);
+      return undefined;
     }
   }
 
@@ -315,9 +391,13 @@ export class Executions {
     return outcome.ok ? { asked: read.asked, plan: outcome.plan, hops: Number(hops) } : refusalOf(outcome.findings);
   }
 
-  async #run(live: LiveExecution, planned: Planned | Failure, isFirst: boolean): Promise<void> {
+  /** Runs it to its end, or to a question to a person. */
+  async #run(live: LiveExecution, planned: Planned | Failure, isFirst: boolean): Promise<ParkedExecution | undefined> {
     const { store, clock, planner, calls, storedData, askTarget, redactorFor, limits, run } = this.#options;
-    if (!('plan' in planned)) return this.#end(live, failedRun(errorOf(planned)));
+    if (!('plan' in planned)) {
+      await this.#end(live, failedRun(errorOf(planned)));
+      return undefined;
+    }
     const { asked, plan, hops } = planned;
     const { row, principal } = live;
     const journal = new EffectJournal({
@@ -328,24 +408,35 @@ export class Executions {
     });
     const secrets = new UsedSecrets(redactorFor);
     live.begin(journal, secrets);
-    const timeoutMs = planner.timeoutOf(asked);
-    const context = { principal, signal: live, deadline: clock.elapsed() + timeoutMs, hops };
-    const effects = new JournaledEffects({ journal, calls, storedData, askTarget, context, secrets, clock });
+    // Without the time in which it waited for a person.
+    const timeoutMs = Math.max(1, planner.timeoutOf(asked) - live.spentMs);
+    const startedAt = clock.elapsed();
+    const running = new Ending();
+    const leave = running.follow(live);
+    const context = { principal, signal: running, deadline: startedAt + timeoutMs, hops };
+    const askPerson = this.#asking(live, running);
+    const effects = new JournaledEffects({ journal, calls, storedData, askTarget, askPerson, context, secrets, clock });
     const ended = await run(plan, {
       effects,
       timeoutMs,
-      signal: live,
+      signal: running,
       caller: limits.cache_seconds > 0 ? principal.id : undefined,
       budgets: this.#budgets,
       onError: asked.options.onError ?? 'stop',
       onProgress: (progress) => live.tell(progress),
     });
+    leave();
     if (live.reason === SUSPENDED) throw SUSPENDED;
+    if (running.reason instanceof WaitsForPerson) {
+      live.spentMs += clock.elapsed() - startedAt;
+      return new ParkedExecution(live, running.reason.asked, (effect) => store.append(row, [effect]));
+    }
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
     await this.#end(live, { ...ended, warnings: [...asked.warnings, ...plan.warnings] }, secrets);
     // What it still waits for, nobody wants any more.
     if (effects.isWaiting) live.end(OVER);
+    return undefined;
   }
 
   /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */
@@ -413,6 +504,8 @@ export interface ExecuteContext {
   readonly idempotencyKey?: string | undefined;
   /** How many workflows and agents stand between the first caller and this. */
   readonly hops?: number;
+  /** The request to the hub that it answers: its questions are asked in that one. */
+  readonly requestId?: string | undefined;
   /** The caller hears nothing of it before its end. */
   readonly waits?: boolean;
 }

@@ -7,6 +7,7 @@ import type { ApiRequest } from '../workflow/effects.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
+import type { AskPerson } from './parked-execution.ts';
 import type { StoredData } from './stored-data.ts';
 import { UsedSecrets } from './used-secrets.ts';
 
@@ -101,6 +102,7 @@ async function begun(store = memoryStore()) {
     calls,
     storedData: {} as StoredData,
     askTarget: nothingAsked,
+    askPerson: {} as AskPerson,
     context: {
       principal: { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS },
       signal: new Ending(),

@@ -1,13 +1,22 @@
-import type { Failure, JsonObject } from '@dragoman/protocols';
+import type { Failure, JsonObject, NewQuestion, Question, QuestionAnswer, QuestionEnd } from '@dragoman/protocols';
 import { MOST_HOPS, TOO_MANY_HOPS } from '../call/hops.ts';
 import { abortSignalOf } from '../ending/ending.ts';
 import type { Clock } from '../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../refusals/refused.ts';
 import type { EffectKind, EffectRow } from '../store/executions.ts';
-import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite, TargetRequest } from '../workflow/effects.ts';
+import type {
+  ApiAnswer,
+  ApiRequest,
+  ApprovalAsked,
+  Effects,
+  StoredValue,
+  StoreWrite,
+  TargetRequest,
+} from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
 import { type ApiCalls, type CallContext, outcomeUnknown } from './api-calls.ts';
 import type { EffectJournal } from './effect-journal.ts';
+import type { AskPerson } from './parked-execution.ts';
 import { isIdempotent } from './retry.ts';
 import type { StoredData } from './stored-data.ts';
 import type { AskTarget } from './target-asks.ts';
@@ -18,6 +27,7 @@ export interface JournaledEffectsOptions {
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
   readonly askTarget: AskTarget;
+  readonly askPerson: AskPerson;
   readonly context: CallContext & { readonly hops: number };
   readonly secrets: UsedSecrets;
   readonly clock: Clock;
@@ -137,6 +147,21 @@ export class JournaledEffects implements Effects {
     await clock.wait(left, abortSignalOf(context.signal)).finally(() => this.#waiting--);
   }
 
+  /** The question is on the disk before anybody sees it, with all that was learned before; its answer before anybody acts on it. */
+  async approve(key: string, { operationId, question: given }: ApprovalAsked, digest: string): Promise<QuestionAnswer> {
+    const { journal, askPerson, secrets } = this.#options;
+    let question = noteIn<{ question: Question }>(this.#past('question', key, digest))?.question;
+    if (question === undefined) {
+      const text = new TextEncoder().encode(JSON.stringify(given));
+      const clean = new TextDecoder().decode(await secrets.redactedBytes(text));
+      question = askPerson.made(JSON.parse(clean) as NewQuestion);
+      journal.add({ kind: 'question', key, note: { digest, question } });
+      await journal.flush();
+    }
+    const end = noteIn<{ end: QuestionEnd }>(this.#past('answer', key, digest))?.end;
+    return askPerson.ask({ operationId, key, digest, question, end, position: journal.next });
+  }
+
   async now(key: string, digest: string): Promise<number> {
     const { journal, clock } = this.#options;
     const past = this.#past('now', key, digest);
@@ -177,6 +202,10 @@ export class JournaledEffects implements Effects {
     journal.flushSoon();
     return new Refused(known);
   }
+}
+
+function noteIn<Note>(past: EffectRow | undefined): Note | undefined {
+  return past === undefined ? undefined : (JSON.parse(past.note) as Note);
 }
 
 function noteOf(digest: string, { bytes: _, ...told }: ApiAnswer): object {

@@ -6,6 +6,7 @@ import { Ending } from '../ending/ending.ts';
 import type { ApiCalls } from './api-calls.ts';
 import { EffectJournal } from './effect-journal.ts';
 import { JournaledEffects } from './journaled-effects.ts';
+import type { AskPerson } from './parked-execution.ts';
 import type { StoredData } from './stored-data.ts';
 import { UsedSecrets } from './used-secrets.ts';
 
@@ -47,6 +48,7 @@ async function begun() {
       calls: {} as ApiCalls,
       storedData: {} as StoredData,
       askTarget: () => Promise.reject(new Error('unused')),
+      askPerson: {} as AskPerson,
       secrets: new UsedSecrets(() => undefined),
     };
     return new JournaledEffects({ journal, context, clock: told, ...unused });

@@ -5,6 +5,7 @@ import { ALL_PERMISSIONS, type Principal } from '../call/principal.ts';
 import type { Gate, OutboundRequest } from '../gate/gate.ts';
 import { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids } from '../ports/ports.ts';
+import { OpenQuestions } from '../questions/open-questions.ts';
 import { RunTable } from '../runs/run-table.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { StoreError } from '../store/store-error.ts';
@@ -188,6 +189,7 @@ function workflows(store = memoryStore(), kept = store.executions) {
     credentials: { list: () => [], find: () => undefined, noteRefusal: () => {}, redactorFor: () => undefined },
     limiter: new Limiter({ clock }),
     askTarget: () => Promise.reject(new Error('nothing is asked here')),
+    questions: new OpenQuestions({ clock, ids, log }),
     principalNamed: () => ann,
     clock,
     ids,

@@ -1,3 +1,4 @@
+import type { Question } from '@dragoman/protocols';
 import type { Principal } from '../call/principal.ts';
 import { ActiveRun } from '../runs/active-run.ts';
 import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
@@ -25,6 +26,12 @@ export class LiveExecution extends ActiveRun {
   readonly ended: Promise<string | LongText>;
   /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */
   recording: Promise<ExecutionAccepted> | undefined;
+  /** Why it is to end while it waits for a person. */
+  withdrawn: Error | undefined;
+  /** How long it has run before it waited for a person. */
+  spentMs = 0;
+  /** The request that it answers, beside itself. */
+  requestId: string | undefined;
   /** When it was first asked for, where it turned out to be a repeat. */
   replayedFrom: number | undefined;
   #journal: EffectJournal | undefined;
@@ -36,6 +43,8 @@ export class LiveExecution extends ActiveRun {
   #broken: unknown;
   #closing = false;
   #wake: (() => void)[] = [];
+  #onParked: (() => void)[] = [];
+  #question: Question | undefined;
   #resolve: (result: string | LongText) => void = () => {};
   #reject: (error: unknown) => void = () => {};
 
@@ -62,6 +71,18 @@ export class LiveExecution extends ActiveRun {
     this.#closing = false;
   }
 
+  /** Resolves when it waits for a person. */
+  whenParked(): Promise<void> {
+    return this.#question !== undefined ? Promise.resolve() : new Promise((resolve) => this.#onParked.push(resolve));
+  }
+
+  /** It waits for the answer to this question, or does no more. */
+  park(question: Question | undefined): void {
+    this.#question = question;
+    if (question === undefined) return;
+    for (const parked of this.#onParked.splice(0)) parked();
+  }
+
   tell(progress: Progress): void {
     this.#events.push(this.#withoutValue(progress));
     if (this.#wake.length > 0) this.#wakeReaders();
@@ -81,7 +102,9 @@ export class LiveExecution extends ActiveRun {
 
   /** How it stands, as JSON text. What an effect led to is shown when that effect is on the disk, and without secrets. */
   async soFar(): Promise<string> {
-    const text = JSON.stringify(runningResult(this.row, this.#results));
+    const question = this.#question;
+    const running = runningResult(this.row, this.#results);
+    const text = JSON.stringify(question === undefined ? running : { ...running, questions: [question] });
     await this.#recorded();
     return this.#secrets?.isAny === true ? this.#secrets.redacted(text) : text;
   }
@@ -193,6 +216,8 @@ function dataOf(sequence: number, executionId: string, progress: Progress): stri
   const place = key === operationId ? '' : `,"key":${JSON.stringify(key)}`;
   const head = `{"sequence":${sequence},"event":"${event}","execution_id":"${executionId}","operationId":"${operationId}"${place}`;
   if (progress.event === 'operation-started') return `${head}}`;
+  if (progress.event === 'question-asked') return `${head},"question":${JSON.stringify(progress.question)}}`;
+  if (progress.event === 'question-resolved') return `${head},"end":${JSON.stringify(progress.end)}}`;
   const duration = Math.round(progress.milliseconds * 1000) / 1000;
   const cached = progress.cached === true ? ',"cached":true' : '';
   const url = progress.url === undefined ? '' : `,"url":${JSON.stringify(progress.url)}`;

@@ -7,6 +7,7 @@ import type { Gate } from '../gate/gate.ts';
 import type { Secrets, SecretUse } from '../gate/secrets.ts';
 import type { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
+import type { OpenQuestions } from '../questions/open-questions.ts';
 import type { RunTable } from '../runs/run-table.ts';
 import type { Store } from '../store/store.ts';
 import { PurgeTime } from '../time/purge-time.ts';
@@ -35,6 +36,8 @@ export interface WorkflowsOptions {
   readonly credentials: KnownCredentials;
   readonly limiter: Limiter;
   readonly askTarget: AskTarget;
+  /** Where people are asked. */
+  readonly questions: OpenQuestions;
   readonly principalNamed: (id: string) => Principal | undefined;
   /** The stored workflows there are when a plan is made. */
   readonly storedWorkflows?: () => WorkflowCatalogue;
@@ -116,6 +119,7 @@ export function openWorkflows(options: WorkflowsOptions): WorkflowService {
     planner,
     calls,
     storedData,
+    questions: options.questions,
     askTarget: (ask, by) => {
       limiter.apiCall(by.principal);
       return options.askTarget(ask, by);

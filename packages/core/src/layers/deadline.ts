@@ -36,4 +36,11 @@ class PausedAsk implements Added {
     const { ask } = this.#call;
     return ask && this.#countdown.pausing(ask);
   }
+
+  get pause(): () => () => void {
+    return () => {
+      this.#countdown.pause();
+      return () => this.#countdown.resume();
+    };
+  }
 }

@@ -27,7 +27,7 @@ import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Addressed, Directory } from './directory.ts';
 import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
-import { answerIn, isOpen, questionMessageIn, questionMessageOf } from './question.ts';
+import { answerRequestIn, isOpen, questionMessageIn, questionMessageOf } from './question.ts';
 import { threadHistory } from './thread-history.ts';
 
 export interface MailboxServiceOptions {
@@ -124,7 +124,7 @@ export class MailboxService {
     const { message, warnings = [] } = hasThread ? await this.#withReplyTo(whole, key) : { message: whole };
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key, principal);
-    const reply = answerIn(message, principal);
+    const reply = answerRequestIn(message, principal);
     const found = directory.find(message, principal);
     // The server itself takes the answer to a question.
     const addressed = reply === undefined ? found : { ...found, target: undefined };

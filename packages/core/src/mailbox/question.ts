@@ -38,7 +38,7 @@ export function isOpen(questions: OpenQuestions, asked: AskedMessage, messageId:
 }
 
 /** What a reply to a question asks of the server, in place of an agent; `undefined` when the message is none. */
-export function answerIn(message: MailboxMessage, { kind }: Principal) {
+export function answerRequestIn(message: MailboxMessage, { kind }: Principal) {
   const questionId = repliedQuestion(message.metadata.replyTo);
   if (questionId === undefined || kind === 'anonymous') return undefined;
   return { method: 'chat.user_answer', params: { ...answerParams(message), question_id: questionId } };

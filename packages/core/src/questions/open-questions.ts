@@ -1,5 +1,6 @@
 import {
   decodeNewQuestion,
+  type E2AResponse,
   failure,
   formatTimestamp,
   type GivenAnswer,
@@ -14,11 +15,11 @@ import {
   rejectingOption,
 } from '@dragoman/protocols';
 import type { AskingOptions } from '../call/ask.ts';
-import type { RunningCall } from '../call/call.ts';
 import { allows, type Principal } from '../call/principal.ts';
+import type { StopSignal } from '../ending/ending.ts';
 import type { Cancel, Clock, Ids, Log } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
-import type { RequestKey } from '../store/store.ts';
+import type { RequestKey, RequestRow } from '../store/store.ts';
 import { fittingAnswer } from './fitting-answer.ts';
 
 /** A question with the request it belongs to. */
@@ -61,12 +62,16 @@ export class OpenQuestions {
   }
 
   /** Puts a question to whoever may answer for this request. Rejects when the request, or the signal, ends first. */
-  async ask(
-    running: RunningCall,
-    given: NewQuestion,
+  async ask(running: AskingRun, given: NewQuestion, options: AskingOptions = {}): Promise<QuestionAnswer> {
+    return this.open(running, this.made(given), options);
+  }
+
+  /** The same with a question that was made before, perhaps by an earlier process. Its time counts from when it was asked. */
+  async open(
+    running: AskingRun,
+    question: Question,
     { signal, askers = [] }: AskingOptions = {},
   ): Promise<QuestionAnswer> {
-    const question = this.#made(given);
     const { owner, requestId, agentId, sessionId } = running.row;
     if (running.aborted) throw running.reason;
     signal?.throwIfAborted();
@@ -77,6 +82,7 @@ export class OpenQuestions {
     return new Promise<QuestionAnswer>((resolve, reject) => {
       const asked: Asked = {
         open: { owner, requestId, agentId, sessionId, question },
+        names: new Set([requestId, ...(running.names ?? [])]),
         askers: new Set([agentId, ...askers]),
         running,
         end: undefined,
@@ -89,9 +95,8 @@ export class OpenQuestions {
           reject(reason);
         },
       };
-      const cancelTimer = this.#clock.after(Date.parse(question.expires_at) - Date.parse(question.asked_at), () =>
-        this.#expire(asked),
-      );
+      const left = Date.parse(question.expires_at) - this.#clock.now().getTime();
+      const cancelTimer = this.#clock.after(Math.max(left, 0), () => this.#expire(asked));
       const withdrawn = () => this.#withdraw(asked, running.aborted ? running.reason : signal?.reason);
       const forget = () => {
         cancelTimer();
@@ -114,7 +119,8 @@ export class OpenQuestions {
 
   /** The open questions of a request, oldest first. */
   of({ owner, requestId }: RequestKey): readonly OpenQuestion[] {
-    return this.#open().filter((one) => one.owner === owner && one.requestId === requestId);
+    const asked = [...this.#asked.values()].filter(({ end, names }) => end === undefined && names.has(requestId));
+    return asked.map(({ open }) => open).filter((open) => open.owner === owner);
   }
 
   /** The open questions that a caller may answer, oldest first. */
@@ -146,7 +152,7 @@ export class OpenQuestions {
   ): Promise<QuestionAnswer> {
     const asked = this.#asked.get(questionId);
     const refusal = asked === undefined ? undefined : refusalOf(asked, answerer);
-    const isOther = requestId !== undefined && asked?.open.requestId !== requestId;
+    const isOther = requestId !== undefined && asked?.names.has(requestId) !== true;
     if (asked === undefined || isOther || refusal === 'not_found') {
       refuse('not_found', {}, `There is no open question ${JSON.stringify(questionId.slice(0, 100))}.`);
     }
@@ -167,7 +173,8 @@ export class OpenQuestions {
     return [...this.#asked.values()].flatMap(({ end, open }) => (end === undefined ? [open] : []));
   }
 
-  #made(given: NewQuestion): Question {
+  /** A question as it is asked. Throws where it cannot be. */
+  made(given: NewQuestion): Question {
     const decoded = decodeNewQuestion(given as unknown as Json);
     if (!decoded.ok) throw new TypeError(`call.ask: ${decoded.issues[0]?.message ?? 'the question is not valid'}`);
     const { expires_in_ms = DEFAULT_EXPIRY_MS, ...question } = decoded.value;
@@ -228,11 +235,24 @@ export class OpenQuestions {
 /** `end` is absent when the question was asked just now. */
 export type QuestionListener = (question: OpenQuestion, end: QuestionEnd | undefined) => void;
 
+/** A run as far as it asks: a request that is being answered, or an execution that waits. */
+export interface AskingRun extends StopSignal {
+  readonly row: Pick<RequestRow, 'owner' | 'requestId' | 'agentId' | 'sessionId'>;
+  /** Other requests of the owner that it answers. */
+  readonly names?: readonly string[];
+  /** Adds a frame to the answer. Resolves when it is recorded. */
+  tell(frame: Partial<E2AResponse>): Promise<void>;
+  /** Calls back when the run is over, however it ended. */
+  onOver(callback: () => void): void;
+}
+
 interface Asked {
   readonly open: OpenQuestion;
+  /** The requests that it is a question of. */
+  readonly names: ReadonlySet<string>;
   /** The agents that ask. */
   readonly askers: ReadonlySet<string>;
-  readonly running: RunningCall;
+  readonly running: AskingRun;
   end: QuestionEnd['state'] | undefined;
   readonly settle: (answer: QuestionAnswer) => void;
   readonly fail: (reason: unknown) => void;

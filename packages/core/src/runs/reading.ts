@@ -56,7 +56,7 @@ export class Reading implements AsyncIterable<E2AResponse> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<E2AResponse, void, undefined> {
     for (let rows = await this.next(); rows.length > 0; rows = await this.next()) {
-      for (const row of rows) yield this.#frameOf(row);
+      for (const row of rows) yield this.frameOf(row);
     }
   }
 
@@ -66,7 +66,8 @@ export class Reading implements AsyncIterable<E2AResponse> {
     return this.#opening;
   }
 
-  #frameOf({ isFinal, text }: FrameRow): E2AResponse {
+  /** A frame that was read; the final one may be at hand. */
+  frameOf({ isFinal, text }: FrameRow): E2AResponse {
     const atHand = isFinal ? this.#source?.final : undefined;
     return atHand === undefined ? frameFrom(text) : framed(atHand, text);
   }

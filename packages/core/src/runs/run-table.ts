@@ -18,6 +18,8 @@ import { type SlotRequest, Slots } from './slots.ts';
  */
 export class RunTable {
   readonly counts = new RunCounts();
+  /** Ends when a stop begins. */
+  readonly draining = new Ending();
   /** Ends when a stop has waited long enough. */
   readonly interrupted = new Ending();
   /** Ends when a stop is over. */
@@ -143,6 +145,7 @@ export class RunTable {
 
   /** Takes nothing new and lets what runs finish for so long, then interrupts it. Resolves when nothing runs any more. */
   async drain(drainMs: number): Promise<void> {
+    this.draining.end(STOPPED);
     await drained({ clock: this.#clock, drainMs, over: () => this.#over(), end: () => this.#interrupt() });
     this.stopped.end(STOPPED);
   }

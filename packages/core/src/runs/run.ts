@@ -1,4 +1,4 @@
-import { answerEnd, type E2AResponse } from '@dragoman/protocols';
+import { answerEnd, type E2AResponse, questionEndIn } from '@dragoman/protocols';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
 import { afterPromises } from './after-promises.ts';
@@ -84,7 +84,7 @@ export class Run implements FrameSource {
     this.#given++;
     if (frame.is_final) this.#final = frame;
     const row = { sequence: frame.sequence, isFinal: frame.is_final, text };
-    this.#pending.push(frame.is_final || frame.sequence === 0 ? { ...row, change: changeBy(frame) } : row);
+    this.#pending.push(changesProgress(frame) ? { ...row, change: changeBy(frame) } : row);
     this.#pendingSize += text.length;
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
@@ -216,6 +216,12 @@ export interface RunOptions {
   readonly from?: number;
   /** False for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
   readonly isRecorded?: boolean;
+}
+
+/** A request that asks a question, or goes on after one, is listed with that time. */
+function changesProgress(frame: E2AResponse): boolean {
+  const { is_final: isFinal, sequence, response_kind: kind } = frame;
+  return isFinal || sequence === 0 || kind === 'acp.output_request' || questionEndIn(frame) !== undefined;
 }
 
 function changeBy(frame: E2AResponse): ProgressChange {

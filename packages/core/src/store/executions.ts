@@ -44,8 +44,11 @@ export interface EffectRow {
   readonly bytes: Uint8Array | null;
 }
 
-/** `intent`: a call that must not be made twice is about to leave. The others: what came of the effect. */
-export type EffectKind = 'intent' | 'call' | 'ask' | 'store' | 'wait' | 'now' | 'stored';
+/**
+ * `intent`: a call that must not be made twice is about to leave. `question`: a person was asked; `answer`: how that ended. The others: what
+ * came of the effect.
+ */
+export type EffectKind = 'intent' | 'question' | 'answer' | 'call' | 'ask' | 'store' | 'wait' | 'now' | 'stored';
 
 export type ExecutionAccepted = { readonly repeat: false } | { readonly repeat: true; readonly row: ExecutionRow };
 

@@ -7,7 +7,7 @@ import type { RequestKey } from './store.ts';
  */
 export type RequestProgress = 'accepted' | 'started' | 'answering' | AnswerEnd;
 
-/** A frame with which the progress of its request changes: the first one, and the final one. */
+/** A frame with which the progress of its request changes: the first one, a question, the end of a question, and the final one. */
 export interface ProgressChange {
   /** Epoch milliseconds; null counts as when the request was accepted. */
   readonly at: number | null;

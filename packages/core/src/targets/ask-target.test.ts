@@ -34,6 +34,7 @@ function started(store: ReturnType<typeof memoryStore>, agent: ModuleAgentFuncti
     credentials: { list: () => [], find: () => undefined, noteRefusal: () => {}, redactorFor: () => undefined },
     limiter: engine.limiter,
     askTarget: askTarget({ engine, clock, log }),
+    questions: engine.questions,
     principalNamed: () => ann,
     clock,
     ids,

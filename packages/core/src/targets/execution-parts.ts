@@ -1,9 +1,23 @@
-import { isObject, type JsonObject } from '@dragoman/protocols';
+import {
+  isObject,
+  type JsonObject,
+  type Question,
+  type QuestionEnd,
+  questionBody,
+  questionEndBody,
+} from '@dragoman/protocols';
 import type { AgentPart } from '../agents/agent.ts';
 import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 
 /** What an execution tells, as part of an answer: each operation's start and end is a chunk, and the end carries the result. */
 export function partOf(event: ExecutionEventRecord): AgentPart {
+  if (event.event === 'question-asked') {
+    const { question } = JSON.parse(event.data) as { readonly question: Question };
+    return { part: 'frame', frame: { response_kind: 'acp.output_request', body: questionBody(question, null) } };
+  }
+  if (event.event === 'question-resolved') {
+    return { part: 'chunk', body: questionEndBody((JSON.parse(event.data) as { readonly end: QuestionEnd }).end) };
+  }
   if (event.event !== 'execution-finished') return { part: 'chunk', body: chunkOf(event) };
   return endOf((JSON.parse(event.data) as { readonly result: JsonObject }).result);
 }

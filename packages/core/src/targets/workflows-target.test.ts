@@ -43,6 +43,7 @@ class Executions {
       row: { executionId: executionId ?? '' } as ExecutionRow,
       told: events.length + 1,
       result: async () => JSON.stringify(answer),
+      parked: () => new Promise(() => {}),
       async *events() {
         yield* events;
         yield {

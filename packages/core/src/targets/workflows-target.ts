@@ -81,14 +81,21 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   const executionId = asked.workflow.executionId ?? executionIdFor(envelope);
   const execution = await executions.execute(
     { ...asked, workflow: { ...asked.workflow, executionId } },
-    { principal, hops: hopsOf(envelope) },
+    { principal, hops: hopsOf(envelope), requestId: envelope.request_id ?? undefined },
   );
   const cancel = () => void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
+  let go: (() => void) | undefined;
   try {
-    for await (const event of execution.events(-1)) yield partOf(event);
+    for await (const event of execution.events(-1)) {
+      go?.();
+      // While it waits for a person, its time stands still.
+      go = event.event === 'question-asked' ? call.pause?.() : undefined;
+      yield partOf(event);
+    }
   } finally {
+    go?.();
     signal.removeEventListener('abort', cancel);
   }
 }

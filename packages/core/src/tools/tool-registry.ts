@@ -87,6 +87,11 @@ export class ToolRegistry {
     return this.#sources.flatMap((source) => [...source.tools()]);
   }
 
+  /** The tools of this name, one of each source that has it. */
+  named(name: string): Tool[] {
+    return this.#sources.flatMap((source) => source.find(name) ?? []);
+  }
+
   /** Every tool, whoever may use it. */
   every(): readonly Tool[] {
     const byName = new Map<string, Tool>();

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { OperationName, OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from './operation.ts';
 import { apiCall } from './operations/api-call.ts';
+import { askApproval } from './operations/ask-approval.ts';
 import { calculate } from './operations/calculate.ts';
 import { callAgent } from './operations/call-agent.ts';
 import { callTool } from './operations/call-tool.ts';
@@ -55,7 +56,7 @@ export class Catalog {
 /** Raised when an operation comes to give another result for the same input. */
 const ENGINE_VERSION = 1;
 /** Operations that came after version 1. A plan names those it uses, so one that uses none of these keeps its hash and is resumed. */
-const ADDED: ReadonlySet<string> = new Set(['LoadData']);
+const ADDED: ReadonlySet<string> = new Set(['LoadData', 'AskApproval']);
 
 const OPERATIONS = {
   ApiCall: apiCall,
@@ -78,6 +79,7 @@ const OPERATIONS = {
   CallTool: callTool,
   CallAgent: callAgent,
   RunWorkflow: runWorkflow,
+  AskApproval: askApproval,
 } satisfies Record<OperationName, Operation>;
 
 export const BUILT_IN = new Catalog(Object.entries(OPERATIONS));

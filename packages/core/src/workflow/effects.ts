@@ -1,4 +1,4 @@
-import type { Json } from '@dragoman/protocols';
+import type { Json, NewQuestion, Question, QuestionAnswer, QuestionEnd } from '@dragoman/protocols';
 import type { CredentialUse } from '../secrets/credential-use.ts';
 import type { Label } from './label.ts';
 
@@ -16,6 +16,8 @@ export interface Effects {
   store(key: string, write: StoreWrite, digest: string): Promise<void>;
   /** Resolves when the time is over, also when the process was started again in between. */
   wait(key: string, milliseconds: number, digest: string): Promise<void>;
+  /** The answer of a person, also when the process was started again, days later. */
+  approve(key: string, asked: ApprovalAsked, digest: string): Promise<QuestionAnswer>;
   /** The time, the same in every run. Epoch milliseconds. */
   now(key: string, digest: string): Promise<number>;
   /** What earlier executions of the caller stored, as it was when this execution started. */
@@ -51,6 +53,11 @@ export interface TargetRequest {
   readonly timeoutMs: number;
   /** Of the data in the parameters. */
   readonly carries: readonly Label[];
+}
+
+export interface ApprovalAsked {
+  readonly operationId: string;
+  readonly question: NewQuestion;
 }
 
 export interface ApiAnswer {
@@ -107,4 +114,16 @@ export type Progress =
       readonly url?: string;
       /** What it gave, where that is short. */
       readonly value?: Json;
+    }
+  | {
+      readonly event: 'question-asked';
+      readonly operationId: string;
+      readonly key: string;
+      readonly question: Question;
+    }
+  | {
+      readonly event: 'question-resolved';
+      readonly operationId: string;
+      readonly key: string;
+      readonly end: QuestionEnd;
     };

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@dragoman/protocols';
+import type { Json, JsonObject, NewQuestion, QuestionAnswer } from '@dragoman/protocols';
 import type { OperationDescription, Path } from '@dragoman/protocols/a2e-workflow';
 import type { Account } from './budget.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
@@ -56,6 +56,8 @@ export interface StepContext {
   ask(request: TargetCall): Promise<Json>;
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void>;
   wait(milliseconds: number): Promise<void>;
+  /** The answer of a person. */
+  approve(question: NewQuestion): Promise<QuestionAnswer>;
   now(): Promise<number>;
   /** Puts a value where later operations can read it; the result itself goes to `outputPath` without it. */
   write(path: Path, value: Json): void;

@@ -1,7 +1,7 @@
 import type { Failure } from '@dragoman/protocols';
 import type { Workflow } from '@dragoman/protocols/a2e-workflow';
 import type { Budgets } from './budget.ts';
-import type { ApiRequest, Progress, StoreWrite, TargetRequest } from './effects.ts';
+import type { ApiRequest, ApprovalAsked, Progress, StoreWrite, TargetRequest } from './effects.ts';
 import type { RunResult } from './run.ts';
 
 // What passes between the main thread and a worker, several at a time. What may be large is bytes.
@@ -46,6 +46,7 @@ export type EffectAsked =
   | { readonly name: 'ask'; readonly key: string; readonly request: TargetRequest; readonly digest: string }
   | { readonly name: 'store'; readonly key: string; readonly write: StoreWrite; readonly digest: string }
   | { readonly name: 'wait'; readonly key: string; readonly milliseconds: number; readonly digest: string }
+  | { readonly name: 'approve'; readonly key: string; readonly asked: ApprovalAsked; readonly digest: string }
   | { readonly name: 'now'; readonly key: string; readonly digest: string }
   | { readonly name: 'stored'; readonly key: string; readonly of: string };
 

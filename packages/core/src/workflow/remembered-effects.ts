@@ -1,4 +1,13 @@
-import type { ApiAnswer, ApiRequest, Effects, StoredValue, StoreWrite, TargetRequest } from './effects.ts';
+import type { QuestionAnswer } from '@dragoman/protocols';
+import type {
+  ApiAnswer,
+  ApiRequest,
+  ApprovalAsked,
+  Effects,
+  StoredValue,
+  StoreWrite,
+  TargetRequest,
+} from './effects.ts';
 import type { EffectAsked } from './pool-messages.ts';
 import { unportRequest } from './ported-request.ts';
 
@@ -26,6 +35,10 @@ export class RememberedEffects implements Effects {
 
   wait(key: string, milliseconds: number, digest: string): Promise<void> {
     return this.#once('wait', key, () => this.#effects.wait(key, milliseconds, digest));
+  }
+
+  approve(key: string, asked: ApprovalAsked, digest: string): Promise<QuestionAnswer> {
+    return this.#once('approve', key, () => this.#effects.approve(key, asked, digest));
   }
 
   now(key: string, digest: string): Promise<number> {
@@ -60,6 +73,7 @@ export class RememberedEffects implements Effects {
     if (asked.name === 'ask') return alone(await effects.ask(asked.key, asked.request, asked.digest));
     if (asked.name === 'store') return effects.store(asked.key, asked.write, asked.digest);
     if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
+    if (asked.name === 'approve') return effects.approve(asked.key, asked.asked, asked.digest);
     if (asked.name === 'now') return effects.now(asked.key, asked.digest);
     const stored = await effects.stored(asked.key, asked.of);
     return stored === undefined ? undefined : { ...stored, bytes: alone(stored.bytes) };

@@ -1,5 +1,12 @@
 import { hash } from 'node:crypto';
-import { DATA_LIMITS, type Json, nearest, parseJsonBytes } from '@dragoman/protocols';
+import {
+  DATA_LIMITS,
+  type Json,
+  type NewQuestion,
+  nearest,
+  parseJsonBytes,
+  type QuestionAnswer,
+} from '@dragoman/protocols';
 import { canonicalPath, formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { unlessAborted } from '../ending/until-aborted.ts';
 import { jsonSize } from '../json/json-size.ts';
@@ -190,6 +197,11 @@ export class StepRun implements StepContext {
 
   wait(milliseconds: number): Promise<void> {
     return this.#asked(this.#effects.wait(this.#key, milliseconds, this.#digest()));
+  }
+
+  approve(question: NewQuestion): Promise<QuestionAnswer> {
+    const asked = { operationId: this.operationId, question };
+    return this.#asked(this.#effects.approve(this.#key, asked, this.#digest()));
   }
 
   now(): Promise<number> {

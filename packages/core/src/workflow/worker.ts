@@ -1,4 +1,5 @@
 import { parentPort, type Transferable, workerData } from 'node:worker_threads';
+import type { QuestionAnswer } from '@dragoman/protocols';
 import { Refused } from '../refusals/refused.ts';
 import { sharedBytes } from '../text/long-text.ts';
 import type { ApiAnswer, Effects, StoredValue } from './effects.ts';
@@ -146,6 +147,7 @@ function effectsOf(run: number, live: LiveRun): Effects {
     ask: (key, request, digest) => ask({ name: 'ask', key, request, digest }, request.params) as Promise<Uint8Array>,
     store: (key, write, digest) => ask({ name: 'store', key, write, digest }, write.json) as Promise<void>,
     wait: (key, milliseconds, digest) => ask({ name: 'wait', key, milliseconds, digest }) as Promise<void>,
+    approve: (key, asked, digest) => ask({ name: 'approve', key, asked, digest }) as Promise<QuestionAnswer>,
     now: (key, digest) => ask({ name: 'now', key, digest }) as Promise<number>,
     stored: (key, of) => ask({ name: 'stored', key, of }) as Promise<StoredValue | undefined>,
   };

@@ -44,6 +44,7 @@ export {
 } from './message.ts';
 export { OPERATION_NAMES, OPERATIONS, type OperationName, type OwnOperations, operationNamed } from './operation.ts';
 export { API_METHODS, type ApiCallConfig, DEFAULT_TIMEOUT } from './operations/api-call.ts';
+export { type AskApprovalConfig, expiryMs } from './operations/ask-approval.ts';
 export type { CalculateConfig } from './operations/calculate.ts';
 export type { CallAgentConfig } from './operations/call-agent.ts';
 export type { CallToolConfig } from './operations/call-tool.ts';

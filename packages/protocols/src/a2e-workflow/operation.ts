@@ -1,4 +1,5 @@
 import { ApiCall } from './operations/api-call.ts';
+import { AskApproval } from './operations/ask-approval.ts';
 import { Calculate } from './operations/calculate.ts';
 import { CallAgent } from './operations/call-agent.ts';
 import { CallTool } from './operations/call-tool.ts';
@@ -20,7 +21,7 @@ import { TransformData } from './operations/transform-data.ts';
 import { ValidateData } from './operations/validate-data.ts';
 import { Wait } from './operations/wait.ts';
 
-/** Every operation an agent may write: the spec's eight, the eight that came later, and the three that call through the hub. A new one is a line here. */
+/** Every operation an agent may write: the spec's eight, the eight that came later, the three that call through the hub, and the one that asks a person. A new one is a line here. */
 export const OPERATIONS = {
   ApiCall,
   FilterData,
@@ -42,6 +43,7 @@ export const OPERATIONS = {
   CallTool,
   CallAgent,
   RunWorkflow,
+  AskApproval,
 } as const satisfies Record<string, OperationDescription>;
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -104,12 +104,10 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'skills',
 ]);
 
-/**
- * Most wanted first. HTTP+JSON of 0.3 is served below `/v1` as its document writes it, and is not listed: the official clients write it
- * as its proto file does.
- */
+/** Most wanted first. Clients of HTTP+JSON 0.3 add `/v1` to the URL themselves. */
 const INTERFACES = [
   { protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
   { protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
   { protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+  { protocolBinding: 'HTTP+JSON', protocolVersion: '0.3' },
 ] as const;

@@ -1,6 +1,8 @@
 export { type CardSkill, type LfCardSource, lfAgentCard, signedTexts } from './card.ts';
 export { decodeA2aRequest, type Requests } from './decode.ts';
 export { A2A_ERRORS, type A2aError, type A2aErrorName, a2aError, a2aErrorOf } from './errors.ts';
+export { httpJsonMessageTo03 } from './http-json-03.ts';
+export { answerInMessage, questionNamed } from './message-answer.ts';
 export { A2A_OPERATIONS, type A2aOperation, type A2aVersion, operationOf, versionAsked } from './operations.ts';
 export type {
   Artifact,
@@ -20,7 +22,8 @@ export type {
   TaskRequest,
   TaskStatus,
 } from './shapes.ts';
-export { isTerminal, stateIn03, TASK_STATES, type TaskState } from './states.ts';
+export { isSettled, isTerminal, stateIn03, TASK_STATES, type TaskState, waitingState } from './states.ts';
 export { foldOptionsOf, STATE_AT_END, TaskFold, type TaskFoldOptions } from './task-fold.ts';
 export { type SendDetails, sendEnvelope } from './to-envelope.ts';
-export { eventTo03, paramsFrom03, pushConfigTo03, taskTo03 } from './version-03.ts';
+export { eventTo03, taskTo03 } from './version-03.ts';
+export { type A2aBinding, type A2aWording, wordingOf } from './wording.ts';

@@ -1,3 +1,5 @@
+import type { Question } from '../e2a/question.ts';
+
 /** Task states of A2A 1.0 (specification §4.1.3). */
 export const TASK_STATES = [
   'TASK_STATE_SUBMITTED',
@@ -20,6 +22,21 @@ const TERMINAL: ReadonlySet<TaskState> = new Set([
 
 export function isTerminal(state: TaskState): boolean {
   return TERMINAL.has(state);
+}
+
+/** It has ended, or waits for its client: what a blocking call waits for (specification §3.2.2). */
+export function isSettled(state: TaskState): boolean {
+  return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED' || state === 'TASK_STATE_AUTH_REQUIRED';
+}
+
+/** A stream ends with it. One that waits for a sign-in stays open: the task continues by itself (specification §7.6.1). */
+export function closesStream(state: TaskState): boolean {
+  return isTerminal(state) || state === 'TASK_STATE_INPUT_REQUIRED';
+}
+
+/** The state of a task that waits with a question: a sign-in and a page to visit are answered elsewhere. */
+export function waitingState({ kind }: Pick<Question, 'kind'>): TaskState {
+  return kind === 'auth' || kind === 'url' ? 'TASK_STATE_AUTH_REQUIRED' : 'TASK_STATE_INPUT_REQUIRED';
 }
 
 /** The same state in A2A 0.3: `TASK_STATE_INPUT_REQUIRED` is `input-required`. */

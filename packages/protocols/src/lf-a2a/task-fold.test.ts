@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { questionBody } from '../e2a/adapters/acp-question.ts';
+import type { Question } from '../e2a/question.ts';
+import { questionEndBody } from '../e2a/read-question.ts';
 import { type E2AResponse, newResponse } from '../e2a/response.ts';
 import type { JsonObject } from '../json.ts';
 import type { StreamEvent, Task } from './shapes.ts';
@@ -26,6 +29,50 @@ function folded(list: readonly E2AResponse[]): { fold: TaskFold; events: StreamE
   const fold = new TaskFold(options);
   return { fold, events: list.flatMap((frame) => fold.apply(frame)) };
 }
+
+describe('questions', () => {
+  const times = { asked_at: '2026-01-01T00:00:00.000Z', expires_at: '2026-01-01T00:10:00.000Z' };
+  const options = [{ id: 'yes', name: 'Yes', kind: 'choice' } as const];
+  const asks = (question_id: string, kind: Question['kind'] = 'choice'): Partial<E2AResponse> => ({
+    response_kind: 'acp.output_request',
+    body: questionBody({ question_id, kind, title: `${question_id}?`, options, ...times }, null),
+  });
+  const ends = (question_id: string, by: string | null = 'ada'): Partial<E2AResponse> => ({
+    response_kind: 'e2a.chunk',
+    body: questionEndBody({
+      question_id,
+      state: by === null ? 'expired' : 'answered',
+      answer: { action: 'selected', option_id: 'yes', by, channel: 'a2a', at: '' },
+    }),
+  });
+  const states = (events: readonly StreamEvent[]) =>
+    events.flatMap((event) => ('statusUpdate' in event ? [event.statusUpdate.status.state.slice(11)] : []));
+  const shown = (fold: TaskFold) => fold.task().status.message?.parts[0]?.text?.split('\n')[0];
+
+  test('a task waits while one is open, and works again afterwards', () => {
+    const { events } = folded(frames(asks('q1'), ends('q1'), complete({ text: 'done' })));
+    expect(states(events)).toEqual(['WORKING', 'INPUT_REQUIRED', 'WORKING', 'COMPLETED']);
+  });
+
+  test('the oldest one is shown, then the next', () => {
+    const { fold, events } = folded(frames(asks('q1'), asks('q2', 'url'), ends('q1')));
+    expect([states(events), shown(fold)]).toEqual([['WORKING', 'INPUT_REQUIRED', 'AUTH_REQUIRED'], 'q2?']);
+    const other = folded(frames(asks('q1'), asks('q2'), ends('q2')));
+    expect([states(other.events), shown(other.fold)]).toEqual([['WORKING', 'INPUT_REQUIRED'], 'q1?']);
+  });
+
+  test('text and tools while one is open leave its status as it is', () => {
+    const { fold, events } = folded(frames(asks('q1'), chunk('more'), chunk({ tool: 'search' }, 'tool')));
+    expect(states(events)).toEqual(['WORKING', 'INPUT_REQUIRED']);
+    expect([shown(fold), fold.task().artifacts]).toMatchObject(['q1?', [{ parts: [{ text: 'more' }] }]]);
+  });
+
+  test('the history has the question and the answer of a person; the server itself says nothing', () => {
+    const roles = ({ fold }: { fold: TaskFold }) => fold.task().history?.map(({ role }) => role);
+    expect(roles(folded(frames(asks('q1'), ends('q1'))))).toEqual(['ROLE_AGENT', 'ROLE_USER']);
+    expect(roles(folded(frames(asks('q1'), ends('q1', null))))).toEqual(['ROLE_AGENT']);
+  });
+});
 
 describe('the frames of a request as a task', () => {
   test('streamed text is one artifact, and its text is not repeated by the result', () => {

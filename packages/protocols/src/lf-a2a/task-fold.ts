@@ -2,10 +2,13 @@ import { textOfResult } from '../e2a/adapters/result-text.ts';
 import { type AnswerEnd, answerEnd } from '../e2a/answer-end.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import { isKeepalive } from '../e2a/invariants.ts';
+import type { Question, QuestionAnswer, QuestionEnd } from '../e2a/question.ts';
+import { questionText } from '../e2a/question-text.ts';
+import { questionEndIn, questionIn } from '../e2a/read-question.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { Artifact, ArtifactUpdate, Message, MessagePart, StreamEvent, Task, TaskStatus } from './shapes.ts';
-import type { TaskState } from './states.ts';
+import { type TaskState, waitingState } from './states.ts';
 
 export interface TaskFoldOptions {
   readonly taskId: string;
@@ -21,15 +24,22 @@ export interface TaskFoldOptions {
  * same stream, whenever it joins and after any restart.
  *
  *   SUBMITTED ──first frame──▶ WORKING ──final frame──▶ COMPLETED | FAILED | CANCELED | REJECTED
+ *                               │  ▲──its last question ends──│
+ *                               └──question──▶ INPUT_REQUIRED | AUTH_REQUIRED
  */
 export class TaskFold {
   readonly #options: TaskFoldOptions;
   readonly #artifacts = new Map<string, { name?: string; text: string[]; parts: MessagePart[] }>();
+  /** The open ones, oldest first. The status shows the oldest. */
+  readonly #questions = new Map<string, Question>();
+  readonly #history: Message[];
   #status: TaskStatus;
   #metadata: JsonObject = {};
 
   constructor(options: TaskFoldOptions) {
     this.#options = options;
+    const { message, taskId, contextId } = options;
+    this.#history = message === undefined ? [] : [{ ...message, taskId, contextId }];
     this.#status = { state: 'TASK_STATE_SUBMITTED', timestamp: options.acceptedAt };
   }
 
@@ -55,10 +65,9 @@ export class TaskFold {
 
   /** The task as it is now. `historyLength`: at most so many of the newest messages; absent is all. */
   task({ historyLength, artifacts = true }: { historyLength?: number | undefined; artifacts?: boolean } = {}): Task {
-    const { taskId, contextId, message } = this.#options;
-    const history = message === undefined ? [] : [{ ...message, taskId, contextId }];
-    const shown =
-      historyLength === undefined ? history : history.slice(history.length - Math.min(historyLength, history.length));
+    const { taskId, contextId } = this.#options;
+    const { length } = this.#history;
+    const shown = this.#history.slice(length - Math.min(historyLength ?? length, length));
     const all = artifacts ? [...this.#artifacts.keys()].map((id) => this.#artifact(id)) : [];
     return {
       id: taskId,
@@ -71,15 +80,45 @@ export class TaskFold {
   }
 
   #progress(frame: E2AResponse): StreamEvent[] {
+    const question = questionIn(frame);
+    if (question !== undefined) return this.#asked(question, frame);
     const { body, sequence } = frame;
     if (frame.response_kind !== 'e2a.chunk') return [];
+    const end = questionEndIn(frame);
+    if (end !== undefined) return this.#resolved(end, frame);
     const { delta_kind: kind, delta = '' } = body;
     const text = typeof delta === 'string' ? delta : textOfResult(delta);
     if (kind === 'text') return text === undefined || text === '' ? [] : [this.#addText(text)];
     // Reasoning is the agent's own talk, which A2A has no place for; a client reads it through E2A.
     if (kind === 'reasoning') return [];
-    if (kind === 'tool') return [this.#news(frame, { data: delta })];
+    // A status that shows a question stays until the question ends.
+    if (kind === 'tool') return this.#questions.size > 0 ? [] : [this.#news(frame, { data: delta })];
     return [this.#put(`data-${sequence}`, { data: delta })];
+  }
+
+  #asked(question: Question, frame: E2AResponse): StreamEvent[] {
+    this.#questions.set(question.question_id, question);
+    return this.#questions.size === 1 ? [this.#show(question, frame)] : [];
+  }
+
+  #resolved({ question_id: id, answer }: QuestionEnd, frame: E2AResponse): StreamEvent[] {
+    const [shown] = this.#questions.keys();
+    if (!this.#questions.delete(id)) return [];
+    if (shown === id && this.#status.message !== undefined) this.#history.push(this.#status.message);
+    if (answer !== undefined && answer.by !== null) {
+      this.#history.push(this.#message('ROLE_USER', frame, [answerPart(answer)]));
+    }
+    if (shown !== id) return [];
+    const [next] = this.#questions.values();
+    return [next === undefined ? this.#become('TASK_STATE_WORKING', frame) : this.#show(next, frame)];
+  }
+
+  /** The text stands alone: many clients show nothing else. */
+  #show(question: Question, frame: E2AResponse): StreamEvent {
+    return this.#become(waitingState(question), frame, [
+      { text: questionText(question) },
+      { data: question as unknown as JsonObject },
+    ]);
   }
 
   #end(frame: E2AResponse): StreamEvent[] {
@@ -164,13 +203,7 @@ export class TaskFold {
 
   #become(state: TaskState, frame: E2AResponse, parts?: MessagePart[]): StreamEvent {
     const { taskId, contextId } = this.#options;
-    const message: Message | undefined = parts && {
-      messageId: frame.response_id ?? `${taskId}-${frame.sequence}`,
-      role: 'ROLE_AGENT',
-      parts,
-      taskId,
-      contextId,
-    };
+    const message = parts && this.#message('ROLE_AGENT', frame, parts);
     this.#status = {
       state,
       timestamp: frame.timestamp ?? this.#options.acceptedAt,
@@ -179,6 +212,15 @@ export class TaskFold {
     const metadata = frame.is_final && Object.keys(this.#metadata).length > 0 ? this.#metadata : undefined;
     return { statusUpdate: { taskId, contextId, status: this.#status, ...(metadata !== undefined && { metadata }) } };
   }
+
+  #message(role: Message['role'], frame: E2AResponse, parts: MessagePart[]): Message {
+    const { taskId, contextId } = this.#options;
+    return { messageId: frame.response_id ?? `${taskId}-${frame.sequence}`, role, parts, taskId, contextId };
+  }
+}
+
+function answerPart({ action, option_id: option, content }: QuestionAnswer): MessagePart {
+  return content === undefined ? { text: option ?? action } : { data: content };
 }
 
 /** What is needed of a request to show it as a task. */

@@ -2,7 +2,8 @@ import { envelopeFromA2aSendMessage } from '../e2a/adapters/a2a.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import type { JsonObject } from '../json.ts';
 import type { A2aVersion } from './operations.ts';
-import type { SendMessageRequest } from './shapes.ts';
+import type { Message, MessagePart, SendMessageRequest } from './shapes.ts';
+import type { A2aBinding } from './wording.ts';
 
 export interface SendDetails {
   /** The id of the task, which is the id of the request. */
@@ -10,8 +11,10 @@ export interface SendDetails {
   /** Where the message names no context, the one made for it. */
   readonly contextId: string;
   readonly agentId: string | undefined;
+  /** The caller, where it is an agent. */
+  readonly callingAgentId: string | null;
   readonly jsonrpcId: E2AEnvelope['jsonrpc_id'];
-  readonly binding: 'JSONRPC' | 'HTTP+JSON';
+  readonly binding: A2aBinding;
   readonly version: A2aVersion;
   readonly now: Date;
 }
@@ -22,30 +25,51 @@ export interface SendDetails {
  */
 export function sendEnvelope(request: SendMessageRequest, details: SendDetails): E2AEnvelope {
   const { taskPushNotificationConfig: _, ...configuration } = request.configuration ?? {};
-  const { binding, version, now, taskId, contextId, agentId } = details;
+  const { binding, version, now, taskId, contextId, agentId, callingAgentId } = details;
   const envelope = envelopeFromA2aSendMessage({
     message_body: request.message as unknown as JsonObject,
     configuration: configuration as JsonObject,
     metadata: request.metadata ?? {},
+    request_id: taskId,
     context_id: contextId,
     session_id: contextId,
     task_id: taskId,
     channel: 'a2a',
+    agent_ref: agentId === undefined ? null : { id: agentId },
+    source_agent_id: callingAgentId,
+    is_stream: true,
     now,
     // Beside what is asked: a retry of the same message has another JSON-RPC id, and may come by another binding.
     details: {
+      endpoint: 'lf-a2a',
       binding,
       a2a_version: version,
       jsonrpc_id: details.jsonrpcId,
       ...(request.tenant !== undefined && { tenant: request.tenant }),
     },
   });
-  return {
-    ...envelope,
-    request_id: taskId,
-    is_stream: true,
-    agent_ref: agentId === undefined ? null : { id: agentId },
-    // Agents that read chat messages find the text where they look for it.
-    params: { ...envelope.params, ...(envelope.params['text'] !== undefined && { content: envelope.params['text'] }) },
-  };
+  addContents(envelope.params, request.message);
+  return envelope;
+}
+
+/** The text, data and files of a message where agents of other protocols look for them. */
+function addContents(params: JsonObject, { parts }: Message): void {
+  const { text } = params;
+  if (text !== undefined) params['content'] = text;
+  const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
+  if (data.length > 0) params['data'] = data;
+  const files = parts.flatMap(fileOf);
+  if (files.length > 0) params['files'] = files;
+}
+
+/** A file that is elsewhere (E2A §5). One that came with its bytes stands in the content blocks. */
+function fileOf({ url, filename, mediaType }: MessagePart): JsonObject[] {
+  if (url === undefined) return [];
+  return [
+    {
+      uri: url,
+      ...(filename !== undefined && { name: filename }),
+      ...(mediaType !== undefined && { mime_type: mediaType }),
+    },
+  ];
 }

@@ -9,7 +9,7 @@ import type {
   TaskPushNotificationConfig,
   TaskStatus,
 } from './shapes.ts';
-import { isTerminal, stateIn03 } from './states.ts';
+import { closesStream, stateIn03 } from './states.ts';
 
 // A2A 0.3 and 1.0 have the same operations in other words. Each shape is converted by its own rule, so that `metadata`, `data` and
 // everything else that belongs to users stays as it is.
@@ -75,7 +75,7 @@ function pushParamsFrom03(operation: A2aOperation, params: JsonObject): JsonObje
 }
 
 /** 0.3 has a list of schemes, of which 1.0 has the first. */
-function pushConfigFrom03(config: Json): Json {
+export function pushConfigFrom03(config: Json): Json {
   if (!isObject(config) || !isObject(config['authentication'])) return config;
   const { schemes, ...rest } = config['authentication'];
   const [scheme] = Array.isArray(schemes) ? schemes : [];
@@ -114,8 +114,12 @@ export function eventTo03(event: StreamEvent): JsonObject {
   if ('message' in event) return messageTo03(event.message);
   if ('statusUpdate' in event) {
     const { status, ...rest } = event.statusUpdate;
-    const final = isTerminal(status.state) || status.state === 'TASK_STATE_INPUT_REQUIRED';
-    return { ...rest, kind: 'status-update', status: statusTo03(status), final } as JsonObject;
+    return {
+      ...rest,
+      kind: 'status-update',
+      status: statusTo03(status),
+      final: closesStream(status.state),
+    } as JsonObject;
   }
   const { artifact, ...rest } = event.artifactUpdate;
   return { ...rest, kind: 'artifact-update', artifact: artifactTo03(artifact) } as JsonObject;

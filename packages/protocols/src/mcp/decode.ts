@@ -4,6 +4,7 @@ import { accept, type Outcome, reject } from '../outcome.ts';
 import { issuesOf, type Validator } from '../validation.ts';
 import {
   CallToolParams,
+  CompleteParams,
   GetPromptParams,
   InitializeParams,
   ListenParams,
@@ -22,6 +23,7 @@ export interface McpParams {
   'resources/read': ReadResourceParams;
   'prompts/list': PageParams;
   'prompts/get': GetPromptParams;
+  'completion/complete': CompleteParams;
   'subscriptions/listen': ListenParams;
   'tasks/get': TaskParams;
   'tasks/update': TaskParams;
@@ -48,6 +50,7 @@ const SHAPES = {
   'resources/read': { validate: validators.ReadResourceParams, schema: ReadResourceParams },
   'prompts/list': page,
   'prompts/get': { validate: validators.GetPromptParams, schema: GetPromptParams },
+  'completion/complete': { validate: validators.CompleteParams, schema: CompleteParams },
   'subscriptions/listen': { validate: validators.ListenParams, schema: ListenParams },
   'tasks/get': task,
   'tasks/update': task,

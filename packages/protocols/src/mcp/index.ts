@@ -2,9 +2,10 @@ export { AnswerFold, type AnswerFoldOptions, type McpTargetKind, REQUEST_ID_META
 export { decodeMcpParams, type McpParams } from './decode.ts';
 export { canElicit, elicitation } from './elicitation.ts';
 export { isModern, type McpHeaders, type ModernClient, metaOf, readModern, unsupportedVersion } from './era.ts';
-export { errorMember, type McpError, mcpError, mcpErrorOf } from './errors.ts';
+export { errorMember, MCP_CODES, type McpError, mcpError, mcpErrorOf } from './errors.ts';
 export type {
   CallToolParams,
+  CompleteParams,
   GetPromptParams,
   InitializeParams,
   ListenParams,

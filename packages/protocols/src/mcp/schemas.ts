@@ -1,6 +1,7 @@
 import { SCHEMA_BASE, type SchemaSet } from '../schema.ts';
 import {
   CallToolParams,
+  CompleteParams,
   GetPromptParams,
   InitializeParams,
   ListenParams,
@@ -23,6 +24,7 @@ const schemas: SchemaSet = {
       ...ReadResourceParams,
     },
     GetPromptParams: { $id: `${base}/get-prompt.json`, title: 'MCP prompts/get params', ...GetPromptParams },
+    CompleteParams: { $id: `${base}/complete.json`, title: 'MCP completion/complete params', ...CompleteParams },
     ListenParams: { $id: `${base}/listen.json`, title: 'MCP subscriptions/listen params', ...ListenParams },
     TaskParams: { $id: `${base}/task.json`, title: 'MCP tasks/get, update and cancel params', ...TaskParams },
   },

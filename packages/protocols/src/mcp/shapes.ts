@@ -43,6 +43,25 @@ export const GetPromptParams = {
 } as const;
 export type GetPromptParams = Static<typeof GetPromptParams>;
 
+export const CompleteParams = {
+  type: 'object',
+  required: ['ref', 'argument'],
+  properties: {
+    ref: {
+      type: 'object',
+      required: ['type'],
+      properties: { type: { enum: ['ref/prompt', 'ref/resource'] }, name: text, uri: text },
+    },
+    argument: { type: 'object', required: ['name', 'value'], properties: { name: text, value: text } },
+    context: {
+      type: 'object',
+      properties: { arguments: { type: 'object', additionalProperties: text } },
+    },
+    _meta,
+  },
+} as const;
+export type CompleteParams = Static<typeof CompleteParams>;
+
 export const ListenParams = {
   type: 'object',
   required: ['notifications'],

@@ -83,7 +83,14 @@ function finishReason({ reason }: AnswerFinish): string {
 function chatUsage(usage: TokenUsage | undefined): Json {
   if (usage === undefined) return null;
   const { input_tokens: prompt_tokens, output_tokens: completion_tokens, total_tokens } = usage;
-  return { prompt_tokens, completion_tokens, total_tokens };
+  const { cached_input_tokens: cached_tokens, reasoning_tokens } = usage;
+  return {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    ...(cached_tokens !== undefined && { prompt_tokens_details: { cached_tokens } }),
+    ...(reasoning_tokens !== undefined && { completion_tokens_details: { reasoning_tokens } }),
+  };
 }
 
 const CHUNK = 'chat.completion.chunk';

@@ -94,11 +94,14 @@ function callsIn(result: Json): FunctionCall[] {
 function usageOf(usage: Json | undefined): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
   const { input_tokens: input, output_tokens: output, total_tokens: total } = usage;
+  const { cached_input_tokens: cached, reasoning_tokens: reasoning } = usage;
   if (typeof input !== 'number' || typeof output !== 'number') return undefined;
   return {
     input_tokens: input,
     output_tokens: output,
     total_tokens: typeof total === 'number' ? total : input + output,
+    ...(typeof cached === 'number' && { cached_input_tokens: cached }),
+    ...(typeof reasoning === 'number' && { reasoning_tokens: reasoning }),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   endpointSource,
   KnowledgeBases,
   KnowledgeSearch,
+  KnowledgeTool,
   operationSource,
   ThreadEmbedder,
   toolSource,
@@ -30,6 +31,8 @@ export interface KnowledgePartOptions extends Service {
 /** How agents learn what there is for them: APIs, capabilities, knowledge. */
 export interface KnowledgePart extends ServerPart {
   readonly apis: Apis;
+  readonly bases: KnowledgeBases;
+  readonly tool: KnowledgeTool;
 }
 
 /** Reads what is stored and configured. The search itself is loaded when somebody searches. */
@@ -67,6 +70,8 @@ export async function openKnowledgePart(options: KnowledgePartOptions): Promise<
   ];
   return {
     apis,
+    bases,
+    tool: new KnowledgeTool({ search: knowledge, bases }),
     routes,
     reloadables: [reloadableApis(apis)],
     stop: () => knowledge[Symbol.asyncDispose](),

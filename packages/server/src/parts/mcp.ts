@@ -1,4 +1,4 @@
-import { McpEndpoint, type StoredWorkflows } from '@dragoman/core';
+import { type KnowledgeBases, McpEndpoint, type McpServers, type StoredWorkflows } from '@dragoman/core';
 import { keptAnswersMs } from '../config/kept-answers.ts';
 import { mcpRoutes } from '../routes/mcp.ts';
 import { VERSION } from '../version.ts';
@@ -7,6 +7,8 @@ import type { Service } from './service.ts';
 
 export interface McpPartOptions extends Service {
   readonly stored: StoredWorkflows;
+  readonly servers: McpServers;
+  readonly bases: KnowledgeBases;
 }
 
 export interface McpPart extends ServerPart {

@@ -9,6 +9,7 @@ import {
   type SkilledAgent,
   Skills,
   type StoredWorkflows,
+  type ToolSource,
   toolsTarget,
   type WorkflowService,
   WorkflowTools,
@@ -26,6 +27,8 @@ export interface ToolsPartOptions extends Service {
   readonly stored: StoredWorkflows;
   /** The agents that registered. */
   readonly registry: Pick<AgentRegistry, 'discover'>;
+  /** The search in documents. */
+  readonly knowledge: ToolSource;
 }
 
 export interface ToolsPart extends ServerPart {
@@ -57,6 +60,7 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
     howToAccept: options.howToAccept,
   });
   tools.add(servers);
+  tools.add(options.knowledge);
   engine.addAgent(toolsTarget('tools'), { maxParallel: 64 });
   engine.addAgent(agentsTarget(everyAgent), { maxParallel: Number.POSITIVE_INFINITY });
   return {

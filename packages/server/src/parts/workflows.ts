@@ -46,6 +46,7 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
     limiter: engine.limiter,
     purgeTime: engine.purgeTime,
     askTarget: askTarget({ engine, clock, log }),
+    questions: engine.questions,
     principalNamed: (id) => engine.principalNamed(id),
     storedWorkflows: () => stored,
     clock,

@@ -1,12 +1,6 @@
 import { type Clock, failureOf } from '@dragoman/core';
 import { type Failure, failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import {
-  type A2aError,
-  type A2aOperation,
-  type A2aVersion,
-  a2aErrorOf,
-  paramsFrom03,
-} from '@dragoman/protocols/lf-a2a';
+import { type A2aError, type A2aOperation, type A2aVersion, a2aErrorOf } from '@dragoman/protocols/lf-a2a';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { A2A_VERSION, eventStream, taskErrorOf, versionError } from './lf-a2a-bindings.ts';
 import { type OperationCall, type OperationContext, perform } from './lf-a2a-operations.ts';
@@ -19,7 +13,9 @@ export interface HttpJsonContext extends OperationContext {
 /** The HTTP+JSON binding below the base URL of an agent: 1.0 right below it, 0.3 below `/v1`. */
 export function httpJsonRoutes(base: string, version: A2aVersion, context: HttpJsonContext): Route[] {
   const body = { contentTypes: ['application/json', 'application/a2a+json'], maxBytes: context.maxBytes };
-  const common = { access: 'agent', parameters: [A2A_VERSION], wordFailure: failureAnswer } as const;
+  const errorAnswer = ERROR_ANSWERS[version];
+  const wordFailure = (known: Failure) => errorAnswer(a2aErrorOf(known));
+  const common = { access: 'agent', parameters: [A2A_VERSION], wordFailure } as const;
   const run = (request: InboundRequest, operation: A2aOperation, params: Json) =>
     rest(operation, params, { request, version, binding: 'HTTP+JSON', jsonrpcId: null }, context);
   return [
@@ -37,7 +33,7 @@ export function httpJsonRoutes(base: string, version: A2aVersion, context: HttpJ
         const read = await request.readJson();
         if (!read.ok) return errorAnswer(a2aErrorOf(failure('not_json', { issues: read.issues })));
         const chosen = operation[name as keyof typeof operation];
-        return run(request, chosen, version === '0.3' ? paramsFrom03(chosen, read.value) : read.value);
+        return run(request, chosen, read.value);
       },
     },
     {
@@ -99,7 +95,7 @@ export function httpJsonRoutes(base: string, version: A2aVersion, context: HttpJ
         if (!read.ok) return errorAnswer(a2aErrorOf(failure('not_json', { issues: read.issues })));
         const params = isObject(read.value) ? { ...read.value, taskId: taskIn(request) } : read.value;
         const operation = 'CreateTaskPushNotificationConfig';
-        return run(request, operation, version === '0.3' ? paramsFrom03(operation, params) : params);
+        return run(request, operation, params);
       },
     },
     {
@@ -147,13 +143,15 @@ async function rest(
   call: OperationCall,
   context: HttpJsonContext,
 ): Promise<Answer> {
+  const errorAnswer = ERROR_ANSWERS[call.version];
   const unserved = versionError(call.request);
   if (unserved !== undefined) return errorAnswer(unserved);
   try {
     const result = await perform(operation, params, call, context);
     if ('error' in result) return errorAnswer(result.error);
     if ('events' in result) return eventStream(result.events, context.clock, (event) => event);
-    return { status: 200, headers: { 'Content-Type': A2A_JSON }, json: result.json };
+    const type = call.version === '0.3' ? 'application/json' : A2A_JSON;
+    return { status: 200, headers: { 'Content-Type': type }, json: result.json };
   } catch (error) {
     const known = failureOf(error);
     if (known === undefined) throw error;
@@ -178,14 +176,14 @@ function queryParams({ query }: InboundRequest): JsonObject {
   );
 }
 
-function failureAnswer(known: Failure): Answer {
-  return errorAnswer(a2aErrorOf(known));
-}
-
-/** The body of an error is a `google.rpc.Status` (specification §11.6). */
-function errorAnswer({ http, status, message, details }: A2aError): Answer {
-  const error = { code: http, status, message, details: [...details] };
-  return { status: http, headers: { 'Content-Type': A2A_JSON }, json: { error } };
-}
+const ERROR_ANSWERS: Readonly<Record<A2aVersion, (error: A2aError) => Answer>> = {
+  /** A `google.rpc.Status` (specification §11.6). */
+  '1.0': ({ http, status, message, details }) => {
+    const error = { code: http, status, message, details: [...details] };
+    return { status: http, headers: { 'Content-Type': A2A_JSON }, json: { error } };
+  },
+  /** The error of JSON-RPC by itself, which is what the clients of 0.3 read. */
+  '0.3': ({ http, code, message, details }) => ({ status: http, json: { code, message, data: [...details] } }),
+};
 
 const A2A_JSON = 'application/a2a+json';

@@ -1,6 +1,6 @@
 import { type Clock, failureOf } from '@dragoman/core';
 import { decodeJsonRpc, type Failure, failure, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { type A2aError, a2aErrorOf, operationOf, paramsFrom03 } from '@dragoman/protocols/lf-a2a';
+import { type A2aError, a2aErrorOf, operationOf } from '@dragoman/protocols/lf-a2a';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { A2A_VERSION, eventStream, taskErrorOf, versionError } from './lf-a2a-bindings.ts';
 import { type OperationCall, type OperationContext, perform } from './lf-a2a-operations.ts';
@@ -44,12 +44,7 @@ async function jsonRpc(request: InboundRequest, context: JsonRpcContext): Promis
   const call: OperationCall = { request, version, binding: 'JSONRPC', jsonrpcId: id };
   const wrap = (result: Json): JsonObject => ({ jsonrpc: '2.0', id, result });
   try {
-    const result = await perform(
-      operation,
-      version === '0.3' ? paramsFrom03(operation, params) : params,
-      call,
-      context,
-    );
+    const result = await perform(operation, params, call, context);
     if ('error' in result) return rpcError(id, result.error);
     if ('json' in result) return { status: 200, json: wrap(result.json) };
     return eventStream(result.events, context.clock, wrap);

@@ -1,26 +1,28 @@
 import {
   type EventId,
   eventIdIn,
+  failureOf,
   type LfA2aTasks,
   type NumberedEvent,
   type OpenTask,
   type PushNotifications,
+  type SendContext,
 } from '@dragoman/core';
 import { failure, type Json } from '@dragoman/protocols';
 import {
+  type A2aBinding,
   type A2aError,
   type A2aOperation,
   type A2aVersion,
+  type A2aWording,
   a2aError,
   a2aErrorOf,
   decodeA2aRequest,
-  eventTo03,
+  isSettled,
   isTerminal,
-  pushConfigTo03,
   type Requests,
   type Task,
-  type TaskPushNotificationConfig,
-  taskTo03,
+  wordingOf,
 } from '@dragoman/protocols/lf-a2a';
 import type { A2aCards } from '../agents/a2a-cards.ts';
 import type { InboundRequest } from '../http/route.ts';
@@ -39,7 +41,7 @@ export interface OperationContext {
 export interface OperationCall {
   readonly request: InboundRequest;
   readonly version: A2aVersion;
-  readonly binding: 'JSONRPC' | 'HTTP+JSON';
+  readonly binding: A2aBinding;
   readonly jsonrpcId: string | number | null;
 }
 
@@ -54,7 +56,7 @@ export interface WordedEvent {
   readonly json: Json;
 }
 
-/** Performs an operation with the parameters of 1.0. */
+/** Performs an operation with the parameters that came. */
 export async function perform(
   operation: A2aOperation,
   params: Json,
@@ -69,12 +71,13 @@ export async function perform(
     const json = isVisible ? await cards.card(agentId, call.request, call.version) : undefined;
     return json === undefined ? { error: a2aErrorOf(failure('no_route')) } : { json };
   }
-  const decoded = decodeA2aRequest(operation, params);
+  const wording = wordingOf(call.version, call.binding);
+  const decoded = decodeA2aRequest(operation, wording.params(operation, params));
   if (!decoded.ok) return { error: a2aErrorOf(failure('invalid_message', { issues: decoded.issues })) };
-  return OPERATE[operation](decoded.value as never, { ...call, agentId }, context);
+  return OPERATE[operation](decoded.value as never, { ...call, agentId, wording }, context);
 }
 
-type AgentCall = OperationCall & { readonly agentId: string };
+type AgentCall = OperationCall & { readonly agentId: string; readonly wording: A2aWording };
 
 type Operate<Name extends keyof Requests> = (
   params: Requests[Name],
@@ -84,114 +87,159 @@ type Operate<Name extends keyof Requests> = (
 
 const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   SendMessage: async (params, call, context) => {
-    const refused = await refusedMessage(params, call, context);
-    if (refused !== undefined) return { error: refused };
-    const opened = await sendMessage(params, call, context);
+    const begun = await begin(params, call, context);
+    if ('error' in begun) return begun;
     const { historyLength, returnImmediately = false } = params.configuration ?? {};
-    if (returnImmediately) return { json: sent(opened.task, call.version) };
-    const fold = await opened.ended();
-    return { json: sent(fold.task({ historyLength }), call.version) };
+    if (returnImmediately) return { json: call.wording.sent(begun.task()) };
+    const fold = await begun.opened.reached(isSettled);
+    return { json: call.wording.sent(fold.task({ historyLength })) };
   },
 
   SendStreamingMessage: async (params, call, context) => {
-    const refused = await refusedMessage(params, call, context);
-    if (refused !== undefined) return { error: refused };
-    const opened = await sendMessage(params, call, context);
-    return streamOf(opened, call.version, { first: { id: 'task', event: { task: opened.task } } });
+    const begun = await begin(params, call, context);
+    return 'error' in begun ? begun : streamOf(begun.opened, call.wording, { first: begun, after: begun.after });
   },
 
-  GetTask: async ({ id, historyLength }, { request, agentId, version }, { tasks }) => {
+  GetTask: async ({ id, historyLength }, { request, agentId, wording }, { tasks }) => {
     const fold = await tasks.find(callerOf(request), agentId, id);
-    return fold === undefined ? notFound() : { json: taskIn(fold.task({ historyLength }), version) };
+    return fold === undefined ? notFound() : { json: wording.task(fold.task({ historyLength })) };
   },
 
-  ListTasks: async (params, { request, agentId, version }, { tasks }) => {
+  ListTasks: async (params, { request, agentId, wording }, { tasks }) => {
     const page = await tasks.list(callerOf(request), agentId, params);
-    return { json: { ...page, tasks: page.tasks.map((task) => taskIn(task, version)) } };
+    return { json: { ...page, tasks: page.tasks.map((task) => wording.task(task)) } };
   },
 
-  CancelTask: async ({ id }, { request, agentId, version }, { tasks }) => {
+  CancelTask: async ({ id }, { request, agentId, wording }, { tasks }) => {
     const before = await tasks.find(callerOf(request), agentId, id);
     if (before === undefined) return notFound();
     if (isTerminal(before.state) && before.state !== 'TASK_STATE_CANCELED') {
       return { error: a2aError('TaskNotCancelable', 'The task has ended already.') };
     }
     const fold = await tasks.cancel(callerOf(request), agentId, id);
-    return fold === undefined ? notFound() : { json: taskIn(fold.task(), version) };
+    return fold === undefined ? notFound() : { json: wording.task(fold.task()) };
   },
 
-  SubscribeToTask: async ({ id }, { request, agentId, version }, { tasks }) => {
-    const principal = callerOf(request);
+  SubscribeToTask: async ({ id }, call, context) => {
+    const { request, wording } = call;
+    const joined = await join(id, call, context);
+    if (joined === undefined) return notFound();
     const after = lastEventOf(request);
-    const now = await tasks.progress(principal, agentId, id);
-    if (now === undefined) return notFound();
-    if (after === undefined && isTerminal(now.task.status.state)) {
+    if (after !== undefined) return streamOf(joined.opened, wording, { after });
+    if (isTerminal(joined.task().status.state)) {
       return { error: a2aError('UnsupportedOperation', 'The task has ended. Read it with GetTask.') };
     }
-    const opened = await tasks.follow(principal, agentId, { taskId: id, signal: request.signal });
-    if (opened === undefined) return notFound();
-    if (after !== undefined) return streamOf(opened, version, { after });
-    // The first event is the task as it is now (specification §3.1.6), and no event repeats what it has.
-    const first = { id: now.lastEvent, event: { task: now.task } };
-    return streamOf(opened, version, { first, after: eventIdIn(now.lastEvent) });
+    return streamOf(joined.opened, wording, { first: joined, after: joined.after });
   },
 
-  CreateTaskPushNotificationConfig: async (params, { request, agentId, version }, { pushes }) => {
+  CreateTaskPushNotificationConfig: async (params, { request, agentId, version, wording }, { pushes }) => {
     const principal = callerOf(request);
     await pushes.check(principal, params);
     const config = await pushes.create(principal, agentId, params, { version, from: 'now' });
-    return config === undefined ? notFound() : { json: configIn(config, version) };
+    return config === undefined ? notFound() : { json: wording.config(config) };
   },
 
-  GetTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, version }, { pushes }) => {
+  GetTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, wording }, { pushes }) => {
     const config = await pushes.find(keyOf(request, taskId), agentId, id);
-    return config === undefined ? notFound() : { json: configIn(config, version) };
+    return config === undefined ? notFound() : { json: wording.config(config) };
   },
 
-  ListTaskPushNotificationConfigs: async ({ taskId }, { request, agentId, version }, { tasks, pushes }) => {
+  ListTaskPushNotificationConfigs: async ({ taskId }, { request, agentId, wording }, { tasks, pushes }) => {
     if (!(await tasks.has(callerOf(request), agentId, taskId))) return notFound();
-    const configs = (await pushes.list(keyOf(request, taskId))).map((config) => configIn(config, version));
-    return { json: version === '0.3' ? configs : { configs, nextPageToken: '' } };
+    return { json: wording.configs(await pushes.list(keyOf(request, taskId))) };
   },
 
-  DeleteTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, version }, { tasks, pushes }) => {
+  DeleteTaskPushNotificationConfig: async ({ taskId, id }, { request, agentId, wording }, { tasks, pushes }) => {
     if (!(await tasks.has(callerOf(request), agentId, taskId))) return notFound();
     await pushes.remove(keyOf(request, taskId), id);
-    return { json: version === '0.3' ? null : {} };
+    return { json: wording.deleted };
   },
 };
 
+/** A task and what follows of it. */
+interface Begun {
+  readonly opened: OpenTask;
+  /** As it is before the events that follow. */
+  task(): Task;
+  /** The last event that the task has already. */
+  readonly lastEvent: string;
+  readonly after?: EventId | undefined;
+}
+
+/** The task that a message starts, or the task whose question it answers. */
+async function begin(
+  params: Requests['SendMessage'],
+  call: AgentCall,
+  context: OperationContext,
+): Promise<Begun | { readonly error: A2aError }> {
+  const { taskId } = params.message;
+  if (taskId === undefined) return start(params, call, context);
+  const refused = await refusedMessage(params, call, context);
+  return refused === undefined ? answer(params, taskId, call, context) : { error: refused };
+}
+
 /** A config that comes with a message is checked before its task is made, and kept before anybody hears of the task. */
-async function sendMessage(params: Requests['SendMessage'], call: AgentCall, { tasks, pushes }: OperationContext) {
-  const { principal, ...context } = sendContext(call);
+async function start(
+  params: Requests['SendMessage'],
+  call: AgentCall,
+  { tasks, pushes }: OperationContext,
+): Promise<Begun> {
+  const context = sendContext(call);
+  const { principal } = context;
   const config = params.configuration?.taskPushNotificationConfig;
   if (config !== undefined) await pushes.check(principal, config);
-  const opened = await tasks.send(params, { principal, ...context });
+  const opened = await tasks.send(params, context);
   if (config !== undefined) {
-    const { id: taskId } = opened.task;
+    const { id: taskId } = opened.current();
     await pushes.create(principal, call.agentId, { ...config, taskId }, { version: call.version, from: 'start' });
   }
-  return opened;
+  return { opened, task: opened.current, lastEvent: 'task' };
+}
+
+async function answer(
+  params: Requests['SendMessage'],
+  taskId: string,
+  call: AgentCall,
+  context: OperationContext,
+): Promise<Begun | { readonly error: A2aError }> {
+  const { tasks, pushes } = context;
+  const principal = callerOf(call.request);
+  const config = params.configuration?.taskPushNotificationConfig;
+  if (config !== undefined) await pushes.check(principal, config);
+  try {
+    await tasks.answer(params, { principal, taskId });
+  } catch (error) {
+    const known = failureOf(error);
+    if (known?.code !== 'conflict') throw error;
+    return { error: a2aError('UnsupportedOperation', `${known.message} ${START_ANOTHER}`) };
+  }
+  if (config !== undefined) {
+    await pushes.create(principal, call.agentId, { ...config, taskId }, { version: call.version, from: 'now' });
+  }
+  return (await join(taskId, call, context)) ?? { error: a2aError('TaskNotFound', NO_TASK) };
+}
+
+/** The first event is the task as it is now (specification §3.1.6), and no event repeats what it has. */
+async function join(taskId: string, call: AgentCall, { tasks }: OperationContext): Promise<Begun | undefined> {
+  const { request, agentId } = call;
+  const principal = callerOf(request);
+  const now = await tasks.progress(principal, agentId, taskId);
+  const opened = await tasks.follow(principal, agentId, { taskId, signal: request.signal });
+  if (now === undefined || opened === undefined) return undefined;
+  const { task, lastEvent } = now;
+  return { opened, task: () => task, lastEvent, after: eventIdIn(lastEvent) };
 }
 
 function keyOf(request: InboundRequest, requestId: string) {
   return { owner: callerOf(request).id, requestId };
 }
 
-function configIn(config: TaskPushNotificationConfig, version: A2aVersion): Json {
-  return version === '0.3' ? pushConfigTo03(config) : (config as unknown as Json);
-}
-
-/**
- * Why a message for a task is refused; `undefined` for one that starts a task. Only a task that waits for an answer takes one
- * (specification §3.4.3), and agents cannot ask questions yet: their answers belong here.
- */
+/** Why a message cannot be for the task that it names. */
 async function refusedMessage(
-  { message: { taskId, contextId } }: Requests['SendMessage'],
+  { message: { taskId = '', contextId } }: Requests['SendMessage'],
   { request, agentId }: AgentCall,
   { tasks }: OperationContext,
 ): Promise<A2aError | undefined> {
-  if (taskId === undefined) return undefined;
   const known = await tasks.find(callerOf(request), agentId, taskId);
   if (known === undefined) return a2aError('TaskNotFound', NO_TASK);
   const { contextId: own } = known.task();
@@ -201,30 +249,32 @@ async function refusedMessage(
       failure('invalid_message', { issues: [{ pointer: '/message/contextId', code: 'context', message }] }, message),
     );
   }
-  const why = isTerminal(known.state) ? 'has ended' : 'does not wait for an answer';
-  return a2aError('UnsupportedOperation', `The task ${why}. Send a message without taskId to start another.`);
+  if (!isTerminal(known.state)) return undefined;
+  return a2aError('UnsupportedOperation', `The task has ended. ${START_ANOTHER}`);
 }
 
-function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall) {
-  const received = { dialect: 'lf-a2a', text: request.body };
-  return { principal: callerOf(request), agentId, binding, version, jsonrpcId, received, signal: request.signal };
+function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall): SendContext {
+  return {
+    ...{ principal: callerOf(request), agentId, binding, version, jsonrpcId },
+    received: { dialect: 'lf-a2a', text: request.body },
+    get signal() {
+      return request.signal;
+    },
+  };
 }
 
 /** The first event, then those after an id. */
-function streamOf(opened: OpenTask, version: A2aVersion, { first, after }: StreamStart): Performed {
-  const word = ({ id, event }: NumberedEvent): WordedEvent => ({
-    id,
-    json: version === '0.3' ? eventTo03(event) : (event as unknown as Json),
-  });
+function streamOf(opened: OpenTask, wording: A2aWording, { first, after }: StreamStart): Performed {
+  const word = ({ id, event }: NumberedEvent): WordedEvent => ({ id, json: wording.event(event) });
   async function* events() {
-    if (first !== undefined) yield [word(first)];
-    for await (const batch of opened.events(after)) yield batch.map(word);
+    if (first !== undefined) yield [word({ id: first.lastEvent, event: { task: first.task() } })];
+    for await (const batch of opened.events(after, { untilQuestion: true })) yield batch.map(word);
   }
   return { events: events() };
 }
 
 interface StreamStart {
-  readonly first?: NumberedEvent;
+  readonly first?: Pick<Begun, 'task' | 'lastEvent'>;
   readonly after?: EventId | undefined;
 }
 
@@ -233,16 +283,9 @@ function lastEventOf({ headers, query }: InboundRequest): EventId | undefined {
   return eventIdIn(typeof text === 'string' ? text : undefined);
 }
 
-function sent(task: Task, version: A2aVersion): Json {
-  return version === '0.3' ? taskTo03(task) : ({ task } as unknown as Json);
-}
-
-function taskIn(task: Task, version: A2aVersion): Json {
-  return version === '0.3' ? taskTo03(task) : (task as unknown as Json);
-}
-
 function notFound(): Performed {
   return { error: a2aError('TaskNotFound', NO_TASK) };
 }
 
 const NO_TASK = 'Task not found.';
+const START_ANOTHER = 'Send a message without taskId to start another.';

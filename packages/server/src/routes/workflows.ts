@@ -108,7 +108,13 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     const answer = sseAnswer(eventRecords(begun.events(-1)), { clock });
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
-  const result = await begun.result();
+  const result = await Promise.race([begun.result(), begun.parked()]);
+  // It waits for a person, perhaps for days.
+  if (result === undefined) {
+    const running = await workflows.executions.find(begun.row);
+    if (running === undefined) return failure('not_found');
+    return { ...jsonText(running, location), status: 202 };
+  }
   const { replayedFrom } = begun;
   if (replayedFrom === undefined) return jsonText(result, location);
   return jsonText(replayedResult(result, replayedFrom), { ...location, ...REPLAYED });

@@ -80,40 +80,55 @@ describe('a conversation', () => {
     expect(JSON.stringify(peer.asked)).not.toContain('s1');
   });
 
-  test('answers the question of a task that waits for input with the next message, and then starts another task', async () => {
-    const question = {
-      statusUpdate: {
-        taskId: 't1',
-        contextId: 'c1',
-        status: {
-          state: 'TASK_STATE_INPUT_REQUIRED',
-          message: {
-            messageId: 'q',
-            role: 'ROLE_AGENT',
-            parts: [{ text: 'Which?' }, { data: { options: ['a', 'b'] } }],
-          },
-        },
-      },
-    };
+  const asks = (...parts: Json[]) => ({
+    statusUpdate: {
+      taskId: 't1',
+      contextId: 'c1',
+      status: { state: 'TASK_STATE_INPUT_REQUIRED', message: { messageId: 'q', role: 'ROLE_AGENT', parts } },
+    },
+  });
+
+  test('a task that waits for input gets the answer of a person, and the next message starts another task', async () => {
     const { peer, agent } = await withSession({
-      SendStreamingMessage: [{ events: [WORKING, question] }, whole('done')],
+      SendStreamingMessage: [
+        { events: [WORKING, asks({ text: 'Which?' }, { data: { options: ['a', 'b'] } })] },
+        whole('done'),
+      ],
     });
-    const asked = await context.ask(agent, 'go', sessionOf('s1', 'r1'));
-    expect(asked.at(-1)).toEqual({
-      part: 'complete',
-      result: {
-        text: 'Which?',
-        status: 'input_required',
-        question: { text: 'Which?', data: [{ options: ['a', 'b'] }] },
-      },
-    });
-    expect(textIn(await context.ask(agent, 'a', sessionOf('s1', 'r2')))).toBe('done');
-    await context.ask(agent, 'more', sessionOf('s1', 'r3'));
-    expect(messages(peer).map(({ taskId, contextId }) => [taskId, contextId])).toEqual([
-      [undefined, undefined],
-      ['t1', 'c1'],
-      [undefined, 'c1'],
+    context.person = () => ({ action: 'selected', option_id: 'b' });
+    expect(textIn(await context.ask(agent, 'go', sessionOf('s1', 'r1')))).toBe('done');
+    expect(context.questions).toMatchObject([{ kind: 'choice', title: 'Which?', options: [{ id: 'a' }, { id: 'b' }] }]);
+    await context.ask(agent, 'more', sessionOf('s1', 'r2'));
+    expect(messages(peer)).toMatchObject([
+      { messageId: 'r1', parts: [{ text: 'go' }] },
+      { messageId: 'r1-1', parts: [{ text: 'b' }], taskId: 't1', contextId: 'c1' },
+      { messageId: 'r2', contextId: 'c1' },
     ]);
+    expect(messages(peer)[2]).not.toHaveProperty('taskId');
+  });
+
+  test('a task that waited when its request was cut off gets the next message of the session', async () => {
+    const { peer, agent } = await withSession({
+      SendStreamingMessage: [{ events: [WORKING, asks({ text: 'Which?' })] }, whole('done')],
+    });
+    context.person = () => {
+      throw new Error('the server stopped');
+    };
+    await context.ask(agent, 'go', sessionOf('s1', 'r1'));
+    expect(textIn(await context.ask(agent, 'a', sessionOf('s1', 'r2')))).toBe('done');
+    expect(messages(peer)[1]).toMatchObject({ messageId: 'r2', taskId: 't1', contextId: 'c1' });
+  });
+
+  test('a sign-in that is declined ends the request and the task', async () => {
+    const status = { state: 'TASK_STATE_AUTH_REQUIRED', message: { role: 'ROLE_AGENT', parts: [{ text: 'Sign in' }] } };
+    const peer = await peerWith({
+      SendStreamingMessage: [{ events: [WORKING, { statusUpdate: { taskId: 't1', status } }], after: 'hang' }],
+      CancelTask: [{ result: { id: 't1', status: { state: 'TASK_STATE_CANCELED' } } }],
+    });
+    const parts = await context.ask(agentAt(peer), 'go');
+    expect(context.questions).toEqual([{ kind: 'auth', title: 'Sign in' }]);
+    expect(failureIn(parts)).toMatchObject({ code: 'cancelled', message: expect.stringContaining('was declined') });
+    await eventually(() => peer.methods).toContain('CancelTask');
   });
 
   test('that the agent has forgotten is begun again', async () => {

@@ -1,14 +1,15 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { isTerminal, type MessagePart, type TaskState } from '@dragoman/protocols/lf-a2a';
 import { type AgentPart, agentFailed } from '../agent.ts';
-import { inputRequired } from './input-required.ts';
+import { ArtifactText } from './artifact-text.ts';
 import type { PeerArtifact, PeerEvent, PeerIds, PeerMessage, PeerStatus } from './read-event.ts';
-import { ToldText } from './told-text.ts';
 
 /**
  * The events of one foreign task as the parts of one answer.
  *
  *   open ──task, status, artifact or message──▶ open ──an end state──▶ over
+ *     │  ▲──answered──│
+ *     └──INPUT_REQUIRED──▶ waiting
  *
  * The text of artifacts is the answer. The text of status messages is news: some agents say everything there, so when a task ends
  * without text in an artifact, its last message is the answer. An agent may also answer with messages and no task at all.
@@ -17,9 +18,9 @@ export class PeerAnswer {
   taskId: string | undefined;
   contextId: string | undefined;
   readonly #artifacts = new Map<string, HeldArtifact>();
-  /** The text that was given out, over all artifacts. */
-  #told = '';
-  #toldLast: string | undefined;
+  /** The text that the reader has, over all artifacts, and which of them the last of it is from. */
+  #given = '';
+  #lastGiven: string | undefined;
   #state: TaskState | undefined;
   #hasTask = false;
   /** A whole task was shown, so that messages belong to it. */
@@ -27,6 +28,8 @@ export class PeerAnswer {
   /** What the agent said last in a status, and last in the history. */
   #said: PeerMessage | undefined;
   #recalled: PeerMessage | undefined;
+  /** The last question that was answered: a task that is shown as it was before the answer is not asking again. */
+  #answered: PeerMessage | undefined;
   #lastNews = '';
   #length = 0;
 
@@ -44,9 +47,27 @@ export class PeerAnswer {
     return this.#state !== undefined && isTerminal(this.#state);
   }
 
-  /** It goes on when the caller has answered or has signed in elsewhere. */
+  /** It continues with the next message. */
   get isWaiting(): boolean {
-    return this.#state === 'TASK_STATE_INPUT_REQUIRED' || this.#state === 'TASK_STATE_AUTH_REQUIRED';
+    return this.#state === 'TASK_STATE_INPUT_REQUIRED';
+  }
+
+  /** It continues by itself, when somebody has authorized it elsewhere. */
+  get needsSignIn(): boolean {
+    return this.#state === 'TASK_STATE_AUTH_REQUIRED';
+  }
+
+  /** What the agent said last: the question, where it asks one. */
+  get said(): { readonly parts: readonly MessagePart[]; readonly text: string } {
+    const parts = this.#said?.parts ?? [];
+    return { parts, text: textOfParts(parts) };
+  }
+
+  /** The question was answered: the task goes on. */
+  resume(): void {
+    this.#answered = this.#said;
+    this.#said = undefined;
+    this.#state = 'TASK_STATE_WORKING';
   }
 
   /** Messages alone are a whole answer. */
@@ -71,7 +92,7 @@ export class PeerAnswer {
         this.#sawTask = true;
         this.#recalled = event.history.findLast(({ isFromAgent, parts }) => isFromAgent && textOfParts(parts) !== '');
         const parts = event.artifacts.flatMap((artifact) => this.#artifact(artifact, 'remember'));
-        return [...parts, ...this.#status(event.status)];
+        return isSameMessage(event.status.message, this.#answered) ? parts : [...parts, ...this.#status(event.status)];
       }
     }
   }
@@ -86,13 +107,6 @@ export class PeerAnswer {
         return [this.#error('A2A.TASK_REJECTED', 'The remote agent rejected the task.')];
       case 'TASK_STATE_CANCELED':
         return [{ part: 'failure', failure: failure('cancelled', {}, 'The remote agent canceled the task.') }];
-      case 'TASK_STATE_INPUT_REQUIRED':
-      case 'TASK_STATE_AUTH_REQUIRED': {
-        const asked = this.#said?.parts ?? [];
-        const text = this.#chunk(QUESTION, textOfParts(asked), 'replace');
-        const question = { state: this.#state, parts: asked, text: textOfParts(asked) };
-        return [...text, inputRequired(question, this.#result({ withText: true }))];
-      }
       default: {
         const hasText = [...this.#artifacts.values()].some(({ text }) => text.text !== '');
         const message = this.#said ?? this.#recalled;
@@ -138,7 +152,8 @@ export class PeerAnswer {
     };
     const news = JSON.stringify(delta);
     const isNew = news !== this.#lastNews && (text !== '' || data.length > 0);
-    if (!isNew) return [];
+    // A question has a frame of its own.
+    if (!isNew || this.isWaiting || this.needsSignIn) return [];
     this.#lastNews = news;
     return [...thoughts, { part: 'chunk', body: { delta_kind: 'custom', delta } }];
   }
@@ -160,9 +175,9 @@ export class PeerAnswer {
     if (this.#length > MOST_TEXT) return [agentFailed(`The answer is longer than ${MOST_TEXT} characters.`)];
     const fresh = held.text[how](text);
     if (fresh === '') return [];
-    const separator = this.#toldLast === undefined || this.#toldLast === id ? '' : separatorAfter(this.#told);
-    this.#toldLast = id;
-    this.#told += separator + fresh;
+    const separator = this.#lastGiven === undefined || this.#lastGiven === id ? '' : separatorAfter(this.#given);
+    this.#lastGiven = id;
+    this.#given += separator + fresh;
     return [{ part: 'chunk', body: { delta_kind: 'text', delta: separator + fresh } }];
   }
 
@@ -173,17 +188,17 @@ export class PeerAnswer {
     const messages = this.#artifacts.get(MESSAGES);
     const text = parts.map((part) => part.text ?? '').join('');
     const isRepeat = messages !== undefined && messages.text.text !== '' && text.startsWith(messages.text.text);
-    const held = isRepeat ? messages : { text: new ToldText(), others: [] };
+    const held = isRepeat ? messages : { text: new ArtifactText(), others: [] };
     if (isRepeat) {
       this.#artifacts.delete(MESSAGES);
-      if (this.#toldLast === MESSAGES) this.#toldLast = id;
+      if (this.#lastGiven === MESSAGES) this.#lastGiven = id;
     }
     this.#artifacts.set(id, held);
     return held;
   }
 
   /** `null` where the reader has everything: then what was streamed is the result. */
-  #result({ withText = false } = {}): Json {
+  #result(): Json {
     let text = '';
     for (const held of this.#artifacts.values()) {
       if (held.text.text !== '') text += (text === '' ? '' : separatorAfter(text)) + held.text.text;
@@ -191,15 +206,14 @@ export class PeerAnswer {
     const others = [...this.#artifacts.values()].flatMap((held) => held.others);
     const files = others.flatMap(fileOf);
     const data = others.flatMap((part) => (part.data === undefined ? [] : [part.data]));
-    const hasMore = files.length > 0 || data.length > 0 || withText;
     // An artifact that was replaced by another text cannot be taken back: the result has it as it is.
-    if (!hasMore && text === this.#told) return null;
+    if (files.length === 0 && data.length === 0 && text === this.#given) return null;
     return { ...(text !== '' && { text }), ...(files.length > 0 && { files }), ...(data.length > 0 && { data }) };
   }
 
   #error(code: string, message: string): AgentPart {
-    const said = textOfParts(this.#said?.parts ?? []);
-    const data = (this.#said?.parts ?? []).flatMap((part) => (part.data === undefined ? [] : [part.data]));
+    const { text: said, parts } = this.said;
+    const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
     const external = { protocol: 'a2a', type: this.#state ?? '', payload: { taskId: this.taskId ?? null } };
     return {
       part: 'frame',
@@ -223,7 +237,7 @@ export class PeerAnswer {
 }
 
 interface HeldArtifact {
-  readonly text: ToldText;
+  readonly text: ArtifactText;
   /** Parts that are not text. */
   others: MessagePart[];
 }
@@ -233,6 +247,13 @@ type Change = 'append' | 'replace' | 'remember';
 /** The text of a message, without what the agent only thought. */
 export function textOfParts(parts: readonly MessagePart[]): string {
   return parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('\n');
+}
+
+/** By id, where the agent gives one. */
+function isSameMessage(one: PeerMessage | undefined, other: PeerMessage | undefined): boolean {
+  if (one === undefined || other === undefined) return false;
+  if (one.id !== undefined || other.id !== undefined) return one.id === other.id;
+  return JSON.stringify(one.parts) === JSON.stringify(other.parts);
 }
 
 function reasoning(text: string): AgentPart[] {
@@ -260,8 +281,7 @@ function separatorAfter(text: string): string {
   return text.endsWith('\n') ? '' : '\n\n';
 }
 
-/** In the place of an artifact's id: what came as messages, what was said in a status, and what was asked. No id starts so. */
+/** In the place of an artifact's id: what came as messages, and what was said in a status. No id starts so. */
 const MESSAGES = '\0messages';
 const SAID = '\0said';
-const QUESTION = '\0question';
 const MOST_TEXT = 64 * 1024 * 1024;

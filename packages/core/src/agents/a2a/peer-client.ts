@@ -1,5 +1,11 @@
 import { isObject, type Json, type JsonObject, retryAfterMs } from '@dragoman/protocols';
-import { A2A_OPERATIONS, eventTo03, type Message, type MessagePart } from '@dragoman/protocols/lf-a2a';
+import {
+  A2A_OPERATIONS,
+  eventTo03,
+  httpJsonMessageTo03,
+  type Message,
+  type MessagePart,
+} from '@dragoman/protocols/lf-a2a';
 import type { InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
@@ -223,25 +229,14 @@ function sendParams03(request: PeerRequest): JsonObject {
   };
 }
 
-/** HTTP+JSON of 0.3 is its protocol buffers as JSON: other than its JSON-RPC, and than 1.0. */
-function restParams03(request: PeerRequest): JsonObject {
+/** HTTP+JSON of 0.3 is written in another way than its JSON-RPC. */
+function httpJsonParams03(request: PeerRequest): JsonObject {
   const { message, configuration, ...rest } = sendParams(request);
-  const { parts: _, ...about } = message as JsonObject;
   return {
     ...rest,
-    message: { ...about, content: request.parts.map(restPart03) },
+    message: httpJsonMessageTo03(message as Message),
     configuration: { ...(configuration as JsonObject), blocking: true },
   };
-}
-
-function restPart03({ text, raw, url, data, filename, mediaType }: MessagePart): JsonObject {
-  if (text !== undefined) return { text };
-  if (data !== undefined) return { data: { data: isObject(data) ? data : { value: data } } };
-  const about = {
-    ...(mediaType !== undefined && { mimeType: mediaType }),
-    ...(filename !== undefined && { name: filename }),
-  };
-  return { file: url === undefined ? { fileWithBytes: raw ?? '', ...about } : { fileWithUri: url, ...about } };
 }
 
 /** With every type of JSON as one; `undefined` where it is none of ours. */
@@ -253,7 +248,7 @@ function mediaTypeOf(answer: InboundAnswer): string | undefined {
   return type?.endsWith('+json') === true ? 'application/json' : type;
 }
 
-const SEND_PARAMS_03 = { JSONRPC: sendParams03, 'HTTP+JSON': restParams03 };
+const SEND_PARAMS_03 = { JSONRPC: sendParams03, 'HTTP+JSON': httpJsonParams03 };
 const ACCEPT = 'application/json, text/event-stream, application/a2a+json';
 const REDIRECT = 'it answered with a redirect, which is not followed';
 const NOT_AN_EVENT = 'it answered with something other than a task, a message or an update of a task';

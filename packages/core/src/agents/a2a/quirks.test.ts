@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Json, JsonObject } from '@dragoman/protocols';
+import { type GivenAnswer, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { cardAt, type ScriptedAnswer, ScriptedPeer } from '../../../test-support/scripted-peer.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
@@ -14,12 +14,17 @@ interface Quirk {
   readonly why: string;
   readonly card?: JsonObject;
   readonly answers: Readonly<Record<string, readonly ScriptedAnswer[]>>;
+  /** What a person answers to the questions of the agent. */
+  readonly person?: readonly GivenAnswer[];
   readonly expect: {
     readonly text: string;
     readonly result?: Json;
     readonly error?: Json;
     readonly news?: readonly string[];
     readonly asked?: readonly string[];
+    readonly questions?: readonly JsonObject[];
+    /** The messages that were sent. */
+    readonly sent?: readonly JsonObject[];
   };
 }
 
@@ -39,13 +44,20 @@ test.each(quirks)('%s is read as its own SDK means it', async (_, quirk) => {
     { url, isCard: false },
     { ...context, gate: context.gate, clock: systemClock },
   );
+  const person = [...(quirk.person ?? [])];
+  context.person = () => person.shift() ?? { action: 'decline' };
   const parts = await context.ask(agent, 'hello');
-  const { text, result, error, news, asked } = quirk.expect;
+  const { text, result, error, news, asked, questions, sent } = quirk.expect;
   expect(textIn(parts)).toBe(text);
   const last = parts.at(-1);
   if (error === undefined) expect(last).toEqual({ part: 'complete', result: result ?? null });
   else expect(last?.part === 'frame' ? last.frame.body : last).toMatchObject(error as object);
   if (news !== undefined) expect(newsIn(parts)).toEqual(news);
+  expect(context.questions).toMatchObject(questions ?? []);
+  if (sent !== undefined) {
+    const messages = peer.asked.flatMap(({ body }) => (isObject(body['params']) ? [body['params']['message']] : []));
+    expect(messages).toMatchObject(sent);
+  }
   if (asked !== undefined) expect(peer.methods.filter((method) => method !== 'card')).toEqual(asked);
 });
 

@@ -8,6 +8,7 @@ export interface PeerIds {
 }
 
 export interface PeerMessage extends PeerIds {
+  readonly id: string | undefined;
   readonly isFromAgent: boolean;
   readonly parts: readonly MessagePart[];
 }
@@ -110,7 +111,8 @@ function readStatus(json: Json | undefined): PeerStatus {
 function readMessage(json: JsonObject): PeerMessage {
   const { role } = json;
   const isFromUser = typeof role === 'string' && /user$/i.test(role);
-  return { ...idsIn(json), isFromAgent: !isFromUser, parts: readParts(json) };
+  const id = textIn(json, 'messageId', 'message_id');
+  return { id, ...idsIn(json), isFromAgent: !isFromUser, parts: readParts(json) };
 }
 
 /** `TASK_STATE_INPUT_REQUIRED`, `input-required`, `TASK_STATE_CANCELLED`: all in use. */

@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type E2AEnvelope, type E2AResponse, newEnvelope } from '@dragoman/protocols';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { isAlive } from '../../../test-support/is-alive.ts';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
@@ -11,13 +11,17 @@ import { systemClock } from '../../../test-support/system-clock.ts';
 import { TestIds } from '../../../test-support/test-ids.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
 import { Engine } from '../../engine/engine.ts';
+import { LimitedLog } from '../../ports/limited-log.ts';
 import type { Store } from '../../store/store.ts';
 import { eventually } from '../call.contract.ts';
 import { AcpAgent, type AcpAgentOptions } from './acp-agent.ts';
+import { acpChild } from './acp-child.ts';
 
 const program = fileURLToPath(new URL('../fixtures/acp-program.mjs', import.meta.url));
 const log = new SilentLog();
 const ADA: Principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS };
+
+type CoderOptions = Partial<AcpAgentOptions> & { readonly store?: Store; readonly command?: string };
 
 /** A server whose one agent is the fake program. */
 class Coder {
@@ -27,15 +31,25 @@ class Coder {
   readonly #ids = new TestIds();
   #requests = 0;
 
-  constructor(mode = '', { store = memoryStore(), ...options }: Partial<AcpAgentOptions> & { store?: Store } = {}) {
+  constructor(mode = '', { store = memoryStore(), command = process.execPath, ...options }: CoderOptions = {}) {
     this.store = store;
     this.engine = new Engine({ store, clock: systemClock, ids: this.#ids, log, defaultAgent: 'coder' });
     this.engine.addAgent(
       new AcpAgent({
         id: 'coder',
-        command: process.execPath,
-        args: [program, mode],
-        env: async () => ({}),
+        open: acpChild({
+          ...{
+            id: 'coder',
+            command,
+            args: [program, mode],
+            env: async () => ({}),
+            cwd: options.cwd,
+            clock: systemClock,
+          },
+          childrenFolder: join(this.folder, 'children'),
+          log: new LimitedLog({ log, clock: systemClock }),
+        }),
+        offer: { files: false, terminals: false },
         permissions: {},
         workspaces: [],
         startTimeoutMs: 10_000,
@@ -146,8 +160,98 @@ test('a form is asked of a person', async () => {
   expect(textOf(await over)).toBe('{"action":"accept","content":{"name":"Ada"}}');
 });
 
-test('files and terminals are not offered, and refused', async () => {
-  expect(await new Coder().text('file')).toBe('-32601 -32601');
+describe('what is offered of this machine', () => {
+  /** A folder with a file, and links out of it. */
+  function workFolder(): string {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'dragoman-work-')));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    mkdirSync(join(folder, 'in'));
+    writeFileSync(join(folder, 'in', 'a.txt'), 'one\ntwo\nthree\n');
+    writeFileSync(join(folder, 'secret.txt'), 'not yours');
+    symlinkSync('../secret.txt', join(folder, 'in', 'link.txt'));
+    symlinkSync('..', join(folder, 'in', 'up'));
+    symlinkSync('../missing.txt', join(folder, 'in', 'dangling.txt'));
+    return join(folder, 'in');
+  }
+  const ask = async (coder: Coder, method: string, params: object) =>
+    JSON.parse(await coder.text(`call ${JSON.stringify({ method, params })}`, { session_id: 's' }));
+  const offering = (cwd: string) => new Coder('', { cwd, offer: { files: true, terminals: true } });
+
+  test('text files below the folder of the session are read and written', async () => {
+    const cwd = workFolder();
+    const coder = offering(cwd);
+    const path = join(cwd, 'a.txt');
+    expect(await ask(coder, 'fs/read_text_file', { path })).toEqual({ result: { content: 'one\ntwo\nthree\n' } });
+    const some = await ask(coder, 'fs/read_text_file', { path, line: 2, limit: 1 });
+    expect(some).toEqual({ result: { content: 'two\n' } });
+    expect(await ask(coder, 'fs/write_text_file', { path, content: 'x' })).toEqual({ result: {} });
+    expect(await ask(coder, 'fs/write_text_file', { path: join(cwd, 'b.txt'), content: 'new' })).toEqual({
+      result: {},
+    });
+    expect([readFileSync(path, 'utf8'), readFileSync(join(cwd, 'b.txt'), 'utf8')]).toEqual(['x', 'new']);
+  });
+
+  test.each(['../secret.txt', 'link.txt', 'up/secret.txt', 'dangling.txt', '/etc/passwd', '.'])(
+    'the file %s is refused, and nothing is written',
+    async (name) => {
+      const cwd = workFolder();
+      const coder = offering(cwd);
+      const path = name.startsWith('/') ? name : `${cwd}/${name}`;
+      const read = await ask(coder, 'fs/read_text_file', { path });
+      expect(read.error?.code, JSON.stringify(read)).toBeLessThan(0);
+      const written = await ask(coder, 'fs/write_text_file', { path, content: 'mine' });
+      expect(written.error?.code, JSON.stringify(written)).toBeLessThan(0);
+      expect(readFileSync(join(cwd, '..', 'secret.txt'), 'utf8')).toBe('not yours');
+    },
+  );
+
+  test('commands run in the folder of the session, and end with the turn', async () => {
+    const cwd = workFolder();
+    const coder = offering(cwd);
+    const told = JSON.parse(await coder.text('terminal', { session_id: 's' }));
+    expect(told).toMatchObject({
+      output: { output: `${cwd} A`, truncated: false, exitStatus: { exitCode: 3, signal: null } },
+      cut: { output: 'xxxx', truncated: true },
+      exit: { exitCode: 3, signal: null },
+      outside: -32602,
+      released: -32002,
+    });
+    await eventually(() => isAlive(told.pid)).toBe(false);
+  });
+
+  test('nothing, and everything that is asked for is refused', async () => {
+    expect(await new Coder().text('file')).toBe('-32601 -32601');
+    const onlyFiles = new Coder('', { offer: { files: true, terminals: false } });
+    expect(await ask(onlyFiles, 'terminal/create', { command: 'id' })).toMatchObject({ error: { code: -32601 } });
+  });
+});
+
+test('a mode is set before the prompt; one that the program does not have is refused', async () => {
+  const coder = new Coder('modes');
+  const inMode = (mode: string) => coder.ask('mode', { session_id: 's', params: { content: 'mode', mode } }).over;
+  expect(textOf(await inMode('plan'))).toBe('plan');
+  expect(textOf(await inMode('code'))).toBe('code');
+  expect((await inMode('fly')).at(-1)?.body).toMatchObject({
+    code: 'E2A.INVALID_MESSAGE',
+    message: 'params.mode must be one of plan, code; got "fly"',
+  });
+});
+
+test("a method of the program's own is called by ext, and no other", async () => {
+  const coder = new Coder();
+  const ext = async (name: string) =>
+    (await coder.ask('', { method: 'ext', ext_method: name, params: { a: 1 } }).over).at(-1)?.body;
+  expect(await ext('_status')).toMatchObject({ result: { a: 1, status: 'fine' } });
+  expect(await ext('session/list')).toMatchObject({ code: 'E2A.UNKNOWN_METHOD' });
+  expect(await ext('_unknown')).toMatchObject({ code: 'E2A.AGENT_ERROR' });
+});
+
+test('a program that closes its output and stays is ended', async () => {
+  const coder = new Coder();
+  const pid = Number((await coder.text('where')).split(' ').at(-1));
+  const frames = await coder.ask('silent').over;
+  expect(frames.at(-1)?.body).toMatchObject({ code: 'E2A.AGENT_ERROR' });
+  expect(isAlive(pid)).toBe(false);
 });
 
 test('the prompts of a session run one after the other, those of others at once', async () => {

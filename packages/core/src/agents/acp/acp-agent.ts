@@ -1,22 +1,22 @@
 import { hash } from 'node:crypto';
-import { mkdirSync, realpathSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import type { Readable } from 'node:stream';
-import { type E2AEnvelope, failure, type JsonObject, LineSplitter } from '@dragoman/protocols';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type E2AEnvelope, failure, isObject, type JsonObject, show } from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
 import { unlessAborted } from '../../ending/until-aborted.ts';
 import { LimitedLog } from '../../ports/limited-log.ts';
 import type { Clock, Log } from '../../ports/ports.ts';
-import { startChild } from '../../processes/child-process.ts';
 import { Refused } from '../../refusals/refused.ts';
 import type { SessionStore } from '../../store/store.ts';
 import { Backoff } from '../../time/backoff.ts';
-import type { ReadVariables } from '../../vault/references.ts';
 import { type Agent, type AgentPart, agentFailed } from '../agent.ts';
-import { AcpLineLost, AcpProgramError } from './acp-line.ts';
+import { AcpProgramError } from './acp-line.ts';
 import { AcpProgram } from './acp-program.ts';
 import { acpPromptOf } from './acp-prompt.ts';
+import { AcpLineLost, type OpenAcpTransport } from './acp-transport.ts';
 import { AcpTurn, type PermissionPolicy } from './acp-turn.ts';
+import { insideFolder } from './inside-folder.ts';
+import { type ClientOffer, LocalClient } from './local-client.ts';
 
 /**
  * An agent that is an ACP program, such as those that editors use. One process serves all callers; it is started by the first request
@@ -30,7 +30,7 @@ export class AcpAgent implements Agent {
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
   /** The program's session ids, by caller and session; of the program that runs. */
-  readonly #sessions = new Map<string, string>();
+  readonly #sessions = new Map<string, ProgramSession>();
   /** The last prompt of each session that is under way or waits. */
   readonly #queues = new Map<string, Promise<void>>();
   #current: Promise<AcpProgram> | undefined;
@@ -64,7 +64,7 @@ export class AcpAgent implements Agent {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped.abort();
     const program = await this.#current?.catch(() => undefined);
-    await program?.child.end();
+    await program?.transport.end();
   }
 
   /** Waits until the prompts before it have ended. */
@@ -101,29 +101,20 @@ export class AcpAgent implements Agent {
   }
 
   async #start(): Promise<AcpProgram> {
-    const { id, command, args, env, cwd, clock, childrenFolder: folder, version, authMethod } = this.#options;
+    const { id, open, clock, version, authMethod, offer, startTimeoutMs: patienceMs } = this.#options;
     try {
-      const child = await startChild({ agentId: id, command, args, env: await env(), clock, folder, cwd });
-      void this.#readErrors(child.stderr);
-      const opened = AcpProgram.open({
-        child,
-        log: this.#log,
-        clock,
-        version,
-        authMethod,
-        patienceMs: this.#options.startTimeoutMs,
-      });
-      void child.exited.then(({ code, signal }) => {
+      const transport = await open();
+      const opened = AcpProgram.open({ transport, log: this.#log, clock, version, authMethod, patienceMs, offer });
+      void transport.lost.then((reason) => {
         this.#current = undefined;
         this.#sessions.clear();
-        const how = signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`;
         void opened.then(
-          ({ line }) => line.lose(`The agent's program ${how} before it had answered.`),
+          ({ line }) => line.lose(reason),
           () => {},
         );
       });
       const program = await opened.catch(async (error: unknown) => {
-        await child.end({ patienceMs: 0 });
+        await transport.end({ patienceMs: 0 });
         throw error;
       });
       this.#backoff.reset();
@@ -133,7 +124,7 @@ export class AcpAgent implements Agent {
       const delay = this.#backoff.next();
       this.#startsAt = this.#options.clock.elapsed() + delay;
       const reason = error instanceof Error ? error.message : String(error);
-      this.#options.log.warn({ agent: id, error: reason, delay_ms: delay }, "the agent's program could not be started");
+      this.#options.log.warn({ agent: id, error: reason, delay_ms: delay }, 'the agent could not be started');
       if (error instanceof AcpLineLost || error instanceof AcpProgramError) throw error;
       throw new AcpLineLost("The agent's program could not be started.");
     }
@@ -146,13 +137,15 @@ export class AcpAgent implements Agent {
     call: Call,
   ): AsyncGenerator<AgentPart, void, undefined> {
     const { line } = program;
-    const turn = new AcpTurn(call, this.#options.permissions);
-    const { id: sessionId, isForgotten } = await unlessAborted(
-      this.#session(program, name, envelope, call),
-      call.signal,
-    );
+    const { session, isForgotten } = await unlessAborted(this.#session(program, name, envelope, call), call.signal);
     if (isForgotten) yield FORGOTTEN;
+    const { id: sessionId, cwd: folder } = session;
+    if (envelope.method === 'ext') return yield await this.#extension(program, sessionId, envelope);
+    const { id: agentId, offer, permissions, childrenFolder, clock } = this.#options;
+    const client = new LocalClient(offer, { agentId, folder, childrenFolder, clock });
+    const turn = new AcpTurn(call, permissions, client);
     await program.begin(sessionId, turn);
+    await this.#setMode(program, session, envelope.params['mode']);
     const answered = line.request('session/prompt', {
       sessionId,
       prompt: acpPromptOf(envelope, program.promptCapabilities),
@@ -173,15 +166,46 @@ export class AcpAgent implements Agent {
       turn.end();
       if (!isAnswered) await this.#cancel(program, sessionId, over);
       program.turns.delete(sessionId);
-      if (envelope.session_id === null) {
-        this.#sessions.delete(name);
-        if (program.can('close') && !line.isLost) line.request('session/close', { sessionId }).catch(() => {});
-      }
+      await client.end();
+      if (envelope.session_id === null) this.#leave(program, name, sessionId);
     }
   }
 
+  /** A session of one request ends with it. */
+  #leave(program: AcpProgram, name: string, sessionId: string): void {
+    const { line, transport } = program;
+    this.#sessions.delete(name);
+    const closed = program.can('close') && !line.isLost ? line.request('session/close', { sessionId }) : undefined;
+    void Promise.resolve(closed)
+      .catch(() => {})
+      .then(() => transport.forget?.(sessionId));
+  }
+
+  /** A method of the program's own. */
+  async #extension({ line }: AcpProgram, sessionId: string, envelope: E2AEnvelope): Promise<AgentPart> {
+    const { ext_method: method, params } = envelope;
+    if (method === null || !method.startsWith('_')) {
+      const suggestions = ['set ext_method to the name of one, such as "_example.com/status"'];
+      const message = `ext_method must start with "_" for this agent; got ${show(method)}.`;
+      return { part: 'failure', failure: failure('unknown_method', { suggestions }, message) };
+    }
+    return { part: 'complete', result: await line.request(method, { sessionId, ...params }) };
+  }
+
+  /** `params.mode`, in a program that has modes. */
+  async #setMode({ line }: AcpProgram, session: ProgramSession, mode: unknown): Promise<void> {
+    if (typeof mode !== 'string' || session.modes === undefined || session.mode === mode) return;
+    if (!session.modes.includes(mode)) {
+      const message = `params.mode must be one of ${session.modes.join(', ')}; got ${show(mode)}`;
+      const issues = [{ pointer: '/params/mode', code: 'enum', message }];
+      throw new Refused(failure('invalid_message', { issues }, message));
+    }
+    await line.request('session/set_mode', { sessionId: session.id, modeId: mode });
+    session.mode = mode;
+  }
+
   /** Stops a prompt. A program that goes on with it regardless is ended, if it does nothing else. */
-  async #cancel({ line, turns, child }: AcpProgram, sessionId: string, over: Promise<void>): Promise<void> {
+  async #cancel({ line, turns, transport }: AcpProgram, sessionId: string, over: Promise<void>): Promise<void> {
     if (line.isLost) return;
     line.notify('session/cancel', { sessionId });
     const late = new AbortController();
@@ -193,7 +217,7 @@ export class AcpAgent implements Agent {
       ),
     ]);
     late.abort();
-    if (isLate && turns.size <= 1) await child.end({ patienceMs: 0 });
+    if (isLate && turns.size <= 1) await transport.end({ patienceMs: 0 });
   }
 
   /** The program's session for a caller's: as it runs, as it was before a restart, or a new one. */
@@ -202,44 +226,50 @@ export class AcpAgent implements Agent {
     name: string,
     envelope: E2AEnvelope,
     { principal }: Call,
-  ): Promise<{ readonly id: string; readonly isForgotten: boolean }> {
+  ): Promise<{ readonly session: ProgramSession; readonly isForgotten: boolean }> {
     const known = this.#sessions.get(name);
-    if (known !== undefined) return { id: known, isForgotten: false };
+    if (known !== undefined) return { session: known, isForgotten: false };
     const { session_id: sessionId } = envelope;
     const cwd = this.#cwdFor(envelope, name);
     const earlier = sessionId === null ? undefined : await this.#recorded(principal.id, sessionId);
-    if (earlier !== undefined && (await this.#reopened(program, earlier, cwd))) {
-      this.#sessions.set(name, earlier);
-      return { id: earlier, isForgotten: false };
+    const reopened = earlier === undefined ? undefined : await this.#reopened(program, earlier, cwd);
+    if (earlier !== undefined && reopened !== undefined) {
+      return { session: this.#opened(name, earlier, cwd, reopened), isForgotten: false };
     }
-    const { sessionId: made } = await program.line
-      .request('session/new', { cwd, mcpServers: [] })
-      .catch((error: unknown) => {
-        throw error instanceof AcpProgramError && error.code === -32000 ? this.#needsSignIn(program) : error;
-      });
+    const answer = await program.line.request('session/new', { cwd, mcpServers: [] }).catch((error: unknown) => {
+      throw error instanceof AcpProgramError && error.code === -32000 ? this.#needsSignIn(program) : error;
+    });
+    const { sessionId: made } = answer;
     if (typeof made !== 'string' || made === '')
       throw new AcpProgramError(-32603, 'session/new gave no sessionId', null);
-    this.#sessions.set(name, made);
+    const session = this.#opened(name, made, cwd, answer);
     if (sessionId !== null) {
       await this.#options.sessions?.setRemote({ owner: principal.id, agentId: this.id, sessionId }, made);
     }
-    return { id: made, isForgotten: earlier !== undefined };
+    return { session, isForgotten: earlier !== undefined };
+  }
+
+  #opened(name: string, id: string, cwd: string, { modes }: JsonObject): ProgramSession {
+    const { availableModes, currentModeId } = isObject(modes) ? modes : ({} as JsonObject);
+    const offered = Array.isArray(availableModes) ? availableModes.filter(isObject) : undefined;
+    const session = { id, cwd, modes: offered?.map((mode) => String(mode['id'])), mode: currentModeId };
+    this.#sessions.set(name, session);
+    return session;
   }
 
   async #recorded(owner: string, sessionId: string): Promise<string | undefined> {
     return (await this.#options.sessions?.remote({ owner, agentId: this.id, sessionId })) ?? undefined;
   }
 
-  async #reopened(program: AcpProgram, sessionId: string, cwd: string): Promise<boolean> {
+  async #reopened(program: AcpProgram, sessionId: string, cwd: string): Promise<JsonObject | undefined> {
     const method = program.can('resume') ? 'session/resume' : program.can('load') ? 'session/load' : undefined;
-    if (method === undefined) return false;
+    if (method === undefined) return undefined;
     try {
       // What it replays reaches nobody: no turn of the session has begun.
-      await program.line.request(method, { sessionId, cwd, mcpServers: [] });
-      return true;
+      return await program.line.request(method, { sessionId, cwd, mcpServers: [] });
     } catch (error) {
       if (error instanceof AcpLineLost) throw error;
-      return false;
+      return undefined;
     }
   }
 
@@ -251,36 +281,21 @@ export class AcpAgent implements Agent {
   /** The folder of the caller's client where that is allowed, the configured one, or one for the session alone. */
   #cwdFor({ channel_context: { cwd: wanted } }: E2AEnvelope, name: string): string {
     const { workspaces, cwd, folder } = this.#options;
-    const allowed = typeof wanted === 'string' ? insideOf(wanted, workspaces) : undefined;
+    const allowed = typeof wanted === 'string' ? insideFolder(wanted, workspaces) : undefined;
     if (allowed !== undefined) return allowed;
     if (cwd !== undefined) return cwd;
     const own = join(folder, 'acp', this.id, hash('sha256', name, 'hex').slice(0, 32));
     mkdirSync(own, { recursive: true, mode: 0o700 });
     return own;
   }
-
-  async #readErrors(stderr: Readable): Promise<void> {
-    const splitter = new LineSplitter({ maxLineBytes: 64 * 1024 });
-    try {
-      for await (const chunk of stderr) {
-        for (const text of splitter.push(chunk as Uint8Array)) {
-          const line = text.ok ? Buffer.from(text.value.subarray(0, 2000)).toString() : '(a very long line)';
-          this.#log.write('info', { stderr: line }, 'the agent says');
-        }
-      }
-    } catch {
-      // The program has ended.
-    }
-    this.#log.flush();
-  }
 }
 
 export interface AcpAgentOptions {
   readonly id: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: ReadVariables;
+  readonly open: OpenAcpTransport;
+  /** Where the program works, if it is always the same folder. */
   readonly cwd?: string | undefined;
+  readonly offer: ClientOffer;
   readonly authMethod?: string | undefined;
   readonly permissions: Readonly<Record<string, PermissionPolicy>>;
   /** Folders that a caller may choose to work in. */
@@ -294,19 +309,13 @@ export interface AcpAgentOptions {
   readonly log: Log;
 }
 
-/** The real path of a folder, if it is one of these or below one. */
-function insideOf(path: string, workspaces: readonly string[]): string | undefined {
-  try {
-    const real = realpathSync(path);
-    const isInside = workspaces.some((workspace) => {
-      const way = relative(realpathSync(workspace), real);
-      return way === '' || (!way.startsWith('..') && !way.startsWith('/'));
-    });
-    return isInside ? real : undefined;
-  } catch {
-    // There is no such folder.
-    return undefined;
-  }
+/** A session of the program. */
+interface ProgramSession {
+  readonly id: string;
+  readonly cwd: string;
+  /** The modes it has, and the one it is in. */
+  readonly modes: readonly string[] | undefined;
+  mode: unknown;
 }
 
 /** How a prompt ended. */

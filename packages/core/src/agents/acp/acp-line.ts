@@ -1,16 +1,6 @@
-import {
-  decodeJsonRpc,
-  isObject,
-  type Json,
-  type JsonObject,
-  LineSplitter,
-  ndjsonLine,
-  parseJsonBytes,
-} from '@dragoman/protocols';
+import { decodeJsonRpc, isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { LimitedLog } from '../../ports/limited-log.ts';
-import type { Child } from '../../processes/child-process.ts';
-import { killGroup } from '../../processes/orphans.ts';
-import { MAX_FRAME_BYTES, READ_PAST_LIMIT } from '../agent-frame.ts';
+import { AcpLineLost, type AcpTransport } from './acp-transport.ts';
 
 /** An error that the program answered a request with. */
 export class AcpProgramError extends Error {
@@ -25,13 +15,8 @@ export class AcpProgramError extends Error {
   }
 }
 
-/** The program has ended, or can answer nothing more. */
-export class AcpLineLost extends Error {
-  override readonly name = 'AcpLineLost';
-}
-
 export interface AcpLineOptions {
-  readonly child: Child;
+  readonly transport: AcpTransport;
   readonly log: LimitedLog;
   /** Answers a request of the program; what it throws is an error to it. */
   readonly onRequest: (method: string, params: JsonObject) => Promise<JsonObject>;
@@ -39,7 +24,7 @@ export interface AcpLineOptions {
   readonly onNotification: (method: string, params: JsonObject) => Promise<void> | void;
 }
 
-/** JSON-RPC with an ACP program, one message a line. */
+/** JSON-RPC with an ACP agent. */
 export class AcpLine {
   readonly #options: AcpLineOptions;
   readonly #waiting = new Map<number, { resolve(result: JsonObject): void; reject(error: Error): void }>();
@@ -76,32 +61,20 @@ export class AcpLine {
   }
 
   #write(message: JsonObject): void {
-    const { stdin, pid } = this.#options.child;
-    if (stdin.writableLength > MOST_UNSENT) {
-      killGroup(pid);
-      this.lose("The agent's program does not read what it is sent.");
-      return;
+    try {
+      this.#options.transport.send(message);
+    } catch (error) {
+      this.lose(error instanceof Error ? error.message : String(error));
     }
-    stdin.write(ndjsonLine(message));
   }
 
   async #read(): Promise<void> {
-    const { child, log } = this.#options;
-    const splitter = new LineSplitter({ maxLineBytes: MAX_FRAME_BYTES });
-    try {
-      for await (const chunk of child.stdout) {
-        for (const line of splitter.push(chunk as Uint8Array)) {
-          const json = line.ok ? parseJsonBytes(line.value) : line;
-          if (json.ok) await this.#receive(json.value);
-          else log.write('warn', { error: json.issues[0]?.message }, 'the agent wrote a line that is not a message');
-        }
-        // A line without end is no message, and what sends it is past helping.
-        if (splitter.bytesSinceNewline > MAX_FRAME_BYTES * READ_PAST_LIMIT) killGroup(child.pid);
-      }
-    } catch {
-      // The pipe broke, which means that the program has ended or is about to.
+    const { transport, log } = this.#options;
+    for await (const json of transport.messages) {
+      if (json.ok) await this.#receive(json.value);
+      else log.write('warn', { error: json.issues[0]?.message }, 'the agent sent something that is not a message');
     }
-    this.lose("The agent's program closed its output before it had answered.");
+    this.lose(await transport.lost);
   }
 
   async #receive(json: Json): Promise<void> {
@@ -143,5 +116,3 @@ export class AcpLine {
 function paramsOf({ params }: { readonly params?: unknown }): JsonObject {
   return isObject(params) ? params : {};
 }
-
-const MOST_UNSENT = 16 * 1024 * 1024;

@@ -1,15 +1,16 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import type { LimitedLog } from '../../ports/limited-log.ts';
 import type { Clock } from '../../ports/ports.ts';
-import type { Child } from '../../processes/child-process.ts';
 import { AcpLine, AcpProgramError } from './acp-line.ts';
 import type { PromptCapabilities } from './acp-prompt.ts';
+import type { AcpTransport } from './acp-transport.ts';
 import type { AcpTurn } from './acp-turn.ts';
+import type { ClientOffer } from './local-client.ts';
 
-/** An ACP program that runs and has been introduced to. */
+/** An ACP agent that is connected and initialized. */
 export class AcpProgram {
   readonly line: AcpLine;
-  readonly child: Child;
+  readonly transport: AcpTransport;
   /** The turns under way, by the program's own session id. */
   readonly turns = new Map<string, AcpTurn>();
   /** What was said of a session before the program had answered that it exists. */
@@ -17,10 +18,10 @@ export class AcpProgram {
   #capabilities: JsonObject = {};
   #authMethods: readonly string[] = [];
 
-  private constructor(child: Child, log: LimitedLog) {
-    this.child = child;
+  private constructor(transport: AcpTransport, log: LimitedLog) {
+    this.transport = transport;
     this.line = new AcpLine({
-      child,
+      transport,
       log,
       onNotification: (method, params) => (method === 'session/update' ? this.#updated(params) : undefined),
       onRequest: async (method, params) => {
@@ -32,9 +33,17 @@ export class AcpProgram {
     });
   }
 
-  /** Introduces itself to a program that was started. Rejects when it does not answer in time. */
-  static async open({ child, log, clock, version, authMethod, patienceMs }: OpenProgram): Promise<AcpProgram> {
-    const program = new AcpProgram(child, log);
+  /** Initializes an agent that was connected to. Rejects when it does not answer in time. */
+  static async open({
+    transport,
+    log,
+    clock,
+    version,
+    authMethod,
+    patienceMs,
+    offer,
+  }: OpenProgram): Promise<AcpProgram> {
+    const program = new AcpProgram(transport, log);
     const late = clock.after(patienceMs, () =>
       program.line.lose(`The agent's program did not answer initialize within ${patienceMs / 1000} s.`),
     );
@@ -43,8 +52,8 @@ export class AcpProgram {
         protocolVersion: 1,
         clientInfo: { name: 'dragoman', title: 'Dragoman', version },
         clientCapabilities: {
-          fs: { readTextFile: false, writeTextFile: false },
-          terminal: false,
+          fs: { readTextFile: offer.files, writeTextFile: offer.files },
+          terminal: offer.terminals,
           elicitation: { form: {}, url: {} },
         },
       });
@@ -95,7 +104,8 @@ export class AcpProgram {
 }
 
 interface OpenProgram {
-  readonly child: Child;
+  readonly transport: AcpTransport;
+  readonly offer: ClientOffer;
   readonly log: LimitedLog;
   readonly clock: Clock;
   readonly version: string;

@@ -10,6 +10,7 @@ import type { Call } from '../../call/call.ts';
 import type { AgentPart } from '../agent.ts';
 import { AcpProgramError } from './acp-line.ts';
 import { AcpParts } from './acp-parts.ts';
+import type { LocalClient } from './local-client.ts';
 
 /** What is done when the agent asks for permission for a tool of a kind. */
 export type PermissionPolicy = 'allow' | 'ask' | 'deny';
@@ -18,6 +19,7 @@ export type PermissionPolicy = 'allow' | 'ask' | 'deny';
 export class AcpTurn {
   readonly #call: Call;
   readonly #policies: Readonly<Record<string, PermissionPolicy>>;
+  readonly #client: LocalClient;
   readonly #parts = new AcpParts();
   /** Parts, and in between whoever waits until those before it have been read. */
   #queue: (AgentPart | (() => void))[] = [];
@@ -25,9 +27,10 @@ export class AcpTurn {
   #drained: (() => void) | undefined;
   #isOver = false;
 
-  constructor(call: Call, policies: Readonly<Record<string, PermissionPolicy>>) {
+  constructor(call: Call, policies: Readonly<Record<string, PermissionPolicy>>, client: LocalClient) {
     this.#call = call;
     this.#policies = policies;
+    this.#client = client;
   }
 
   get text(): string {
@@ -78,8 +81,10 @@ export class AcpTurn {
     }
   }
 
-  /** Answers a request of the program for permission or for input. */
+  /** Answers a request of the program: for files and terminals, for permission or for input. */
   async answer(method: string, params: JsonObject): Promise<JsonObject> {
+    const own = this.#isOver ? undefined : this.#client.answer(method, params);
+    if (own !== undefined) return own;
     const question = questionFromAcpRequest(method, params);
     if (question === undefined) throw new AcpProgramError(-32601, `Method not found: ${method}`, null);
     const { toolCall } = params;

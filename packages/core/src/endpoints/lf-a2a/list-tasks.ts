@@ -1,7 +1,21 @@
 import { failure } from '@dragoman/protocols';
-import { type ListTasksRequest, STATE_AT_END, type Task, type TaskState } from '@dragoman/protocols/lf-a2a';
+import {
+  type ListTasksRequest,
+  STATE_AT_END,
+  type Task,
+  type TaskState,
+  waitingState,
+} from '@dragoman/protocols/lf-a2a';
+import type { OpenQuestions } from '../../questions/open-questions.ts';
 import { Refused } from '../../refusals/refused.ts';
-import type { RequestPlace, RequestProgress, RequestQuery } from '../../store/store.ts';
+import type {
+  RequestKey,
+  RequestList,
+  RequestPlace,
+  RequestProgress,
+  RequestQuery,
+  RequestStore,
+} from '../../store/store.ts';
 
 /** A page of tasks (specification §3.1.4). */
 export interface TaskPage {
@@ -26,6 +40,28 @@ export function requestQueryOf(request: ListTasksRequest, { owner, agentId }: Ta
   };
 }
 
+/**
+ * One more request than a page shows, which tells whether there is another page. The store does not know which requests wait for
+ * an answer; those run now, so they are few.
+ */
+export async function listedRequests(
+  query: RequestQuery,
+  status: TaskState | undefined,
+  { requests, questions }: { requests: Pick<RequestStore, 'list'>; questions: Pick<OpenQuestions, 'of'> },
+): Promise<RequestList> {
+  if (status === undefined || !PROGRESS[status].includes('answering')) {
+    return requests.list({ ...query, limit: query.limit + 1 });
+  }
+  const stateOf = (key: RequestKey) => {
+    const [asked] = questions.of(key);
+    return asked === undefined ? 'TASK_STATE_WORKING' : waitingState(asked.question);
+  };
+  const all = await requests.list({ ...query, after: undefined, limit: MOST_ANSWERING });
+  const later = query.after === undefined ? all : await requests.list({ ...query, limit: MOST_ANSWERING });
+  const rows = later.rows.filter((row) => stateOf(row) === status).slice(0, query.limit + 1);
+  return { rows, total: all.rows.filter((row) => stateOf(row) === status).length };
+}
+
 export function pageTokenOf({ changedAt, requestId }: RequestPlace): string {
   return Buffer.from(`${changedAt} ${requestId}`).toString('base64url');
 }
@@ -45,12 +81,11 @@ interface Tasked {
   readonly agentId: string;
 }
 
-/** A task that waits for an answer to a question has no state of its own here yet. */
 const PROGRESS: Readonly<Record<TaskState, readonly RequestProgress[]>> = {
   TASK_STATE_SUBMITTED: ['accepted', 'started'],
   TASK_STATE_WORKING: ['answering'],
-  TASK_STATE_INPUT_REQUIRED: [],
-  TASK_STATE_AUTH_REQUIRED: [],
+  TASK_STATE_INPUT_REQUIRED: ['answering'],
+  TASK_STATE_AUTH_REQUIRED: ['answering'],
   TASK_STATE_COMPLETED: ['completed'],
   TASK_STATE_FAILED: ['failed'],
   TASK_STATE_CANCELED: ['cancelled'],
@@ -63,3 +98,5 @@ export function stateWithoutFrames(progress: RequestProgress | null): TaskState 
 }
 
 const DEFAULT_PAGE = 50;
+/** An agent answers fewer at a time. */
+const MOST_ANSWERING = 10_000;

@@ -227,7 +227,7 @@ interface Notification {
  * receivers of 0.3 read.
  */
 async function* notifications(task: OpenTask, { position, version }: PushConfigRow): AsyncGenerator<Notification> {
-  if (position === '') yield { id: 'task', body: bodyOf({ task: task.task }, version, task), isOver: false };
+  if (position === '') yield { id: 'task', body: bodyOf({ task: task.current() }, version, task), isOver: false };
   const events = task.events(eventIdIn(position) ?? eventIdIn('task'), { longest: LONGEST });
   for await (const batch of events) {
     const last = batch.at(-1);

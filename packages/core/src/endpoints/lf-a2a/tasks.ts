@@ -1,29 +1,33 @@
 import { hash } from 'node:crypto';
-import { type E2AEnvelope, failure } from '@dragoman/protocols';
+import { type E2AEnvelope, failure, questionText } from '@dragoman/protocols';
 import {
+  type A2aBinding,
   type A2aVersion,
+  answerInMessage,
   foldOptionsOf,
   isTerminal,
   type ListTasksRequest,
+  questionNamed,
   type SendMessageRequest,
   type StreamEvent,
   sendEnvelope,
   type Task,
   TaskFold,
+  type TaskState,
 } from '@dragoman/protocols/lf-a2a';
 import { LRUCache } from 'lru-cache';
-import type { Received } from '../../call/call.ts';
+import type { Beside, Received } from '../../call/call.ts';
 import type { Principal } from '../../call/principal.ts';
 import { type BuiltInTarget, isBuiltIn } from '../../call/target.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Clock, Log } from '../../ports/ports.ts';
-import { Refused } from '../../refusals/refused.ts';
+import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
 import { recordedEnvelope } from '../../runs/envelope-record.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { FrameRow, ListedRequest, RequestKey, RequestRow, Store } from '../../store/store.ts';
 import { targetRequest } from '../../targets/target-request.ts';
-import { pageTokenOf, requestQueryOf, stateWithoutFrames, type TaskPage } from './list-tasks.ts';
+import { listedRequests, pageTokenOf, requestQueryOf, stateWithoutFrames, type TaskPage } from './list-tasks.ts';
 import { merged } from './merged-chunks.ts';
 
 export interface TasksOptions {
@@ -37,11 +41,17 @@ export interface TasksOptions {
 export interface SendContext {
   readonly principal: Principal;
   readonly agentId: string;
-  readonly binding: 'JSONRPC' | 'HTTP+JSON';
+  readonly binding: A2aBinding;
   readonly version: A2aVersion;
   readonly jsonrpcId: E2AEnvelope['jsonrpc_id'];
   readonly received: Received;
   readonly signal: AbortSignal;
+}
+
+/** Who answers a question, and of which task. */
+export interface AnsweringCaller {
+  readonly principal: Principal;
+  readonly taskId: string;
 }
 
 /** Whose tasks they are. */
@@ -49,14 +59,19 @@ type Caller = Pick<Principal, 'id'>;
 
 /** A task and the way to what becomes of it. */
 export interface OpenTask {
-  /** As it was when it was opened. */
-  readonly task: Task;
-  /** Everything after that, or after one of the events; ends with the task. */
-  events(after?: EventId, options?: { readonly longest?: number }): AsyncIterable<readonly NumberedEvent[]>;
-  /** As it is with the events that were read. */
+  /** As it is with the events that were read; as it began, before the first. */
   current(): Task;
-  /** The task when it has ended. */
-  ended(): Promise<TaskFold>;
+  /** Everything after its beginning, or after one of the events; ends with the task. */
+  events(after?: EventId, options?: EventOptions): AsyncIterable<readonly NumberedEvent[]>;
+  /** The task when it has come to such a state. */
+  reached(isReached: (state: TaskState) => boolean): Promise<TaskFold>;
+}
+
+export interface EventOptions {
+  /** Characters of text in one event. */
+  readonly longest?: number;
+  /** Ends with a question too, while nobody has answered it. */
+  readonly untilQuestion?: boolean;
 }
 
 /** The id says which frame an event was made of: `SEQUENCE.N`. A client sends the last one it has as `Last-Event-ID`. */
@@ -91,28 +106,55 @@ export class LfA2aTasks {
   /** Records the message as a request. The same message again is the same task; another one under its id is a conflict. */
   async send(request: SendMessageRequest, context: SendContext): Promise<OpenTask> {
     const { engine, clock, log } = this.#options;
-    const { principal, agentId, received, signal } = context;
+    const { principal, agentId, binding, version, jsonrpcId, received } = context;
     const { messageId, contextId } = request.message;
     const name = hash('sha256', JSON.stringify([agentId, messageId]), 'hex').slice(0, 32);
     const sent = sendEnvelope(request, {
-      ...context,
+      ...{ agentId, binding, version, jsonrpcId },
+      callingAgentId: principal.kind === 'agent' ? principal.id : null,
       taskId: `task-${name}`,
       contextId: contextId ?? `context-${name}`,
       now: clock.now(),
     });
-    const source_agent_id = principal.kind === 'agent' ? principal.id : null;
-    const envelope = { ...sent, source_agent_id, ...(isBuiltIn(agentId) && forTarget(agentId, request)) };
+    const envelope = isBuiltIn(agentId) ? { ...sent, ...forTarget(agentId, request) } : sent;
     return new Promise((resolve, reject) => {
-      const onAccepted = (row: RequestRow) => resolve(opened(row, reading));
+      const onAccepted: Beside['onAccepted'] = (row, { isRepeat }) =>
+        resolve(this.#opened(row, reading, isRepeat ? undefined : envelope));
       const reading = engine.handle(envelope, {
         principal,
-        signal,
+        // Made when somebody asks for it: the work is not the reader's.
+        get signal() {
+          return context.signal;
+        },
         log,
         beside: { counted: true, received: withoutPushSecrets(request, received), onAccepted },
       });
       // Whatever refuses it does so before it is recorded.
       reading.ready().catch(reject);
     });
+  }
+
+  /**
+   * Answers the question that a task waits with; resolves when the answer is recorded. Refuses a message that does not fit the
+   * question, which then stays open, and one for a task that waits with none.
+   */
+  async answer(request: SendMessageRequest, { principal, taskId }: AnsweringCaller): Promise<void> {
+    const { questions } = this.#options.engine;
+    const { message } = request;
+    const open = questions.of({ owner: principal.id, requestId: taskId });
+    const name = questionNamed(message);
+    const { question } = open.find((one) => one.question.question_id === name) ?? open[0] ?? {};
+    if (question === undefined) refuse('conflict', {}, NO_QUESTION);
+    const given = answerInMessage(question, message);
+    if (given === undefined) refuseAnswer(questionText(question).split('\n').at(-1) ?? '');
+    const { question_id: questionId } = question;
+    try {
+      await questions.answer({ questionId, requestId: taskId }, given, { principal, channel: 'a2a' });
+    } catch (error) {
+      const known = failureOf(error);
+      if (known?.code === 'invalid_message') refuseAnswer(known.message);
+      throw error;
+    }
   }
 
   /** The task as recorded so far; `undefined` when there is none of this id at this agent for this caller. */
@@ -164,9 +206,9 @@ export class LfA2aTasks {
   /** The tasks of a caller at an agent, newest change first: everything asked of this agent, by whichever protocol. */
   async list({ id: owner }: Caller, agentId: string, request: ListTasksRequest): Promise<TaskPage> {
     const { requests } = this.#options.store;
+    const { questions } = this.#options.engine;
     const query = requestQueryOf(request, { owner, agentId });
-    // One more than is shown tells whether there is another page.
-    const { rows: found, total } = await requests.list({ ...query, limit: query.limit + 1 });
+    const { rows: found, total } = await listedRequests(query, request.status, { requests, questions });
     const rows = found.slice(0, query.limit);
     const { historyLength, includeArtifacts: artifacts = false } = request;
     const tasks: Task[] = [];
@@ -195,7 +237,7 @@ export class LfA2aTasks {
     if (row === undefined) return undefined;
     const { runs } = this.#options.engine;
     runs.cancel(keyOf(row), 'The task was cancelled by its client.');
-    return opened(row, runs.read(keyOf(row), -1)).ended();
+    return this.#opened(row, runs.read(keyOf(row), -1)).reached(isTerminal);
   }
 
   /** The task from its first frame on, while it runs and afterwards. */
@@ -205,13 +247,52 @@ export class LfA2aTasks {
     { taskId, signal }: { readonly taskId: string; readonly signal: AbortSignal },
   ): Promise<OpenTask | undefined> {
     const row = await this.#row(principal, agentId, taskId);
-    return row && opened(row, this.#options.engine.runs.read(keyOf(row), -1, signal));
+    return row && this.#opened(row, this.#options.engine.runs.read(keyOf(row), -1, signal));
+  }
+
+  /** `envelope`: the one of the row, where it is at hand. */
+  #opened(row: RequestRow, reading: Reading, envelope = recordedEnvelope(row.envelope)): OpenTask {
+    const fold = new TaskFold(foldOptionsOf(envelope, row.acceptedAt));
+    const { runs } = this.#options.engine;
+    // A question may have its answer in the frames that are read next.
+    const isLast = async ({ sequence }: FrameRow) =>
+      (await runs.page(keyOf(row), { after: sequence, limit: 1 })).length === 0;
+    return {
+      current: () => fold.task(),
+      async *events(after = BEFORE_ALL, { longest, untilQuestion = false } = {}) {
+        let isShown = false;
+        for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
+          const events = merged(
+            rows.flatMap((frame) => numbered(frame, fold, after)),
+            longest,
+          );
+          if (events.length > 0) yield events;
+          isShown = fold.state === 'TASK_STATE_INPUT_REQUIRED' && (isShown || events.some(asksForInput));
+          if (untilQuestion && isShown && (await isLast(rows.at(-1) as FrameRow))) return;
+        }
+      },
+      async reached(isReached) {
+        for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
+          for (const frame of rows) fold.apply(reading.frameOf(frame));
+          if (!isReached(fold.state)) continue;
+          if (isTerminal(fold.state) || (await isLast(rows.at(-1) as FrameRow))) return fold;
+        }
+        // A reader is let go before the end only when the server stops.
+        throw new Refused(failure('busy', { retry_after: 5 }, 'The server is stopping.'));
+      },
+    };
   }
 
   async #row({ id: owner }: Caller, agentId: string, requestId: string): Promise<RequestRow | undefined> {
     const row = await this.#options.store.requests.find({ owner, requestId });
     return row?.agentId === agentId ? row : undefined;
   }
+}
+
+/** The field is of the message: the caller knows no other. */
+function refuseAnswer(help: string): never {
+  const message = `The message does not answer the question. ${help}`;
+  refuse('invalid_message', { issues: [{ pointer: '/message/parts', code: 'answer', message: help }] }, message);
 }
 
 /** What came is recorded with the request; the secrets of a receiver are only for the vault. */
@@ -231,29 +312,8 @@ function forTarget(target: BuiltInTarget, { message }: SendMessageRequest) {
   return { method, params: { ...params } };
 }
 
-function opened(row: RequestRow, reading: Reading): OpenTask {
-  const fold = foldOf(row);
-  return {
-    task: fold.task(),
-    current: () => fold.task(),
-    async *events(after = BEFORE_ALL, { longest } = {}) {
-      for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
-        const events = merged(
-          rows.flatMap((frame) => numbered(frame, fold, after)),
-          longest,
-        );
-        if (events.length > 0) yield events;
-      }
-    },
-    async ended() {
-      for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
-        for (const frame of rows) fold.apply(frameFrom(frame.text));
-      }
-      // A reader is let go before the end only when the server stops.
-      if (!isTerminal(fold.state)) throw new Refused(failure('busy', { retry_after: 5 }, 'The server is stopping.'));
-      return fold;
-    },
-  };
+function asksForInput({ event }: NumberedEvent): boolean {
+  return 'statusUpdate' in event && event.statusUpdate.status.state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
 /** The fold needs every frame, also those whose events the reader has. */
@@ -271,6 +331,7 @@ function keyOf({ owner, requestId }: RequestRow): RequestKey {
   return { owner, requestId };
 }
 
+const NO_QUESTION = 'The task does not wait for an answer.';
 /** Characters of envelopes and frames that are read for one page; a page that needs more is shorter. */
 const LIST_BYTES = 8 << 20;
 /** Characters of the frames of tasks that are kept in memory, together. */

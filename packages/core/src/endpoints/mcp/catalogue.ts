@@ -27,6 +27,8 @@ export class McpCatalogue {
   readonly #tools: ToolRegistry;
   #signature = '';
   #names: readonly string[] = [];
+  /** The tool of each name, when names were last given out. */
+  #kinds = new Map<string, { readonly kind: McpTargetKind; readonly own: string }>();
 
   constructor(tools: ToolRegistry) {
     this.#tools = tools;
@@ -46,6 +48,12 @@ export class McpCatalogue {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** The ids of the agents that a caller may ask. */
+  async agents(principal: Principal, agentId?: string): Promise<string[]> {
+    const tools = await this.list(principal, agentId);
+    return tools.filter(({ kind }) => kind === 'agent').map((tool) => tool.request({}).agent);
+  }
+
   /** `undefined` when there is none of this name for this caller. */
   async find(principal: Principal, name: string, agentId?: string): Promise<ListedTool | undefined> {
     const found = this.#find(name) ?? (await this.#tools.ready().then(() => this.#find(name)));
@@ -54,8 +62,11 @@ export class McpCatalogue {
       : undefined;
   }
 
+  /** Under the names of the newest list, so that a call does not make a list of its own. */
   #find(name: string): Tool | undefined {
-    return this.#named().find((one) => one.name === name)?.tool;
+    const known = this.#kinds.get(name);
+    const found = known && this.#tools.named(known.own).find((tool) => kindOf(tool) === known.kind);
+    return found ?? this.#named().find((one) => one.name === name)?.tool;
   }
 
   #named(): { readonly name: string; readonly tool: Tool }[] {
@@ -64,6 +75,9 @@ export class McpCatalogue {
     const signature = wanted.join('\n');
     if (signature !== this.#signature) {
       this.#names = namesFor(tools, wanted);
+      this.#kinds = new Map(
+        tools.map((tool, index) => [this.#names[index] ?? '', { kind: kindOf(tool), own: tool.definition.name }]),
+      );
       this.#signature = signature;
     }
     return tools.map((tool, index) => ({ name: this.#names[index] ?? '', tool }));

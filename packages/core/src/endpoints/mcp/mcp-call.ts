@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
-import type { McpHeaders } from '@dragoman/protocols/mcp';
+import type { McpError, McpHeaders } from '@dragoman/protocols/mcp';
 import type { Received } from '../../call/call.ts';
 import type { Principal } from '../../call/principal.ts';
 import type { McpSession } from './sessions.ts';
@@ -43,3 +43,14 @@ export type McpReply =
 
 /** What a method gives: its result, or what is told before it and then the result. */
 export type McpResultOf = JsonObject | Promise<JsonObject> | AsyncGenerator<JsonObject, JsonObject, undefined>;
+
+/** Thrown where a request is refused with an error that only MCP has. */
+export class McpRefused extends Error {
+  readonly error: McpError;
+
+  constructor(error: McpError) {
+    super(error.message);
+    this.name = 'McpRefused';
+    this.error = error;
+  }
+}

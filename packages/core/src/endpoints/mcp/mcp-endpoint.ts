@@ -16,13 +16,16 @@ import {
   unsupportedVersion,
 } from '@dragoman/protocols/mcp';
 import type { Engine } from '../../engine/engine.ts';
+import type { KnowledgeBases } from '../../knowledge/bases.ts';
 import type { Clock, Ids, Log } from '../../ports/ports.ts';
 import { failureOf } from '../../refusals/refused.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
+import type { McpServers } from '../../tools/mcp/mcp-servers.ts';
 import type { ToolRegistry } from '../../tools/tool-registry.ts';
 import { McpCatalogue } from './catalogue.ts';
-import type { McpCall, McpContext, McpReply } from './mcp-call.ts';
+import { McpCompletions } from './completions.ts';
+import { type McpCall, type McpContext, McpRefused, type McpReply } from './mcp-call.ts';
 import {
   LEGACY_METHODS,
   MCP_CAPABILITIES,
@@ -37,12 +40,16 @@ import { McpResources } from './resources.ts';
 import { knownCapabilities, type McpSession, McpSessions } from './sessions.ts';
 import { McpTasks } from './tasks.ts';
 import { CANCELLED, ToolCalls } from './tool-calls.ts';
+import { Upstream } from './upstream.ts';
 
 export interface McpEndpointOptions {
   readonly engine: Engine;
   readonly store: Store;
   readonly tools: ToolRegistry;
+  /** Those of the configuration. */
+  readonly servers: Pick<McpServers, 'servers' | 'ready'>;
   readonly stored: StoredWorkflows;
+  readonly bases: Pick<KnowledgeBases, 'listFor'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
@@ -65,13 +72,16 @@ export class McpEndpoint {
   constructor(options: McpEndpointOptions) {
     const { engine, clock, ids, tools, maxListedTools } = options;
     const catalogue = new McpCatalogue(tools);
+    const upstream = new Upstream(options);
+    const prompts = new McpPrompts(catalogue, upstream);
     this.#options = options;
     this.#sessions = new McpSessions(ids);
     this.#features = {
       catalogue,
       calls: new ToolCalls({ ...options, catalogue }),
-      prompts: new McpPrompts(catalogue),
-      resources: new McpResources(options),
+      prompts,
+      resources: new McpResources({ ...options, upstream }),
+      completions: new McpCompletions({ ...options, catalogue, prompts, upstream }),
       tasks: new McpTasks(options),
       notices: new McpNotices({ catalogue, callers: engine.callers, clock }),
       maxListedTools,
@@ -235,6 +245,7 @@ export class McpEndpoint {
 
 /** What was thrown may carry a failure; else it is our own fault, and the edge reports it. */
 function errorOf(error: unknown): McpError {
+  if (error instanceof McpRefused) return error.error;
   const known = failureOf(error);
   if (known === undefined) throw error;
   return mcpErrorOf(known);

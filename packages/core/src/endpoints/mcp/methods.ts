@@ -1,9 +1,10 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
-import { decodeMcpParams, MCP_TASKS, MCP_VERSIONS, type McpParams } from '@dragoman/protocols/mcp';
+import { decodeMcpParams, MCP_CODES, MCP_TASKS, MCP_VERSIONS, type McpParams, mcpError } from '@dragoman/protocols/mcp';
 import { Refused, refuse } from '../../refusals/refused.ts';
 import type { McpCatalogue } from './catalogue.ts';
+import type { McpCompletions } from './completions.ts';
 import { listedDefinitions } from './listed-definitions.ts';
-import type { McpCall, McpResultOf } from './mcp-call.ts';
+import { type McpCall, McpRefused, type McpResultOf } from './mcp-call.ts';
 import type { McpNotices } from './notices.ts';
 import type { McpPrompts } from './prompts.ts';
 import type { McpResources } from './resources.ts';
@@ -16,6 +17,7 @@ export interface McpFeatures {
   readonly calls: ToolCalls;
   readonly prompts: McpPrompts;
   readonly resources: McpResources;
+  readonly completions: McpCompletions;
   readonly tasks: McpTasks;
   readonly notices: McpNotices;
   readonly maxListedTools: number;
@@ -57,20 +59,19 @@ const BOTH: Readonly<Record<string, McpMethod>> = {
     listedDefinitions(await catalogue.list(principal, agentId), maxListedTools),
   ),
   'tools/call': method('tools/call', ({ calls }, params, call) => calls.call(params, call)),
-  'prompts/list': list('prompts/list', 'prompts', ({ prompts }, { principal, agentId }) =>
-    prompts.list(principal, agentId),
-  ),
-  'prompts/get': method('prompts/get', ({ prompts }, params, { principal, agentId }) =>
-    prompts.get(params, principal, agentId),
-  ),
-  'resources/list': list('resources/list', 'resources', ({ resources }, { principal }) => resources.list(principal)),
-  'resources/templates/list': list('resources/templates/list', 'resourceTemplates', ({ resources }) =>
-    resources.templates(),
+  'prompts/list': list('prompts/list', 'prompts', ({ prompts }, call) => prompts.list(call)),
+  'prompts/get': method('prompts/get', ({ prompts }, params, call) => prompts.get(params, call)),
+  'resources/list': list('resources/list', 'resources', ({ resources }, call) => resources.list(call)),
+  'resources/templates/list': list('resources/templates/list', 'resourceTemplates', ({ resources }, call) =>
+    resources.templates(call),
   ),
   'resources/read': method('resources/read', async ({ resources }, { uri }, call) => ({
-    ...(await resources.read(uri, call.principal)),
+    ...(await resources.read(uri, call)),
     ...(call.session === undefined && { ttlMs: 0, cacheScope: 'private' }),
   })),
+  'completion/complete': method('completion/complete', ({ completions }, params, call) =>
+    completions.complete(params, call),
+  ),
 };
 
 /** Of the revisions with sessions. */
@@ -91,16 +92,19 @@ export const MODERN_METHODS: Readonly<Record<string, McpMethod>> = {
   'tasks/cancel': method('tasks/cancel', ({ tasks }, { taskId }, call) => tasks.cancel(taskId, withTasks(call))),
 };
 
-/** The extension is for those who declare it. */
+/** The extension is for clients that declare it (tasks extension, Capability Negotiation). */
 function withTasks(call: McpCall): McpCall {
   if (declares(call, MCP_TASKS)) return call;
-  refuse('unknown_method', {}, `Declare the extension ${MCP_TASKS} to use tasks.`);
+  const data = { requiredCapabilities: { extensions: { [MCP_TASKS]: {} } } };
+  const message = `Tasks need the client capability extensions["${MCP_TASKS}"]. Declare it in params._meta.`;
+  throw new McpRefused(mcpError(MCP_CODES.missing_capability, message, { data, status: 400 }));
 }
 
 export const MCP_CAPABILITIES: JsonObject = {
   tools: { listChanged: true },
   prompts: { listChanged: true },
   resources: {},
+  completions: {},
 };
 export const MCP_INSTRUCTIONS = [
   'Dragoman hosts agents, tools and workflows.',

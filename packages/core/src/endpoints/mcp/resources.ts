@@ -2,22 +2,32 @@ import { type Json, type JsonObject, newEnvelope, newProvenance } from '@dragoma
 import { AnswerFold } from '@dragoman/protocols/mcp';
 import type { Principal } from '../../call/principal.ts';
 import type { Engine } from '../../engine/engine.ts';
+import type { KnowledgeBases } from '../../knowledge/bases.ts';
 import type { Ids, Log } from '../../ports/ports.ts';
 import { refuse } from '../../refusals/refused.ts';
 import { frameFrom } from '../../runs/frame-text.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredWorkflows } from '../../targets/stored-workflows.ts';
+import type { McpCall } from './mcp-call.ts';
 import { targetKindOf } from './tool-calls.ts';
+import type { Upstream } from './upstream.ts';
 
 export interface ResourcesOptions {
   readonly engine: Engine;
   readonly store: Pick<Store, 'sessions'>;
   readonly stored: Pick<StoredWorkflows, 'list'>;
+  readonly bases: Pick<KnowledgeBases, 'listFor'>;
   readonly ids: Ids;
   readonly log: Log;
+  readonly upstream: Upstream;
 }
 
-/** Answers, conversations and stored workflows of a caller, for clients that read them without a call. */
+type Asker = Pick<McpCall, 'principal' | 'agentId' | 'signal'>;
+
+/**
+ * Answers, conversations and stored workflows of a caller, for clients that read them without a call, and the resources of the MCP
+ * servers in the configuration.
+ */
 export class McpResources {
   readonly #options: ResourcesOptions;
 
@@ -26,8 +36,9 @@ export class McpResources {
   }
 
   /** The conversations used last, and the workflows this caller may run. */
-  async list(principal: Principal): Promise<JsonObject[]> {
-    const { store, stored } = this.#options;
+  async list(asker: Asker): Promise<JsonObject[]> {
+    const { store, stored, bases, upstream } = this.#options;
+    const { principal } = asker;
     const { rows } = await store.sessions.list(principal.id, { offset: 0, limit: MOST_SESSIONS });
     return [
       ...rows.map(({ agentId, sessionId }) => ({
@@ -42,21 +53,34 @@ export class McpResources {
         description,
         mimeType: 'application/jsonl',
       })),
+      ...bases.listFor(principal).flatMap(({ id, documents }) =>
+        documents.slice(0, MOST_DOCUMENTS).map((document) => ({
+          uri: `knowledge://${encodeURIComponent(id)}/${encodeURIComponent(document.id)}`,
+          name: document.title ?? document.id,
+          description: `A document of the knowledge base ${id}.`,
+          mimeType: 'text/plain',
+        })),
+      ),
+      ...(asker.agentId === undefined ? await upstream.resources(asker) : []),
     ];
   }
 
-  templates(): JsonObject[] {
-    return TEMPLATES.map((template) => ({ ...template }));
+  async templates(asker: Asker): Promise<JsonObject[]> {
+    const others = asker.agentId === undefined ? await this.#options.upstream.templates(asker) : [];
+    return [...RESOURCE_TEMPLATES.map((template) => ({ ...template })), ...others.map(({ definition }) => definition)];
   }
 
-  async read(uri: string, principal: Principal): Promise<JsonObject> {
+  async read(uri: string, asker: Asker): Promise<JsonObject> {
+    const { principal } = asker;
     for (const [pattern, read] of READERS) {
       const match = pattern.exec(uri);
       if (match === null) continue;
       const content = await read(this, match.slice(1).map(decoded), principal);
       if (content !== undefined) return { contents: [{ uri, ...content }] };
     }
-    const known = TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(', ');
+    const other = asker.agentId === undefined ? await this.#options.upstream.read(uri, asker) : undefined;
+    if (other !== undefined) return other;
+    const known = RESOURCE_TEMPLATES.map(({ uriTemplate }) => uriTemplate).join(', ');
     refuse(
       'invalid_message',
       { suggestions: [`use ${known}`] },
@@ -112,6 +136,12 @@ export class McpResources {
     const found = this.#options.stored.list(principal).find((one) => one.name === name);
     return found && { mimeType: 'application/jsonl', text: found.text };
   }
+
+  document(baseId: string, documentId: string, principal: Principal): JsonObject | undefined {
+    const base = this.#options.bases.listFor(principal).find(({ id }) => id === baseId);
+    const found = base?.documents.find(({ id }) => id === documentId);
+    return found && { mimeType: 'text/plain', text: found.text };
+  }
 }
 
 /** A turn as `history.get` tells it, newest first. */
@@ -140,9 +170,13 @@ const READERS: readonly (readonly [RegExp, Read])[] = [
     (resources, [agent = '', session = ''], principal) => resources.session(agent, session, principal),
   ],
   [/^a2e:\/\/workflows\/([^/?]+)$/, (resources, [name = ''], principal) => resources.workflow(name, principal)],
+  [
+    /^knowledge:\/\/([^/?]+)\/([^/?]+)$/,
+    (resources, [base = '', id = ''], principal) => resources.document(base, id, principal),
+  ],
 ];
 
-const TEMPLATES = [
+export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: 'e2a://requests/{request_id}',
     name: 'answer',
@@ -154,6 +188,7 @@ const TEMPLATES = [
     description: 'What was said in a conversation with an agent.',
   },
   { uriTemplate: 'a2e://workflows/{name}', name: 'workflow', description: 'A stored workflow as JSON lines.' },
+  { uriTemplate: 'knowledge://{base}/{document}', name: 'document', description: 'A document of a knowledge base.' },
 ] as const;
 
 function decoded(part: string | undefined): string {
@@ -165,3 +200,5 @@ function decoded(part: string | undefined): string {
 }
 
 const MOST_SESSIONS = 50;
+/** Of each knowledge base. search_knowledge finds the others. */
+const MOST_DOCUMENTS = 100;

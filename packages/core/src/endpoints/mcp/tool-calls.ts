@@ -158,7 +158,8 @@ export class ToolCalls {
     } = input === undefined ? { ...args, wait_seconds: undefined, session: undefined } : args;
     const { agent, method = 'chat.send', params } = tool.request(input === undefined ? args : given);
     const requestId = this.#requestId(call);
-    const sessionId = kind !== 'agent' ? null : typeof session === 'string' ? session : `mcp-${nameOf(requestId)}`;
+    // Every answer of an agent can be continued from.
+    const sessionId = kind !== 'agent' ? null : typeof session === 'string' ? session : requestId;
     const { principal, version, client } = call;
     const envelope = newEnvelope({
       request_id: requestId,

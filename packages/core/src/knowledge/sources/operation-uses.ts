@@ -22,6 +22,7 @@ export const OPERATION_USES: Readonly<Record<OperationName, readonly string[]>> 
   Wait: ['Pauses, sleeps or delays the workflow for some time.'],
   CallTool: ['Use a tool, a function or a skill of the server or of an MCP server.'],
   CallAgent: ['Ask another agent, a model or an assistant, and delegate work to it.'],
+  AskApproval: ['Asks a person for approval, permission, consent, a decision or input before going on.'],
   RunWorkflow: ['Run, reuse or call a stored workflow, a subroutine or a procedure.'],
   MergeData: ['Combines lists by concatenation, union or intersection, and merges objects deeply.'],
   GetCurrentDateTime: ['The date and time of now, in any time zone and format.'],

@@ -56,11 +56,19 @@ export type FramesValues = readonly [
 
 export function framesValues(frames: readonly FrameRow[]): FramesValues[] {
   return packFrames(frames).map(({ first, count, ends, lengths, text }) => {
-    // Only the first and the final frame have one.
     const at = first - (frames[0]?.sequence ?? 0);
-    const change = frames[at + count - 1]?.change ?? frames[at]?.change;
+    const change = lastChange(frames, at, at + count);
     return [first, count, ends, lengths, text, change?.at ?? null, change?.end ?? null];
   });
+}
+
+/** Few frames have one. */
+function lastChange(frames: readonly FrameRow[], from: number, to: number): FrameRow['change'] {
+  for (let index = to - 1; index >= from; index--) {
+    const change = frames[index]?.change;
+    if (change !== undefined) return change;
+  }
+  return undefined;
 }
 
 export type ExecutionValues = readonly [

@@ -5,11 +5,13 @@ import { McpConnection, type McpRequest } from './mcp-connection.ts';
 import { NoAnswerInTime, OtherRevision } from './mcp-error.ts';
 import {
   type InitializeResult,
+  readCompletion,
   readFilledPrompt,
   readInitializeResult,
   readPromptsPage,
   readResourceContents,
   readResourcesPage,
+  readTemplatesPage,
   readToolsPage,
 } from './mcp-shapes.ts';
 import type { McpTransport } from './mcp-transport.ts';
@@ -75,7 +77,7 @@ export class McpClient {
     return this.#transport.lastWords;
   }
 
-  has(capability: 'tools' | 'resources' | 'prompts' | 'logging'): boolean {
+  has(capability: 'tools' | 'resources' | 'prompts' | 'logging' | 'completions'): boolean {
     return Object(this.#server?.capabilities)[capability] !== undefined;
   }
 
@@ -90,6 +92,10 @@ export class McpClient {
 
   async listResources(params: Paged = {}, options?: McpRequestOptions) {
     return readResourcesPage(await this.#ask('resources/list', { ...params }, options));
+  }
+
+  async listTemplates(params: Paged = {}, options?: McpRequestOptions) {
+    return readTemplatesPage(await this.#ask('resources/templates/list', { ...params }, options));
   }
 
   async readResource(uri: string, options?: McpRequestOptions) {
@@ -110,6 +116,10 @@ export class McpClient {
 
   async getPrompt(params: { readonly name: string; readonly arguments: JsonObject }, options?: McpRequestOptions) {
     return readFilledPrompt(await this.#ask('prompts/get', { ...params }, options));
+  }
+
+  async complete(params: JsonObject, options?: McpRequestOptions) {
+    return readCompletion(await this.#ask('completion/complete', params, options));
   }
 
   async setLoggingLevel(level: string): Promise<void> {

@@ -150,7 +150,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   /** Whether it is there and has some. */
-  has(capability: 'resources' | 'prompts'): boolean {
+  has(capability: 'resources' | 'prompts' | 'completions'): boolean {
     return this.#client?.has(capability) === true;
   }
 

@@ -53,6 +53,22 @@ export const readResourcesPage = reader({
   },
 });
 
+export const readTemplatesPage = reader({
+  type: 'object',
+  required: ['resourceTemplates'],
+  properties: {
+    nextCursor: TEXT,
+    resourceTemplates: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['uriTemplate', 'name'],
+        properties: { uriTemplate: TEXT, name: TEXT, description: TEXT, mimeType: TEXT },
+      },
+    },
+  },
+});
+
 export const readResourceContents = reader({
   type: 'object',
   required: ['contents'],
@@ -108,6 +124,18 @@ export const readFilledPrompt = reader({
         required: ['role', 'content'],
         properties: { role: { enum: ['user', 'assistant'] }, content: OBJECT },
       },
+    },
+  },
+});
+
+export const readCompletion = reader({
+  type: 'object',
+  required: ['completion'],
+  properties: {
+    completion: {
+      type: 'object',
+      required: ['values'],
+      properties: { values: { ...TEXTS, maxItems: 100 }, total: { type: 'integer' }, hasMore: FLAG },
     },
   },
 });

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { isMessage, type MessageOf, type WireMessage } from '@dragoman/protocols/a2e-wire';
-import type { Principal } from '../../call/principal.ts';
 import { withoutInvisible } from '../mcp/invisible.ts';
+import { mayUseServer } from '../mcp/may-use-server.ts';
 import type { McpServer } from '../mcp/mcp-server.ts';
 import type { McpServers } from '../mcp/mcp-servers.ts';
 import type { SessionToolkits } from '../session-toolkits.ts';
@@ -76,8 +76,10 @@ function register(
     };
   }
   const server = servers.server(name);
-  if (server === undefined || !mayUse(session.principal, name)) {
-    const known = [...servers.servers()].filter((one) => mayUse(session.principal, one.name)).map((one) => one.name);
+  if (server === undefined || !mayUseServer(session.principal, name)) {
+    const known = [...servers.servers()]
+      .filter((one) => mayUseServer(session.principal, one.name))
+      .map((one) => one.name);
     const list = known.length === 0 ? 'it is empty' : `it has ${known.join(', ')}`;
     return { ok: false, error: `there is no ${JSON.stringify(name)} in the operator's list; ${list}` };
   }
@@ -304,12 +306,7 @@ function serverNamed(name: string, call: WireCall, options: McpPluginOptions): M
 
 function visible({ session }: WireCall, { servers, toolkits }: McpPluginOptions): McpServer[] {
   const hidden = toolkits.hiddenFrom(session);
-  return [...servers.servers()].filter(({ name }) => !hidden.has(name) && mayUse(session.principal, name));
-}
-
-/** Who may use one tool of a server may see the rest of it: its resources and prompts have no names in permissions. */
-function mayUse({ permissions }: Principal, server: string): boolean {
-  return permissions.tools.some((name) => name === '*' || name.startsWith(`${server}__`));
+  return [...servers.servers()].filter(({ name }) => !hidden.has(name) && mayUseServer(session.principal, name));
 }
 
 function requireResource(server: McpServer, uri: string): void {

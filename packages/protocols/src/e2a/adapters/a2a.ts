@@ -8,7 +8,19 @@ import { respellA2a, type Spelling } from './spelling.ts';
 /** A Linux Foundation A2A SendMessage call, and what its edge knows of it. */
 export interface A2aCall
   extends Partial<
-    Pick<E2AEnvelope, 'task_id' | 'context_id' | 'session_id' | 'jsonrpc_id' | 'channel' | 'identity_origin'>
+    Pick<
+      E2AEnvelope,
+      | 'request_id'
+      | 'task_id'
+      | 'context_id'
+      | 'session_id'
+      | 'jsonrpc_id'
+      | 'channel'
+      | 'identity_origin'
+      | 'agent_ref'
+      | 'source_agent_id'
+      | 'is_stream'
+    >
   > {
   /** The A2A Message, in either spelling. */
   readonly message_body: JsonObject;
@@ -36,6 +48,7 @@ export function envelopeFromA2aSendMessage(call: A2aCall): E2AEnvelope {
       converted_at: call.now?.toISOString() ?? null,
       details: { kind: 'a2a_send_message', abstract_operation: 'SendMessage', ...call.details },
     }),
+    request_id: call.request_id ?? null,
     jsonrpc_id: call.jsonrpc_id ?? null,
     task_id: call.task_id ?? textIn(message, 'task_id', 'taskId'),
     context_id: call.context_id ?? textIn(message, 'context_id', 'contextId'),
@@ -43,6 +56,9 @@ export function envelopeFromA2aSendMessage(call: A2aCall): E2AEnvelope {
     message_id: textIn(message, 'message_id', 'messageId'),
     identity_origin: call.identity_origin ?? 'user',
     channel: call.channel ?? null,
+    agent_ref: call.agent_ref ?? null,
+    source_agent_id: call.source_agent_id ?? null,
+    is_stream: call.is_stream ?? false,
     method: 'session/prompt',
     params: {
       message,

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ToldText } from './told-text.ts';
+import { ArtifactText } from './artifact-text.ts';
 
-test('what is added is told, and what is shown again is not', () => {
-  const text = new ToldText();
+test('added text is given to the reader, and text that is shown again is not', () => {
+  const text = new ArtifactText();
   expect([text.append('ab'), text.append('c'), text.replace('abc'), text.replace('abcd')]).toEqual([
     'ab',
     'c',
@@ -12,8 +12,8 @@ test('what is added is told, and what is shown again is not', () => {
   ]);
 });
 
-test('a text that starts over is told from where the reader is', () => {
-  const text = new ToldText();
+test('a text that starts over is given from where the reader is', () => {
+  const text = new ArtifactText();
   text.append('one two');
   expect([text.replace('one'), text.append(' tw'), text.append('o three'), text.append('!')]).toEqual([
     '',
@@ -23,15 +23,15 @@ test('a text that starts over is told from where the reader is', () => {
   ]);
 });
 
-test('another text is not told, and is what the artifact holds', () => {
-  const text = new ToldText();
+test('another text is not given, and is what the artifact holds', () => {
+  const text = new ArtifactText();
   text.append('draft');
   expect([text.replace('final'), text.append(' text')]).toEqual(['', '']);
   expect(text.text).toBe('final text');
 });
 
 test('an old view of the text changes nothing', () => {
-  const text = new ToldText();
+  const text = new ArtifactText();
   text.append('one two');
   expect(text.remember('one')).toBe('');
   expect(text.append(' three')).toBe(' three');
@@ -43,17 +43,17 @@ test('however a growing text is cut, shown again and continued, the reader gets 
   const shows = fc.array(fc.constantFrom('append', 'replace', 'remember', 'old'), { minLength: 12, maxLength: 12 });
   fc.assert(
     fc.property(words, shows, (pieces, how) => {
-      const text = new ToldText();
-      let told = '';
+      const text = new ArtifactText();
+      let given = '';
       let whole = '';
       pieces.forEach((piece, index) => {
         const before = whole;
         whole += piece;
         const way = how[index];
-        if (way === 'old') told += text.remember(before.slice(0, before.length >> 1));
-        told += way === 'replace' || way === 'remember' ? text[way](whole) : text.append(piece);
+        if (way === 'old') given += text.remember(before.slice(0, before.length >> 1));
+        given += way === 'replace' || way === 'remember' ? text[way](whole) : text.append(piece);
       });
-      expect(told).toBe(whole);
+      expect(given).toBe(whole);
       expect(text.text).toBe(whole);
     }),
   );

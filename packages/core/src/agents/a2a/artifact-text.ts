@@ -5,30 +5,27 @@
  *   even ──shown again from the beginning──▶ behind ──it catches up──▶ even
  *     └──────replaced by another text──▶ apart ◀──another text──┘
  */
-export class ToldText {
+export class ArtifactText {
   /** What the artifact holds now. */
   text = '';
-  #told = '';
+  /** What the reader has. */
+  #given = '';
   #isApart = false;
 
-  /** More of it. Returns what is new to the reader. */
+  /** Adds to it. Returns what is new to the reader. */
   append(more: string): string {
-    const before = this.text;
+    const before = this.text.length;
     this.text += more;
     if (this.#isApart) return '';
-    const missing = this.#told.length - before.length;
-    if (missing === 0) return this.#tell(more);
-    if (more.length <= missing) return this.#expect(this.#told.startsWith(more, before.length), '');
-    const isSame = more.startsWith(this.#told.slice(before.length));
-    return this.#expect(isSame, isSame ? this.#tell(more.slice(missing)) : '');
+    if (before !== this.#given.length) return this.#rest(before);
+    this.#given += more;
+    return more;
   }
 
   /** All of it, as it is now. */
   replace(whole: string): string {
     this.text = whole;
-    this.#isApart = false;
-    if (whole.startsWith(this.#told)) return this.#tell(whole.slice(this.#told.length));
-    return this.#expect(this.#told.startsWith(whole), '');
+    return this.#rest(0);
   }
 
   /** All of it as it was at some time: one that is behind what the reader has says nothing new. */
@@ -37,13 +34,13 @@ export class ToldText {
     return isOld ? '' : this.replace(whole);
   }
 
-  #tell(more: string): string {
-    this.#told += more;
-    return more;
-  }
-
-  #expect(isSame: boolean, told: string): string {
-    this.#isApart = !isSame;
-    return told;
+  /** What the reader lacks. Up to `known`, the text is known to be what the reader has. */
+  #rest(known: number): string {
+    const shared = Math.min(this.text.length, this.#given.length);
+    this.#isApart = this.text.slice(known, shared) !== this.#given.slice(known, shared);
+    if (this.#isApart) return '';
+    const rest = this.text.slice(this.#given.length);
+    this.#given += rest;
+    return rest;
   }
 }

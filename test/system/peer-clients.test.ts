@@ -1,0 +1,125 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, expect, test } from 'vitest';
+import { ScriptedModel } from '../../packages/core/test-support/scripted-model.ts';
+import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { agentModule, moduleAgent, System } from './system.ts';
+
+// Clients that are installed from a registry for the test: OpenAI's and FastMCP's in Python, the Vercel AI SDK and the MCP Inspector on
+// Node 22. They run with DRAGOMAN_PEERS=1.
+
+const isOn = process.env['DRAGOMAN_PEERS'] === '1';
+if (!isOn) console.warn('peer clients are NOT RUN: set DRAGOMAN_PEERS=1, which installs them from npm and PyPI');
+const execute = promisify(execFile);
+const folder = mkdtempSync(join(tmpdir(), 'dragoman-peers-'));
+const started: AsyncDisposable[] = [];
+afterAll(async () => {
+  for (const one of started.reverse()) await one[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Calls the caller's function once, then says what it returned. */
+async function start(): Promise<{ readonly url: string; readonly key: string }> {
+  const model = await ScriptedModel.start((body: JsonObject) => {
+    const last = (body['messages'] as JsonObject[]).at(-1);
+    return last?.['role'] === 'tool'
+      ? { text: [`It says: ${last['content']}`] }
+      : { calls: [['weather', { city: 'Oslo' }]] };
+  });
+  started.push(model);
+  const system = await System.start({
+    config: {
+      agents: {
+        worker: moduleAgent('worker'),
+        forms: moduleAgent('form-asker'),
+        helper: { driver: 'openai', base_url: model.url, model: 'small' },
+      },
+      tools: [agentModule('work-tool')],
+    },
+  });
+  started.push(system);
+  const { api_key: key } = await system.caller('peer-agent', { permissions: { agents: ['*'], tools: ['*'] } });
+  return { url: system.url, key };
+}
+const server = isOn ? await start() : { url: '', key: '' };
+const env = { ...process.env, PEER_URL: server.url, PEER_KEY: server.key, PYTHONDONTWRITEBYTECODE: '1' };
+const peer = (file: string) => fileURLToPath(new URL(`./peers/${file}`, import.meta.url));
+const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? '') as JsonObject;
+
+/** Runs a client in Python, in an environment of its own. */
+async function inPython(packages: readonly string[], file: string): Promise<JsonObject> {
+  const home = join(folder, file);
+  await execute('python3', ['-m', 'venv', home]);
+  const python = join(home, 'bin', 'python');
+  await execute(python, ['-m', 'pip', 'install', '--quiet', '--no-compile', ...packages], { timeout: INSTALL_MS });
+  return lastLine((await execute(python, [peer(file)], { env, timeout: RUN_MS })).stdout);
+}
+
+const NODE_22 = `node-${process.platform}-${process.arch}@22.23.3`;
+const INSTALL_MS = 240_000;
+const RUN_MS = 60_000;
+const PATIENCE = { timeout: INSTALL_MS + RUN_MS };
+
+test.skipIf(!isOn)('OpenAI’s Python client completes, responds, streams and resumes', PATIENCE, async () => {
+  expect(await inPython(['openai==3.51.0'], 'openai_client.py')).toEqual({
+    models: ['forms', 'helper', 'worker'],
+    chat: 'Hello world',
+    chat_stream: 'Hello world',
+    response: 'Hello world',
+    retrieved: 'Hello world',
+    response_stream: 'Hello world',
+    numbers_rise: true,
+    resumed_at: 3,
+    unknown: 'model_not_found',
+    failed: 502,
+  });
+});
+
+test.skipIf(!isOn)('FastMCP’s client calls tools, answers a question and reads resources', PATIENCE, async () => {
+  expect(await inPython(['fastmcp==4.1.2'], 'fastmcp_client.py')).toMatchObject({
+    tools: expect.arrayContaining(['ask_worker', 'work', 'get_answer']),
+    text: 'Hello world',
+    form: 'Hello Ada',
+    prompts: expect.arrayContaining(['ask_worker']),
+    resource: 'Hello world',
+    progress_rises: true,
+    failed: expect.stringContaining('it failed'),
+  });
+});
+
+test.skipIf(!isOn)('the Vercel AI SDK generates, streams and runs a tool of its own', PATIENCE, async () => {
+  const home = mkdtempSync(join(folder, 'ai-sdk-'));
+  const packages = [NODE_22, 'ai@7.0.173', '@ai-sdk/openai-compatible@3.0.92', 'zod@4.6.7'];
+  const flags = ['--prefix', home, '--no-audit', '--no-fund', '--engine-strict=false', '--loglevel=error'];
+  await execute('npm', ['install', ...flags, ...packages], { timeout: INSTALL_MS });
+  copyFileSync(peer('ai-sdk-client.mjs'), join(home, 'client.mjs'));
+  const node = join(home, 'node_modules', NODE_22.slice(0, NODE_22.lastIndexOf('@')), 'bin', 'node');
+  expect(lastLine((await execute(node, [join(home, 'client.mjs')], { env, timeout: RUN_MS })).stdout)).toEqual({
+    text: 'Hello world',
+    streamed: 'Hello world',
+    cities: ['Oslo'],
+    helped: 'It says: rain',
+    tokens: 30,
+    unknown: 404,
+  });
+});
+
+test.skipIf(!isOn)('the MCP Inspector lists tools and asks an agent', PATIENCE, async () => {
+  const packages = [NODE_22, '@modelcontextprotocol/inspector@2.12.0'];
+  const inspect = async (...args: readonly string[]) => {
+    const run = ['exec', '--yes', '--engine-strict=false', ...packages.map((name) => `--package=${name}`), '--'];
+    const to = ['mcp-inspector', '--cli', `${server.url}/mcp`, '--transport', 'http'];
+    const header = ['--header', `Authorization: Bearer ${server.key}`];
+    const { stdout } = await execute('npm', [...run, ...to, ...header, ...args], { cwd: folder, timeout: INSTALL_MS });
+    return JSON.parse(stdout) as JsonObject;
+  };
+  expect(await inspect('--method', 'tools/list')).toMatchObject({
+    tools: expect.arrayContaining([expect.objectContaining({ name: 'ask_worker' })]),
+  });
+  const asked = ['--method', 'tools/call', '--tool-name', 'ask_worker', '--tool-arg', 'prompt=work'];
+  expect(await inspect(...asked)).toMatchObject({ structuredContent: { status: 'completed', text: 'Hello world' } });
+});
