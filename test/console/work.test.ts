@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { createClient } from '@dragoman/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { moduleAgent, System } from '../system/system.ts';
@@ -55,6 +57,33 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     expect(page.url()).toMatch(/\/console\/chat\/[\w-]+\?agent=echo$/);
     await page.reload();
     await page.locator('.turn.mine', { hasText: 'good **morning** to you' }).waitFor();
+    visit.expectHarmless();
+  });
+
+  test('files go with a message, and the same request works through every protocol that is offered', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/chat?agent=echo');
+    await page.getByLabel('Attach').setInputFiles([
+      { name: 'one.txt', mimeType: 'text/plain', buffer: Buffer.from('first') },
+      { name: '<b>two</b>.txt', mimeType: 'text/plain', buffer: Buffer.from('second') },
+    ]);
+    await page.getByRole('textbox').fill("it's-here");
+    await page.keyboard.press('Enter');
+    await page.locator('.turn.mine', { hasText: 'with one.txt, <b>two</b>.txt' }).waitFor();
+    await page.getByRole('button', { name: 'the same through…' }).click();
+    const id = (await page.getByRole('link', { name: /frames/ }).getAttribute('href'))?.split('/').at(-1) ?? '';
+    const { envelope } = await createClient({ url: system.url, key: system.adminKey }).admin.requests.explain(id);
+    const uri = `data:text/plain;base64,${Buffer.from('first').toString('base64')}`;
+    expect(envelope).toMatchObject({ params: { files: [{ uri, name: 'one.txt', size: 5 }, { size: 6 }] } });
+    for (const name of ['curl', 'A2A', 'MCP', 'OpenAI', 'mailbox']) {
+      await page.getByRole('button', { name, exact: true }).click();
+      const command = await page.getByRole('region', { name: `The same request by ${name}` }).innerText();
+      const env = { PATH: process.env['PATH'] ?? '', DRAGOMAN_KEY: agent };
+      const { stdout } = await promisify(execFile)('sh', ['-c', command], { env });
+      expect(stdout, name).toContain("it's-here");
+      expect(stdout, name).not.toMatch(/"error":|problem/);
+    }
     visit.expectHarmless();
   });
 
@@ -141,7 +170,12 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     const { page } = visit;
     await visit.go('/console/requests?state=completed');
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
-    await system.stop();
+    const client = createClient({ url: system.url, key: agent });
+    for await (const _ of client.send({ params: {} }, { agent: 'held', session: 'lasting' })) break;
+    await using chat = await open();
+    await chat.go('/console/chat/lasting?agent=held');
+    await chat.page.getByText('begun').waitFor();
+    await system.kill();
     await page.getByText('The connection to the server is lost.').waitFor();
     await system.start();
     await page.getByText('The connection to the server is lost.').waitFor({ state: 'detached' });
@@ -149,6 +183,9 @@ describe.skipIf(browser === undefined)('work in the console', () => {
       .send('after it', { agent: 'echo', requestId: 'after-it' })
       .final();
     await page.getByRole('link', { name: 'after-it' }).waitFor();
+    // What was said before is still there, and the answer has the end that the server gave it when it was back.
+    await chat.page.getByText('begun').waitFor();
+    await chat.page.getByText('E2A.INTERRUPTED').waitFor();
   });
 
   test('a workflow is checked at its line, planned, and run with its steps lighting up', async () => {

@@ -3,6 +3,7 @@
 export type {
   Admin,
   AgentDefinition,
+  AgentFigures,
   AgentList,
   AgentPermissions as Permissions,
   CardPreview,

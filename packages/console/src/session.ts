@@ -71,8 +71,11 @@ async function kindOf(key: string): Promise<keyof Keys> {
 }
 
 function clientWith(key: string | undefined): Client | undefined {
-  return key === undefined ? undefined : createClient({ url: location.origin, key, fetch: watchedFetch });
+  return key === undefined ? undefined : createClient({ url: location.origin, key, fetch: watchedFetch, retry: RETRY });
 }
+
+/** A page stays open while a server is down, and is soon up to date when it is back. */
+const RETRY = { mostMs: 2000, giveUpAfterMs: 600_000 } as const;
 
 function anonymous(): Client {
   return createClient({ url: location.origin, fetch: watchedFetch });

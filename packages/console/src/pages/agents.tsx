@@ -1,13 +1,14 @@
-import type { AgentDefinition, AgentList } from '@dragoman/client';
-import { useState } from 'preact/hooks';
+import type { AgentDefinition, AgentFigures, AgentList } from '@dragoman/client';
 import { askable } from '../askable.ts';
 import { useLive } from '../live.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { ForeignAgent } from '../parts/foreign-agent.tsx';
+import { HeldCards } from '../parts/held-cards.tsx';
 import { Json as JsonView } from '../parts/json.tsx';
+import { NewAgent, PERMISSIONS } from '../parts/new-agent.tsx';
 import { Empty, Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
-import { Secret } from '../parts/secret.tsx';
+import { Table } from '../parts/table.tsx';
 import { Text } from '../parts/text.tsx';
 import { navigate, pageUrl, route } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
@@ -23,11 +24,12 @@ function AllAgents() {
   const admin = asAdmin.value?.admin;
   const { data, error, reload } = useLive(async () => admin?.agents.list(), [admin], 10_000);
   const held = useLive(async () => admin?.agents.heldCards(), [admin], 10_000);
+  const overview = useLive(async () => admin?.overview(), [admin], 5000);
   return (
     <Page title="Agents">
       <Problem error={error} retry={reload} />
-      {data !== undefined && <AgentTables list={data} />}
-      <HeldCards list={held.data?.held ?? []} changed={held.reload} />
+      {data !== undefined && <AgentTables list={data} figures={overview.data?.by_agent ?? []} />}
+      <HeldCards changes={held.data?.changes ?? []} changed={held.reload} />
       <div class="columns">
         <NewAgent made={reload} />
         <ForeignAgent made={reload} />
@@ -36,33 +38,12 @@ function AllAgents() {
   );
 }
 
-/** Foreign agents that are not asked until somebody has looked at their changed card. */
-function HeldCards({ list, changed }: { readonly list: readonly string[]; readonly changed: () => void }) {
-  const [trouble, setTrouble] = useState<unknown>();
-  const accept = async (id: string) => {
-    try {
-      await asAdmin.value?.admin.agents.acceptCard(id);
-      changed();
-    } catch (error) {
-      setTrouble(error);
-    }
-  };
-  return (
-    <>
-      {list.map((id) => (
-        <div class="notice" key={id}>
-          The card of <Text value={id} /> has changed. It is not asked until you accept the card.{' '}
-          <button type="button" onClick={() => void accept(id)}>
-            Accept
-          </button>
-        </div>
-      ))}
-      <Problem error={trouble} />
-    </>
-  );
+interface AgentTablesParts {
+  readonly list: AgentList;
+  readonly figures: readonly AgentFigures[];
 }
 
-function AgentTables({ list: { agents, targets, registered } }: { readonly list: AgentList }) {
+function AgentTables({ list: { agents, targets, registered }, figures }: AgentTablesParts) {
   const ids = [...new Set([...targets, ...agents.map(({ agent_id }) => agent_id)])].sort();
   return (
     <>
@@ -71,30 +52,20 @@ function AgentTables({ list: { agents, targets, registered } }: { readonly list:
           <p>Create one below, or name one under agents in dragoman.yaml. `npx dragoman dev` starts with four.</p>
         </Empty>
       ) : (
-        <div class="scroll" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th>Agent</th>
-                <th>Answers</th>
-                <th>Driver</th>
-                {PERMISSIONS.map((name) => (
-                  <th key={name}>{name}</th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {ids.map((id) => (
-                <AgentRow
-                  key={id}
-                  id={id}
-                  isTarget={targets.includes(id)}
-                  agent={agents.find((one) => one.agent_id === id)}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          head={['Agent', 'Answers', 'Driver', 'Requests', 'Failed', 'Running', 'Waiting', ...PERMISSIONS]}
+          numbers={['Requests', 'Failed', 'Running', 'Waiting']}
+        >
+          {ids.map((id) => (
+            <AgentRow
+              key={id}
+              id={id}
+              isTarget={targets.includes(id)}
+              agent={agents.find((one) => one.agent_id === id)}
+              figures={figures.find(({ agent }) => agent === id)}
+            />
+          ))}
+        </Table>
       )}
       {registered.length > 0 && (
         <section class="panel">
@@ -120,10 +91,12 @@ function AgentRow({
   id,
   isTarget,
   agent,
+  figures,
 }: {
   readonly id: string;
   readonly isTarget: boolean;
   readonly agent: AgentDefinition | undefined;
+  readonly figures: AgentFigures | undefined;
 }) {
   const { permissions = {} } = agent ?? {};
   return (
@@ -144,6 +117,10 @@ function AgentRow({
       </td>
       <td>{isTarget ? 'yes' : 'no, it only calls'}</td>
       <td>{agent === undefined ? 'configuration' : (agent.driver ?? '–')}</td>
+      <td class="number">{figures?.accepted.toLocaleString() ?? ''}</td>
+      <td class={`number ${(figures?.failed ?? 0) > 0 ? 'bad' : ''}`}>{figures?.failed.toLocaleString() ?? ''}</td>
+      <td class="number">{figures?.running ?? ''}</td>
+      <td class="number">{figures?.waiting ?? ''}</td>
       {PERMISSIONS.map((name) => (
         <td key={name}>
           <Allowed list={permissions[name]} />
@@ -193,65 +170,6 @@ function OneAgent({ id }: { readonly id: string }) {
   );
 }
 
-function NewAgent({ made }: { readonly made: () => void }) {
-  const [id, setId] = useState('');
-  const [kinds, setKinds] = useState<readonly string[]>(['agents']);
-  const [trouble, setTrouble] = useState<unknown>();
-  const [secret, setSecret] = useState<string>();
-  const submit = async (event: Event) => {
-    event.preventDefault();
-    setTrouble(undefined);
-    try {
-      const permissions = Object.fromEntries(kinds.map((kind) => [kind, ['*']]));
-      const { api_key } = (await asAdmin.value?.admin.agents.put({ agent_id: id, permissions })) ?? {};
-      setSecret(api_key);
-      setId('');
-      made();
-    } catch (error) {
-      setTrouble(error);
-    }
-  };
-  return (
-    <section class="panel">
-      <h2>New caller</h2>
-      <p class="dim">
-        It gets a key and may use everything of the kinds you choose. Agents that answer are best described in
-        dragoman.yaml.
-      </p>
-      <form class="form" onSubmit={submit}>
-        <label>
-          Agent id
-          <input required value={id} onInput={(event) => setId(event.currentTarget.value)} />
-        </label>
-        <fieldset>
-          <legend>May use all</legend>
-          <div class="bar">
-            {PERMISSIONS.map((name) => (
-              <label key={name} class="check">
-                <input
-                  type="checkbox"
-                  checked={kinds.includes(name)}
-                  onChange={({ currentTarget: { checked } }) =>
-                    setKinds(checked ? [...kinds, name] : kinds.filter((one) => one !== name))
-                  }
-                />
-                {name}
-              </label>
-            ))}
-          </div>
-        </fieldset>
-        <div>
-          <button type="submit" class="primary">
-            Create
-          </button>
-        </div>
-      </form>
-      <Problem error={trouble} />
-      {secret !== undefined && <Secret value={secret} />}
-    </section>
-  );
-}
-
 function Reachable() {
   const client = asAgent.value;
   const { data, error, reload } = useLive(
@@ -281,5 +199,3 @@ function Reachable() {
     </Page>
   );
 }
-
-const PERMISSIONS = ['agents', 'tools', 'workflows', 'operations', 'apis', 'credentials'] as const;

@@ -1,7 +1,8 @@
 import type { Answer, Turn } from '@dragoman/client';
-import { isObject, questionIn, textOfResult } from '@dragoman/protocols';
+import { isObject, type Json, questionIn, textOfResult } from '@dragoman/protocols';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { askable } from '../askable.ts';
+import { attachmentsOf } from '../attachments.ts';
 import { useFrames } from '../frame-stream.ts';
 import { useLive } from '../live.ts';
 import { AnswerView, foldFrames } from '../parts/answer-view.tsx';
@@ -105,6 +106,8 @@ const begun = new Map<string, readonly Sent[]>();
 
 interface Sent {
   readonly text: string;
+  /** Of attached files. */
+  readonly names: readonly string[];
   readonly answer: Answer;
 }
 
@@ -112,6 +115,7 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
   const client = asAgent.value;
   const [sent, setSent] = useState<readonly Sent[]>(begun.get(`${agent} ${session}`) ?? []);
   const [text, setText] = useState('');
+  const [files, setFiles] = useState<readonly File[]>([]);
   const [trouble, setTrouble] = useState<unknown>();
   const isNew = useRef(session !== undefined && sent.length > 0);
   const history = useLive(
@@ -123,10 +127,16 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
   const send = async () => {
     const said = text.trim();
     if (said === '' || client === undefined) return;
+    setTrouble(undefined);
+    const attached = await attachmentsOf(files).catch(setTrouble);
+    if (attached === undefined) return;
     const id = session ?? (await newSession(said));
     if (id === undefined) return;
-    const all = [...sent, { text: said, answer: client.send(said, { agent, session: id }) }];
+    const params = { content: said, ...(attached.length > 0 && { files: attached as unknown as Json }) };
+    const names = attached.map(({ name }) => name ?? '');
+    const all = [...sent, { text: said, names, answer: client.send({ params }, { agent, session: id }) }];
     setText('');
+    setFiles([]);
     begun.set(`${agent} ${id}`, all);
     if (session === undefined) navigate(`${pageUrl('chat', id)}?agent=${encodeURIComponent(agent)}`, { replace: true });
     else setSent(all);
@@ -155,8 +165,15 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
         {earlier.map((turn, at) => (
           <EarlierTurn key={turn.request_id} turn={turn} isWhole={at >= earlier.length - WHOLE_TURNS} />
         ))}
-        {sent.map(({ text: said, answer }) => (
-          <LiveTurn key={answer.requestId} said={said} requestId={answer.requestId} open={() => answer} agent={agent} />
+        {sent.map(({ text: said, names, answer }) => (
+          <LiveTurn
+            key={answer.requestId}
+            said={said}
+            names={names}
+            requestId={answer.requestId}
+            open={() => answer}
+            agent={agent}
+          />
         ))}
         <div ref={end} />
       </div>
@@ -179,6 +196,15 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
             void send();
           }}
         />
+        <label class="button attach">
+          Attach{files.length > 0 && ` (${files.length})`}
+          <input
+            key={files.length === 0 ? 'none' : 'some'}
+            type="file"
+            multiple
+            onChange={(event) => setFiles([...(event.currentTarget.files ?? [])])}
+          />
+        </label>
         <button type="submit" class="primary" disabled={text.trim() === ''}>
           Send
         </button>
@@ -196,13 +222,11 @@ function EarlierTurn({ turn, isWhole }: { readonly turn: Turn; readonly isWhole:
   const said = ['content', 'text', 'query'].map((name) => params[name]).find((one) => typeof one === 'string');
   const mine = typeof said === 'string' ? said : JSON.stringify(params);
   if (isWhole || status === 'in_progress')
-    return <LiveTurn said={mine} requestId={id} open={() => asAgent.value?.resume(id)} />;
+    return <LiveTurn said={mine} names={namesIn(params)} requestId={id} open={() => asAgent.value?.resume(id)} />;
   const text = textOf(answer);
   return (
     <>
-      <div class="turn mine">
-        <Text value={mine} />
-      </div>
+      <Mine said={mine} names={namesIn(params)} />
       <div class="turn">
         <Markdown text={text} />
         <footer>
@@ -217,12 +241,13 @@ function EarlierTurn({ turn, isWhole }: { readonly turn: Turn; readonly isWhole:
 
 interface LiveTurnParts {
   readonly said: string;
+  readonly names: readonly string[];
   readonly requestId: string;
   readonly agent?: string;
   readonly open: () => Answer | undefined;
 }
 
-function LiveTurn({ said, requestId, open, agent }: LiveTurnParts) {
+function LiveTurn({ said, names, requestId, open, agent }: LiveTurnParts) {
   const answer = useRef(open());
   const stream = useFrames(() => answer.current as Answer, [requestId]);
   const [trouble, setTrouble] = useState<unknown>();
@@ -231,9 +256,7 @@ function LiveTurn({ said, requestId, open, agent }: LiveTurnParts) {
   const question = last && questionIn(last);
   return (
     <>
-      <div class="turn mine">
-        <Text value={said} />
-      </div>
+      <Mine said={said} names={names} />
       <div class="turn" aria-busy={!stream.isOver}>
         <AnswerView answer={foldFrames(stream.frames)} />
         {question !== undefined && !stream.isOver && (
@@ -260,6 +283,25 @@ function LiveTurn({ said, requestId, open, agent }: LiveTurnParts) {
       </div>
     </>
   );
+}
+
+function Mine({ said, names }: { readonly said: string; readonly names: readonly string[] }) {
+  return (
+    <div class="turn mine">
+      <Text value={said} />
+      {names.length > 0 && (
+        <div class="dim">
+          with <Text value={names.join(', ')} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Of the files that a message came with. */
+function namesIn({ files }: Turn['params']): readonly string[] {
+  if (!Array.isArray(files)) return [];
+  return files.map((file) => (isObject(file) && typeof file['name'] === 'string' ? file['name'] : 'a file'));
 }
 
 function textOf(answer: Turn['answer']): string {

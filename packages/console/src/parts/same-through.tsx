@@ -31,6 +31,8 @@ const shell = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", "'\\
 const key = '-H "Authorization: Bearer $DRAGOMAN_KEY"';
 const json = "-H 'Content-Type: application/json'";
 
+const MCP_VERSION = '2026-07-28';
+
 const SAME: Readonly<Record<string, (agent: string, text: string) => string>> = {
   curl: (agent, text) =>
     [
@@ -65,6 +67,30 @@ const SAME: Readonly<Record<string, (agent: string, text: string) => string>> = 
         method: 'SendMessage',
         params: { message: { messageId: 'm1', role: 'ROLE_USER', parts: [{ text }] } },
       })}`,
+    ].join('\n'),
+  MCP: (agent, text) =>
+    [
+      `curl '${location.origin}/mcp' ${key} ${json} -H 'Accept: application/json, text/event-stream' \\`,
+      `  -H 'MCP-Protocol-Version: ${MCP_VERSION}' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: ask_${agent}' \\`,
+      `  -d ${shell({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: {
+          name: `ask_${agent}`,
+          arguments: { prompt: text },
+          _meta: {
+            'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
+            'io.modelcontextprotocol/clientInfo': { name: 'curl', version: '1' },
+            'io.modelcontextprotocol/clientCapabilities': {},
+          },
+        },
+      })}`,
+    ].join('\n'),
+  OpenAI: (agent, text) =>
+    [
+      `curl '${location.origin}/v1/chat/completions' ${key} ${json} \\`,
+      `  -d ${shell({ model: agent, messages: [{ role: 'user', content: text }] })}`,
     ].join('\n'),
   mailbox: (agent, text) =>
     [
