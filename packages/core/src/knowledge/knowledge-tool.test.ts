@@ -17,7 +17,7 @@ const registry = new ToolRegistry({ clock });
 registry.add(new KnowledgeTool({ search, bases }));
 const { signal } = new AbortController();
 const toolsOf = (id: string) => {
-  const principal: Principal = { id, role: 'agent', permissions: ALL_PERMISSIONS };
+  const principal: Principal = { id, kind: 'agent', permissions: ALL_PERMISSIONS };
   return callerTools(registry, { principal, signal, hops: 1 });
 };
 const namesOf = async (id: string) => (await toolsOf(id).list()).map(({ name }) => name);
