@@ -77,7 +77,15 @@ async function countedRun(): Promise<{ run: Run; asked: number[] }> {
     what: 'an answer',
   };
   return {
-    run: new Run({ key: KEY, held, agentId: 'a', store, pages: new JournalPages(store), counts: new RunCounts(), patience }),
+    run: new Run({
+      key: KEY,
+      held,
+      agentId: 'a',
+      store,
+      pages: new JournalPages(store),
+      counts: new RunCounts(),
+      patience,
+    }),
     asked,
   };
 }
