@@ -27,11 +27,6 @@ export class EffectJournal {
     return this.#recorded.get(nameOf(kind, key));
   }
 
-  /** The place of the next effect. */
-  get next(): number {
-    return this.#next;
-  }
-
   /** An effect with its place in the journal, for who records it himself. */
   place(effect: NewEffect): EffectRow {
     return rowOf({ effect, position: this.#next++ });
