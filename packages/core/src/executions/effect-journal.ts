@@ -33,11 +33,6 @@ export class EffectJournal {
     return this.#hold();
   }
 
-  /** The place of the next effect. */
-  get next(): number {
-    return this.#next;
-  }
-
   /** An effect with its place in the journal, for who records it himself. */
   place(effect: NewEffect): EffectRow {
     return rowOf({ effect, position: this.#next++ });

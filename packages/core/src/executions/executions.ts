@@ -316,7 +316,7 @@ export class Executions {
   #asking(live: LiveExecution, running: Ending): AskPerson {
     return {
       made: (given) => this.#options.questions.made(given),
-      ask: async (asked) => {
+      ask: async (asked, settled) => {
         const { operationId, key, question, end } = asked;
         live.tell({ event: 'question-asked', operationId, key, question });
         const resolved = (told: QuestionEnd) => live.tell({ event: 'question-resolved', operationId, key, end: told });
@@ -329,6 +329,8 @@ export class Executions {
           live.end(live.withdrawn);
           throw live.withdrawn;
         }
+        // What is under way beside it may finish: ended now, its outcome would be unknown.
+        await settled();
         running.end(new WaitsForPerson(asked));
         return new Promise<never>(() => {});
       },
@@ -431,7 +433,7 @@ export class Executions {
     if (running.reason instanceof WaitsForPerson) {
       live.spentMs += clock.elapsed() - startedAt;
       return new ParkedExecution(live, running.reason.asked, async (effect) =>
-        store.append(await this.#late.hold(live), [effect]),
+        store.append(await this.#late.hold(live), [journal.place(effect)]),
       );
     }
     // What could not be recorded has not happened, whatever came of it here.

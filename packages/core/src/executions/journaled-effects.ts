@@ -55,6 +55,7 @@ export class JournaledEffects implements Effects {
 
   async call(key: string, request: ApiRequest, digest: string): Promise<ApiAnswer> {
     const { journal, calls, context, secrets } = this.#options;
+    if (context.signal.aborted) throw context.signal.reason;
     secrets.note(request);
     const past = this.#past('call', key, digest);
     if (past !== undefined) return answerOf(past, calls.labelsOf(request));
@@ -88,6 +89,7 @@ export class JournaledEffects implements Effects {
    */
   async ask(key: string, request: TargetRequest, digest: string): Promise<Uint8Array> {
     const { journal, askTarget, context, secrets } = this.#options;
+    if (context.signal.aborted) throw context.signal.reason;
     const past = this.#past('ask', key, digest);
     if (past !== undefined) return answerOf(past, undefined).bytes;
     if (context.hops >= MOST_HOPS) refuse('invalid_message', {}, TOO_MANY_HOPS);
@@ -119,6 +121,7 @@ export class JournaledEffects implements Effects {
 
   async store(key: string, write: StoreWrite, digest: string): Promise<void> {
     const { journal, storedData, context, secrets } = this.#options;
+    if (context.signal.aborted) throw context.signal.reason;
     // What is for this execution alone, it has in its own data, and computes again.
     if (write.storage === 'sessionStorage') return;
     if (this.#past('store', key, digest) !== undefined) return;
@@ -159,7 +162,16 @@ export class JournaledEffects implements Effects {
       await journal.flush();
     }
     const end = noteIn<{ end: QuestionEnd }>(this.#past('answer', key, digest))?.end;
-    return askPerson.ask({ operationId, key, digest, question, end, position: journal.next });
+    return askPerson.ask({ operationId, key, digest, question, end }, () => this.#settled());
+  }
+
+  /** Resolves when nothing else is under way, as in a loop over several items at once, and what came of it is on the disk. */
+  async #settled(): Promise<void> {
+    const { journal, clock, context } = this.#options;
+    do {
+      while (this.#waiting > 0) await clock.wait(SETTLE_MS, abortSignalOf(context.signal));
+      await journal.flush();
+    } while (this.#waiting > 0);
   }
 
   async now(key: string, digest: string): Promise<number> {
@@ -203,6 +215,9 @@ export class JournaledEffects implements Effects {
     return new Refused(known);
   }
 }
+
+/** How often it is looked whether what is under way has ended. */
+const SETTLE_MS = 20;
 
 function noteIn<Note>(past: EffectRow | undefined): Note | undefined {
   return past === undefined ? undefined : (JSON.parse(past.note) as Note);

@@ -8,7 +8,7 @@ import {
 } from '@dragoman/protocols';
 import { Ending } from '../ending/ending.ts';
 import type { AskingRun } from '../questions/open-questions.ts';
-import type { EffectRow } from '../store/executions.ts';
+import type { NewEffect } from './effect-journal.ts';
 import type { LiveExecution } from './live-execution.ts';
 
 /** How an execution asks a person. */
@@ -16,7 +16,7 @@ export interface AskPerson {
   /** The question as it is asked, with its id and times. */
   made(given: NewQuestion): Question;
   /** The answer where there is one; else the run stops here, and is done again when there is. */
-  ask(asked: AskedPerson): Promise<QuestionAnswer>;
+  ask(asked: AskedPerson, settled: () => Promise<void>): Promise<QuestionAnswer>;
 }
 
 /** A question of an execution, and where it stands in its journal. */
@@ -26,8 +26,6 @@ export interface AskedPerson {
   readonly digest: string;
   readonly question: Question;
   readonly end: QuestionEnd | undefined;
-  /** Where the answer is to be recorded. */
-  readonly position: number;
 }
 
 /** Why a run stops that waits for a person. */
@@ -49,10 +47,10 @@ export class ParkedExecution extends Ending implements AskingRun {
   readonly row: AskingRun['row'];
   readonly names: readonly string[];
   readonly asked: AskedPerson;
-  readonly #record: (effect: EffectRow) => Promise<void>;
+  readonly #record: (effect: NewEffect) => Promise<void>;
   readonly #onOver: (() => void)[] = [];
 
-  constructor(live: LiveExecution, asked: AskedPerson, record: (effect: EffectRow) => Promise<void>) {
+  constructor(live: LiveExecution, asked: AskedPerson, record: (effect: NewEffect) => Promise<void>) {
     super();
     const { owner, executionId } = live.row;
     this.live = live;
@@ -67,8 +65,8 @@ export class ParkedExecution extends Ending implements AskingRun {
     const { response_kind: kind, body } = frame;
     const end = kind === undefined || body === undefined ? undefined : questionEndIn({ response_kind: kind, body });
     if (end === undefined || end.state === 'withdrawn') return;
-    const { key, digest, position } = this.asked;
-    await this.#record({ position, kind: 'answer', key, note: JSON.stringify({ digest, end }), bytes: null });
+    const { key, digest } = this.asked;
+    await this.#record({ kind: 'answer', key, note: { digest, end } });
   }
 
   /** Ends with the signal, for this reason, until that is called off. */
