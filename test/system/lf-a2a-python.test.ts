@@ -17,7 +17,7 @@ import { TestAuthority } from './test-authority.ts';
 
 // The official Python SDKs of Linux Foundation A2A as clients and as servers, each in a temporary environment of its own.
 
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 45_000;
 
 const execute = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-a2a-python-'));
