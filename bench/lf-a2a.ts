@@ -176,5 +176,6 @@ function post(place: Place, call: object): string {
 }
 
 function short(what: string, ratio: number, wanted: number): string[] {
+  console.log(`${what}: ${ratio.toFixed(2)}, at least ${wanted}`);
   return ratio >= wanted ? [] : [`${what}: ${ratio.toFixed(2)}; wanted ${wanted}`];
 }

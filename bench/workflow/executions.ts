@@ -63,6 +63,7 @@ async function measureAll({ origin, server, engine }: Parts): Promise<string[]> 
     ['through HTTP, durable', 0.22],
   ] as const) {
     const ratio = ratioOf(name);
+    console.log(`${name}: ${ratio.toFixed(2)} × plain JavaScript, at least ${bound}`);
     if (ratio < bound) shortfalls.push(`${name}: ${ratio.toFixed(2)} × plain JavaScript, at least ${bound} wanted`);
   }
   const overhead = await asked<number>(engine, 'overhead');
