@@ -59,7 +59,11 @@ test('a fault of our own is 500 in the spec’s shape, told to the operator alon
   expect(await post(JSON.stringify(answer))).toMatchObject([
     400,
     'application/json',
-    { errors: [expect.stringContaining('POST /a2a accepts messages, and responses that reply to a question of this server')] },
+    {
+      errors: [
+        expect.stringContaining('POST /a2a accepts messages, and responses that reply to a question of this server'),
+      ],
+    },
   ]);
 });
 
