@@ -11,12 +11,12 @@ import { checksumOfWorkflow, SELECT_NEWEST, SELECT_WORKFLOW } from '../sql/workf
 import { requireStorable } from '../storable.ts';
 import type { AgentRow, AgentStore, KeyRow, KeyStore } from '../store.ts';
 import type { WorkflowRow, WorkflowStore } from '../workflows.ts';
-import type { Database } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 import { lockOwner } from './owner-lock.ts';
 
 // What administration keeps: few rows, read whole, changed seldom.
 
-export function keyStore(database: Database): KeyStore {
+export function keyStore(database: PostgresDatabase): KeyStore {
   return {
     put: async (row) => {
       const { keyId, hash, agentId, role, description, createdAt, expiresAt, revokedAt } = row;
@@ -47,7 +47,7 @@ export function keyStore(database: Database): KeyStore {
   };
 }
 
-export function agentStore(database: Database): AgentStore {
+export function agentStore(database: PostgresDatabase): AgentStore {
   return {
     put: async (row) => {
       requireStorable(row.agentId, row.definition);
@@ -63,7 +63,7 @@ export function agentStore(database: Database): AgentStore {
   };
 }
 
-export function apiStore(database: Database): ApiStore {
+export function apiStore(database: PostgresDatabase): ApiStore {
   return {
     put: async (row) => {
       requireStorable(row.apiId, row.definition);
@@ -76,7 +76,7 @@ export function apiStore(database: Database): ApiStore {
   };
 }
 
-export function knowledgeStore(database: Database): KnowledgeStore {
+export function knowledgeStore(database: PostgresDatabase): KnowledgeStore {
   return {
     put: async ({ baseId, definition, createdAt }) => {
       requireStorable(baseId, definition);
@@ -87,7 +87,7 @@ export function knowledgeStore(database: Database): KnowledgeStore {
   };
 }
 
-export function pinStore(database: Database): PinStore {
+export function pinStore(database: PostgresDatabase): PinStore {
   return {
     put: async ({ name, hash, pinnedAt, definition }) => {
       requireStorable(name, hash, definition);
@@ -103,7 +103,7 @@ export function pinStore(database: Database): PinStore {
   };
 }
 
-export function registrationStore(database: Database): RegistrationStore {
+export function registrationStore(database: PostgresDatabase): RegistrationStore {
   return {
     put: async (row) => {
       const { agentId, owner, card, endpoint, registeredAt, lastHeartbeat } = row;
@@ -121,7 +121,7 @@ export function registrationStore(database: Database): RegistrationStore {
   };
 }
 
-export function workflowStore(database: Database): WorkflowStore {
+export function workflowStore(database: PostgresDatabase): WorkflowStore {
   const versions = (name: string) => database.read.all<Checked<WorkflowRow>>(SELECT_VERSIONS, name);
   return {
     put: async (workflow) => {
@@ -157,7 +157,7 @@ export function workflowStore(database: Database): WorkflowStore {
   };
 }
 
-async function removed(database: Database, table: string, column: string, id: string): Promise<boolean> {
+async function removed(database: PostgresDatabase, table: string, column: string, id: string): Promise<boolean> {
   return (await database.write((queries) => queries.run(`DELETE FROM ${table} WHERE ${column} = $1`, id))) === 1;
 }
 

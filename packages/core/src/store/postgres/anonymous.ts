@@ -8,10 +8,10 @@ import {
   RECORD_BYTES,
 } from '../anonymous.ts';
 import { bigints } from './arrays.ts';
-import type { Database } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 import { deleteRequests } from './removals.ts';
 
-export function anonymousStore(database: Database): AnonymousStore {
+export function anonymousStore(database: PostgresDatabase): AnonymousStore {
   return {
     sweep: async ({ keepBytes, before }: AnonymousRange) => {
       let used = 0;
@@ -26,7 +26,7 @@ export function anonymousStore(database: Database): AnonymousStore {
 }
 
 /** From the newest to the oldest, some at a time. */
-async function sweepKind(database: Database, kind: AnonymousKind, space: AnonymousRoom): Promise<void> {
+async function sweepKind(database: PostgresDatabase, kind: AnonymousKind, space: AnonymousRoom): Promise<void> {
   const { page, number } = KINDS[kind];
   let from = { at: Number.MAX_SAFE_INTEGER, number: Number.MAX_SAFE_INTEGER };
   for (;;) {

@@ -4,7 +4,7 @@ import { isSqlError, sqlStateOf } from './errors.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 
 /** One connection to the server that takes writes. Statements are prepared once on each connection. */
-export class Connection {
+export class PostgresConnection {
   readonly #client: Client;
   #isLost = false;
 
@@ -45,7 +45,7 @@ export class Connection {
  * Connects to the first host that takes writes. Throws a `StoreError`: `store_unreachable` for what only an operator can change, and
  * `store_unavailable` for what may pass.
  */
-export async function dial(address: PostgresAddress, onLost: () => void): Promise<Connection> {
+export async function dial(address: PostgresAddress, onLost: () => void): Promise<PostgresConnection> {
   const reasons: string[] = [];
   for (const { host, port } of address.hosts) {
     const { user, password, database, schema, ssl } = address;
@@ -58,7 +58,7 @@ export async function dial(address: PostgresAddress, onLost: () => void): Promis
       pipeline: true,
       types: { getTypeParser },
     });
-    const connection = new Connection(client, onLost);
+    const connection = new PostgresConnection(client, onLost);
     try {
       await client.connect();
       const { rows } = await connection.script('SELECT pg_is_in_recovery() AS standby');

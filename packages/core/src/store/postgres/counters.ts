@@ -1,8 +1,8 @@
 import type { CounterRow, CounterStore } from '../store.ts';
 import { bigints, texts } from './arrays.ts';
-import type { Database } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 
-export function counterStore(database: Database): CounterStore {
+export function counterStore(database: PostgresDatabase): CounterStore {
   return {
     load: (since) => database.read.all<CounterRow>(LOAD, since),
     add: async (rows, forget) => {

@@ -1,9 +1,9 @@
 import type { CredentialRow, CredentialStore, ReceiptRow, VaultSeal } from '../credentials.ts';
 import { requireStorable } from '../storable.ts';
 import { bigints, texts } from './arrays.ts';
-import type { Database, Queries } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 
-export function credentialStore(database: Database): CredentialStore {
+export function credentialStore(database: PostgresDatabase): CredentialStore {
   const { read } = database;
   return {
     list: () => read.all<CredentialRow>(LIST),

@@ -1,6 +1,6 @@
 import type { Log } from '../../ports/ports.ts';
 import { StoreError } from '../store-error.ts';
-import { type Connection, dial } from './connection.ts';
+import { dial, type PostgresConnection } from './connection.ts';
 import { isConflict, isPassing, isSqlError } from './errors.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 
@@ -28,14 +28,14 @@ export interface DatabaseOptions {
  *   write   one transaction. A connection that is lost while it commits leaves open whether it did. Each transaction therefore writes its
  *           number into the row of its connection, and that row tells. So `store_unavailable` always means that nothing was recorded.
  */
-export class Database {
+export class PostgresDatabase {
   readonly #options: DatabaseOptions;
   readonly #patienceMs: number;
   readonly #most: number;
-  readonly #lanes = new WeakMap<Connection, Lane>();
-  #idle: Connection[] = [];
+  readonly #lanes = new WeakMap<PostgresConnection, Lane>();
+  #idle: PostgresConnection[] = [];
   #count = 0;
-  #waiting: ((connection: Connection | undefined) => void)[] = [];
+  #waiting: ((connection: PostgresConnection | undefined) => void)[] = [];
   #isClosed = false;
   #isAway = false;
   writes = 0;
@@ -76,7 +76,10 @@ export class Database {
     }
   }
 
-  async #transaction<Result>(connection: Connection, work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  async #transaction<Result>(
+    connection: PostgresConnection,
+    work: (queries: Queries) => Promise<Result>,
+  ): Promise<Result> {
     const startedAt = performance.now();
     const lane = this.#lanes.get(connection);
     if (lane === undefined) throw new Error('a connection has no lane');
@@ -114,7 +117,7 @@ export class Database {
   async #hasCommitted({ id, last, pid, since }: Lane): Promise<boolean> {
     for (let delay = FIRST_MS; ; delay = Math.min(2 * delay, LONGEST_MS)) {
       if (this.#isClosed) throw new Error('the store was closed before it was known whether a transaction committed');
-      let connection: Connection | undefined;
+      let connection: PostgresConnection | undefined;
       try {
         connection = await dial(this.#options.address, () => {});
         // The process behind the lost connection may still be there, and commit after we have looked.
@@ -162,7 +165,7 @@ export class Database {
     }
   }
 
-  async #with<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+  async #with<Result>(work: (connection: PostgresConnection) => Promise<Result>): Promise<Result> {
     const connection = await this.#take();
     try {
       return await work(connection);
@@ -171,17 +174,17 @@ export class Database {
     }
   }
 
-  async #take(): Promise<Connection> {
+  async #take(): Promise<PostgresConnection> {
     if (this.#isClosed) throw closed();
     const idle = this.#idle.pop();
     if (idle !== undefined) return idle;
     if (this.#count >= this.#most) {
-      const given = await new Promise<Connection | undefined>((resolve) => this.#waiting.push(resolve));
+      const given = await new Promise<PostgresConnection | undefined>((resolve) => this.#waiting.push(resolve));
       return given ?? this.#take();
     }
     this.#count += 1;
     try {
-      let connection: Connection | undefined;
+      let connection: PostgresConnection | undefined;
       connection = await dial(this.#options.address, () => this.#forget(connection));
       const { rows } = await connection.query(OPEN_LANE);
       this.#lanes.set(connection, rows[0] as Lane);
@@ -193,7 +196,7 @@ export class Database {
     }
   }
 
-  #giveBack(connection: Connection): void {
+  #giveBack(connection: PostgresConnection): void {
     if (connection.isLost) {
       this.#count -= 1;
       this.#waiting.shift()?.(undefined);
@@ -205,7 +208,7 @@ export class Database {
   }
 
   /** One that is in use is counted out when it is given back. */
-  #forget(connection: Connection | undefined): void {
+  #forget(connection: PostgresConnection | undefined): void {
     if (connection === undefined || !this.#idle.includes(connection)) return;
     this.#idle = this.#idle.filter((one) => one !== connection);
     this.#count -= 1;

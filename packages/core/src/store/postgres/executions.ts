@@ -26,13 +26,13 @@ import { notHeld } from '../sql/requests.ts';
 import { type CheckedStored, checkedStored, SELECT_STORED, storedChecksumOf } from '../sql/stored-data.ts';
 import { requireStorable } from '../storable.ts';
 import { bigints, byteStrings, integers, texts } from './arrays.ts';
-import type { Database, Queries } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 import { isSqlError } from './errors.ts';
 import { Group } from './group.ts';
 import { lockOwner } from './owner-lock.ts';
 import { deleteExecutions } from './removals.ts';
 
-export function executionStore(database: Database, node: number): ExecutionStore {
+export function executionStore(database: PostgresDatabase, node: number): ExecutionStore {
   const { read } = database;
   const accepting = new Group<ExecutionRow, number | null>({
     keyOf: ({ owner, executionId }) => `${owner}\n${executionId}`,
@@ -109,7 +109,7 @@ export function executionStore(database: Database, node: number): ExecutionStore
   };
 }
 
-export function storedDataStore(database: Database, node: number): StoredDataStore {
+export function storedDataStore(database: PostgresDatabase, node: number): StoredDataStore {
   const { read } = database;
   return {
     keep: async (row, quota, by) => {

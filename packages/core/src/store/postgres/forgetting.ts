@@ -1,9 +1,9 @@
 import type { ForgettingStore, Removed } from '../forgetting.ts';
-import type { Database, Queries } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 import { deleteExecutions, deleteRequests } from './removals.ts';
 
 /** Rows are deleted. Their bytes stay until PostgreSQL's vacuum, and in its archives and standbys for as long as those are kept. */
-export function forgettingStore(database: Database): ForgettingStore {
+export function forgettingStore(database: PostgresDatabase): ForgettingStore {
   return {
     request: ({ owner, requestId }) =>
       database.write(async (queries) => {

@@ -1,10 +1,10 @@
 import { type MemoriesStore, type MemoryEntryRow, type MemoryRow, type MemoryUse, wholeOf } from '../memories.ts';
 import { requireStorable } from '../storable.ts';
 import { texts } from './arrays.ts';
-import type { Database } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 import { lockOwner } from './owner-lock.ts';
 
-export function memoriesStore(database: Database): MemoriesStore {
+export function memoriesStore(database: PostgresDatabase): MemoriesStore {
   const { read } = database;
   return {
     open: async (row, quota) => {

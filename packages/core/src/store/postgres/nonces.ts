@@ -1,8 +1,8 @@
 import type { NonceRow, NonceStore, NonceUse } from '../nonces.ts';
 import { requireStorable } from '../storable.ts';
-import type { Database, Queries } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 
-export function nonceStore(database: Database): NonceStore {
+export function nonceStore(database: PostgresDatabase): NonceStore {
   return {
     use: (row) => database.write((queries) => useNonce(queries, row)),
     forgotten: async () => (await database.read.get<{ at: number }>(FORGOTTEN))?.at ?? 0,

@@ -1,6 +1,6 @@
 import type { Log } from '../../ports/ports.ts';
 import { StoreError } from '../store-error.ts';
-import { type Connection, dial, POOLER } from './connection.ts';
+import { dial, POOLER, type PostgresConnection } from './connection.ts';
 import { isSqlError, sqlStateOf } from './errors.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 import { STEPS } from './schema.ts';
@@ -28,7 +28,7 @@ export interface OpenOptions {
 export async function openSchema(options: OpenOptions): Promise<HeldSchema> {
   const { address, log } = options;
   let isClosed = false;
-  let keeper: Connection | undefined;
+  let keeper: PostgresConnection | undefined;
   const keep = async () => {
     if (!isClosed) await keepLock();
   };
@@ -76,7 +76,7 @@ export async function openSchema(options: OpenOptions): Promise<HeldSchema> {
   }
 }
 
-async function checked(connection: Connection, log: Log | undefined): Promise<string> {
+async function checked(connection: PostgresConnection, log: Log | undefined): Promise<string> {
   const { rows } = await connection.script(`
     SELECT current_setting('server_version_num')::int AS number, current_setting('server_version') AS version,
       current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous,
@@ -99,7 +99,7 @@ async function checked(connection: Connection, log: Log | undefined): Promise<st
   return version;
 }
 
-async function lock(connection: Connection, { schema }: PostgresAddress): Promise<void> {
+async function lock(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   const { rows } = await connection.query(
     'SELECT pg_try_advisory_lock($1, hashtext($2)) AS taken, pg_backend_pid() AS pid',
     [LOCK, schema],
@@ -121,7 +121,7 @@ async function lock(connection: Connection, { schema }: PostgresAddress): Promis
 }
 
 /** Each step once, in a transaction of its own together with its number. */
-async function migrate(connection: Connection, { schema }: PostgresAddress): Promise<void> {
+async function migrate(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   await connection.script(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
   await connection.script(
     'CREATE TABLE IF NOT EXISTS schema_version (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)',

@@ -16,9 +16,9 @@ import {
 import { requireStorable } from '../storable.ts';
 import type { DeliveryFailure, NewDelivery, OutboxStore, ToldDelivery } from '../store.ts';
 import { texts } from './arrays.ts';
-import type { Database, Queries } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 
-export function outboxStore(database: Database, node: number): OutboxStore {
+export function outboxStore(database: PostgresDatabase, node: number): OutboxStore {
   const { read } = database;
   return {
     add: (delivery) => database.write((queries) => addDelivery(queries, node, delivery)),

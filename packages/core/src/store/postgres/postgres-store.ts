@@ -13,7 +13,7 @@ import {
 import { anonymousStore } from './anonymous.ts';
 import { counterStore } from './counters.ts';
 import { credentialStore } from './credentials.ts';
-import { Database } from './database.ts';
+import { PostgresDatabase } from './database.ts';
 import { executionStore, storedDataStore } from './executions.ts';
 import { forgettingStore } from './forgetting.ts';
 import { memoriesStore } from './memories.ts';
@@ -44,7 +44,7 @@ export async function connectPostgresStore(options: PostgresStoreOptions): Promi
   const { url, log, version = '0', name = 'dragoman', onFatal, patienceMs } = options;
   const address = readPostgresUrl(url);
   const schema = await openSchema({ address, log, version, name, onTaken: onFatal });
-  return new PostgresStore(new Database({ address, log, patienceMs }), schema);
+  return new PostgresStore(new PostgresDatabase({ address, log, patienceMs }), schema);
 }
 
 /** Every family on PostgreSQL. */
@@ -69,11 +69,11 @@ export class PostgresStore implements Store {
   readonly nonces;
   readonly forgetting;
   readonly anonymous;
-  readonly #database: Database;
+  readonly #database: PostgresDatabase;
   readonly #schema: HeldSchema;
   #closing: Promise<void> | undefined;
 
-  constructor(database: Database, schema: HeldSchema) {
+  constructor(database: PostgresDatabase, schema: HeldSchema) {
     const { node } = schema;
     this.#database = database;
     this.#schema = schema;

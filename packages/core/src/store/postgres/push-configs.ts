@@ -1,10 +1,10 @@
 import type { PushConfigRow, PushConfigStore } from '../push-configs.ts';
 import { requireStorable } from '../storable.ts';
-import type { Database } from './database.ts';
+import type { PostgresDatabase } from './database.ts';
 import { addDelivery } from './outbox.ts';
 import { lockOwner } from './owner-lock.ts';
 
-export function pushConfigStore(database: Database, node: number): PushConfigStore {
+export function pushConfigStore(database: PostgresDatabase, node: number): PushConfigStore {
   const { read } = database;
   const one = async (text: string, ...values: unknown[]) => {
     const row = await read.get<Stored>(text, ...values);

@@ -16,14 +16,14 @@ import { type FramesValues, framesValues } from '../sql/values.ts';
 import { requireStorable, requireWhole } from '../storable.ts';
 import type { Accepted, FrameRow, Held, RecordedWith, RequestKey, RequestRow, RequestStore } from '../store.ts';
 import { bigints, integers, texts } from './arrays.ts';
-import type { Database, Queries } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 import { Group } from './group.ts';
 import { useNonce } from './nonces.ts';
 import { deleteRequests } from './removals.ts';
 import { listRequests } from './request-list.ts';
 import { openLetter } from './threads.ts';
 
-export function requestStore(database: Database, node: number): RequestStore {
+export function requestStore(database: PostgresDatabase, node: number): RequestStore {
   const accepting = new Group<NewRequest, number | null>({
     keyOf: ({ row }) => `${row.owner}\n${row.requestId}`,
     write: (items) => database.write((queries) => insertRequests(queries, node, items)),

@@ -4,11 +4,11 @@ import { SELECT_SESSION, turnBytesOf } from '../sql/sessions.ts';
 import { requireStorable } from '../storable.ts';
 import type { RecordedTurn, SessionRow, SessionStore } from '../store.ts';
 import { bigints } from './arrays.ts';
-import type { Database, Queries } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 import { deleteRequests } from './removals.ts';
 import { deleteThread } from './threads.ts';
 
-export function sessionStore(database: Database): SessionStore {
+export function sessionStore(database: PostgresDatabase): SessionStore {
   const { read } = database;
   return {
     create: async (row) => {

@@ -13,10 +13,10 @@ import type {
   ThreadSummary,
   ThreadView,
 } from '../store.ts';
-import type { Database, Queries } from './database.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
 import { addDelivery } from './outbox.ts';
 
-export function threadStore(database: Database, node: number): ThreadStore {
+export function threadStore(database: PostgresDatabase, node: number): ThreadStore {
   const { read } = database;
   const ownerOf = async (view: ThreadView): Promise<string | undefined> =>
     'owner' in view ? view.owner : (await read.get<{ owner: string }>(LAST_WRITER, view.agentId, view.threadId))?.owner;
