@@ -24,7 +24,7 @@ export interface PostgresServer {
   /** Ends it as `kill -9` does, with all its processes. */
   kill(): Promise<void>;
   /** Starts it again on the same data. */
-  start(): Promise<void>;
+  start(attempts?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -105,7 +105,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   const server: PostgresServer = {
     folder: socket,
     url: (schema) => `postgres://dragoman@localhost/postgres?host=${encodeURIComponent(socket)}&schema=${schema}`,
-    async start() {
+    async start(attempts = 20) {
       child = spawn(join(bin, 'postgres'), ['-D', data], {
         ...options,
         stdio: ['ignore', 'ignore', 'pipe'],
@@ -119,8 +119,10 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
       for (let tries = 0; !(await answers(path)); tries += 1) {
         if (tries > 600) throw new Error(`PostgreSQL did not start: ${told}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
+        if (child.exitCode === null) continue;
         // What was killed may take a moment to be gone.
-        if (child.exitCode !== null) return server.start();
+        if (attempts === 0) throw new Error(`PostgreSQL did not start: ${told}`);
+        return server.start(attempts - 1);
       }
     },
     async kill() {
