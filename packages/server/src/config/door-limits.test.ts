@@ -32,7 +32,7 @@ test('the defaults that the descriptions name are those of the edges', () => {
   const named = Object.fromEntries(
     Object.entries(DOOR_LIMITS).map(([name, { description }]) => [
       name,
-      Number(/; (\d+) unless/.exec(description)?.[1]),
+      Number(/Default: (\d+)/.exec(description)?.[1]),
     ]),
   );
   const { limits, socketLimits } = edgeLimits(named);
