@@ -335,8 +335,7 @@ interface Call {
 
 /** The routes of one agent: its card, JSON-RPC, and HTTP+JSON of both versions. */
 function lfA2aRules(base: string, at: string): Record<string, Rule> {
-  const words = 'application/a2a+json';
-  const rest = (prefix: string, card: string): Record<string, Rule> => ({
+  const rest = (prefix: string, card: string, words: string): Record<string, Rule> => ({
     [`POST ${base}${prefix}/{operation}`]: {
       call: () => ({ path: `${at}${prefix}/message:send`, json: { message: a2aMessage(prefix) } }),
       words,
@@ -359,6 +358,7 @@ function lfA2aRules(base: string, at: string): Record<string, Rule> {
       `${base}${prefix}/tasks/{task}/pushNotificationConfigs`,
       (task) => `${at}${prefix}/tasks/${task}/pushNotificationConfigs`,
       prefix === '' ? PUSH : { pushNotificationConfig: PUSH },
+      words,
     ),
   });
   return {
@@ -369,14 +369,19 @@ function lfA2aRules(base: string, at: string): Record<string, Rule> {
         json: { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: a2aMessage('') } },
       }),
     },
-    ...rest('', 'extendedAgentCard'),
-    ...rest('/v1', 'card'),
+    ...rest('', 'extendedAgentCard', 'application/a2a+json'),
+    ...rest('/v1', 'card', 'application/json'),
   };
 }
 
 /** Of a task that has ended, so that nothing is sent. */
-function pushRules(route: string, at: (task: string) => string, config: JsonObject): Record<string, Rule> {
-  const rule = { owned: true, words: 'application/a2a+json' };
+function pushRules(
+  route: string,
+  at: (task: string) => string,
+  config: JsonObject,
+  words: string,
+): Record<string, Rule> {
+  const rule = { owned: true, words };
   return {
     [`POST ${route}`]: { ...rule, call: (id = 'of-owner') => ({ path: at(id), json: config }) },
     [`GET ${route}`]: { ...rule, call: (id = 'of-owner') => ({ path: at(id) }) },

@@ -25,7 +25,7 @@ export function Run({ id, plan }: { readonly id: string; readonly plan: Workflow
       for await (const event of client?.workflows.events(id, { signal: over.signal }) ?? []) {
         if (event.event === 'execution-finished') setResult(event.result);
         else if (event.event === 'operation-started') setStates((all) => ({ ...all, [event.operationId]: 'running' }));
-        else {
+        else if (event.event === 'operation-finished') {
           setStates((all) => ({ ...all, [event.operationId]: event.status === 'success' ? 'success' : 'failed' }));
           setTimes((all) => ({ ...all, [event.operationId]: event.duration_ms }));
         }

@@ -60,7 +60,7 @@ test('empty lists are nothing, and a star is everything', () => {
   expect(nothing).toMatchObject({ availableApis: [], apis: {}, availableCredentials: [], supportedOperations: [] });
   const everything = of('eve', { apis: ['*'], credentials: ['*'], operations: ['*'] }).capabilities;
   expect(everything.availableApis.map(({ id }) => id)).toEqual(['shop', 'bank']);
-  expect(everything.supportedOperations).toHaveLength(20);
+  expect(everything.supportedOperations).toHaveLength(21);
   expect(everything.availableCredentials).toHaveLength(2);
 });
 
