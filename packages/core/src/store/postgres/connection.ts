@@ -1,3 +1,4 @@
+/// <reference path="./pg-client.d.ts" />
 import Client, { type QueryResult } from 'pg/lib/client.js';
 import { StoreError } from '../store-error.ts';
 import { isSqlError, sqlStateOf } from './errors.ts';

@@ -1,4 +1,4 @@
-/** What we use of the client of `pg`. Its pool is not used: see `connections.ts`. */
+/** What we use of the client of `pg`. Its pool is not used: `database.ts` has lanes of its own. */
 declare module 'pg/lib/client.js' {
   import type { EventEmitter } from 'node:events';
   import type { ConnectionOptions } from 'node:tls';
