@@ -7,7 +7,6 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Editor, faults, openSession, prompt, startAcp, stdioStream } from './acp-editor.ts';
 import { call } from './call.ts';
 import { moduleAgent, System } from './system.ts';
-import { workflowOf } from './workflow-caller.ts';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -26,31 +25,17 @@ function program(command: string, args: readonly string[], environment = {}): ac
 }
 
 describe('kill -9 of the server in the middle of a turn', () => {
-  test('the editor sees the rest after the restart, and nothing twice', async () => {
+  test('a turn that had begun ends with the reason, a waiting one runs whole, and nothing comes twice', async () => {
     await using system = await System.start({
       config: {
         port: await freePort(),
         agents: { narrow: { ...moduleAgent('worker'), max_parallel: 1 } },
       },
     });
-    const all = ['*'];
-    const { api_key: key } = await system.caller('editor-agent', {
-      permissions: { agents: all, workflows: all, operations: all, tools: all },
-    });
-    const args = (agent: string) => ['--url', system.url, '--agent', agent];
-    const connect = (agent: string) => program(system.command, args(agent), { DRAGOMAN_KEY: key });
+    const { api_key: key } = await system.caller('editor-agent');
+    const connect = (agent: string) =>
+      program(system.command, ['--url', system.url, '--agent', agent], { DRAGOMAN_KEY: key });
 
-    // A workflow continues where it was. Its operations are tool calls of the turn.
-    const steps = {
-      first: { GetCurrentDateTime: { outputPath: '/workflow/first' } },
-      pause: { Wait: { duration: 1500 } },
-      last: { GetCurrentDateTime: { outputPath: '/workflow/last' } },
-    };
-    const durable = new Editor();
-    const workflow = durable.run(connect('workflows'), async (context) => {
-      const { sessionId } = await openSession(context);
-      return prompt(context, sessionId, JSON.stringify({ workflow: workflowOf(steps) }));
-    });
     // A turn of an agent that has begun cannot continue: it ends with a reason, and the session stays.
     const running = new Editor();
     const begun = running.run(connect('narrow'), async (context) => {
@@ -75,18 +60,9 @@ describe('kill -9 of the server in the middle of a turn', () => {
       return ((await listed.json()) as { total: number }).total;
     };
     await expect.poll(waits, { timeout: 20_000 }).toBe(2);
-    await expect.poll(() => durable.updates.length, { timeout: 20_000 }).toBeGreaterThan(0);
 
     await system.kill();
     await system.start();
-    expect(await workflow).toEqual({ stopReason: 'end_turn' });
-    const tools = durable.updates.flatMap(({ update }) =>
-      update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update'
-        ? [`${update.toolCallId.split(':').at(-1)} ${update.status}`]
-        : [],
-    );
-    expect(tools).toEqual(['first', 'pause', 'last'].flatMap((step) => [`${step} in_progress`, `${step} completed`]));
-    expect(JSON.parse(durable.text)).toMatchObject({ status: 'success' });
     expect(await begun).toBe('begun');
     expect(running.text).toBe('begunHello world');
     expect(await queued).toEqual({ stopReason: 'end_turn' });
