@@ -13,6 +13,9 @@ const WORDINGS: readonly { readonly pattern: RegExp; readonly better: string }[]
   { pattern: /\bmend(?:s|ed|ing)?\b/i, better: 'fix, repair' },
   { pattern: /\banew\b/i, better: 'again' },
   { pattern: /\bin vain\b/i, better: 'without success, failed' },
+  { pattern: /\bwhat is no\b/i, better: 'not a, invalid' },
+  { pattern: /\bfor who\b/i, better: 'for anyone who, for callers' },
+  { pattern: /\bshown this once\b/i, better: 'shown only once' },
 ];
 
 /** This file names them; decisions and the naughty strings quote what others wrote. */

@@ -136,7 +136,7 @@ function answer(type: string, payload: JsonObject): JsonObject {
   return { ...heading(type), correlation_id: ID, payload };
 }
 
-/** Signed as ada, but for who it is not: nobody's key signs for the registry. */
+/** Signed as ada, but sent in another name: no key signs for the registry. */
 function send(door: DoorName, message: JsonObject): Promise<Heard | undefined> {
   const sender = String(message['sender_id']);
   return DOORS[door](system, JSON.stringify(signed({ ...ada, agentId: sender }, message)));

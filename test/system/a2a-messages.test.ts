@@ -167,7 +167,7 @@ describe('messages over HTTP', () => {
   });
 
   test.each([
-    ['what is no JSON', '{'],
+    ['invalid JSON', '{'],
     ['what names no message', '{"message_type":"request"}'],
   ])('%s is a problem of the transport', async (_name, text) => {
     const answer = await postRaw(text, ada.api_key);

@@ -138,7 +138,7 @@ describe('the same request by every door', () => {
     const frames = await allFrames(await caller.post(envelope, { accept }));
     expect(frames).toHaveLength(1);
     expect(read(frames[0])).toMatchObject({ is_final: true, sequence: 0, body: { result: { echoed: CONTENT } } });
-    // And again for who comes back for it.
+    // And again for a reader that returns.
     const again = await caller.get(`${envelope.request_id}/responses`, accept);
     expect(accept === 'application/json' ? await again.text() : await allFrames(again)).toEqual(
       accept === 'application/json' ? `{"responses":[${frames[0]}],"is_final":true}` : frames,

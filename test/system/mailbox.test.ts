@@ -222,7 +222,7 @@ describe('every example of the spec', () => {
 describe('other statuses, in the mailbox’s shape', () => {
   const refusal = (error: string, message: string) => ({ error, message, timestamp: expect.stringMatching(TIME) });
 
-  test('400 for what is no JSON', async () => {
+  test('400 for invalid JSON', async () => {
     const answer = await raw('{"from":', 'application/json');
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: 'Invalid message format', errors: [expect.any(String)] });

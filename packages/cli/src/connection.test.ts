@@ -164,7 +164,7 @@ describe('what goes wrong', () => {
     }
   });
 
-  test('nobody is there for who signs: told as to everybody', async () => {
+  test('an unreachable server is reported alike with and without a signature', async () => {
     const pem = join(temporaryFolder(), 'own.pem');
     await run('agents', 'keygen', '--out', pem);
     const { notes } = await run(

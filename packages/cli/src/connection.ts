@@ -89,7 +89,7 @@ export async function connect(given: ConnectionOptions, context: Context, role: 
   return { client, url, key: found.key, keySource: found.source };
 }
 
-/** The same for who proves who they are without a key. */
+/** The same for callers that prove their identity without a key. */
 export async function connectUnkeyed(
   options: ConnectionOptions,
   context: Context,

@@ -92,12 +92,12 @@ export interface Key {
   readonly revoked_at: string | null;
 }
 
-/** `api_key` is shown this once. */
+/** `api_key` is shown only once. */
 export interface NewKey extends Key {
   readonly api_key: string;
 }
 
-/** What the callbacks of an agent are signed with, for `CallbackReceiver`; shown this once. */
+/** What the callbacks of an agent are signed with, for `CallbackReceiver`; shown only once. */
 export interface NewSecret {
   readonly webhook_secret: string;
 }
@@ -291,7 +291,7 @@ class AgentAdmin {
     return this.#http.json({ path: AGENTS, gives: { agents: 'array', targets: 'array', registered: 'array' } });
   }
 
-  /** Makes or replaces an agent. A new one comes back with `api_key` and `webhook_secret`, shown this once. */
+  /** Makes or replaces an agent. A new one comes back with `api_key` and `webhook_secret`, shown only once. */
   put(definition: AgentDefinition): Promise<AgentDefinition & Partial<NewKey & NewSecret>> {
     return this.#http.json({
       method: 'POST',

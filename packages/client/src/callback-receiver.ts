@@ -28,7 +28,7 @@ export interface Callback {
   readonly isRepeat: boolean;
 }
 
-/** Why a callback was not taken. `status` is for who sent it. */
+/** Why a callback was not taken. `status` is for the sender. */
 export class CallbackRefused extends Error {
   override readonly name = 'CallbackRefused';
   /** With 503 it is welcome a little later. */
@@ -297,7 +297,7 @@ function valueIn(headers: AnyHeaders, name: string): string | readonly string[] 
 function headerIn(headers: AnyHeaders, name: string): string {
   const value = valueIn(headers, name);
   if (typeof value === 'string' && value !== '') return value;
-  throw new CallbackRefused(400, `${name} is required; nothing came`);
+  throw new CallbackRefused(400, `${name} is required but missing`);
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

@@ -52,7 +52,7 @@ describe('send', () => {
     await expect.poll(() => client.resume(requestId).text().catch(String)).toBe('unread');
   });
 
-  test('of what is no stream gives the final frame alone', async () => {
+  test('of a unary request gives the final frame alone', async () => {
     const { client } = await realServer();
     const frames = await all(client.send('a b c', { stream: false }));
     expect(frames.map(({ sequence, is_final }) => [sequence, is_final])).toEqual([[0, true]]);

@@ -60,7 +60,7 @@ describe('a stream that breaks off', () => {
     );
   });
 
-  test('of what is no stream still gives the final frame alone', async () => {
+  test('of a unary request still gives the final frame alone', async () => {
     const { proxy, far } = await behindProxy();
     proxy.plan({ cutAfter: 500 }, { cutAfter: 700 });
     const frames = await all(far.send(SENTENCE, { stream: false }));

@@ -14,7 +14,7 @@ test.each([
   ['"x"', 'a text'],
   ['{}', 'an object without keys'],
   ['{"keys":{}}', 'an object without keys'],
-])('what is no answer of our server is told by what it is: %s', async (body, came) => {
+])('an answer of another server is reported as what it is: %s', async (body, came) => {
   await expect(answering(body).admin.keys.list()).rejects.toMatchObject({
     code: 'unexpected_answer',
     status: 200,

@@ -12,7 +12,7 @@ describe('one line for each keyword: the field, what was expected, what came', (
       'required',
       { required: ['code'] },
       {},
-      { pointer: '/code', code: 'required', message: 'code is required; nothing came' },
+      { pointer: '/code', code: 'required', message: 'code is required but missing' },
     ],
     [
       'type',

@@ -59,7 +59,7 @@ interface Subject {
 const WORDING: Readonly<Record<string, (subject: Subject) => Issue>> = {
   required: ({ error, pointer }) => {
     const name = String(error.params['missingProperty']);
-    return { pointer: pointerTo(pointer, name), code: 'required', message: `${name} is required; nothing came` };
+    return { pointer: pointerTo(pointer, name), code: 'required', message: `${name} is required but missing` };
   },
   additionalProperties: ({ error, schema, pointer }) => {
     const name = String(error.params['additionalProperty']);

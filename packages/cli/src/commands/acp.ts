@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 export function acpCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'acp',
-    summary: 'let an editor use the agents of a server: the Agent Client Protocol on stdin and stdout',
+    summary: 'connect an editor to the agents of a server: Agent Client Protocol on stdin and stdout',
     examples: [
       `${PROGRAM} acp --agent coder`,
       `${PROGRAM} acp --server https://agents.example.com --key-file key.txt`,

@@ -7,7 +7,7 @@ import { noSuchName } from '../no-such-name.ts';
 export function acceptCardCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents accept',
-    summary: 'accept the card of a foreign A2A agent that has changed, so that the agent answers again',
+    summary: 'accept the changed card of a foreign A2A agent',
     examples: [`${PROGRAM} agents accept partner`],
   }).argument('<agent_id>', 'the agent whose card is held');
   withConnectionOptions(command, 'admin');

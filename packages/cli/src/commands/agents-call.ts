@@ -11,7 +11,7 @@ import { visible } from '../visible.ts';
 export function callCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents call',
-    summary: 'ask an agent by an A2A request, with a key or signed',
+    summary: 'send an agent an A2A request, with a key or signed',
     examples: [
       `${PROGRAM} agents call echo say --as desk --params '{"content":"hello"}'`,
       `${PROGRAM} agents call echo say --as desk --sign desk.pem`,

@@ -8,7 +8,7 @@ import { visible } from '../visible.ts';
 export function discoverCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents discover',
-    summary: 'healthy agents by what they can do',
+    summary: 'find healthy agents by capability',
     examples: [`${PROGRAM} agents discover --capability data_read`],
   })
     .option('--capability <name>', 'what it must be able to do')

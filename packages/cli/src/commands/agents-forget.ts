@@ -12,7 +12,7 @@ interface ForgetOptions extends ConnectionOptions {
 export function forgetCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents forget',
-    summary: 'take what is recorded of an agent out of the store, for good; the agent and its keys stay',
+    summary: 'delete everything recorded for an agent; the agent and its keys stay',
     examples: [`${PROGRAM} agents forget desk`, `${PROGRAM} agents forget desk --request req-1`],
   })
     .argument('<agent_id>', 'as `agents list` shows it, also of one that was removed')

@@ -11,7 +11,7 @@ import { fail } from '../trouble.ts';
 export function keygenCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents keygen',
-    summary: 'a new key to sign A2A messages with; its public half is for the operator',
+    summary: 'create a key pair for signing A2A messages',
     examples: [`${PROGRAM} agents keygen --out desk.pem`],
   })
     .requiredOption('--out <file>', 'where the private key goes, for its owner only; never one that is there')

@@ -8,7 +8,7 @@ import { visible } from '../visible.ts';
 export function registerCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents register',
-    summary: 'put an agent in the registry, by its card and where it listens',
+    summary: 'register an agent by its card and endpoint',
     examples: [`${PROGRAM} agents register --card card.json --endpoint https://desk.example.com/a2a/messages`],
   })
     .requiredOption('--card <file>', 'its card, JSON; - reads it from stdin')

@@ -238,7 +238,7 @@ describe('agents add of a new agent', () => {
       ADMIN_KEY,
     ]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^dgm_\S+\n$/)]);
-    expect(notes).toMatch(/callbacks are signed with, shown this once: whsec_[A-Za-z0-9+/]+=*\n/);
+    expect(notes).toMatch(/callbacks are signed with, shown only once: whsec_[A-Za-z0-9+/]+=*\n/);
   });
 
   test('takes the id it has in a registry, by which the mailbox knows it', async () => {

@@ -20,7 +20,7 @@ import { registerCommand } from './agents-register.ts';
 export function agentsCommand(context: Context): Command {
   return newCommand(context, {
     name: 'agents',
-    summary: 'agents: administer them (needs the admin key), and find, register and ask them by A2A messages',
+    summary: 'administer agents (needs the admin key); find, register and call them with A2A messages',
     examples: [`${PROGRAM} agents list`, `${PROGRAM} agents add desk --may-call echo`],
   })
     .addCommand(listCommand(context))
@@ -37,7 +37,7 @@ export function agentsCommand(context: Context): Command {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents list',
-    summary: 'every agent: who can be sent to, and who may send to whom',
+    summary: 'list all agents and their permissions',
     examples: [`${PROGRAM} agents list`],
   });
   withConnectionOptions(command, 'admin');
@@ -71,7 +71,7 @@ function agentTable({ agents, targets, registered }: AgentList, terminal: Termin
 function addCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents add',
-    summary: 'make or replace an agent; a new one gets an API key, shown this once',
+    summary: 'create or replace an agent; a new one gets an API key, shown only once',
     examples: [
       `${PROGRAM} agents add desk --may-call echo --may-call clock`,
       `${PROGRAM} agents add coder --command node --arg coder.mjs`,
@@ -104,10 +104,10 @@ function addCommand(context: Context): Command {
       terminal.note(`${lines.join('\n')}\n`);
     } else {
       // The key alone on stdout, for $(…).
-      terminal.note(`added ${agent.agent_id}; its key, shown this once:\n`);
+      terminal.note(`added ${agent.agent_id}; its key, shown only once:\n`);
       terminal.out(`${agent.api_key}\n`);
       if (agent.webhook_secret !== undefined) {
-        terminal.note(`what its callbacks are signed with, shown this once: ${agent.webhook_secret}\n`);
+        terminal.note(`what its callbacks are signed with, shown only once: ${agent.webhook_secret}\n`);
       }
     }
     return 0;
@@ -117,7 +117,7 @@ function addCommand(context: Context): Command {
 function removeCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents remove',
-    summary: 'remove an agent; its keys end with it',
+    summary: 'remove an agent and revoke its keys',
     examples: [`${PROGRAM} agents remove desk`],
   }).argument('<agent_id>', 'as `agents list` shows it');
   withConnectionOptions(command, 'admin');

@@ -15,7 +15,7 @@ import { visible } from '../visible.ts';
 export function apisCommand(context: Context): Command {
   return newCommand(context, {
     name: 'apis',
-    summary: 'APIs that workflows may call: list, add and remove them (needs the admin key)',
+    summary: 'list, add and remove the APIs that workflows may call (needs the admin key)',
     examples: [`${PROGRAM} apis list`, `${PROGRAM} apis add shop --openapi shop.yaml`],
   })
     .addCommand(listCommand(context))
@@ -26,7 +26,7 @@ export function apisCommand(context: Context): Command {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'apis list',
-    summary: 'every API and how many endpoints it has',
+    summary: 'list all APIs and the number of their endpoints',
     examples: [`${PROGRAM} apis list`],
   });
   withConnectionOptions(command, 'admin');
@@ -60,7 +60,7 @@ interface AddOptions extends ConnectionOptions {
 function addCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'apis add',
-    summary: 'make or replace an API, by hand or from its OpenAPI document',
+    summary: 'create or replace an API, by hand or from an OpenAPI document',
     examples: [
       `${PROGRAM} apis add shop --base-url https://shop.example.com --endpoint "GET /orders Lists the orders."`,
       `${PROGRAM} apis add shop --openapi shop.yaml`,
@@ -106,7 +106,7 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
   // Only who brings a document pays for loading what reads it.
   const [{ apiFromOpenApi }, { parseYaml }] = await Promise.all([import('@dragoman/core'), import('@dragoman/server')]);
   const document = parseYaml(await readText(openapi, context));
-  if (!document.ok) fail({ code: 'not_yaml', message: `${openapi} is no JSON or YAML`, issues: document.issues });
+  if (!document.ok) fail({ code: 'not_yaml', message: `${openapi} is not valid JSON or YAML`, issues: document.issues });
   const read = apiFromOpenApi(document.value);
   if (!read.ok) fail({ code: 'not_openapi', message: `${openapi} is no OpenAPI document`, issues: read.issues });
   return { api: { ...read.value, ...told }, warnings: read.warnings.map(({ message }) => message) };
@@ -134,7 +134,7 @@ function endpointOf(text: string): NonNullable<ApiInput['endpoints']>[number] {
 function removeCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'apis remove',
-    summary: 'remove an API; from then on nobody may call it',
+    summary: 'remove an API',
     examples: [`${PROGRAM} apis remove shop`],
   }).argument('<api_id>', 'as `apis list` shows it');
   withConnectionOptions(command, 'admin');

@@ -108,7 +108,7 @@ describe('a workflow as JSON lines', () => {
   });
 });
 
-describe('what is no message', () => {
+describe('an invalid message', () => {
   test('of a known shape is refused with the names of the dialects', async () => {
     const { code, verdict } = await check('{"zzz":1}');
     expect(code).toBe(1);

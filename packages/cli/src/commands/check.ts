@@ -16,7 +16,7 @@ interface CheckOptions {
 export function checkCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'check',
-    summary: 'say whether a message is valid, and every problem in it; needs no server',
+    summary: 'check a message and report every problem; needs no server',
     examples: [`${PROGRAM} check message.json`, `${PROGRAM} check --dialect a2e-workflow --json - < workflow.jsonl`],
   })
     .argument('<file>', 'the message, or a workflow as JSON lines; - reads it from stdin')

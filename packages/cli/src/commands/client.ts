@@ -15,7 +15,7 @@ export function clientCommand(context: Context): Command {
 function connectCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'client connect',
-    summary: 'show or write the settings by which a client uses this server, with a key of its own',
+    summary: 'show or write the settings for a client, with a key of its own',
     examples: [
       `${PROGRAM} client connect cursor`,
       `${PROGRAM} client connect claude-code --write --tools "" --agents helper`,

@@ -19,7 +19,7 @@ interface ConvertOptions {
 export function convertCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'convert',
-    summary: 'tell a request in another dialect, and name everything lost on the way; needs no server',
+    summary: 'convert a request to another protocol and report what is lost; needs no server',
     examples: [
       `${PROGRAM} convert --from a2a-mailbox --to e2a message.json`,
       `${PROGRAM} convert --to a2a-messages --json - < envelope.json`,

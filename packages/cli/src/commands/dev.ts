@@ -8,7 +8,7 @@ import { withAcceptLoss, withLogLevel, withServeOptions } from '../serve/serve-o
 export function devCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'dev',
-    summary: 'run the server with demo agents and a demo key, show what it does, and say what to try',
+    summary: 'run the server with demo agents and a demo key, and suggest what to try',
     examples: [`${PROGRAM} dev`, `${PROGRAM} dev --port 0 --no-look`],
   }).option('--no-look', 'leave out the first look at what it does');
   withLogLevel(withAcceptLoss(withServeOptions(command, { data: DEFAULT_DEV_DATA })));

@@ -12,7 +12,7 @@ export function doctorCommand(context: Context): Command {
   const { terminal } = context;
   const command = newCommand(context, {
     name: 'doctor',
-    summary: 'look at the installation and a running server, and say how to fix what is wrong',
+    summary: 'check the installation and a running server, and suggest fixes',
     examples: [
       `${PROGRAM} doctor`,
       `${PROGRAM} doctor --url http://127.0.0.1:7420 --json`,

@@ -16,7 +16,7 @@ export function explainCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'explain',
     summary:
-      'what happened to a request: what came, what was made of it, what allowed it, how it was answered (needs the admin key)',
+      'explain a request: the original message, the envelope, the rules that allowed it and the answer (needs the admin key)',
     examples: [`${PROGRAM} explain REQUEST_ID`, `${PROGRAM} explain REQUEST_ID --agent demo --json`],
   })
     .argument('<request_id>', 'of a request, a message, an execution or a line of the wire')

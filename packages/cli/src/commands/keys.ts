@@ -12,7 +12,7 @@ import { visible } from '../visible.ts';
 export function keysCommand(context: Context): Command {
   return newCommand(context, {
     name: 'keys',
-    summary: 'API keys: make, list and revoke them (needs the admin key)',
+    summary: 'create, list and revoke API keys (needs the admin key)',
     examples: [`${PROGRAM} keys create --agent desk`, `${PROGRAM} keys list`],
   })
     .addCommand(createCommand(context))
@@ -31,7 +31,7 @@ interface CreateOptions extends ConnectionOptions {
 function createCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'keys create',
-    summary: 'one more key for an agent, shown this once',
+    summary: 'create another key for an agent, shown only once',
     examples: [
       `${PROGRAM} keys create --agent desk --expires 30d`,
       `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent desk)`,
@@ -66,7 +66,7 @@ function createCommand(context: Context): Command {
     else {
       // The key alone on stdout, for $(…).
       terminal.note(
-        `key ${key.key_id} for ${key.agent_id}${key.expires_at === null ? '' : `, until ${key.expires_at}`}, shown this once:\n`,
+        `key ${key.key_id} for ${key.agent_id}${key.expires_at === null ? '' : `, until ${key.expires_at}`}, shown only once:\n`,
       );
       terminal.out(`${key.api_key}\n`);
     }
@@ -92,7 +92,7 @@ function keyRequest({ agent, admin = false, description, expires }: CreateOption
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'keys list',
-    summary: 'every key, without its secret',
+    summary: 'list all keys, without secrets',
     examples: [`${PROGRAM} keys list`],
   });
   withConnectionOptions(command, 'admin');
@@ -117,7 +117,7 @@ function listCommand(context: Context): Command {
 function revokeCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'keys revoke',
-    summary: 'end a key at once, also on open streams',
+    summary: 'revoke a key at once, including on open streams',
     examples: [`${PROGRAM} keys revoke key-0123456789ab`],
   }).argument('<key_id>', 'as `keys list` shows it');
   withConnectionOptions(command, 'admin');

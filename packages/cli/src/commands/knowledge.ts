@@ -13,7 +13,7 @@ import { visible } from '../visible.ts';
 export function knowledgeCommand(context: Context): Command {
   return newCommand(context, {
     name: 'knowledge',
-    summary: 'documents that agents find by a search: list, add and remove them (needs the admin key)',
+    summary: 'list, add and remove the documents that agents can search (needs the admin key)',
     examples: [`${PROGRAM} knowledge list`, `${PROGRAM} knowledge add rules returns.md shipping.md --agent "*"`],
   })
     .addCommand(listCommand(context))
@@ -24,7 +24,7 @@ export function knowledgeCommand(context: Context): Command {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'knowledge list',
-    summary: 'every knowledge base, how many documents it has and who may search it',
+    summary: 'list all knowledge bases, their size and who may search them',
     examples: [`${PROGRAM} knowledge list`],
   });
   withConnectionOptions(command, 'admin');
@@ -56,7 +56,7 @@ interface AddOptions extends ConnectionOptions {
 function addCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'knowledge add',
-    summary: 'make or replace a knowledge base; each file is a document of it, known by its name',
+    summary: 'create or replace a knowledge base; each file becomes a document',
     examples: [`${PROGRAM} knowledge add rules returns.md shipping.md --agent "*"`],
   })
     .argument('<kb_id>', 'its name, as a search spells it')
@@ -88,7 +88,7 @@ async function documentIn(file: string, context: Context): Promise<KnowledgeDocu
 function removeCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'knowledge remove',
-    summary: 'remove a knowledge base with its documents; from then on no search finds them',
+    summary: 'remove a knowledge base with its documents',
     examples: [`${PROGRAM} knowledge remove rules`],
   }).argument('<kb_id>', 'as `knowledge list` shows it');
   withConnectionOptions(command, 'admin');

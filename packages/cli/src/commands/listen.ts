@@ -8,7 +8,7 @@ import type { ListenOptions } from '../listen/listen.ts';
 export function listenCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'listen',
-    summary: 'receive callbacks on this machine, check their signatures and show them; Ctrl-C ends it',
+    summary: 'receive callbacks on this machine, verify their signatures and show them; Ctrl-C stops it',
     examples: [`${PROGRAM} listen`, `${PROGRAM} listen --port 0 --public-key whpk_… --json`],
   })
     .option('--port <number>', `the port, 0 for any free one (${LISTEN_PORT})`, integer({ from: 0, to: 65_535 }))

@@ -10,7 +10,7 @@ import { fail } from '../trouble.ts';
 export function questionsCommand(context: Context): Command {
   return newCommand(context, {
     name: 'questions',
-    summary: 'what running requests ask people: list and answer it',
+    summary: 'list and answer the questions of running requests',
     examples: [`${PROGRAM} questions list`, `${PROGRAM} questions answer q_0123456789abcdef allow`],
   })
     .addCommand(listCommand(context))
@@ -20,7 +20,7 @@ export function questionsCommand(context: Context): Command {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'questions list',
-    summary: 'the open questions of your requests, or of everyone if your key may answer them',
+    summary: 'list the open questions of your requests, or of all if your key may answer them',
     examples: [`${PROGRAM} questions list`],
   });
   withConnectionOptions(command, 'agent');

@@ -19,7 +19,7 @@ interface SendOptions extends ConnectionOptions {
 export function sendCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'send',
-    summary: 'say something to an agent and see its answer arrive; Ctrl-C cancels it',
+    summary: 'send a message to an agent and stream its answer; Ctrl-C cancels it',
     examples: [
       `${PROGRAM} send "hello"`,
       `${PROGRAM} send --agent clock "what time is it?"`,

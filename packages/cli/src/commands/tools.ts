@@ -18,7 +18,7 @@ import { visible } from '../visible.ts';
 export function toolsCommand(context: Context): Command {
   return newCommand(context, {
     name: 'tools',
-    summary: 'tools: list and call them, here or on a server',
+    summary: 'list and call tools, locally or on a server',
     examples: [`${PROGRAM} tools list`, `${PROGRAM} tools call add --args '{"a":1,"b":2}' --url http://127.0.0.1:7420`],
   })
     .addCommand(listCommand(context))
@@ -39,12 +39,12 @@ interface ListOptions {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'tools list',
-    summary: 'the tools this key may use',
+    summary: 'list the tools this key may use',
     examples: [`${PROGRAM} tools list`, `${PROGRAM} tools list --query file --config dragoman.yaml`],
   })
     .option('--query <text>', 'a part of the name, the description or a tag')
     .option('--tag <tag>', 'only those that have it; may be repeated', each)
-    .option('--deferred', 'also those that are there only for who looks for them');
+    .option('--deferred', 'include deferred tools, which are otherwise found by search only');
   withToolsOptions(command);
   return runs<ToolsOptions & ListOptions>(command, context, async (options) => {
     const { query = '', tag = [], deferred = false } = options;
@@ -60,7 +60,7 @@ function listCommand(context: Context): Command {
 function callCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'tools call',
-    summary: 'call a tool and see what it answers; Ctrl-C cancels it',
+    summary: 'call a tool and show its result; Ctrl-C cancels it',
     examples: [
       `${PROGRAM} tools call add --args '{"a":1,"b":2}'`,
       `${PROGRAM} tools call add --args - < arguments.json`,
@@ -103,7 +103,7 @@ function callCommand(context: Context): Command {
 function acceptCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'tools accept',
-    summary: 'take a tool of an MCP server that has changed for what it is now (needs the admin key)',
+    summary: 'accept a changed tool of an MCP server (needs the admin key)',
     examples: [
       `${PROGRAM} tools accept files__read_file`,
       `${PROGRAM} tools accept files__read_file --config dragoman.yaml --data FOLDER`,

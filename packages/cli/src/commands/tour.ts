@@ -7,7 +7,7 @@ import type { TourOptions } from '../tour/tour.ts';
 export function tourCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'tour',
-    summary: 'one story through all five protocols, that shows what was sent, what became of it and what came back',
+    summary: 'follow one story through five protocols, with every message sent and received',
     examples: [`${PROGRAM} tour`, `${PROGRAM} tour --url http://127.0.0.1:7420 --json`],
   })
     .option(

@@ -12,7 +12,7 @@ import { visible } from '../visible.ts';
 export function vaultCommand(context: Context): Command {
   return newCommand(context, {
     name: 'vault',
-    summary: 'secrets for the hosts they are bound to (needs the admin key)',
+    summary: 'manage secrets and the hosts they are bound to (needs the admin key)',
     examples: [`${PROGRAM} vault set crm --host api.example.com < token.txt`, `${PROGRAM} vault list`],
   })
     .addCommand(setCommand(context))
@@ -31,7 +31,7 @@ interface SetOptions extends ConnectionOptions {
 function setCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'vault set',
-    summary: 'make or replace a secret; its value is typed unseen or read from stdin, and never shown again',
+    summary: 'create or replace a secret; its value is read from the terminal or stdin and never shown',
     examples: [
       `${PROGRAM} vault set crm --type bearer-token --host api.example.com < token.txt`,
       `printf %s "$TOKEN" | ${PROGRAM} vault set crm --host 10.0.0.7:8080 --place header --place query`,
@@ -103,7 +103,7 @@ function valueAmongArguments(id: string): never {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'vault list',
-    summary: 'every secret by name, without its value',
+    summary: 'list all secrets, without values',
     examples: [`${PROGRAM} vault list`],
   });
   withConnectionOptions(command, 'admin');
@@ -127,7 +127,7 @@ function listCommand(context: Context): Command {
 function removeCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'vault remove',
-    summary: 'forget a secret',
+    summary: 'remove a secret',
     examples: [`${PROGRAM} vault remove crm`],
   }).argument('<id>', 'as `vault list` shows it');
   withConnectionOptions(command, 'admin');
@@ -153,7 +153,7 @@ function removeCommand(context: Context): Command {
 function rotateCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'vault rotate',
-    summary: 'seal every secret again with another key, while the server runs',
+    summary: 'seal every secret with a new key, while the server runs',
     examples: [`${PROGRAM} vault rotate`, `printf %s "$NEW_KEY" | ${PROGRAM} vault rotate -`],
   }).argument('[key]', '- to read the new key from stdin, where the old one is in DRAGOMAN_VAULT_KEY');
   withConnectionOptions(command, 'admin');

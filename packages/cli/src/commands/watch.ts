@@ -13,10 +13,10 @@ interface WatchOptions extends ConnectionOptions {
 export function watchCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'watch',
-    summary: 'read an answer again from any frame, while it is given and afterwards',
+    summary: 'read an answer from any frame, while it runs and afterwards',
     examples: [`${PROGRAM} watch REQUEST_ID`, `${PROGRAM} watch REQUEST_ID --after 3 --json`],
   })
-    .argument('<request_id>', 'as `send` told it')
+    .argument('<request_id>', 'as printed by `send`')
     .option('--after <sequence>', 'the last frame already seen (-1, none)', integer({ from: -1 }));
   withConnectionOptions(command, 'agent');
   return runs<WatchOptions>(command, context, (options, [requestId = '']) => watch(requestId, options, context));

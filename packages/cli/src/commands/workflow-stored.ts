@@ -12,7 +12,7 @@ import { visible } from '../visible.ts';
 export function workflowStoredCommand(context: Context): Command {
   return newCommand(context, {
     name: 'workflow stored',
-    summary: 'workflows that callers run by name: list, put and remove them (needs the admin key)',
+    summary: 'list, put and remove stored workflows (needs the admin key)',
     examples: [`${PROGRAM} workflow stored list`, `${PROGRAM} workflow stored put report report.jsonl`],
   })
     .addCommand(listCommand(context))
@@ -23,7 +23,7 @@ export function workflowStoredCommand(context: Context): Command {
 function listCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'workflow stored list',
-    summary: 'every stored workflow, its version and its inputs',
+    summary: 'list all stored workflows with versions and inputs',
     examples: [`${PROGRAM} workflow stored list`],
   });
   withConnectionOptions(command, 'admin');
@@ -55,7 +55,7 @@ interface PutOptions extends ConnectionOptions {
 function putCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'workflow stored put',
-    summary: 'store a workflow under a name; a changed one becomes the next version',
+    summary: 'store a workflow under a name; a change becomes the next version',
     examples: [`${PROGRAM} workflow stored put report report.jsonl --description "Sends the daily report."`],
   })
     .argument('<name>', 'its name, as permissions spell it')
@@ -79,7 +79,7 @@ function putCommand(context: Context): Command {
 function removeCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'workflow stored remove',
-    summary: 'remove a stored workflow; from then on nobody can run it',
+    summary: 'remove a stored workflow',
     examples: [`${PROGRAM} workflow stored remove report`],
   }).argument('<name>', 'as `workflow stored list` shows it');
   withConnectionOptions(command, 'admin');

@@ -28,7 +28,7 @@ export interface WorkflowFlags extends ConnectionOptions {
 export function workflowCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'workflow',
-    summary: 'check, plan and run A2E workflows, here or on a server',
+    summary: 'validate, plan and run A2E workflows, locally or on a server',
     examples: [`${PROGRAM} workflow run workflow.jsonl`],
   });
   for (const [name, { summary, act }] of Object.entries(ACTIONS))
@@ -85,9 +85,9 @@ async function serverFor(options: WorkflowFlags, context: Context): Promise<Serv
 }
 
 const ACTIONS: Readonly<Record<string, { readonly summary: string; readonly act: keyof typeof Actions }>> = {
-  validate: { summary: 'say whether a workflow could run, and everything wrong with it', act: 'validateWorkflowFile' },
-  plan: { summary: 'say what a workflow would do, without doing it', act: 'planWorkflowFile' },
-  run: { summary: 'run a workflow and see each operation finish; Ctrl-C cancels it', act: 'runWorkflowFile' },
+  validate: { summary: 'validate a workflow and report every problem', act: 'validateWorkflowFile' },
+  plan: { summary: 'show what a workflow would do, without running it', act: 'planWorkflowFile' },
+  run: { summary: 'run a workflow and show each operation; Ctrl-C cancels it', act: 'runWorkflowFile' },
 };
 // Written out: to load the protocol for it would cost every command.
 const LEVELS = ['strict', 'moderate', 'lenient'] as const satisfies readonly Level[];

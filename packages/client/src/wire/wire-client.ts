@@ -332,7 +332,7 @@ export class WireClient implements AsyncDisposable {
 
   #receive(text: string, link: WireLink): void {
     const json = objectIn(text);
-    // What is no message has no id to tell anybody of.
+    // An invalid message has no id to report.
     if (json === undefined) return;
     const decoded = decodeWire(json, now(), LENIENT);
     if (!decoded.ok) {

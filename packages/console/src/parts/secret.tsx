@@ -1,6 +1,6 @@
 import { Copy } from './json.tsx';
 
-/** A key that is shown this once. */
+/** A key that is shown only once. */
 export function Secret({ value }: { readonly value: string }) {
   return (
     <div class="notice" role="status">

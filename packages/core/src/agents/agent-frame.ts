@@ -87,6 +87,6 @@ const FINAL_KINDS: ReadonlySet<string> = new Set<(typeof RESPONSE_KINDS)[number]
 const NO_KIND = {
   pointer: '/response_kind',
   code: 'required',
-  message: 'response_kind is required of a frame; nothing came',
+  message: 'response_kind is required in a frame but missing',
   suggestion: 'send e2a.chunk, e2a.complete or e2a.error',
 } as const;

@@ -160,7 +160,7 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     else expect(answer[0]?.body['message']).toContain('request_id must be');
   });
 
-  test('takes what is no frame for a lie where it can belong to one request only, and logs it elsewhere', async () => {
+  test('ends the request of an invalid frame if it can belong to only one, and logs it otherwise', async () => {
     const before = log.lines.length;
     const answer = await frames('noise');
     expect(answer).toHaveLength(1);

@@ -131,7 +131,7 @@ describe('an agent fails when it answers', () => {
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('it came in the coding "zstd"');
   });
 
-  test('with what is no HTTP', async () => {
+  test('with bytes that are not HTTP', async () => {
     const port = await listening(createTcpServer((socket: Socket) => socket.end('hello\r\n\r\n')));
     const agent = httpAgent({
       id: 'agent',

@@ -36,7 +36,7 @@ export class RemoteFrames {
     return this.#isEnded;
   }
 
-  /** The part a frame is; `undefined` for what is no part of the answer, such as a sign of life. */
+  /** The part a frame is; `undefined` for anything that is not part of the answer, such as a keepalive. */
   receive(json: Outcome<Json>): AgentPart | undefined {
     if (isConnectionEvent(json)) return undefined;
     if (!json.ok) return this.#lie(json.issues);

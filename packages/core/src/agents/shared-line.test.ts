@@ -168,7 +168,7 @@ test('a frame that names no request reaches nobody, and the log says why', async
   expect(resultIn(await answer)).toBe('yours');
 });
 
-test('a flood of what is no frame is cut short in the log', () => {
+test('a flood of invalid frames is cut short in the log', () => {
   const noise = reject<Json>({ pointer: '', code: 'not_json', message: 'no' });
   for (let index = 0; index < 1000; index++) line.receive(noise, { bytes: 5, excerpt: 'noise' });
   expect(context.logged).toHaveLength(20);

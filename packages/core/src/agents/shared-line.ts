@@ -124,7 +124,7 @@ export class SharedLine {
       this.#log.write(
         'warn',
         { code, error: message, text: text.excerpt.slice(0, 200) },
-        'the agent sent what is no frame',
+        'the agent sent an invalid frame',
       );
     }
   }
@@ -156,7 +156,7 @@ export class SharedLine {
   #push(json: Json, bytes: number): void {
     const read = readAgentFrame(json);
     if (!read.ok) {
-      this.#log.write('warn', { error: read.issues[0]?.message }, 'the agent sent a push that is no frame');
+      this.#log.write('warn', { error: read.issues[0]?.message }, 'the agent sent an invalid push');
       return;
     }
     const request = this.#inFlight.get(requestIdOf(json) ?? '')?.request;

@@ -207,7 +207,7 @@ function hostIn(url: string): string {
 const NO_URL: Issue = {
   pointer: '/base_url',
   code: 'required',
-  message: 'base_url is required; nothing came',
+  message: 'base_url is required but missing',
   suggestion: 'write it like https://api.example.com/v1, or give an openapi document that names its server',
 };
 

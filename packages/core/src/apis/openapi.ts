@@ -151,5 +151,5 @@ const NOT_OPENAPI: Issue = {
 const NO_PATHS: Issue = {
   pointer: '/openapi/paths',
   code: 'required',
-  message: 'openapi must have paths; nothing came',
+  message: 'openapi must have paths',
 };

@@ -16,7 +16,7 @@ export class Callers {
   /** Made from the list and kept until it changes. */
   readonly #principals = new WeakMap<KeyRow, { principal: Principal | undefined; changes: number }>();
   readonly #renewed = new WeakMap<Principal, { principal: Principal; changes: number }>();
-  /** Grows with every change, for who keeps something made from the list. */
+  /** Grows with every change, for callers that cache something made from the list. */
   changes = 0;
 
   constructor({ store, clock }: { store: AgentStore; clock: Clock }) {
@@ -75,7 +75,7 @@ export class Callers {
     return now;
   }
 
-  /** The agent as a caller, for who has proven by other means than a key to be it. */
+  /** The agent as a caller, when it was proven by other means than a key. */
   named(agentId: string): Principal | undefined {
     const agent = this.#agents.get(agentId);
     if (agent === undefined) return undefined;

@@ -33,7 +33,7 @@ export class EffectJournal {
     return this.#hold();
   }
 
-  /** An effect with its place in the journal, for who records it himself. */
+  /** An effect with its place in the journal, for callers that record it themselves. */
   place(effect: NewEffect): EffectRow {
     return rowOf({ effect, position: this.#next++ });
   }

@@ -375,7 +375,7 @@ export class Executions {
     }
   }
 
-  /** Whose secret would have gone where, for who looks after it. */
+  /** Which secret would have gone where, for its operator. */
   #noteRefused({ workflow }: Asked, findings: readonly Finding[], { id: caller }: Principal): void {
     const { planner, noteRefusal } = this.#options;
     for (const { id, to, operationId } of refusedCredentials(workflow, findings, planner.own)) {

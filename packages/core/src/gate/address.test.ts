@@ -73,7 +73,7 @@ test.each([
   '2606:4700::1111%eth0',
   '1.1.1.1 ',
   '::g',
-])('what is no address is never public: %j', (text) => expect(judgeAddress(text)).toBeDefined());
+])('an invalid address is never public: %j', (text) => expect(judgeAddress(text)).toBeDefined());
 
 const byte = fc.nat(255);
 const ipv4 = fc.tuple(byte, byte, byte, byte);

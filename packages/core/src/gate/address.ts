@@ -7,7 +7,7 @@ export interface AddressFault {
   readonly byName: boolean;
 }
 
-/** Judges an address as a resolver or a URL spells it; `undefined` for a public one. What is no address is never public. */
+/** Judges an address as a resolver or a URL spells it; `undefined` for a public one. An invalid address is never public. */
 export function judgeAddress(text: string): AddressFault | undefined {
   const bytes = parseAddress(text);
   if (bytes === undefined) return NO_ADDRESS;

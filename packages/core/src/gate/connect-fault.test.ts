@@ -16,7 +16,7 @@ test.each([
   expect(connectFault(Object.assign(new Error('x'), { code }))).toBe(words);
 });
 
-test('what is no error of a connection at all', () => {
+test('an error that is not of a connection', () => {
   for (const error of [undefined, null, 'text', new Error('secret path')]) {
     expect(connectFault(error)).toBe('the connection failed');
   }

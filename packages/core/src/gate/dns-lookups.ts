@@ -51,5 +51,5 @@ class NoSuchName extends Error {
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 const TRY_MS = 2000;
 const TRIES = 2;
-/** Longer than the 50 ms it has for who waits at a screen: these names are mostly asked for the first time. */
+/** Longer than the 50 ms for interactive use: most of these names are asked for the first time. */
 const RESOLUTION_DELAY_MS = 250;

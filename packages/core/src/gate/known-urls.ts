@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 export class KnownUrls {
   readonly #known = new LRUCache<string, URL>({ max: MOST_KNOWN });
 
-  /** `undefined` for what is no absolute URL. */
+  /** `undefined` for anything but an absolute URL. */
   read(text: string): URL | undefined {
     const known = this.#known.get(text);
     if (known !== undefined) return known;

@@ -200,7 +200,7 @@ describe.each([
     ['by its id', 'desk'],
     ['by its name', 'Front Desk'],
     ['as the default one', null],
-  ])('but not for who may not ask that agent any more, addressed %s', async (_how, to) => {
+  ])('but not for a sender that may no longer ask that agent, addressed %s', async (_how, to) => {
     const { send, close } = await answered(to);
     await expect(send('hello', mayAsk(['other']))).rejects.toMatchObject({ failure: { code: 'forbidden' } });
     await close();
@@ -243,7 +243,7 @@ test('a sender without a key has no part in a session that somebody has under th
     await mailbox.receive(message('hello', { messageId: 'm-1', threadId: 'talk' }), { principal });
   }
   expect(told).toEqual(['talk', 'talk']);
-  // What the agent says there by itself is for who is the only one.
+  // An unsolicited message of the agent is for the only participant.
   expect(await store.sessions.owners({ agentId: 'echo', sessionId: 'talk' })).toEqual([ANN.id]);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });

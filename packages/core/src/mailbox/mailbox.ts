@@ -184,7 +184,7 @@ export class MailboxService {
     return (frame) => quota.count(frame, { hasCallback });
   }
 
-  /** A repeat is for who answered then, where there is nobody now: that is whom its sender has to be allowed to ask. */
+  /** A repeat goes to the agent that answered then, if there is none now: its sender must be allowed to ask that one. */
   async #asAnswered(addressed: Addressed, { idempotencyKey = null, ...key }: Named): Promise<Addressed> {
     const earlier = await this.#options.store.requests.earlier({ ...key, idempotencyKey });
     return earlier === undefined ? addressed : { ...addressed, target: earlier.agentId };
@@ -254,7 +254,7 @@ export class MailboxService {
     return this.#options.store.threads.list(view, range);
   }
 
-  /** A thread, for who takes part in it. What is another's looks like what is not there. */
+  /** A thread, for its participants. For anyone else it does not exist. */
   async thread(
     threadId: string,
     principal: Principal,

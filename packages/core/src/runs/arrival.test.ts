@@ -64,7 +64,7 @@ describe('an envelope', () => {
   });
 });
 
-test('what is no envelope is kept to the letter, line breaks and all', () => {
+test('a message that is not an envelope is kept byte by byte', () => {
   const text = '{\n  "from": "Ada",\n "message": "é"\n}';
   const written = arrivalText(newEnvelope(), call({ beside: { received: { dialect: 'a2a-mailbox', text } } }), 'echo');
   expect(readArrival(written, {})).toMatchObject({ dialect: 'a2a-mailbox', size: text.length, text });

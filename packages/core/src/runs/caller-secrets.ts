@@ -32,7 +32,7 @@ export function withoutCallerSecrets({ auth }: E2AEnvelope): WithoutSecrets {
 
 const UNCHANGED: WithoutSecrets = { frame: (frame) => frame, log: (log) => log };
 
-/** What is no JSON, such as an error, is written as its text. */
+/** A value that is not JSON, such as an error, is written as its text. */
 function redactedFields(fields: LogFields, redactor: Redactor): LogFields {
   const entries = Object.entries(fields).map(([name, value]) => {
     const isPlain = typeof value !== 'object' || value === null || Array.isArray(value) || isPlainObject(value);

@@ -6,7 +6,7 @@ import type { Runs } from './runs.ts';
 import { textOf, withStreamed } from './streamed-text.ts';
 
 /**
- * How a turn was answered, for who looks back at it: its final frame, with what was streamed before where that frame says
+ * How a turn was answered, for later readers: its final frame, with what was streamed before where that frame says
  * nothing itself. `undefined` as long as there is no end. Only the beginning of a very long answer: the whole is read by its
  * request.
  */

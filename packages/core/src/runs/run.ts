@@ -107,7 +107,7 @@ export class Run implements FrameSource {
     await patiently(() => this.#store.start(held), this.#patience);
   }
 
-  /** The whole answer, when it has been given by now, for who records it together with its request. */
+  /** The whole answer, if it is complete, so that it can be recorded together with its request. */
   takeAnswer(): readonly FrameRow[] | undefined {
     if (this.#recording === undefined || !this.answered) return undefined;
     this.#taken = { batch: this.#pending, size: this.#pendingSize };

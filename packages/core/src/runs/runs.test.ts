@@ -246,7 +246,7 @@ describe('an agent that misbehaves hurts only its own answer', () => {
       },
       code: 'OUT_OF_COINS',
     },
-    'yields what is no frame': {
+    'yields an invalid frame': {
       agent: async function* () {
         yield 42;
       },

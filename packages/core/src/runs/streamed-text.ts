@@ -8,7 +8,7 @@ export function textOf({ response_kind: frameKind, body }: E2AResponse): string 
 }
 
 /**
- * The final frame for who takes an answer whole: what was streamed before one without a result of its own is that result.
+ * The final frame for readers that take an answer whole: without a result of its own, the streamed text is the result.
  * An agent that says everything in parts has nothing left to say at the end.
  */
 export function withStreamed(final: E2AResponse, streamed: Json): E2AResponse {

@@ -390,7 +390,7 @@ function namesIn(part: SchemaPart, given: Json | undefined, name: string): reado
   return given as string[];
 }
 
-/** Division of what is no integer is not exact: 19.99 is a multiple of 0.01. */
+/** Division of non-integers is not exact: 19.99 is a multiple of 0.01. */
 function isMultiple(value: number, divisor: number): boolean {
   if (Number.isInteger(value) && Number.isInteger(divisor)) return value % divisor === 0;
   const quotient = value / divisor;

@@ -23,7 +23,7 @@ describe.each(Object.entries(KINDS))('%s', (_name, { privateKey, publicKey }) =>
     }
   });
 
-  test('what is no signature at all is none, and those beside it are judged', async () => {
+  test('an invalid signature does not verify, and the others are checked', async () => {
     const good = await signatures.sign(privateKey, 'text');
     const key = publicKeyOf(publicKey);
     const tried = ['', 'AAAA', good, good.slice(4)].map((one) => signatures.verify(key, 'text', one));

@@ -40,7 +40,7 @@ export interface DeliveryRow extends NewDelivery {
 /** A delivery as far as it is told of: bodies can be long, and only who sends one wants it. */
 export type ToldDelivery = Omit<DeliveryRow, 'body'>;
 
-/** A delivery for who looks at it whole; `null` in place of a body that is damaged. */
+/** A whole delivery; `null` in place of a damaged body. */
 export type ShownDelivery = ToldDelivery & { readonly body: string | null };
 
 /** All of a delivery that is known while it waits; the body is read when it is sent. */

@@ -52,7 +52,7 @@ describe('an error of the driver is understood, whichever way it comes:', () => 
     noise.close();
   });
 
-  test('and what is no error of the driver is the operation’s own', () => {
+  test('and an error that is not of the driver is the operation’s own', () => {
     expect(faultOf(new Error('database or disk is full'))).toBe('operation');
     expect(faultOf('broken')).toBe('operation');
   });

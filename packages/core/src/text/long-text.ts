@@ -56,5 +56,5 @@ function wholeCharacters(bytes: Buffer, at: number): number {
   return end;
 }
 
-/** Half a millisecond's work. What is no longer need not be taken to pieces. */
+/** Half a millisecond's work. A shorter text need not be taken to pieces. */
 export const SLICE = 524_288;

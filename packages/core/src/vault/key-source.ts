@@ -25,7 +25,7 @@ export interface KeySource {
 /** The key in the environment. After a change the operator has to change it there too, before the next start. */
 export function environmentKey(text: string): KeySource {
   const fault = keyFault(text);
-  if (fault !== undefined) throw new VaultError(`DRAGOMAN_VAULT_KEY is no key: ${fault}.`);
+  if (fault !== undefined) throw new VaultError(`DRAGOMAN_VAULT_KEY is not a valid key: ${fault}.`);
   return {
     name: 'DRAGOMAN_VAULT_KEY',
     candidates: () => [text],

@@ -163,7 +163,7 @@ export class Vault implements Secrets {
       const text = given ?? key.next();
       if (text === undefined) return invalidKey(`is needed, because the key of this vault is in ${key.name}`);
       const fault = keyFault(text);
-      if (fault !== undefined) return invalidKey(`is no key: ${fault}`);
+      if (fault !== undefined) return invalidKey(`is not a valid key: ${fault}`);
       const salt = randomBytes(16);
       const keys = await deriveKeys(text, salt);
       const sound = [...this.#entries.values()].filter(({ credential }) => !credential.damaged);

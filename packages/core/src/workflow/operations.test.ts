@@ -141,7 +141,7 @@ describe('TransformData', () => {
     );
   });
 
-  test('aggregate never gives what is no number', async () => {
+  test('aggregate never gives anything but a number', async () => {
     const rows = [{ n: 1e308 }, { n: 1e308 }, { n: -1e308 }];
     for (const operation of ['sum', 'avg']) {
       const message = `${operation} gives no number that can be told`;
@@ -441,7 +441,7 @@ describe('text and numbers', () => {
     expect(await resultOf('Calculate', input, { operation, operand })).toBe(result);
   });
 
-  test('Calculate never gives what is no number', async () => {
+  test('Calculate never gives anything but a number', async () => {
     const zero = { operation: 'divide', operand: { path: '/workflow/in' } };
     expect(await resultOf('Calculate', 0, zero)).toEqual({ type: 'DataError', message: 'divide by zero' });
     expect(await resultOf('Calculate', [], { operation: 'average' })).toMatchObject({ type: 'DataError' });

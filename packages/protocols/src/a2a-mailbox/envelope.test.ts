@@ -87,12 +87,12 @@ describe('an envelope told to a mailbox', () => {
         {
           pointer: '/source_agent_id',
           code: 'required',
-          message: 'source_agent_id is required: a mailbox message names its sender; nothing came',
+          message: 'source_agent_id is required but missing: a mailbox message names its sender',
         },
         {
           pointer: '/params/content',
           code: 'required',
-          message: 'params.content is required: a mailbox message has content; nothing came',
+          message: 'params.content is required but missing: a mailbox message has content',
         },
       ],
     });

@@ -121,11 +121,11 @@ function nameOf({ source_agent_id: agent, user_id: user }: E2AEnvelope): string 
 function missingIn(envelope: E2AEnvelope): Issue[] {
   const missing: Issue[] = [];
   if ((nameOf(envelope) ?? '').trim() === '') {
-    const message = 'source_agent_id is required: a mailbox message names its sender; nothing came';
+    const message = 'source_agent_id is required but missing: a mailbox message names its sender';
     missing.push({ pointer: '/source_agent_id', code: 'required', message });
   }
   if (readParams(envelope.params).content === undefined) {
-    const message = 'params.content is required: a mailbox message has content; nothing came';
+    const message = 'params.content is required but missing: a mailbox message has content';
     missing.push({ pointer: '/params/content', code: 'required', message });
   }
   return missing;

@@ -10,7 +10,7 @@ export function isAgentId(text: unknown): text is string {
 }
 
 /**
- * The nearest agent id to a name from elsewhere: what is no letter, digit or hyphen becomes a hyphen. Two names can
+ * The nearest agent id to a name from elsewhere: every other character than a letter, digit or hyphen becomes a hyphen. Two names can
  * come out alike, so whoever uses it must say so.
  */
 export function fittingAgentId(name: string): string {

@@ -51,7 +51,7 @@ function specialIssues(errors: readonly ValidatorError[], part: JsonSchema, json
 
 function statusIssue(status: Json | undefined): Issue {
   const pointer = '/payload/status';
-  if (status === undefined) return { pointer, code: 'required', message: 'status is required; nothing came' };
+  if (status === undefined) return { pointer, code: 'required', message: 'status is required but missing' };
   const words = PAYLOAD_STATUSES.map(show).join(', ');
   const close = typeof status === 'string' ? nearest(status, PAYLOAD_STATUSES) : undefined;
   const message = `status must be one of ${words}; got ${show(status)}`;
@@ -67,7 +67,7 @@ function worded(errors: readonly ValidatorError[], schema: JsonSchema, json: Jso
   );
 }
 
-/** One fault often breaks several keywords: what is no text is no word of a set, what is no time fits no pattern. */
+/** One fault often breaks several keywords: a value that is not a string is also not in the set, and an invalid time also breaks the pattern. */
 function withoutEchoes(issues: readonly Issue[]): readonly Issue[] {
   const root = new Map(issues.filter(({ code }) => code in ECHOES).map(({ pointer, code }) => [pointer, code]));
   return issues.filter(({ pointer, code }) => ECHOES[root.get(pointer) ?? '']?.has(code) !== true);

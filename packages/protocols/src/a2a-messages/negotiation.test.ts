@@ -22,7 +22,7 @@ describe('protocol', () => {
     expect(negotiateProtocol(['A2A/1.0'], ['A2A/1.1'])).toBeUndefined();
   });
 
-  test('what is no A2A version is passed over', () => {
+  test('an invalid A2A version is skipped', () => {
     expect(negotiateProtocol(['MCP/1.0', 'A2A/1', 'a2a/1.0'], ['MCP/1.0', 'A2A/1', 'a2a/1.0'])).toBeUndefined();
   });
 

@@ -134,7 +134,7 @@ function stampIssues(json: JsonObject, reader: Reader | undefined): Issue[] {
   // A stamp that is there and not a text is the schema's to name.
   if (!found && !Object.hasOwn(json, 'a2e') && !Object.hasOwn(json, 'version')) {
     const suggestion = `add "a2e": "${WIRE_VERSION}"`;
-    issues.push({ pointer: '/a2e', code: 'required', message: 'a2e is required; nothing came', suggestion });
+    issues.push({ pointer: '/a2e', code: 'required', message: 'a2e is required but missing', suggestion });
   }
   return issues;
 }

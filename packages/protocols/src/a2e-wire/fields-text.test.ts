@@ -81,7 +81,7 @@ describe('the fields of a message as text', () => {
     ['a member of the head', { arguments: {}, id: 'forged' }],
     ['nothing where something must be', {}],
     ['a number that JSON cannot say', { arguments: {}, timeout: Number.NaN }],
-    ['what is no value', { arguments: () => {} }],
+    ['not a value', { arguments: () => {} }],
     ['an object that is more than its members', { arguments: new Date(0) }],
   ])('are left to the longer way with %s', (_, fields) => {
     expect(fieldsText('tool/call/req', fields as JsonObject, { isAnswer: false })).toBeUndefined();

@@ -24,7 +24,7 @@ export interface HostPolicy<Principal> {
   readonly maxDrainSeconds?: number;
 }
 
-/** `busy` is for who may come in, but not now. */
+/** `busy` is for peers that may connect, but not now. */
 export type Acceptance<Principal> =
   | { readonly ok: true; readonly principal: Principal }
   | { readonly ok: false; readonly reason: Extract<RejectionReason, 'auth_failed' | 'server_error'> | 'busy' };

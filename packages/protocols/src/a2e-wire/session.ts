@@ -377,7 +377,7 @@ export interface EventGiven {
   readonly [field: string]: Json;
 }
 
-/** A2E wire, Encoding Rules: `schema_violation` for a known type; what is no message at all is a `parse_error`. */
+/** A2E wire, Encoding Rules: `schema_violation` for a known type; anything that is not a message is a `parse_error`. */
 function codeFor(json: Json, type: string | undefined, issues: readonly Issue[]): WireErrorCode {
   if (!isObject(json)) return 'parse_error';
   if (issues.some(({ code }) => code === 'version_mismatch')) return 'version_mismatch';

@@ -52,7 +52,7 @@ export function conditionIssue(
   if (presentIn(condition) !== undefined) return undefined;
   const { operator, value } = condition;
   if (value === undefined) {
-    const message = `value is required for ${clip(operator)}; nothing came`;
+    const message = `value is required for ${clip(operator)} but missing`;
     return { pointer: pointerTo('', ...pointer, 'value'), code: 'required', message };
   }
   const needs = NEEDS.get(operator);

@@ -280,7 +280,7 @@ function unknownLine(json: JsonObject, at: string): Issue {
   const type = json['type'];
   const expected = 'expected operationUpdate or beginExecution';
   if (type === undefined) {
-    return { pointer: pointerTo(at, 'type'), code: 'required', message: `type is required; ${expected}, nothing came` };
+    return { pointer: pointerTo(at, 'type'), code: 'required', message: `type is required but missing; ${expected}` };
   }
   const close = typeof type === 'string' ? nearest(type, ['operationUpdate', 'beginExecution']) : undefined;
   return {

@@ -84,7 +84,7 @@ test('a field without a name is told in words', () => {
   expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('field must name a field; got ""')]);
 });
 
-test('an aggregate of what is no name is told as that, whatever its members are named', () => {
+test('an aggregate of a value that is not a name is reported as that, whatever its members are named', () => {
   const operation = { toString: 1, valueOf: 2 };
   for (const config of [{ operation }, { operations: [{ operation }] }]) {
     expect(OPERATIONS.TransformData.inspect?.({ transform: 'aggregate', config })).toEqual([]);

@@ -167,7 +167,7 @@ function missing(json: JsonObject): Issue[] {
   return TELLING.filter((field) => !Object.hasOwn(json, field)).map((field) => ({
     pointer: pointerTo('', field),
     code: 'missing_field',
-    message: `${field} is required of a response; nothing came, and its default was taken`,
+    message: `${field} is required in a response but missing; its default was used`,
   }));
 }
 

@@ -76,7 +76,7 @@ export function oneOf(allowed: readonly string[]): Repair {
 export const oneStringAsList: Repair = (value, lenient) =>
   lenient && typeof value === 'string' ? { value: [value], expected: 'should be an array of strings' } : undefined;
 
-/** A lenient reader takes "3" for 3, and 0 for what is no whole number. */
+/** A lenient reader takes "3" for 3, and 0 for anything but a whole number. */
 export const looseSequence: Repair = (value, lenient) => {
   if (!lenient || (Number.isInteger(value) && Number(value) >= -1)) return undefined;
   const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : undefined;

@@ -190,7 +190,7 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     });
   });
 
-  test('what is no JSON is one error, and the next message is read as ever', async () => {
+  test('invalid JSON is one error, and the next message is read normally', async () => {
     await using peer = await ready();
     peer.send('{"a2e":"1.0",');
     expect(await peer.next()).toMatchObject({ type: 'error', code: 'parse_error', req_id: '' });

@@ -23,7 +23,7 @@ export function messageRoutes(messages: Messages, proof: BodyProof): Route[] {
       access: 'open',
       isSigned: true,
       counts: true,
-      summary: 'Send an A2A message of any type; the answer is one, signed.',
+      summary: 'Send an A2A message of any type; the answer is a signed message.',
       body: {
         contentTypes: ['application/json'],
         maxBytes: MAX_MESSAGE_BYTES,
@@ -64,7 +64,7 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
   return {
     path: '/a2a/messages/ws',
     access: 'open',
-    summary: 'A2A messages: a message each way is one of them.',
+    summary: 'A2A messages, one per WebSocket message.',
     maxMessageBytes: MAX_MESSAGE_BYTES,
     open: async (socket) => {
       const { principal, address, signal } = socket;

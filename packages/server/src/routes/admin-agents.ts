@@ -49,7 +49,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/agents',
       access: 'admin',
       counts: false,
-      summary: 'Make or replace an agent; a new one gets an API key, shown this once.',
+      summary: 'Create or replace an agent. A new one gets an API key, shown only once.',
       body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentBody },
       handle: (request) => putAgent(request, context, changes),
     },
@@ -58,7 +58,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/agents',
       access: 'admin',
       counts: false,
-      summary: 'Every agent and whether it can be reached.',
+      summary: 'List all agents and whether they can be reached.',
       handle: () => ({
         status: 200,
         json: {
@@ -73,7 +73,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/agents/:agent_id',
       access: 'admin',
       counts: false,
-      summary: 'One agent.',
+      summary: 'Read an agent.',
       handle: ({ params }) => {
         const agent = engine.callers.find(params['agent_id'] ?? '');
         return agent === undefined ? noAgent() : { status: 200, json: agent as JsonObject };
@@ -84,7 +84,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/agents/:agent_id',
       access: 'admin',
       counts: false,
-      summary: 'Remove an agent; its keys end with it, and what it has registered is taken out.',
+      summary: 'Remove an agent with its keys and registrations.',
       handle: ({ params: { agent_id = '' } }) => changes.of(agent_id, () => removeAgent(agent_id, context)),
     },
     {
@@ -92,7 +92,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/keys',
       access: 'admin',
       counts: false,
-      summary: 'One more key for an agent, or another admin key; shown this once.',
+      summary: 'Create another key for an agent, or an admin key; shown only once.',
       body: { contentTypes: ['application/json'], maxBytes: 16 * 1024, schema: NewKeyRequest },
       handle: (request) => createKey(request, engine),
     },
@@ -101,7 +101,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/keys',
       access: 'admin',
       counts: false,
-      summary: 'Every key, without its secret.',
+      summary: 'List all keys, without secrets.',
       handle: async () => ({ status: 200, json: { keys: (await engine.keys.list()).map(keyJson) } }),
     },
     {
@@ -109,7 +109,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/keys/:key_id',
       access: 'admin',
       counts: false,
-      summary: 'Revoke a key, also on open streams.',
+      summary: 'Revoke a key, including on open streams.',
       handle: async ({ params }) =>
         (await engine.keys.revoke(params['key_id'] ?? ''))
           ? { status: 200, json: { key_id: params['key_id'] ?? '', revoked: true } }

@@ -10,7 +10,7 @@ export function adminApiRoutes(apis: Apis): Route[] {
       path: '/admin/v1/apis',
       access: 'admin',
       counts: false,
-      summary: 'Every API.',
+      summary: 'List all APIs.',
       handle: () => ({ status: 200, json: { apis: apis.list().map((api) => apiJson(api, apis)) } }),
     },
     {
@@ -18,7 +18,7 @@ export function adminApiRoutes(apis: Apis): Route[] {
       path: '/admin/v1/apis/:api_id',
       access: 'admin',
       counts: false,
-      summary: 'Make or replace an API, told in full or as an OpenAPI document.',
+      summary: 'Create or replace an API, from a definition or an OpenAPI document.',
       body: { contentTypes: ['application/json'], maxBytes: 1024 * 1024, schema: ApiDefinition },
       handle: (request) => putApi(request, apis),
     },
@@ -27,7 +27,7 @@ export function adminApiRoutes(apis: Apis): Route[] {
       path: '/admin/v1/apis/:api_id',
       access: 'admin',
       counts: false,
-      summary: 'One API.',
+      summary: 'Read an API.',
       handle: ({ params }) => {
         const api = apis.find(params['api_id'] ?? '');
         return api === undefined ? noApi() : { status: 200, json: apiJson(api, apis) };
@@ -38,7 +38,7 @@ export function adminApiRoutes(apis: Apis): Route[] {
       path: '/admin/v1/apis/:api_id',
       access: 'admin',
       counts: false,
-      summary: 'Remove an API; from then on nobody may call it.',
+      summary: 'Remove an API.',
       handle: async ({ params }) => {
         const id = params['api_id'] ?? '';
         return (await apis.remove(id)) ? { status: 200, json: { id, removed: true } } : noApi();

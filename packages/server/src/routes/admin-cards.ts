@@ -20,7 +20,7 @@ export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
       access: 'admin',
       counts: false,
       summary:
-        'Foreign agents whose card has changed and is held until it is accepted, with what it was and what it is now.',
+        'List foreign agents with a changed card that is not accepted yet, with the old and the new card.',
       handle: async () => {
         const held = pins.held().flatMap((name) => {
           const agentId = agentOfPin(name);
@@ -39,7 +39,7 @@ export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
       path: '/admin/v1/agent-cards/preview',
       access: 'admin',
       counts: false,
-      summary: 'What the card of a foreign A2A agent says, before the agent is added with the same body.',
+      summary: 'Preview the card of a foreign A2A agent, before adding the agent with the same body.',
       body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: AgentBody },
       handle: (request) => preview(request, readCard),
     },
@@ -48,7 +48,7 @@ export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
       path: '/admin/v1/agents/:agent_id/accept',
       access: 'admin',
       counts: false,
-      summary: 'Accept the card of a foreign agent that has changed.',
+      summary: 'Accept the changed card of a foreign agent.',
       handle: async ({ params: { agent_id = '' } }) => {
         const held = heldOf(agent_id);
         for (const name of held) await pins.accept(name);

@@ -10,14 +10,14 @@ export function adminCredentialRoutes(vault: Vault): Route[] {
       ...admin,
       method: 'GET',
       path: '/admin/v1/credentials',
-      summary: 'Every credential, without its secret.',
+      summary: 'List all credentials, without secrets.',
       handle: () => ({ status: 200, json: { credentials: vault.list().map(credentialJson) } }),
     },
     {
       ...admin,
       method: 'PUT',
       path: '/admin/v1/credentials/:credential_id',
-      summary: 'Make or replace a credential. Its value is never given back.',
+      summary: 'Create or replace a credential. Its value is never returned.',
       body: { contentTypes: ['application/json'], maxBytes: 64 * 1024, schema: CredentialBody },
       handle: (request) => putCredential(request, vault),
     },
@@ -25,7 +25,7 @@ export function adminCredentialRoutes(vault: Vault): Route[] {
       ...admin,
       method: 'GET',
       path: '/admin/v1/credentials/:credential_id',
-      summary: 'One credential, without its secret, and when it was used last.',
+      summary: 'Read a credential without its secret, and its latest uses.',
       handle: async ({ params }) => {
         const credential = vault.find(params['credential_id'] ?? '');
         if (credential === undefined) return noCredential();
@@ -47,7 +47,7 @@ export function adminCredentialRoutes(vault: Vault): Route[] {
       ...admin,
       method: 'POST',
       path: '/admin/v1/vault/rotate',
-      summary: 'Seal every credential again with another key.',
+      summary: 'Seal every credential with a new key.',
       body: { contentTypes: ['application/json'], maxBytes: 16 * 1024, schema: ROTATION },
       handle: (request) => rotate(request, vault),
     },
@@ -104,7 +104,7 @@ function noCredential(): Failure {
 }
 
 const SHOWN_USES = 20;
-/** What is no JSON may be a secret that was meant to be in it. */
+/** Invalid JSON may be a secret that was meant to be in it. */
 const NOT_SHOWN = 'The body is not JSON.';
 
 const ROTATION = {

@@ -20,7 +20,7 @@ export function adminDataRoutes(context: DataContext): Route[] {
       access: 'admin',
       counts: false,
       summary:
-        'Forget what is recorded in the name of an agent: requests, sessions, threads, executions, stored data, memories, callbacks. What is under way stays, and is counted.',
+        'Forget everything recorded for an agent: requests, sessions, threads, executions, stored data, memories, callbacks. Running work stays and is counted.',
       handle: (request) => forgetAgent(request, context),
     },
     {
@@ -29,7 +29,7 @@ export function adminDataRoutes(context: DataContext): Route[] {
       access: 'admin',
       counts: false,
       summary:
-        'Forget a request with its answer, thread messages and callbacks, or an execution with its events and result. ?agent_id= where several agents use the id.',
+        'Forget a request with its answer, thread messages and callbacks, or an execution with its events and result. ?agent_id= selects among several.',
       parameters: [WHOSE],
       handle: (request) => forgetRequest(request, context),
     },

@@ -16,7 +16,7 @@ export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {
       path: '/admin/v1/knowledge',
       access: 'admin',
       counts: false,
-      summary: 'Every knowledge base, without its documents.',
+      summary: 'List all knowledge bases, without documents.',
       handle: () => ({ status: 200, json: { knowledge_bases: bases.list().map(summaryJson) } }),
     },
     {
@@ -24,7 +24,7 @@ export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {
       path: '/admin/v1/knowledge/:kb_id',
       access: 'admin',
       counts: false,
-      summary: 'Make or replace a knowledge base with all its documents.',
+      summary: 'Create or replace a knowledge base with all its documents.',
       body: { contentTypes: ['application/json'], maxBytes: 1024 * 1024, schema: KnowledgeBaseDefinition },
       handle: (request) => putBase(request, bases),
     },
@@ -33,7 +33,7 @@ export function adminKnowledgeRoutes(bases: KnowledgeBases): Route[] {
       path: '/admin/v1/knowledge/:kb_id',
       access: 'admin',
       counts: false,
-      summary: 'One knowledge base with its documents.',
+      summary: 'Read a knowledge base with its documents.',
       handle: ({ params }) => {
         const base = bases.find(params['kb_id'] ?? '');
         return base === undefined ? noBase() : { status: 200, json: { ...base } as unknown as JsonObject };

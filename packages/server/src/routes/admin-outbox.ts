@@ -13,7 +13,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       path: '/admin/v1/outbox',
       access: 'admin',
       counts: false,
-      summary: 'Callbacks, newest first: ?state=due, delivered or dead; ?offset=0&limit=50.',
+      summary: 'List callbacks, newest first: ?state=due, delivered or dead; ?offset=0&limit=50.',
       parameters: [
         textParameter('state', 'Those in this state alone.', STATES),
         integerParameter('offset', 'How many to pass over. Default: 0.'),
@@ -27,7 +27,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       access: 'admin',
       counts: false,
       summary:
-        'Try a dead callback again, now, with the same id and body. url_enabled: its URL had answered 410, and may be called again.',
+        'Retry a dead callback now, with the same id and body. url_enabled is true if its URL had answered 410 and may be called again.',
       handle: ({ params }) => retry(params['id'] ?? '', outbox),
     },
     {
@@ -35,7 +35,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       path: '/admin/v1/outbox/:id',
       access: 'admin',
       counts: false,
-      summary: 'One callback with its body and the headers it is sent with; its signature is made at each try.',
+      summary: 'Read a callback with its body and headers; the signature is made at each attempt.',
       handle: async ({ params }) => {
         const row = await outbox.show(params['id'] ?? '');
         return {
@@ -50,7 +50,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       path: '/admin/v1/outbox/:id/give-up',
       access: 'admin',
       counts: false,
-      summary: 'Give up a callback that is due: it is not tried again by itself.',
+      summary: 'Give up a due callback: it is not retried automatically.',
       handle: async ({ params }) => ({ status: 200, json: deliveryJson(await outbox.giveUp(params['id'] ?? '')) }),
     },
     {
@@ -59,7 +59,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       access: 'admin',
       counts: false,
       summary:
-        'Try every dead callback to this host again: HOST, or HOST:PORT where the port is not the usual one. complete: false when there are more than 10,000 dead ones, and not all were looked at.',
+        'Retry every dead callback to a host: HOST, or HOST:PORT for another port. complete is false if there were more than 10,000 dead callbacks.',
       handle: async ({ params }) => {
         const host = params['host'] ?? '';
         const { retried, isAll } = await outbox.retryHost(host);

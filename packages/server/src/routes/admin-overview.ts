@@ -27,7 +27,7 @@ function overviewRoute({ engine, meter, hour, edge, failedLogins, version, start
     access: 'admin',
     counts: false,
     summary:
-      'Numbers of the whole server now, since its start by outcome, protocol, agent and route, and every ten seconds of the last hour. Counters only grow; running and waiting are gauges.',
+      'Numbers of the whole server: now, since the start by outcome, protocol, agent and route, and every ten seconds of the last hour.',
     handle: async () => ({
       status: 200,
       headers: { 'Cache-Control': 'no-store' },
@@ -56,7 +56,7 @@ function failedLoginsRoute({ failedLogins }: OverviewContext): Route {
     path: '/admin/v1/failed-logins',
     access: 'admin',
     counts: false,
-    summary: 'Wrong API keys since the start: how many, and the last 100 addresses that sent one, latest first.',
+    summary: 'Failed logins since the start: their number, and the last 100 addresses, latest first.',
     handle: () => ({
       status: 200,
       headers: { 'Cache-Control': 'no-store' },

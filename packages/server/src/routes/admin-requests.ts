@@ -18,7 +18,7 @@ export function adminRequestRoutes(context: RequestsContext): Route[] {
       access: 'admin',
       counts: false,
       summary:
-        'What came in, what was made of it, what allowed it, how it was answered, and every field dropped or invented on the way. ?agent_id= where several agents use the id.',
+        'Explain a request: the original message, the envelope, the rules that allowed it, the answer, and every field dropped or added. ?agent_id= selects among several.',
       parameters: [WHOSE],
       handle: (request) => told(request, context),
     },
@@ -28,7 +28,7 @@ export function adminRequestRoutes(context: RequestsContext): Route[] {
       access: 'admin',
       counts: false,
       summary:
-        'Cancel a running request or execution of any agent; its last frame is E2A.CANCELLED. ?agent_id= where several agents use the id. cancelled: whether it was still running.',
+        'Cancel a running request or execution of any caller; its last frame is E2A.CANCELLED. cancelled is false if it had ended. ?agent_id= selects among several.',
       parameters: [WHOSE],
       handle: (request) => cancel(request, context),
     },

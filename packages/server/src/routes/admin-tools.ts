@@ -12,7 +12,7 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
       access: 'admin',
       counts: false,
       summary:
-        'Every tool, and those that have changed and are held until they are accepted; undecided: without those whose change was refused.',
+        'List all tools, including changed ones that are held until they are accepted. undecided leaves out refused changes.',
       handle: async () => {
         const found = await tools.list(ADMIN, { deferred: true });
         const rows = found.map(({ name, description, toolkit }) => ({ name, description, toolkit }));
@@ -24,7 +24,7 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
       path: '/admin/v1/tools/:name/accept',
       access: 'admin',
       counts: false,
-      summary: 'Take a tool that has changed for what it is now.',
+      summary: 'Accept a changed tool.',
       handle: async ({ params }) => {
         const name = params['name'] ?? '';
         if (await servers.accept(name)) return { status: 200, json: { name, accepted: true } };
@@ -36,7 +36,7 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
       path: '/admin/v1/tools/:name/refuse',
       access: 'admin',
       counts: false,
-      summary: 'Refuse the change of a tool: it stays held, and is not asked about again unless it changes once more.',
+      summary: 'Refuse the change of a tool. It stays held until it changes again.',
       handle: async ({ params }) => {
         const name = params['name'] ?? '';
         return (await servers.refuse(name)) ? { status: 200, json: { name, refused: true } } : NOT_HELD;
@@ -47,7 +47,7 @@ export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; serve
       path: '/admin/v1/tools/:name/change',
       access: 'admin',
       counts: false,
-      summary: 'What a held tool was when it was accepted, and what it is now. before: null where it was not recorded.',
+      summary: 'Compare a held tool with its accepted definition; before is null if that was not recorded.',
       handle: async ({ params }) => {
         const name = params['name'] ?? '';
         const change = await servers.changeOf(name);

@@ -23,7 +23,7 @@ export function adminWorkflowRoutes({ stored, maxBytes }: AdminWorkflowsContext)
       path: '/admin/v1/workflows',
       access: 'admin',
       counts: false,
-      summary: 'Every stored workflow.',
+      summary: 'List all stored workflows.',
       handle: () => ({ status: 200, json: { workflows: stored.all().map((one) => summaryJson(one, stored)) } }),
     },
     {
@@ -40,7 +40,7 @@ export function adminWorkflowRoutes({ stored, maxBytes }: AdminWorkflowsContext)
       path: '/admin/v1/workflows/:name',
       access: 'admin',
       counts: false,
-      summary: 'One stored workflow with its text and the list of its versions.',
+      summary: 'Read a stored workflow with its text and versions.',
       parameters: [integerParameter('version', 'Return the text of this version. Default: the one that runs.')],
       handle: (request) => getWorkflow(request, stored),
     },
@@ -49,7 +49,7 @@ export function adminWorkflowRoutes({ stored, maxBytes }: AdminWorkflowsContext)
       path: '/admin/v1/workflows/:name',
       access: 'admin',
       counts: false,
-      summary: 'Remove a stored workflow; from then on nobody can run it.',
+      summary: 'Remove a stored workflow.',
       handle: async ({ params }) => {
         const name = params['name'] ?? '';
         return (await stored.remove(name)) ? { status: 200, json: { name, removed: true } } : noWorkflow();

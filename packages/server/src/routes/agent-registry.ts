@@ -33,7 +33,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       path: '/agents/register',
       access: 'agent',
       counts: true,
-      summary: 'Register an agent by its card and endpoint, or what changed of it.',
+      summary: 'Register an agent by its card and endpoint, or update it.',
       body: { contentTypes: ['application/json'], maxBytes: 256 * 1024, schema: Registration },
       handle: (request) => register(request, context),
     },
@@ -42,7 +42,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       path: '/agents/discover',
       access: 'agent',
       counts: true,
-      summary: 'Healthy agents by ?capability=, part of the ?name= and ?limit= (10).',
+      summary: 'Find healthy agents by ?capability= and part of the ?name=; ?limit= (10).',
       parameters: [
         textParameter('capability', 'What it must be able to do.'),
         textParameter('name', 'A part of its name.'),
@@ -55,9 +55,9 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       path: '/agents',
       access: 'agent',
       counts: true,
-      summary: 'Every healthy agent, or every one with ?include_unhealthy=true.',
+      summary: 'List healthy agents, or all with ?include_unhealthy=true.',
       parameters: [
-        textParameter('include_unhealthy', 'Whether those without a heartbeat are told too. Default: they are not.', [
+        textParameter('include_unhealthy', 'Whether to include agents without a heartbeat. Default: false.', [
           'true',
           'false',
         ]),
@@ -73,7 +73,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       path: '/agents/:agent_id',
       access: 'agent',
       counts: true,
-      summary: 'One agent.',
+      summary: 'Read an agent.',
       handle: ({ params }) => {
         const agent = registry.find(params['agent_id'] ?? '');
         return agent === undefined ? NO_AGENT : { status: 200, json: told(agent) };
@@ -85,7 +85,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       access: 'agent',
       owned: true,
       counts: false,
-      summary: 'The agent is alive; without a beat for 90 seconds it counts as unhealthy.',
+      summary: 'Send a heartbeat. After 90 seconds without one the agent is unhealthy.',
       handle: async (request) => {
         const agentId = request.params['agent_id'] ?? '';
         const at = await registry.beat(callerOf(request).id, agentId);
@@ -102,7 +102,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       access: 'agent',
       owned: true,
       counts: true,
-      summary: 'Take an agent out of the registry.',
+      summary: 'Remove an agent from the registry.',
       handle: async (request) => {
         const agentId = request.params['agent_id'] ?? '';
         if (!(await registry.remove(callerOf(request).id, agentId))) return NOT_YOURS;
@@ -114,7 +114,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       path: '/stats',
       access: 'agent',
       counts: true,
-      summary: 'How many agents there are, how many are healthy, and what they can do.',
+      summary: 'Count agents, healthy agents and capabilities.',
       handle: () => {
         const { total, healthy, capabilities } = registry.stats();
         return {

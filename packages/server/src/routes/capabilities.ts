@@ -11,7 +11,7 @@ export function capabilitiesRoute(options: CapabilitiesOptions): Route {
     path: '/api/v1/capabilities',
     access: 'agent',
     counts: true,
-    summary: 'What the caller may use: APIs, credentials by name, operations, knowledge bases.',
+    summary: 'List what the caller may use: APIs, credentials by name, operations, knowledge bases.',
     wordFailure: workflowFailure,
     handle: (request) => ({ status: 200, json: capabilitiesOf(callerOf(request), options) as JsonObject }),
   };

@@ -51,7 +51,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       path: '/e2a',
       access: 'agent',
       counts: true,
-      summary: 'Send an envelope; the answer is one JSON frame, an SSE stream or NDJSON, by Accept.',
+      summary: 'Send an envelope. The answer is a JSON frame, SSE or NDJSON, by Accept.',
       ...asked,
       handle: (request) => send(request, context),
     },
@@ -71,7 +71,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       owned: true,
       counts: false,
       summary:
-        'Read the answer to a request of any protocol from after a frame (?after=N or Last-Event-ID), while it is given and afterwards.',
+        'Read the answer to a request of any protocol after a frame (?after=N or Last-Event-ID), while it runs and afterwards.',
       parameters: AFTER,
       answers: { 'application/json': FRAMES_SO_FAR, ...streams },
       handle: (request) => resume(request, context),
@@ -82,7 +82,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       access: 'agent',
       owned: true,
       counts: true,
-      summary: 'End a running request; its last frame is E2A.CANCELLED.',
+      summary: 'Cancel a running request; its last frame is E2A.CANCELLED.',
       handle: (request) => cancel(request, context),
     },
   ];

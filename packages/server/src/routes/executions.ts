@@ -33,7 +33,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       method: 'GET',
       path: '/api/v1/executions',
       counts: true,
-      summary: 'Your executions, newest first, by pages (?limit, ?cursor) and status (?status).',
+      summary: 'List your executions, newest first (?limit, ?cursor, ?status).',
       parameters: [
         integerParameter('limit', 'Maximum number of entries. Default: 100.'),
         textParameter('cursor', 'The next_cursor of the page before.'),
@@ -47,7 +47,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       path: '/api/v1/executions/:execution_id',
       owned: true,
       counts: true,
-      summary: 'How an execution stands, or how it ended.',
+      summary: 'Read an execution: its state or result.',
       handle: async (request) => {
         const text = await executions.find(keyOf(request));
         return text === undefined ? NO_EXECUTION : jsonText(text);
@@ -59,7 +59,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       path: '/api/v1/executions/:execution_id',
       owned: true,
       counts: true,
-      summary: 'Forget an execution that has ended, with its events and result.',
+      summary: 'Forget a finished execution with its events and result.',
       handle: async (request) => {
         const removed = await executions.remove(keyOf(request));
         if (removed === 'absent') return NO_EXECUTION;
@@ -74,7 +74,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       owned: true,
       counts: true,
       summary:
-        'The workflow of an execution, and what it did to the world or learned from it: calls with their tries, waits, writes. What was only computed is not recorded.',
+        'Read the workflow of an execution and its recorded effects: calls with their attempts, waits and writes.',
       handle: async (request) => {
         const key = keyOf(request);
         const record = await executions.record(key);
@@ -87,7 +87,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       path: '/api/v1/executions/:execution_id/events',
       owned: true,
       counts: false,
-      summary: 'What an execution tells while it runs, as SSE, from after an event (Last-Event-ID or ?after=N).',
+      summary: 'Follow the events of an execution as SSE, after Last-Event-ID or ?after=N.',
       parameters: AFTER,
       answers: { 'text/event-stream': { type: 'string' } },
       handle: (request) => events(request, context),
@@ -98,7 +98,7 @@ export function executionRoutes(context: ExecutionContext): Route[] {
       path: '/api/v1/executions/:execution_id/cancel',
       owned: true,
       counts: true,
-      summary: 'End a running execution.',
+      summary: 'Cancel a running execution.',
       handle: async (request) => {
         const ended = await executions.cancel(keyOf(request));
         if (ended === undefined) return NO_EXECUTION;

@@ -1,7 +1,7 @@
 import { HEALTHY_SERVICE, type Health } from '@dragoman/protocols/a2e-workflow';
 import type { Route } from '../http/route.ts';
 
-/** Whether the server is there. Open: a load balancer has no key. */
+/** Health check. Open: a load balancer has no key. */
 export function healthRoute(version: string): Route {
   const health: Health = { status: 'healthy', service: HEALTHY_SERVICE, version };
   return {
@@ -9,7 +9,7 @@ export function healthRoute(version: string): Route {
     path: '/health',
     access: 'public',
     counts: false,
-    summary: 'Whether the server is there.',
+    summary: 'Health check.',
     handle: () => ({ status: 200, json: health }),
   };
 }

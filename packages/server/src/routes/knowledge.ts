@@ -23,7 +23,7 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
       path: '/api/v1/knowledge/search',
       access: 'agent',
       counts: true,
-      summary: 'Find operations, APIs, endpoints, tools, workflows and documents by what they are for.',
+      summary: 'Search operations, APIs, endpoints, tools, workflows and documents.',
       body: { contentTypes: ['application/json'], maxBytes: 16 * 1024, schema: SearchRequest },
       wordFailure: workflowFailure,
       handle: (request) => search(request, knowledge),
@@ -33,7 +33,7 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
       path: '/api/v1/knowledge/bases',
       access: 'agent',
       counts: true,
-      summary: 'The knowledge bases the caller may search.',
+      summary: 'List the knowledge bases that the caller may search.',
       wordFailure: workflowFailure,
       handle: (request) => {
         const listed = bases.listFor(callerOf(request)).map(({ id, description = null, documents }) => {

@@ -104,7 +104,7 @@ export function httpJsonRoutes(base: string, version: A2aVersion, context: HttpJ
       path: `${base}/tasks/:task/pushNotificationConfigs`,
       owned: true,
       counts: false,
-      summary: 'The URLs that the events of a task are sent to.',
+      summary: 'List the push URLs of a task.',
       handle: (request) =>
         run(request, 'ListTaskPushNotificationConfigs', { ...queryParams(request), taskId: taskIn(request) }),
     },
@@ -114,7 +114,7 @@ export function httpJsonRoutes(base: string, version: A2aVersion, context: HttpJ
       path: `${base}/tasks/:task/pushNotificationConfigs/:config`,
       owned: true,
       counts: false,
-      summary: 'One of them.',
+      summary: 'Read one push URL of a task.',
       handle: (request) => run(request, 'GetTaskPushNotificationConfig', configIn(request)),
     },
     {
@@ -123,7 +123,7 @@ export function httpJsonRoutes(base: string, version: A2aVersion, context: HttpJ
       path: `${base}/tasks/:task/pushNotificationConfigs/:config`,
       owned: true,
       counts: true,
-      summary: 'Send the events of a task to this URL no longer.',
+      summary: 'Remove a push URL of a task.',
       handle: (request) => run(request, 'DeleteTaskPushNotificationConfig', configIn(request)),
     },
   ];

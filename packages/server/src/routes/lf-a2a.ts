@@ -31,7 +31,7 @@ function catalogRoute(path: string, { cards }: LfA2aContext): Route {
     path,
     access: 'open',
     counts: false,
-    summary: 'The A2A agents that this caller may see, each with the URL of its card.',
+    summary: 'List the A2A agents that this caller may see, with their card URLs.',
     handle: async (request) => cachedJson(request, await cards.catalog(request), 'Accept'),
   };
 }

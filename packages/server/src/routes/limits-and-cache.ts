@@ -18,7 +18,7 @@ export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Rou
       access: 'agent',
       // Who has used everything up must still be able to ask for how long.
       counts: false,
-      summary: 'How much of each limit you have used, and have left.',
+      summary: 'Show your limits: used and left.',
       wordFailure: workflowFailure,
       handle: (request) => ({ status: 200, json: statusJson(callerOf(request), limiter) }),
     },
@@ -27,7 +27,7 @@ export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Rou
       path: '/api/v1/cache',
       access: 'agent',
       counts: true,
-      summary: 'Forget the answers of APIs that are kept for you.',
+      summary: 'Clear your cached API answers.',
       wordFailure: workflowFailure,
       handle: (request) => ({ status: 200, json: { cleared: workflows.forget(callerOf(request).id) } }),
     },
@@ -36,7 +36,7 @@ export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Rou
       path: '/admin/v1/cache',
       access: 'admin',
       counts: false,
-      summary: 'Forget every answer of an API that is kept for anybody.',
+      summary: 'Clear all cached API answers.',
       handle: () => ({ status: 200, json: { cleared: workflows.forget() } }),
     },
   ];

@@ -70,7 +70,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       ...(!isOpen && { refuseAnonymous: KEY_REQUIRED }),
       counts: true,
       count: (call) => limits.count(call),
-      summary: 'Post a message to an agent; without a callbackUrl the answer comes back when it is quick.',
+      summary: 'Post a message to an agent. Without a callbackUrl, a quick answer is in the response.',
       parameters: [IDEMPOTENCY_KEY],
       body: {
         contentTypes: ['application/json'],
@@ -89,7 +89,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       counts: true,
       count: (call) => limits.countRead(call),
       summary:
-        'The answer to a request you sent before, by any protocol, or its acknowledgement while there is none; without a key, ?from=NAME says whose.',
+        'Read the answer to your request of any protocol, or its acknowledgement. Without a key, ?from=NAME selects the sender.',
       parameters: [
         textParameter(
           'from',
@@ -113,7 +113,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       access: 'agent',
       counts: false,
       summary:
-        'Your threads, in the order of their ids; ?as=agent: those in which you were asked. ?after=ID&limit=50 pages through them.',
+        'List your threads by id; ?as=agent lists those addressed to you. ?after=ID&limit=50 pages.',
       parameters: [
         textParameter('as', 'As whom you take part. Default: sender.', PARTS),
         textParameter('after', 'The next of the page before. Default: from the beginning.'),
@@ -128,7 +128,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       access: 'agent',
       owned: true,
       counts: false,
-      summary: 'The messages of a thread in order, for who takes part in it; ?after=N&limit=50 pages through it.',
+      summary: 'Read the messages of a thread in order, as a participant; ?after=N&limit=50 pages.',
       parameters: [
         integerParameter('after', 'The sequence of the last message seen. Default: 0, which reads all.'),
         integerParameter('limit', 'Maximum number of messages; fewer if they are long. Default: 50.'),

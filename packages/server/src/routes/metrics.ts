@@ -10,7 +10,7 @@ export function metricsRoute(measure: () => Promise<readonly Metric[]>): Route {
     path: '/metrics',
     access: 'public',
     counts: false,
-    summary: 'How much the server has done and has to do, for Prometheus.',
+    summary: 'Metrics for Prometheus.',
     answers: { 'text/plain': { type: 'string' } },
     handle: async () => ({
       status: 200,

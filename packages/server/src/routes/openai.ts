@@ -52,7 +52,7 @@ export function openAiRoutes(context: OpenAiRouteContext): Route[] {
       method: 'GET',
       path: '/v1/models',
       counts: false,
-      summary: 'The agents and workflows that this caller may ask, as models of OpenAI.',
+      summary: 'List the agents and workflows that this caller may use, as OpenAI models.',
       handle: (request) => ({ status: 200, json: { object: 'list', data: endpoint.models(callerOf(request)) } }),
     },
     {
@@ -60,7 +60,7 @@ export function openAiRoutes(context: OpenAiRouteContext): Route[] {
       method: 'GET',
       path: '/v1/models/:model',
       counts: false,
-      summary: 'One of these models.',
+      summary: 'Read one model.',
       handle: (request) => {
         const { model } = request.params;
         const found = endpoint.models(callerOf(request)).find(({ id }) => id === model);
@@ -71,7 +71,7 @@ export function openAiRoutes(context: OpenAiRouteContext): Route[] {
       ...asking,
       method: 'POST',
       path: '/v1/chat/completions',
-      summary: "OpenAI's chat completions: asks an agent or a workflow; the answer is JSON, or SSE with `stream`.",
+      summary: "Chat completions with an agent or a workflow; JSON, or SSE with `stream`.",
       body: body('chat-completion'),
       handle: (request) => complete(request, context),
     },
@@ -79,7 +79,7 @@ export function openAiRoutes(context: OpenAiRouteContext): Route[] {
       ...asking,
       method: 'POST',
       path: '/v1/responses',
-      summary: "OpenAI's responses: asks an agent or a workflow; the answer is JSON, or SSE with `stream`.",
+      summary: "Create a response with an agent or a workflow; JSON, or SSE with `stream`.",
       body: body('create-response'),
       handle: (request) => respond(request, context),
     },
@@ -89,7 +89,7 @@ export function openAiRoutes(context: OpenAiRouteContext): Route[] {
       path: '/v1/responses/:response_id',
       owned: true,
       counts: false,
-      summary: 'Read a response, while it is given and afterwards; with `stream=true` from after an event.',
+      summary: 'Read a response while it runs and afterwards; with `stream=true` after an event.',
       parameters: [
         textParameter('stream', 'Whether to read its events.', ['true', 'false']),
         integerParameter('starting_after', 'The sequence_number of the last event that was seen.'),
@@ -103,7 +103,7 @@ export function openAiRoutes(context: OpenAiRouteContext): Route[] {
       path: '/v1/responses/:response_id/cancel',
       owned: true,
       counts: true,
-      summary: 'End a running response.',
+      summary: 'Cancel a running response.',
       handle: async (request) => {
         const found = await endpoint.find(callerOf(request), request.params['response_id'] ?? '');
         if (found === undefined) return NO_RESPONSE;

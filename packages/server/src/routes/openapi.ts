@@ -9,7 +9,7 @@ export function openApiRoute(routes: readonly Route[], version: string): Route {
     path: '/openapi.json',
     access: 'public',
     counts: false,
-    summary: 'This description.',
+    summary: 'This OpenAPI document.',
     handle: () => {
       document ??= openApi([...routes, route], { title: 'Dragoman', version });
       return { status: 200, json: document };

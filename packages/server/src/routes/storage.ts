@@ -12,7 +12,7 @@ export function storageRoutes(stored: WorkflowService['storedData']): Route[] {
       path: '/api/v1/storage',
       access: 'agent',
       counts: true,
-      summary: 'The keys that your workflows have stored, with their sizes.',
+      summary: 'List the keys that your workflows have stored, with their sizes.',
       wordFailure: workflowFailure,
       handle: async (request) => {
         const rows = await stored.list(callerOf(request).id);
@@ -28,7 +28,7 @@ export function storageRoutes(stored: WorkflowService['storedData']): Route[] {
       access: 'agent',
       owned: true,
       counts: true,
-      summary: 'The value that is stored under a key.',
+      summary: 'Read a stored value.',
       wordFailure: workflowFailure,
       handle: async (request) => {
         const { key = '' } = request.params;
@@ -44,7 +44,7 @@ export function storageRoutes(stored: WorkflowService['storedData']): Route[] {
       access: 'agent',
       owned: true,
       counts: true,
-      summary: 'Deletes a key and its value.',
+      summary: 'Delete a key and its value.',
       wordFailure: workflowFailure,
       handle: async (request) => {
         const { key = '' } = request.params;

@@ -11,7 +11,7 @@ export function storedWorkflowsRoute(stored: StoredWorkflows): Route {
     path: '/api/v1/workflows',
     access: 'agent',
     counts: true,
-    summary: 'The stored workflows that the caller may run, with the JSON Schema of their inputs.',
+    summary: 'List the stored workflows that the caller may run, with the JSON Schema of their inputs.',
     wordFailure: workflowFailure,
     handle: (request) => {
       const workflows = stored.list(callerOf(request)).map(({ name, description, inputs, version }) => ({

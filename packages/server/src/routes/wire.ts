@@ -52,7 +52,7 @@ export function wireSocketRoute({
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
     // A browser has no other place for its key, and drops a connection that speaks none of what it offered.
     subprotocols: ['dragoman', 'a2e'],
-    summary: 'The A2E wire: a message each way is one of its messages.',
+    summary: 'A2E wire, one or more lines per WebSocket message.',
     open: async (socket) => {
       const { principal, address } = socket;
       if (principal?.kind === 'admin') return socket.close(1008, 'forbidden');
@@ -112,7 +112,7 @@ export function wireRoutes(context: WireContext): Route[] {
       path: '/a2e/session',
       access: 'agent',
       counts: true,
-      summary: 'Opens a session of the A2E wire, without a body; the handshake is the first message for /a2e/send.',
+      summary: 'Open an A2E wire session, without a body. Send the handshake to /a2e/send first.',
       body: { contentTypes: ['application/json'], maxBytes: 1024 },
       handle: (request) => {
         if (isMessage(request.body)) return NO_MESSAGE_HERE;
@@ -136,7 +136,7 @@ export function wireRoutes(context: WireContext): Route[] {
         return { limits: [] };
       },
       summary:
-        'Sends one message to the session that X-Session-Id names; with application/x-ndjson, one message a line, 1,000 at most.',
+        'Send a message to the session in X-Session-Id; with application/x-ndjson, one per line, at most 1,000.',
       parameters: [SESSION],
       body: { contentTypes: ['application/json', 'text/plain', 'application/x-ndjson'], maxBytes: maxMessageBytes },
       handle: (request) => {
@@ -166,7 +166,7 @@ export function wireRoutes(context: WireContext): Route[] {
       access: 'agent',
       owned: true,
       counts: false,
-      summary: 'What the session that X-Session-Id names says, as server-sent events; Last-Event-ID resumes.',
+      summary: 'Read the messages of the session in X-Session-Id as SSE; Last-Event-ID resumes.',
       parameters: [SESSION, LAST_EVENT_ID],
       answers: { 'text/event-stream': { type: 'string' } },
       handle: (request) => {
@@ -181,7 +181,7 @@ export function wireRoutes(context: WireContext): Route[] {
       path: '/a2e/types',
       access: 'agent',
       counts: false,
-      summary: 'Every request type that this host answers, with its capability and schemas; those of plugins too.',
+      summary: 'List all request types of this host, including plugins, with capability and schemas.',
       handle: () => ({ status: 200, json: { types: context.host.types().map(typeRow) } }),
     },
     {
@@ -189,7 +189,7 @@ export function wireRoutes(context: WireContext): Route[] {
       path: '/a2e/learning',
       access: 'agent',
       counts: true,
-      summary: 'Every feedback and experience that is kept of the calling agent, one a line, the oldest first.',
+      summary: 'Export the feedback and experience of the calling agent as NDJSON, oldest first.',
       answers: { 'application/x-ndjson': { type: 'string' } },
       handle: async (request) => {
         const rows = await context.learning.export(callerOf(request).id);

@@ -42,19 +42,19 @@ export function workflowRoutes(context: WorkflowContext): Route[] {
     {
       ...common,
       path: '/api/v1/workflows/validate',
-      summary: 'Say whether a workflow could run, and everything that is wrong with it.',
+      summary: 'Validate a workflow and report every problem.',
       handle: (request) => validate(request, context),
     },
     {
       ...common,
       path: '/api/v1/workflows/plan',
-      summary: 'Say what a workflow would do, without doing it.',
+      summary: 'Plan a workflow without running it.',
       handle: (request) => plan(request, context),
     },
     {
       ...common,
       path: '/api/v1/workflows/execute',
-      summary: 'Run a workflow; the answer is its result, an SSE stream of its progress (Accept), or 202 (Prefer).',
+      summary: 'Run a workflow. Returns the result, an SSE stream of its progress (Accept), or 202 (Prefer).',
       parameters: [...BESIDE_LINES, IDEMPOTENCY_KEY, PREFER, PLAN_HASH],
       answers: { 'application/json': { type: 'object' }, 'text/event-stream': { type: 'string' } },
       handle: (request) => execute(request, context),

@@ -22,7 +22,7 @@ export class AcpParts {
     return typeof kind === 'string' ? kind : undefined;
   }
 
-  /** `undefined` for what is no part of the answer. */
+  /** `undefined` for anything that is not part of the answer. */
   partOf(given: JsonObject): AgentPart | undefined {
     const update = validAcpUpdate(given);
     if (update === undefined) return undefined;

@@ -20,7 +20,7 @@ export function isConflict(error: unknown): boolean {
 }
 
 /**
- * The database cannot do it just now: it starts or stops, has no room or no connection left, or has become a standby. What is no error of
+ * The database cannot do it just now: it starts or stops, has no room or no connection left, or has become a standby. An error that is not of
  * PostgreSQL is one of the connection.
  */
 export function isPassing(error: unknown): boolean {

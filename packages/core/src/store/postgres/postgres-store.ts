@@ -30,7 +30,7 @@ export interface PostgresStoreOptions {
   /** `postgres://user@host/database?schema=dragoman`. */
   readonly url: string;
   readonly log?: Log | undefined;
-  /** Of this program, for who looks at the nodes. */
+  /** The version of this program, for the list of nodes. */
   readonly version?: string | undefined;
   readonly name?: string | undefined;
   /** Called once, when another server has taken the schema over: this one must stop. */

@@ -209,7 +209,7 @@ export class ChildTransport implements McpTransport {
 
   #passOver({ message: error }: Issue, notices: NoticeLimit): void {
     notices.takes();
-    this.#log.write('warn', { error }, 'an MCP server wrote what is no message');
+    this.#log.write('warn', { error }, 'an MCP server wrote an invalid message');
   }
 
   #cutOff(pid: number, why: string): void {

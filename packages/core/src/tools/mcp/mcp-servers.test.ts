@@ -329,7 +329,7 @@ describe('a hostile server', () => {
     await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
   });
 
-  test('what is no message is passed over; an endless line ends it', async () => {
+  test('an invalid message is skipped; an endless line ends it', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     expect((await call('bad__garbage')).data).toBe('after garbage');

@@ -9,7 +9,7 @@ test.each([
   ['the id first', '{"id":"d7","jsonrpc":"2.0","result":{}', 'd7'],
   ['as the SDK for TypeScript writes it', '{"result":{"a":NaN},"jsonrpc":"2.0","id":"d7"}\r', 'd7'],
   ['the version last', '{"error":{"a":NaN},"id":0,"jsonrpc":"2.0"}', 0],
-  ['behind what is no message', 'Ready.{"jsonrpc":"2.0","id":"d7","result":{}}', 'd7'],
+  ['after an invalid message', 'Ready.{"jsonrpc":"2.0","id":"d7","result":{}}', 'd7'],
   ['with bytes that are no text', '\ufffd{"result":"\ufffd","jsonrpc":"2.0","id":"d7"}', 'd7'],
 ])('an answer is told by its id: %s', (_, line, id) => {
   expect(idIn(line)).toBe(id);

@@ -1,7 +1,7 @@
 import { JsonRpcError, PARSE_ERROR } from './mcp-error.ts';
 
 /** What whoever waits for an answer is told where it cannot be read. */
-export function unreadableAnswer(why = 'it is no JSON'): JsonRpcError {
+export function unreadableAnswer(why = 'it is not valid JSON'): JsonRpcError {
   return new JsonRpcError(PARSE_ERROR, `it answered with what cannot be read: ${why}`);
 }
 

@@ -40,7 +40,7 @@ export interface WireHostOptions {
 export interface PluginStates {
   load(name: string): Json | undefined;
   save(name: string, state: Json): void;
-  /** Where it lies, for who has to look after it. */
+  /** Its path, for the operator. */
   place?(name: string): string;
 }
 

@@ -42,7 +42,7 @@ export const DateCalculation: OperationDescription = {
 
 function amountIssues(config: JsonObject): readonly Issue[] {
   if (UNITS.some((unit) => Object.hasOwn(config, unit))) return [];
-  const message = `DateCalculation needs at least one of ${UNITS.join(', ')}; nothing came`;
+  const message = `DateCalculation needs at least one of ${UNITS.join(', ')}; none is given`;
   return [{ pointer: '/days', code: 'required', message }];
 }
 

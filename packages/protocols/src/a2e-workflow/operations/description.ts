@@ -96,5 +96,5 @@ export function wrapped(at: string): Alias {
 /** A field that this choice of another field needs. */
 export function requires(config: JsonObject, name: string, because: string): readonly Issue[] {
   if (Object.hasOwn(config, name)) return [];
-  return [{ pointer: pointerTo('', name), code: 'required', message: `${name} is required ${because}; nothing came` }];
+  return [{ pointer: pointerTo('', name), code: 'required', message: `${name} is required ${because} but missing` }];
 }

@@ -236,14 +236,14 @@ function unknownOrders(fields: JsonObject): readonly Issue[] {
     }));
 }
 
-/** What is no name at all is refused as such. */
+/** A value that is not a name is refused as such. */
 function needsField(operation: unknown): operation is string {
   return typeof operation === 'string' && operation !== 'count';
 }
 
 function missing(name: string, what: string, suggestion?: string): Issue {
   const field = name.split('/').at(-1);
-  const message = `${field} is required in config for ${clip(what)}; nothing came`;
+  const message = `${field} is required in config for ${clip(what)} but missing`;
   return { pointer: `/config/${name}`, code: 'required', message, ...(suggestion !== undefined && { suggestion }) };
 }
 

@@ -141,7 +141,7 @@ function isReadyResponse(ready: Json | undefined): ready is JsonObject {
 
 function noMethod({ method }: E2AEnvelope): Issue {
   if (method === 'ext') {
-    const message = 'ext_method is required where method is ext; nothing came';
+    const message = 'ext_method is required where method is ext but missing';
     return { pointer: '/ext_method', code: 'required', message };
   }
   return { pointer: '/method', code: 'required', message: 'method is required of a JSON-RPC call; null came' };
