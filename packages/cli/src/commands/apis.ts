@@ -106,7 +106,8 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
   // Only who brings a document pays for loading what reads it.
   const [{ apiFromOpenApi }, { parseYaml }] = await Promise.all([import('@dragoman/core'), import('@dragoman/server')]);
   const document = parseYaml(await readText(openapi, context));
-  if (!document.ok) fail({ code: 'not_yaml', message: `${openapi} is not valid JSON or YAML`, issues: document.issues });
+  if (!document.ok)
+    fail({ code: 'not_yaml', message: `${openapi} is not valid JSON or YAML`, issues: document.issues });
   const read = apiFromOpenApi(document.value);
   if (!read.ok) fail({ code: 'not_openapi', message: `${openapi} is no OpenAPI document`, issues: read.issues });
   return { api: { ...read.value, ...told }, warnings: read.warnings.map(({ message }) => message) };

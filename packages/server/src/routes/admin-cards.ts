@@ -19,8 +19,7 @@ export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
       path: '/admin/v1/agent-cards',
       access: 'admin',
       counts: false,
-      summary:
-        'List foreign agents with a changed card that is not accepted yet, with the old and the new card.',
+      summary: 'List foreign agents with a changed card that is not accepted yet, with the old and the new card.',
       handle: async () => {
         const held = pins.held().flatMap((name) => {
           const agentId = agentOfPin(name);

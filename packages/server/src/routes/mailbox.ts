@@ -112,8 +112,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       path: '/a2a/threads',
       access: 'agent',
       counts: false,
-      summary:
-        'List your threads by id; ?as=agent lists those addressed to you. ?after=ID&limit=50 pages.',
+      summary: 'List your threads by id; ?as=agent lists those addressed to you. ?after=ID&limit=50 pages.',
       parameters: [
         textParameter('as', 'As whom you take part. Default: sender.', PARTS),
         textParameter('after', 'The next of the page before. Default: from the beginning.'),

@@ -135,8 +135,7 @@ export function wireRoutes(context: WireContext): Route[] {
         rates.count(sender, { messages: 1, bytes });
         return { limits: [] };
       },
-      summary:
-        'Send a message to the session in X-Session-Id; with application/x-ndjson, one per line, at most 1,000.',
+      summary: 'Send a message to the session in X-Session-Id; with application/x-ndjson, one per line, at most 1,000.',
       parameters: [SESSION],
       body: { contentTypes: ['application/json', 'text/plain', 'application/x-ndjson'], maxBytes: maxMessageBytes },
       handle: (request) => {
