@@ -89,7 +89,7 @@ export class Ending implements StopSignal {
   }
 }
 
-/** For who takes nothing but the real one. */
+/** For callers that accept only the real one. */
 export function abortSignalOf(signal: StopSignal): AbortSignal {
   if (signal instanceof AbortSignal) return signal;
   if (signal instanceof Ending) return signal.signal;

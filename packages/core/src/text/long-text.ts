@@ -32,7 +32,7 @@ export async function* slicesOf({ parts }: LongText): AsyncGenerator<Uint8Array,
   }
 }
 
-/** For who needs the string all the same: a slice is decoded in each turn of the loop, and others have theirs in between. */
+/** For callers that need the string: a slice is decoded in each turn of the loop, and others have theirs in between. */
 export async function stringOf(text: string | LongText): Promise<string> {
   if (typeof text === 'string') return text;
   let whole = '';

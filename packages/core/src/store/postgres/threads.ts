@@ -116,7 +116,7 @@ export function threadStore(database: PostgresDatabase, node: number): ThreadSto
   };
 }
 
-/** For who records a request that owes more than its answer: the letter, and its message in the thread. */
+/** For recording a request that owes more than its answer: the letter, and its message in the thread. */
 export async function openLetter(
   queries: Queries,
   node: number,

@@ -196,7 +196,7 @@ export function threadWrites(database: Database) {
   };
 }
 
-/** For who records a request that owes more than its answer: the letter, and its message in the thread. */
+/** For recording a request that owes more than its answer: the letter, and its message in the thread. */
 export function prepareLetter(database: Database) {
   const insert = database.prepare(`
     INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at, epoch)
@@ -231,7 +231,7 @@ function prepareAppend(database: Database) {
   };
 }
 
-/** For who removes messages of a thread, before that: its numbers go on from there. */
+/** Call it before removing messages of a thread: its numbers continue from there. */
 export function prepareNoteEnd(database: Database) {
   const note = database.prepare(`
     INSERT INTO thread_ends (owner, thread_id, last, at)
