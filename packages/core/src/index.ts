@@ -157,6 +157,8 @@ export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
 export { isAnonymousOwner } from './store/anonymous.ts';
+export type { CopiedFamily, CopyProgress } from './store/copy/copy-rows.ts';
+export { copyStore } from './store/copy/copy-store.ts';
 export type { Damage } from './store/damage.ts';
 export type * from './store/memories.ts';
 export { openMemoryStore } from './store/memory-store.ts';

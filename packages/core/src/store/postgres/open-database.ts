@@ -36,6 +36,8 @@ export async function openSchema(options: OpenOptions): Promise<HeldSchema> {
   try {
     const version = await checked(keeper, log);
     await lock(keeper, address);
+    await makeSchema(keeper, address);
+    await refuseUnfinished(keeper, address);
     await migrate(keeper, address);
     const { rows } = await keeper.query(
       "INSERT INTO nodes (name, version, state) VALUES ($1, $2, 'live') RETURNING id",
@@ -99,7 +101,8 @@ async function checked(connection: PostgresConnection, log: Log | undefined): Pr
   return version;
 }
 
-async function lock(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
+/** Until the connection ends, no other process has the schema. */
+export async function lock(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   const { rows } = await connection.query(
     'SELECT pg_try_advisory_lock($1, hashtext($2)) AS taken, pg_backend_pid() AS pid',
     [LOCK, schema],
@@ -121,8 +124,7 @@ async function lock(connection: PostgresConnection, { schema }: PostgresAddress)
 }
 
 /** Each step once, in a transaction of its own together with its number. */
-async function migrate(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
-  await connection.script(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+export async function migrate(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   await connection.script(
     'CREATE TABLE IF NOT EXISTS schema_version (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)',
   );
@@ -143,7 +145,24 @@ async function migrate(connection: PostgresConnection, { schema }: PostgresAddre
   }
 }
 
-function explained(error: unknown, { user, database, schema }: PostgresAddress): unknown {
+/** A user who may not make schemas can have one that an administrator made. */
+export async function makeSchema(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
+  const { rows } = await connection.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
+  if (rows.length === 0) await connection.script(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+}
+
+/** A copy that `dragoman migrate` has not finished. */
+async function refuseUnfinished(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
+  const { rows } = await connection.script("SELECT to_regclass('unfinished_copy') IS NOT NULL AS unfinished");
+  if (!(rows[0] as { unfinished: boolean }).unfinished) return;
+  const copy = await connection.script('SELECT source FROM unfinished_copy');
+  const { source } = copy.rows[0] as { source: string };
+  throw unusable(
+    `The schema "${schema}" is an unfinished copy of ${source}. Run the same dragoman migrate again, or remove it: DROP SCHEMA ${schema} CASCADE`,
+  );
+}
+
+export function explained(error: unknown, { user, database, schema }: PostgresAddress): unknown {
   if (!isSqlError(error)) return error;
   const code = sqlStateOf(error);
   if (code === '42501') {
