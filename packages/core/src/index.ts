@@ -54,6 +54,8 @@ export {
   NewKeyRequest,
 } from './callers/definition.ts';
 export type { IssuedKey } from './callers/keys.ts';
+export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
+export { ClusterShape } from './cluster/settings.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
@@ -157,8 +159,6 @@ export { keyIn, newKey } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
 export { isAnonymousOwner } from './store/anonymous.ts';
-export type { CopiedFamily, CopyProgress } from './store/copy/copy-rows.ts';
-export { copyStore } from './store/copy/copy-store.ts';
 export type { Damage } from './store/damage.ts';
 export type * from './store/memories.ts';
 export { openMemoryStore } from './store/memory-store.ts';
@@ -168,6 +168,8 @@ export { isPostgresUrl, shownPostgresUrl } from './store/postgres/postgres-url.t
 export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export type { CopiedFamily, CopyProgress } from './store-copy/copy-rows.ts';
+export { copyStore } from './store-copy/copy-store.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';

@@ -1,5 +1,6 @@
 import type { AnonymousStore } from './anonymous.ts';
 import type { ApiStore } from './apis.ts';
+import type { ClusterStore } from './cluster.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
 import type { ForgettingStore } from './forgetting.ts';
@@ -17,6 +18,7 @@ import type { WorkflowStore } from './workflows.ts';
 
 export type * from './anonymous.ts';
 export type * from './apis.ts';
+export type * from './cluster.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
 export type * from './forgetting.ts';
@@ -56,6 +58,8 @@ export interface Store extends AsyncDisposable {
   readonly nonces: NonceStore;
   readonly forgetting: ForgettingStore;
   readonly anonymous: AnonymousStore;
+  /** This node and the others; absent where one process owns the store. */
+  readonly cluster?: ClusterStore;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }

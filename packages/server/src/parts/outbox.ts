@@ -16,7 +16,7 @@ type HeadersFor = (deliveryId: string) => Promise<Readonly<Record<string, string
 
 /** The callbacks of every protocol. */
 export function openOutboxPart(service: Service): OutboxPart {
-  const { config, folder, engine, store, gate, signatures, clock, ids, log } = service;
+  const { config, folder, cluster, engine, store, gate, signatures, clock, ids, log } = service;
   let headersFor: HeadersFor = async () => ({});
   const keys = new SigningKeys({
     store: store.outbox,
@@ -43,7 +43,10 @@ export function openOutboxPart(service: Service): OutboxPart {
       headersFor = given;
     },
     routes: adminOutboxRoutes(outbox),
-    start: () => outbox.start(),
+    start: async () => {
+      await outbox.start();
+      cluster?.listen({ takeOver: () => outbox.claim(), lost: () => outbox.letGo() });
+    },
     // After the engine has drained, and those who put callbacks in: their last ones are tried too.
     stop: (drainMs) => outbox.stop({ drainMs }),
   };

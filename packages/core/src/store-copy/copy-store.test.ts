@@ -3,12 +3,14 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { builtProgram } from '../../../test-support/built-program.ts';
-import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
-import { connectPostgresStore } from '../postgres/postgres-store.ts';
-import { openDatabase } from '../sqlite-database.ts';
-import { type Database, loadEngine, type Value } from '../sqlite-engine.ts';
-import { openSqliteStore } from '../sqlite-store.ts';
+import { builtProgram } from '../../test-support/built-program.ts';
+import { type PostgresServer, startPostgres } from '../../test-support/postgres-server.ts';
+import { FileStorage } from '../executions/file-storage.ts';
+import { connectPostgresStore } from '../store/postgres/postgres-store.ts';
+import { storedChecksumOf } from '../store/sql/stored-data.ts';
+import { openDatabase } from '../store/sqlite-database.ts';
+import { type Database, loadEngine, type Value } from '../store/sqlite-engine.ts';
+import { openSqliteStore } from '../store/sqlite-store.ts';
 import type { CopyTarget } from './copy-end.ts';
 import { copyRows } from './copy-rows.ts';
 import { copyStore } from './copy-store.ts';
@@ -16,9 +18,9 @@ import { openPostgresTarget } from './postgres-copy.ts';
 import { openSqliteSource } from './sqlite-copy.ts';
 
 const TEXTS = ['', 'a', 'Z', 'é', '😀 \u2028', 'a\tb\n"\\', '{"x":[1,null]}', 'x'.repeat(70_000)];
-const ROWS = 700;
+const ROWS = 520;
 const engine = await loadEngine();
-const copier = builtProgram(new URL('../fixtures/copier.mjs', import.meta.url));
+const copier = builtProgram(new URL('./copier.mjs', import.meta.url));
 const root = mkdtempSync(join(tmpdir(), 'dragoman-copy-'));
 const template = join(root, 'template');
 mkdirSync(template);
@@ -61,7 +63,7 @@ function fill(folder: string): void {
       `INSERT INTO ${name} (${columns.map((column) => column.name)}) VALUES (${columns.map(() => '?')})`,
     );
     for (let row = 1; row <= ROWS; row += 1) {
-      insert.run(...columns.map((column, index) => valueOf(column, { name, row, index })));
+      insert.run(...columns.map((column, index) => cellOf(column, { name, row, index })));
     }
   }
   // A server never has the end of a thread that has messages.
@@ -76,8 +78,9 @@ interface Column {
   readonly pk: number;
 }
 
-function valueOf(column: Column, { name, row, index }: { name: string; row: number; index: number }): Value {
+function cellOf(column: Column, { name, row, index }: { name: string; row: number; index: number }): Value {
   if (column.notnull === 0 && column.pk === 0 && (row + index) % 3 === 0) return null;
+  if (name === 'stored_data' && column.name === 'file') return null;
   if (column.type === 'BLOB') return new Uint8Array([0, row % 256, 255]);
   if (name === 'counters' && column.name === 'slice') return row + 0.25;
   if (name === 'thread_messages' && column.name === 'sequence') return 2 ** 40 + row;
@@ -127,7 +130,7 @@ test('a copy that is killed at many steps continues, and no server starts on it 
   let kills = 0;
   for (let step = 3; !copied(`sqlite:${full}`, url, step); step += 7) {
     kills += 1;
-    await expect(connectPostgresStore({ url, onFatal: ignored })).rejects.toMatchObject({
+    await expect(connectPostgresStore({ url })).rejects.toMatchObject({
       code: 'store_unreachable',
       message: expect.stringContaining('is an unfinished copy of sqlite:'),
     });
@@ -135,7 +138,7 @@ test('a copy that is killed at many steps continues, and no server starts on it 
   expect(kills).toBeGreaterThan(4);
   for (let step = 3; !copied(url, `sqlite:${empty}`, step); step += 7);
   expect(contentOf(empty)).toEqual(content);
-  await using store = await connectPostgresStore({ url, onFatal: ignored });
+  await using store = await connectPostgresStore({ url });
   expect((await store.stats()).driver).toContain('postgres');
 });
 
@@ -148,6 +151,25 @@ test('an unfinished copy is not continued from a source that a server has writte
     code: 'store_foreign',
     message: expect.stringContaining('is the unfinished copy of'),
   });
+});
+
+test('a value that was kept in a file is in the database afterwards, and a file that is gone is reported as before', async () => {
+  const file = await new FileStorage({ root: join(full, 'stored') }).write('ann', {
+    name: 'report',
+    unique: '0'.repeat(32),
+    bytes: Buffer.from('{"long":"é"}'),
+  });
+  const database = engine.open(join(full, 'dragoman.db'));
+  const row = (name: string, at: string) =>
+    `INSERT INTO stored_data (owner, name, value, file, bytes, labels, updated_at, checksum)
+     VALUES ('ann', '${name}', NULL, '${at}', 13, NULL, 1, ${storedChecksumOf({ owner: 'ann', name, value: null, file: at, bytes: 13, labels: null, updatedAt: 1 })})`;
+  const gone = file.replace('000-', '001-');
+  database.exec(`${row('report', file)}; ${row('gone', gone)}`);
+  database.close();
+  await copyStore({ from: `sqlite:${full}`, to: url });
+  await using store = await connectPostgresStore({ url });
+  expect(await store.storedData.find('ann', 'report')).toMatchObject({ value: '{"long":"é"}', file: null });
+  expect(await store.storedData.find('ann', 'gone')).toMatchObject({ value: null, file: gone });
 });
 
 test('a row that differs in the copy is found', async () => {
@@ -169,7 +191,7 @@ test('a store that a server has open is refused, as a source and as a target', a
     await using _ = await openSqliteStore({ folder: empty, ballastBytes: 0, onFatal: ignored });
     await expect(copyStore({ from: `sqlite:${empty}`, to: url })).rejects.toMatchObject({ code: 'store_locked' });
   }
-  await using _ = await connectPostgresStore({ url, onFatal: ignored });
+  await using _ = await connectPostgresStore({ url });
   await expect(copyStore({ from: `sqlite:${full}`, to: url })).rejects.toMatchObject({ code: 'store_locked' });
   await expect(copyStore({ from: url, to: `sqlite:${root}/new` })).rejects.toMatchObject({ code: 'store_locked' });
 });

@@ -1,8 +1,9 @@
-import { bigints, byteStrings, integers, texts } from '../postgres/arrays.ts';
-import { dial, type PostgresConnection } from '../postgres/connection.ts';
-import { explained, lock, makeSchema, migrate } from '../postgres/open-database.ts';
-import { type PostgresAddress, readPostgresUrl, shownPostgresUrl } from '../postgres/postgres-url.ts';
-import { StoreError } from '../store-error.ts';
+import { bigints, byteStrings, integers, texts } from '../store/postgres/arrays.ts';
+import { dial, type PostgresConnection } from '../store/postgres/connection.ts';
+import { LOCK } from '../store/postgres/node.ts';
+import { explained, makeSchema, migrate } from '../store/postgres/open-database.ts';
+import { type PostgresAddress, readPostgresUrl, shownPostgresUrl } from '../store/postgres/postgres-url.ts';
+import { StoreError } from '../store/store-error.ts';
 import {
   type CopyColumn,
   type CopyEnd,
@@ -41,12 +42,19 @@ async function opened<End>(
   const address = readPostgresUrl(url);
   const connection = await dial(address, () => {});
   try {
-    await lock(connection, address);
+    await takeAlone(connection, address);
     return await open(connection, address);
   } catch (error) {
     await connection.close();
     throw explained(error, address);
   }
+}
+
+/** Every node shares this lock for as long as it runs. */
+async function takeAlone(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
+  const { rows } = await connection.query('SELECT pg_try_advisory_lock($1, hashtext($2)) AS taken', [LOCK, schema]);
+  if ((rows[0] as { taken: boolean }).taken) return;
+  throw new StoreError('store_locked', `A server uses the schema "${schema}" of this database. Stop every node first.`);
 }
 
 class PostgresEnd implements CopyEnd {

@@ -14,6 +14,8 @@ interface Source {
   readonly columns?: Readonly<Record<string, string>>;
   /** Instead of the table. */
   readonly rows?: string;
+  /** Its values may be in files, which no other server can read. */
+  readonly hasFiles?: boolean;
 }
 
 /**
@@ -92,7 +94,7 @@ const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'open_executions', family: 'executions', key: ['execution'] },
   { name: 'execution_ends', family: 'executions', key: ['execution'] },
   { name: 'execution_effects', family: 'executions', key: ['execution', 'position'] },
-  { name: 'stored_data', family: 'stored data', key: ['owner', 'name'] },
+  { name: 'stored_data', family: 'stored data', key: ['owner', 'name'], from: { sqlite: { hasFiles: true } } },
 ];
 
 /** What belongs to one store, or to one start of a server. */
@@ -132,7 +134,7 @@ export async function tableCopies(source: CopyEnd, target: CopyEnd): Promise<Tab
   }
   return Promise.all(
     copied.map(async ({ name, family, key, from }): Promise<TableCopy> => {
-      const { columns: added = {}, rows = name } = from?.[source.kind] ?? {};
+      const { columns: added = {}, rows = name, hasFiles = false } = from?.[source.kind] ?? {};
       const had = rows === name ? (await source.columns(name)).map((column) => column.name) : undefined;
       const columns = (await target.columns(name)).filter(
         (column) =>
@@ -154,7 +156,7 @@ export async function tableCopies(source: CopyEnd, target: CopyEnd): Promise<Tab
         table: name,
         family,
         columns,
-        from: { table: name, columns: expressions, rows, key },
+        from: { table: name, columns: expressions, rows, key, hasFiles },
         to: { table: name, columns: plain, rows: name, key },
       };
     }),

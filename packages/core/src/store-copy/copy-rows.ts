@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../store/store-error.ts';
 import { type TableCopy, tableCopies } from './copied-tables.ts';
 import type { CopyEnd, CopyQuery, CopyRow, CopyTarget } from './copy-end.ts';
 

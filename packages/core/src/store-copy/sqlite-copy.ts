@@ -1,14 +1,17 @@
 import { renameSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { syncFolder } from '../../secrets/secret-file.ts';
-import { CommitMarker, refuseLoss } from '../commit-marker.ts';
-import { FolderLock } from '../folder-lock.ts';
-import { migrate } from '../migrations.ts';
-import { createPrivateFile, createPrivateFolder } from '../private-files.ts';
-import { countOf } from '../sql/commits.ts';
-import { DATABASE, openDatabase } from '../sqlite-database.ts';
-import { type Database, loadEngine, type Statement } from '../sqlite-engine.ts';
-import { StoreError } from '../store-error.ts';
+import { FileStorage } from '../executions/file-storage.ts';
+import { syncFolder } from '../secrets/secret-file.ts';
+import { CommitMarker, refuseLoss } from '../store/commit-marker.ts';
+import type { StoredRow } from '../store/executions.ts';
+import { FolderLock } from '../store/folder-lock.ts';
+import { migrate } from '../store/migrations.ts';
+import { createPrivateFile, createPrivateFolder } from '../store/private-files.ts';
+import { countOf } from '../store/sql/commits.ts';
+import { storedChecksumOf } from '../store/sql/stored-data.ts';
+import { DATABASE, openDatabase } from '../store/sqlite-database.ts';
+import { type Database, loadEngine, type Statement } from '../store/sqlite-engine.ts';
+import { StoreError } from '../store/store-error.ts';
 import {
   COPY_BATCH,
   type CopyColumn,
@@ -66,12 +69,15 @@ interface OpenFolder {
   readonly database: Database;
 }
 
+type StoredFileRow = StoredRow & { readonly checksum: number };
+
 class SqliteEnd implements CopyEnd {
   readonly kind = 'sqlite';
   readonly identity: string;
   protected readonly database: Database;
   protected readonly folder: string;
   readonly #lock: FolderLock;
+  readonly #files: FileStorage;
   /** The driver of Node 20 frees a statement that only its iterator refers to. */
   readonly #statements: Statement[] = [];
 
@@ -79,6 +85,7 @@ class SqliteEnd implements CopyEnd {
     this.folder = folder;
     this.database = database;
     this.#lock = lock;
+    this.#files = new FileStorage({ root: join(folder, 'stored') });
     this.identity = `sqlite:${resolve(folder)} after ${countOf(database)} commits`;
   }
 
@@ -107,7 +114,8 @@ class SqliteEnd implements CopyEnd {
     this.#statements.push(select);
     let batch: CopyRow[] = [];
     let bytes = 0;
-    for (const row of select.iterate(...(after ?? []))) {
+    for (const found of select.iterate(...(after ?? []))) {
+      const row = query.hasFiles === true ? await this.#withValue(found as StoredFileRow) : found;
       const values = columns.map(({ name }) => (row as Record<string, CopyRow[number]>)[name] ?? null);
       batch.push(values);
       bytes += copyBytesOf(values);
@@ -129,6 +137,20 @@ class SqliteEnd implements CopyEnd {
 
   protected releaseLock(): void {
     this.#lock.release();
+  }
+
+  /** One whose file is damaged or missing stays as it is, and is reported as damaged when it is read. */
+  async #withValue(row: StoredFileRow): Promise<StoredFileRow> {
+    if (row.file === null) return row;
+    try {
+      const value = new TextDecoder().decode(await this.#files.read(row.file));
+      const kept = { ...row, value, file: null };
+      return { ...kept, checksum: storedChecksumOf(kept) };
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (code === 'ENOENT' || code === 'store_damaged') return row;
+      throw error;
+    }
   }
 
   #texts(sql: string): string[] {

@@ -1,4 +1,4 @@
-import { StoreError } from '../store-error.ts';
+import { StoreError } from '../store/store-error.ts';
 
 /** A value of a row, the same on every store. */
 export type CopyValue = string | number | null | Uint8Array;
@@ -18,6 +18,8 @@ export interface CopyQuery {
   readonly rows: string;
   /** The columns that order the rows and tell each from all others. */
   readonly key: readonly string[];
+  /** Values of `file` are read and come as `value`. */
+  readonly hasFiles?: boolean;
 }
 
 /** One end of a copy: a store that no server has open, for as long as this does. */

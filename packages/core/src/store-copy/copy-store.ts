@@ -1,5 +1,5 @@
-import { isPostgresUrl } from '../postgres/postgres-url.ts';
-import { StoreError } from '../store-error.ts';
+import { isPostgresUrl } from '../store/postgres/postgres-url.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { CopyEnd, CopyTarget } from './copy-end.ts';
 import { type CopiedFamily, type CopyProgress, copyRows } from './copy-rows.ts';
 
