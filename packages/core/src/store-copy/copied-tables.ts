@@ -107,7 +107,7 @@ const LEFT_OUT: Readonly<Record<CopyEnd['kind'], readonly string[]>> = {
 /** Columns that one store has and the other computes. */
 const DERIVED = ['holder', 'epoch', 'next', 'size', 'number'];
 
-/** Nobody holds what was open: the first server that starts on the copy claims it. */
+/** What was open is held by no process that runs: the first server that starts on the copy claims it. */
 const UNHELD: Readonly<Record<string, string>> = { holder: '0', epoch: '0' };
 
 /** One table of a copy: what is read of the source, and what of the target to compare. */

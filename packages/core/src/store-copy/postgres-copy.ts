@@ -146,7 +146,7 @@ class PostgresTarget extends PostgresEnd implements CopyTarget {
       ({ table, column }) =>
         `SELECT setval(pg_get_serial_sequence('${address.schema}.${table}', '${column}'), GREATEST(max(${column}), 1)) FROM ${table}`,
     );
-    await connection.script(`BEGIN; ${next.join('; ')}; DROP TABLE unfinished_copy; COMMIT`);
+    await connection.script(`BEGIN; ${UNHELD_NODE}; ${next.join('; ')}; DROP TABLE unfinished_copy; COMMIT`);
   }
 }
 
@@ -173,6 +173,9 @@ const ARRAYS: Readonly<Record<CopyColumn['type'], (values: readonly CopyValue[])
   bytea: (values) => byteStrings(values as (Uint8Array | null)[]),
 };
 
+/** The holder of everything that is open: a node that has left, so that the first one that starts claims it. */
+const UNHELD_NODE =
+  "INSERT INTO nodes (id, name, version, state) OVERRIDING SYSTEM VALUE VALUES (0, 'dragoman migrate', '', 'left')";
 const COLUMNS = `
   SELECT column_name AS name, data_type AS type, is_nullable = 'YES' OR is_identity = 'YES' OR column_default IS NOT NULL AS "isOptional"
   FROM information_schema.columns WHERE table_schema = $1 AND table_name = $2 ORDER BY ordinal_position`;
