@@ -30,7 +30,7 @@ export function explanationText(explanation: Explanation, paint: Paint, columns 
     ...section('4. Changes by the conversion', [
       ...changeLines('dropped ', way.dropped),
       ...changeLines('changed ', way.changed),
-      ...changeLines('invented', way.invented),
+      ...changeLines('added   ', way.invented),
       ...way.warnings.map(({ pointer, message }) => `warning  ${pointer} ${message}`),
     ]),
     ...section('5. Answer', answerLines(explanation)),
@@ -50,7 +50,7 @@ function answerLines({ answers, answers_left_out: leftOut }: Explanation): strin
     ...frame.projections.flatMap(({ dialect, message, dropped, invented }) => [
       message === null ? `    no message in ${dialect}` : `    in ${dialect}: ${textOf(message)}`,
       ...(message === null ? [] : changeLines('    dropped ', dropped)),
-      ...changeLines('    invented', invented),
+      ...changeLines('    added  ', invented),
     ]),
   ]);
   return leftOut === 0 ? lines : [...lines, `… and ${leftOut} frames between`];

@@ -22,7 +22,7 @@ export async function checkDataFolder(
     );
   }
   if (!existsSync(join(folder, 'dragoman.db')))
-    return sound(check, `${folder} has no store yet; the first start makes it`);
+    return sound(check, `${folder} has no store yet; the first start creates it`);
   return checkStore(folder, { serverRuns, check });
 }
 

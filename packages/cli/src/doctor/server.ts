@@ -55,9 +55,9 @@ export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Do
     const client = createClient({ url, key, retry: { giveUpAfterMs: 0 } });
     if (role === 'admin') await client.admin.keys.list();
     else await client.resume('doctor').final();
-    return sound(check, `the one from ${source} opens`);
+    return sound(check, `the key from ${source} is valid`);
   } catch (error) {
-    if (error instanceof DragomanError && error.is('not_found')) return sound(check, `the one from ${source} opens`);
+    if (error instanceof DragomanError && error.is('not_found')) return sound(check, `the key from ${source} is valid`);
     if (error instanceof DragomanError && error.is('forbidden')) {
       return role === 'admin'
         ? broken(

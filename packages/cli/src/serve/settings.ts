@@ -111,4 +111,4 @@ function storeIn(environment: Place['environment']): Config['store'] | undefined
 }
 
 const STORES = ['sqlite', 'memory'];
-const NO_CONFIG = `no ${DEFAULT_CONFIG} in this folder; everything has its usual value`;
+const NO_CONFIG = `no ${DEFAULT_CONFIG} in this folder; using the defaults`;

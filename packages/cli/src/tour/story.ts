@@ -60,7 +60,7 @@ const CHAPTERS: readonly (readonly [title: string, tell: Chapter])[] = [
   ['A letter reaches the same agent (A2A mailbox)', letterAsks],
   ['Another agent asks it, signed (A2A messages)', agentAsks],
   ['The client drops, and resumes (E2A)', clientResumes],
-  ['What happened to the letter? (explain)', operatorAsks],
+  ['What happened to the message? (explain)', operatorAsks],
 ];
 
 async function editorAsks({ client, signal }: Stage, narrator: Narrator, guide: Guide): Promise<void> {
@@ -173,9 +173,9 @@ async function operatorAsks({ admin }: Stage, narrator: Narrator, { letterId }: 
   for (const { pointer, why } of explanation.way_in.dropped) narrator.shows('dropped', `${pointer} (${why})`);
   for (const { pointer, why } of explanation.way_in.changed) narrator.shows('changed', `${pointer} (${why})`);
   for (const { pointer, value, why } of explanation.way_in.invented)
-    narrator.shows('invented', `${pointer} ${JSON.stringify(value ?? null)} (${why})`);
+    narrator.shows('added', `${pointer} ${JSON.stringify(value ?? null)} (${why})`);
   narrator.holds(
-    'the letter is on record as it was sent',
+    'the message is on record as it was sent',
     valueAt(JSON.parse(explanation.received.text ?? 'null'), '/from/name') === 'Ada',
   );
   narrator.holds('the sender is the owner of the key', valueAt(explanation.envelope, '/source_agent_id') === 'demo');
