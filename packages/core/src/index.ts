@@ -30,7 +30,7 @@ export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.t
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Ask, AskingOptions } from './call/ask.ts';
-export type { Beside, Call, Received, SaidBefore } from './call/call.ts';
+export type { Beside, Call, EarlierTurn, Received } from './call/call.ts';
 export type { CallerTools, ToolEvent } from './call/caller-tools.ts';
 export { type Check, type Handler, type Layer, layered } from './call/handler.ts';
 export {

@@ -25,7 +25,7 @@ export interface Call {
   /** Pauses the time limit of the call until the returned function is called, while a person answers elsewhere. Absent without a limit. */
   readonly pause?: (() => () => void) | undefined;
   /** The earlier turns of this conversation, oldest first. Default: the newest fifty. Always present for agents. */
-  readonly history?: ((range?: HistoryRange) => Promise<readonly SaidBefore[]>) | undefined;
+  readonly history?: ((range?: HistoryRange) => Promise<readonly EarlierTurn[]>) | undefined;
 }
 
 /** What an endpoint adds to a request beside the envelope. */
@@ -115,7 +115,7 @@ export interface HistoryRange {
 }
 
 /** One turn of a conversation. */
-export interface SaidBefore {
+export interface EarlierTurn {
   readonly role: 'caller' | 'agent';
   readonly request_id: string;
   readonly timestamp: string;

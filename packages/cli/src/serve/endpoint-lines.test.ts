@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { doorLines } from './door-lines.ts';
+import { endpointLines } from './endpoint-lines.ts';
 
 const url = 'http://127.0.0.1:7420';
 
 test('every door is told, and one that is not open is not', () => {
   const closed = { url: undefined, socket: undefined };
-  expect(doorLines({ url, adminUrl: url, wire: closed, messages: closed }, '/home/ada')).toEqual([]);
+  expect(endpointLines({ url, adminUrl: url, wire: closed, messages: closed }, '/home/ada')).toEqual([]);
   const wire = { url: 'tcp://127.0.0.1:40123', socket: '/home/ada/wire.sock' };
   const open = { url, adminUrl: 'http://127.0.0.1:7421', wire, messages: { url: 'tcp://127.0.0.1:40124' } };
-  expect(doorLines(open, '/home/ada')).toEqual([
+  expect(endpointLines(open, '/home/ada')).toEqual([
     '  admin    http://127.0.0.1:7421',
     '  wire     tcp://127.0.0.1:40123, wire.sock',
     '  messages tcp://127.0.0.1:40124',
@@ -25,7 +25,7 @@ test('a server that listens on every address is told with each real one', () => 
   };
   const told = (host: string) => {
     const everywhere = `http://${host}:7420`;
-    return doorLines({ url: everywhere, adminUrl: everywhere, wire: closed, messages: closed }, '/', interfaces);
+    return endpointLines({ url: everywhere, adminUrl: everywhere, wire: closed, messages: closed }, '/', interfaces);
   };
   expect(told('0.0.0.0')).toEqual(['           http://127.0.0.1:7420', '           http://192.168.1.7:7420']);
   expect(told('[::]')).toContain('           http://[2001:db8::7]:7420');
