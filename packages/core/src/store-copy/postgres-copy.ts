@@ -1,7 +1,7 @@
 import { bigints, byteStrings, integers, texts } from '../store/postgres/arrays.ts';
 import { dial, type PostgresConnection } from '../store/postgres/connection.ts';
 import { LOCK } from '../store/postgres/node.ts';
-import { explained, makeSchema, migrate } from '../store/postgres/open-database.ts';
+import { explained, makeSchema, migrateSchema } from '../store/postgres/open-database.ts';
 import { type PostgresAddress, readPostgresUrl, shownPostgresUrl } from '../store/postgres/postgres-url.ts';
 import { StoreError } from '../store/store-error.ts';
 import {
@@ -23,7 +23,7 @@ export async function openPostgresSource(url: string): Promise<CopyEnd> {
         `The schema "${address.schema}" has no store: nothing can be copied from it.`,
       );
     }
-    await migrate(connection, address);
+    await migrateSchema(connection, address);
     const { rows } = await connection.script('SELECT COALESCE(max(id), 0) AS starts FROM nodes');
     const { starts } = rows[0] as { starts: number };
     return new PostgresEnd(connection, address, `${shownPostgresUrl(url)} after ${starts} starts`);
@@ -118,7 +118,7 @@ class PostgresTarget extends PostgresEnd implements CopyTarget {
       await connection.query('INSERT INTO unfinished_copy (source) VALUES ($1)', [source]);
       await connection.script('COMMIT');
     }
-    await migrate(connection, address);
+    await migrateSchema(connection, address);
   }
 
   async last({ table, key }: CopyQuery): Promise<CopyRow | undefined> {

@@ -12,7 +12,7 @@ export async function prepareSchema(address: PostgresAddress, log: Log | undefin
     const version = await checked(connection, log);
     await makeSchema(connection, address);
     await refuseUnfinished(connection, address);
-    await migrate(connection, address);
+    await migrateSchema(connection, address);
     return version;
   } catch (error) {
     throw explained(error, address);
@@ -45,7 +45,7 @@ async function checked(connection: PostgresConnection, log: Log | undefined): Pr
 }
 
 /** Each step once, in a transaction of its own together with its number. */
-export async function migrate(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
+export async function migrateSchema(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   // Nodes that start together wait for each other here. It goes with the connection.
   await connection.query('SELECT pg_advisory_lock($1, hashtext($2))', [MIGRATING, schema]);
   await connection.script(
