@@ -135,6 +135,7 @@ const PAGES: readonly PageEntry[] = [
   { name: 'questions', label: 'Questions', load: () => import('./pages/questions.tsx') },
   { name: 'mailbox', label: 'Mailbox', load: () => import('./pages/mailbox.tsx') },
   { name: 'outbox', label: 'Outbox', load: () => import('./pages/outbox.tsx') },
+  { name: 'nodes', label: 'Nodes', load: () => import('./pages/nodes.tsx') },
   { name: 'keys', label: 'Keys', load: () => import('./pages/keys.tsx') },
   { name: 'connect', label: 'Connect', load: () => import('./pages/connect.tsx') },
 ];

@@ -17,6 +17,8 @@ class FakeStore implements ClusterStore {
   nodes = async () => [];
   hasLeftovers = async () => this.left;
   leave = async () => {};
+  database = () => Promise.reject(new Error('not used'));
+  holderOf = async () => undefined;
 
   async beat(): Promise<boolean> {
     if (this.isAway) throw new Error('the database is away');

@@ -24,6 +24,29 @@ export interface ClusterStore {
   hasLeftovers(): Promise<boolean>;
   /** From now on others do not choose this node for new work. */
   leave(): Promise<void>;
+  /** How the database that they share keeps what it acknowledges. */
+  database(): Promise<SharedDatabase>;
+  /** The node that works on a request or an execution; `undefined` when it has ended. */
+  holderOf(run: OpenRun): Promise<Pick<NodeRow, 'id' | 'name'> | undefined>;
+}
+
+export interface OpenRun {
+  readonly kind: 'request' | 'execution';
+  readonly owner: string;
+  readonly id: string;
+}
+
+export interface SharedDatabase {
+  /** Of the database server. */
+  readonly version: string;
+  /** Of the tables. */
+  readonly schemaVersion: number;
+  /** What a commit waits for: `on` and more wait for a synchronous standby, where one is named. */
+  readonly synchronousCommit: string;
+  /** Which standbys those are; empty: none, so that a failover can lose what was acknowledged last. */
+  readonly synchronousStandbys: string;
+  /** How many standbys are connected. */
+  readonly standbys: number;
 }
 
 /** By the clock of the database. */

@@ -1,5 +1,5 @@
 import type { Log } from '../../ports/ports.ts';
-import type { ClusterStore, NodeLimits, NodeRow } from '../cluster.ts';
+import type { ClusterStore, NodeLimits, NodeRow, OpenRun, SharedDatabase } from '../cluster.ts';
 import { StoreError } from '../store-error.ts';
 import { dial, POOLER, type PostgresConnection } from './connection.ts';
 import type { PostgresDatabase } from './database.ts';
@@ -107,6 +107,16 @@ export class PostgresNode implements ClusterStore {
     await keeper.query("UPDATE nodes SET state = 'leaving' WHERE id = $1 AND state = 'live'", [this.node]);
   }
 
+  async database(): Promise<SharedDatabase> {
+    const [row] = await this.#options.database.read.all<SharedDatabase>(DATABASE);
+    if (row === undefined) throw new Error('a query with one row gave none');
+    return row;
+  }
+
+  holderOf({ kind, owner, id }: OpenRun): Promise<Pick<NodeRow, 'id' | 'name'> | undefined> {
+    return this.#options.database.read.get(HOLDERS[kind], owner, id);
+  }
+
   /** Whatever it still holds is free for others from now on. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -191,6 +201,18 @@ const NODES = `
     extract(epoch FROM clock_timestamp() - beat_at)::double precision * 1000 AS "silentMs",
     ${held('requests')}, ${held('executions')}, ${held('letters')}, ${held('deliveries')}
   FROM nodes n ORDER BY id`;
+const DATABASE = `
+  SELECT current_setting('server_version') AS version, current_setting('synchronous_commit') AS "synchronousCommit",
+    current_setting('synchronous_standby_names') AS "synchronousStandbys",
+    (SELECT version FROM schema_version) AS "schemaVersion", (SELECT count(*) FROM pg_stat_replication) AS standbys`;
+const HOLDERS = {
+  request: `
+    SELECT n.id, n.name FROM requests r JOIN open_requests o ON o.request = r.id JOIN nodes n ON n.id = o.holder
+    WHERE r.owner = $1 AND r.request_id = $2`,
+  execution: `
+    SELECT n.id, n.name FROM executions x JOIN open_executions o ON o.execution = x.id JOIN nodes n ON n.id = o.holder
+    WHERE x.owner = $1 AND x.execution_id = $2`,
+};
 /** Those whose work has been claimed. */
 const FORGET_GONE = `
   DELETE FROM nodes n WHERE state IN ('left', 'dead') AND beat_at < clock_timestamp() - interval '1 day'
