@@ -153,7 +153,7 @@ export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
 export { RunTable } from './runs/run-table.ts';
 export { CredentialUse } from './secrets/credential-use.ts';
-export { keyIn, newKey } from './signing/key-file.ts';
+export { keyIn, newKey, pemOf, signingKeyIn } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
 export { isAnonymousOwner } from './store/anonymous.ts';
