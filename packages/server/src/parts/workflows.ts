@@ -2,6 +2,7 @@ import {
   type ApiCatalogue,
   askTarget,
   executionRequests,
+  isPostgresUrl,
   type LoadedOperations,
   openWorkflows,
   StoredWorkflows,
@@ -39,7 +40,8 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
   const workflows = openWorkflows({
     store,
     runs: engine.runs.table,
-    folder,
+    // Another node could not read a file of this one.
+    ...(!isPostgresUrl(config.store) && { folder }),
     gate,
     apis,
     credentials: vault,
