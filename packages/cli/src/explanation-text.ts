@@ -1,4 +1,11 @@
-import { type Change, type Explanation, isObject, type Json, type JsonObject, type Told } from '@dragoman/protocols';
+import {
+  type Change,
+  type ExplainedFrame,
+  type Explanation,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '@dragoman/protocols';
 import type { Paint } from './paint.ts';
 import { visible } from './visible.ts';
 import { whatIsSaid } from './what-is-said.ts';
@@ -71,7 +78,7 @@ function textOf(value: unknown): string {
   });
 }
 
-function bodyOf({ frame }: Told): Json {
+function bodyOf({ frame }: ExplainedFrame): Json {
   return isObject(frame) ? (frame['body'] ?? null) : frame;
 }
 

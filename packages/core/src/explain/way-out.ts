@@ -1,5 +1,6 @@
 import {
   type E2AResponse,
+  type ExplainedFrame,
   encodeEnvelope,
   encodeResponse,
   isObject,
@@ -7,7 +8,6 @@ import {
   type JsonObject,
   type Projection,
   questionIn,
-  type Told,
 } from '@dragoman/protocols';
 import { mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { a2aMessagesDialect, questionMessage } from '@dragoman/protocols/a2a-messages';
@@ -21,10 +21,10 @@ export async function wayOut(
   dialect: string | null,
   frames: readonly E2AResponse[],
   asked: AskedMessage,
-): Promise<Told[]> {
+): Promise<ExplainedFrame[]> {
   const tell = dialect === null ? undefined : TELLERS[dialect];
   return Promise.all(
-    frames.map(async (frame): Promise<Told> => {
+    frames.map(async (frame): Promise<ExplainedFrame> => {
       const told =
         tell === undefined ? projectionsOf(frame) : [[dialect ?? '', await tell(frame, asked, frames)] as const];
       return {

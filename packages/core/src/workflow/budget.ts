@@ -81,13 +81,13 @@ export class Account {
 
   iterations(count: number): void {
     const { iterations } = this.#budgets;
-    if (count > iterations) throw this.#over('iterations', iterations, `items in a loop; ${count} came`, LESS);
+    if (count > iterations) throw this.#over('iterations', iterations, `items in a loop; got ${count}`, LESS);
   }
 
   patternText(length: number): void {
     const { patternText } = this.#budgets;
     if (length > patternText)
-      throw this.#over('pattern_text', patternText, `characters under a pattern; ${length} came`, LESS);
+      throw this.#over('pattern_text', patternText, `characters under a pattern; got ${length}`, LESS);
   }
 
   /** Asks for room before something is made that may take it. */

@@ -21,7 +21,7 @@ import { undefinedOperation } from './unknown-name.ts';
 
 /** A whole workflow: what its lines define, and the order they give. */
 export interface Workflow {
-  /** `null` when no `beginExecution` came: whoever runs it makes an id. */
+  /** `null` without a `beginExecution`: the server makes an id. */
   readonly executionId: string | null;
   /** By id, in the order of definition. */
   readonly operations: ReadonlyMap<string, WorkflowOperation>;
@@ -260,9 +260,9 @@ class DocumentReader {
       const name = `${prefix}operationOrder[${index}]`;
       return known.has(id) ? [] : [{ id, pointer: pointerOf(index), name }];
     });
-    // Each is compared with every id there is, so not more of them than are told.
-    const told = [...inBranches, ...inOrder].slice(0, MOST_PROBLEMS);
-    return told.map(({ id, pointer, name }) => ({ pointer, ...undefinedOperation(id, name, known.keys()) }));
+    // Each is compared with every id, so no more of them than are reported.
+    const reported = [...inBranches, ...inOrder].slice(0, MOST_PROBLEMS);
+    return reported.map(({ id, pointer, name }) => ({ pointer, ...undefinedOperation(id, name, known.keys()) }));
   }
 }
 
@@ -301,14 +301,15 @@ function afterBegin(pointer: string, what: string): Issue {
 }
 
 function empty(pointer: string): Issue {
-  return { pointer, code: 'empty_workflow', message: 'a workflow must define at least one operation; none came' };
+  return { pointer, code: 'empty_workflow', message: 'a workflow must define at least one operation; got none' };
 }
 
 function noBegin(pointer: string): Issue {
   return {
     pointer,
     code: 'missing_begin',
-    message: 'no beginExecution came: operations run in the order of their definition, under an id the server makes',
+    message:
+      'beginExecution is missing: operations run in the order of their definition, under an id that the server makes',
     suggestion: 'end with {"type":"beginExecution","executionId":…,"operationOrder":[…]}',
   };
 }

@@ -5,7 +5,7 @@ import type { Finding } from './check.ts';
 import { Id } from './value.ts';
 
 /**
- * What was found in reading lines, told as the checker tells it: with the operation it is about, and a pointer into what
+ * A problem found while reading lines, in the checker's shape: with its operation, and a pointer into what
  * defines that. What is about no operation keeps its pointer into the document, which stands at `at`.
  */
 export function lineFindings(

@@ -231,7 +231,7 @@ export const ValidationReport = {
 } as const;
 export type ValidationReport = Static<typeof ValidationReport>;
 
-/** `GET /api/v1/capabilities`. APIs are an object by id, credentials are told without their values. */
+/** `GET /api/v1/capabilities`. APIs are an object by id, credentials have no values. */
 export const Capabilities = {
   type: 'object',
   required: ['agent_id', 'capabilities'],

@@ -37,7 +37,7 @@ export function decodeRequest(
   return accept({ workflow: parsed.value, options }, [...warnings, ...parsed.warnings]);
 }
 
-/** An option that is none can be left out: what holds then is said beside what is wrong. */
+/** An unknown option can be left out: the error names the default. */
 function repaired(issue: Issue): Issue {
   const suggestion = WITHOUT.get(issue.pointer);
   return issue.suggestion !== undefined || suggestion === undefined ? issue : { ...issue, suggestion };

@@ -21,7 +21,7 @@ export function readEnvelope(
   const outcome = e2aDialect.decode(json.value, now);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   if (isResponse(outcome.value)) {
-    return invalid('', `expected an E2A envelope; a response of kind ${show(outcome.value.response_kind)} came`);
+    return invalid('', `expected an E2A envelope; got a response of kind ${show(outcome.value.response_kind)}`);
   }
   const issues = [...refusedIds(outcome.value), ...refusedTarget(outcome.value)];
   if (issues.length > 0) return failure('invalid_message', { issues });
