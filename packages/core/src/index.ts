@@ -54,6 +54,7 @@ export {
   NewKeyRequest,
 } from './callers/definition.ts';
 export type { IssuedKey } from './callers/keys.ts';
+export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';

@@ -9,6 +9,7 @@ import { openAgentsPart } from './parts/agents.ts';
 import { type ConsolePart, openConsolePart } from './parts/console.ts';
 import { openE2APart } from './parts/e2a.ts';
 import { openEnginePart } from './parts/engine.ts';
+import { openFamiliesPart } from './parts/families.ts';
 import { type HttpPart, openHttpPart } from './parts/http.ts';
 import { sharedIntake } from './parts/intake.ts';
 import { openKnowledgePart } from './parts/knowledge.ts';
@@ -98,6 +99,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
   const parts = new Parts(clock);
   try {
     const { store } = await parts.add(openStorePart(options));
+    await parts.add(openFamiliesPart({ store, parts, clock, log }));
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, reader }));

@@ -56,7 +56,12 @@ const read = async (key: string, owner = 'ann') => {
 const filesThere = () => readdirSync(folder).flatMap((own) => readdirSync(join(folder, own)));
 
 test('without a folder, what is kept in a file is in the store, and a file of another server is refused', async () => {
-  const options = { store: store.storedData, clock: new TestClock(), ids: new TestIds(), quota: { bytes: 100, count: 3 } };
+  const options = {
+    store: store.storedData,
+    clock: new TestClock(),
+    ids: new TestIds(),
+    quota: { bytes: 100, count: 3 },
+  };
   await keep('old', '1', 'file');
   data = new StoredData(options);
   await keep('k', '{"a":1}', 'file');

@@ -3,8 +3,8 @@ import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf, Refused } from '../refusals/refused.ts';
 import type { EffectRow, StoredDataStore, StoredInfo, StoredQuota } from '../store/executions.ts';
 import type { Held } from '../store/held.ts';
-import type { StoredValue, StoreWrite } from '../workflow/effects.ts';
 import { StoreError } from '../store/store-error.ts';
+import type { StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { FileStorage } from './file-storage.ts';
 
 export interface StoredDataOptions {

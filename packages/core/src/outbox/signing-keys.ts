@@ -71,6 +71,11 @@ export class SigningKeys {
     return `whsec_${(await this.secretOf(agentId)).toString('base64')}`;
   }
 
+  /** Another process may have removed an agent: secrets are looked up again. */
+  reload(): void {
+    this.#secrets.clear();
+  }
+
   /** The agent is gone: whoever gets its id next gets another secret. */
   async forget(agentId: string): Promise<void> {
     await this.#store.forgetSalt(agentId);

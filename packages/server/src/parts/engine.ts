@@ -72,6 +72,7 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     failedLogins,
     sockets: [agentSocketRoute(hub, agents)],
     reloadables: [reloadableLimits(engine.limiter)],
+    families: { keys: () => engine.keys.load() },
     start: () => engine.start(),
     // Agents that dialled in are heard as long as anything runs.
     drain: (drainMs) => engine.stop({ drainMs }).finally(() => hub.close()),

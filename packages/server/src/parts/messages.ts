@@ -162,6 +162,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     ],
     sockets: [messageSocketRoute(door)],
     registry,
+    families: { registrations: () => registry.load() },
     listen: async () => {
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
     },
@@ -172,7 +173,9 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
         // Well before they count as silent.
         for (const callerId of connections.connected) await beat(callerId);
       };
-      void keepHouse(work, { clock, log, signal: stopped.signal });
+      void keepHouse(work, { everyMs: 60_000, clock, log, signal: stopped.signal });
+      if (store.families === undefined) return;
+      void keepHouse(() => registry.hear(), { everyMs: 10_000, clock, log, signal: stopped.signal });
     },
     stop: async (drainMs) => {
       stopped.abort();
@@ -227,11 +230,11 @@ function serverCard(serverId: string, published: Record<string, string>): AgentC
 
 async function keepHouse(
   work: () => Promise<void>,
-  { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
+  { everyMs, clock, log, signal }: { everyMs: number; clock: Clock; log: Log; signal: AbortSignal },
 ) {
   while (!signal.aborted) {
     try {
-      await clock.wait(60_000, signal);
+      await clock.wait(everyMs, signal);
       await work();
     } catch (error) {
       if (!signal.aborted) log.warn({ error: String(error) }, 'housekeeping of A2A messages failed');

@@ -43,6 +43,12 @@ export async function openOutboundPart(options: OutboundPartOptions): Promise<Ou
     references: new References({ environment: options.environment, vault }),
     routes: [...adminCredentialRoutes(vault), adminEgressRoute(egress)],
     reloadables: [reloadableGate(gate)],
+    families: {
+      credentials: async () => {
+        await vault.reload();
+        return true;
+      },
+    },
     stop: () => gate[Symbol.asyncDispose](),
   };
 }

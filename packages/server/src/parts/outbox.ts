@@ -43,6 +43,12 @@ export async function openOutboxPart(service: Service): Promise<OutboxPart> {
       headersFor = given;
     },
     routes: adminOutboxRoutes(outbox),
+    families: {
+      agents: async () => {
+        keys.reload();
+        return true;
+      },
+    },
     start: () => outbox.start(),
     // After the engine has drained, and those who put callbacks in: their last ones are tried too.
     stop: (drainMs) => outbox.stop({ drainMs }),

@@ -75,6 +75,12 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
       ...adminWorkflowRoutes({ stored, maxBytes: workflows.limits.max_workflow_bytes }),
     ],
     reloadables: [reloadableWorkflows(stored, config)],
+    families: {
+      workflows: async () => {
+        await stored.reload();
+        return true;
+      },
+    },
     start: async () => workflows.executions.start(),
     stop: () => workflows.stop(),
   };

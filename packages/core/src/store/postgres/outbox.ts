@@ -17,8 +17,9 @@ import { requireStorable } from '../storable.ts';
 import type { DeliveryFailure, NewDelivery, OutboxStore, ToldDelivery } from '../store.ts';
 import { texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import type { PostgresFamilies } from './families.ts';
 
-export function outboxStore(database: PostgresDatabase, node: number): OutboxStore {
+export function outboxStore(database: PostgresDatabase, node: number, families: PostgresFamilies): OutboxStore {
   const { read } = database;
   return {
     add: (delivery) => database.write((queries) => addDelivery(queries, node, delivery)),
@@ -115,7 +116,8 @@ export function outboxStore(database: PostgresDatabase, node: number): OutboxSto
     },
 
     forgetSalt: async (agentId) => {
-      await database.write((queries) => queries.run('DELETE FROM signing_salts WHERE agent_id = $1', agentId));
+      const text = 'DELETE FROM signing_salts WHERE agent_id = $1';
+      await families.change('agents', (queries) => queries.run(text, agentId));
     },
   };
 }

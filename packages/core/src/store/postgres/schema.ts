@@ -352,4 +352,9 @@ export const STEPS: readonly string[] = [
     PRIMARY KEY (owner, name)
   )
   `,
+  // How often each family was changed that every process has a copy of in memory.
+  `
+  CREATE TABLE families (name text PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 10);
+  CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))
+  `,
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));
