@@ -30,7 +30,7 @@ export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.t
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Ask, AskingOptions } from './call/ask.ts';
-export type { Beside, Call, Received, SaidBefore } from './call/call.ts';
+export type { Beside, Call, EarlierTurn, Received } from './call/call.ts';
 export type { CallerTools, ToolEvent } from './call/caller-tools.ts';
 export { type Check, type Handler, type Layer, layered } from './call/handler.ts';
 export {
@@ -54,7 +54,9 @@ export {
   NewKeyRequest,
 } from './callers/definition.ts';
 export type { IssuedKey } from './callers/keys.ts';
+export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
 export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
+export { ClusterShape } from './cluster/settings.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';

@@ -61,7 +61,7 @@ export class Apis implements ApiCatalogue {
   }
 
   /**
-   * Puts these in place of those the configuration had. It was written by who runs the server: an API nobody can call is worth
+   * Puts these in place of those the configuration had. The operator wrote it: an API that nobody can call is worth
    * a warning.
    */
   async configure(apis: ReadonlyMap<string, Api>): Promise<void> {
@@ -133,7 +133,7 @@ export class Apis implements ApiCatalogue {
   }
 }
 
-/** The APIs of a configuration. Throws where one of them is none. */
+/** The APIs of a configuration. Throws if one of them is invalid. */
 export function configuredApis(shapes: Readonly<Record<string, ApiShape>>): ReadonlyMap<string, Api> {
   return new Map(
     Object.entries(shapes).map(([id, shape]) => {
@@ -148,7 +148,7 @@ export function configuredApis(shapes: Readonly<Record<string, ApiShape>>): Read
 export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   const issues: Issue[] = [...nameIssues('an API', id), ...issuesOf(validate, ApiDefinition, json)];
   if (issues.length > 0) return reject(...issues);
-  const { openapi, ...told } = json as ApiDefinition;
+  const { openapi, ...given } = json as ApiDefinition;
   const read = openapi === undefined ? accept<Partial<ApiShape>>({}) : apiFromOpenApi(openapi as Json);
   if (!read.ok) return read;
   const {
@@ -157,10 +157,10 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
     endpoints = [],
     accepts_data_from,
     allow_unlisted,
-  } = { ...read.value, ...told };
+  } = { ...read.value, ...given };
   if (base_url === undefined) return reject(openapi === undefined ? NO_URL : NO_SERVER);
   const url = decodeBaseUrl(base_url);
-  if (!url.ok) return told.base_url === undefined ? reject(...url.issues.map(ofDocument)) : url;
+  if (!url.ok) return given.base_url === undefined ? reject(...url.issues.map(ofDocument)) : url;
   const twice = repeated(endpoints);
   if (twice.length > 0) return reject(...twice);
   const sources = accepts_data_from === undefined ? undefined : hostNames(accepts_data_from);
@@ -176,7 +176,7 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   return accept(api, read.warnings);
 }
 
-/** Nobody wrote it here: servers of a document may be relative to where it was found, or have blanks. */
+/** A URL from a document: it may be relative to the document's own address, or have blanks. */
 function ofDocument(issue: Issue): Issue {
   return { ...issue, suggestion: BESIDE_DOCUMENT };
 }

@@ -85,7 +85,7 @@ export class MailboxService {
 
   /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */
   async start(): Promise<void> {
-    await this.#letters.start();
+    await this.claim();
     const { engine, store, clock, log, settings, anonymousQuota } = this.#options;
     const purge = () => {
       const messages = engine.purgeTime.now() - settings.keepThreadsMs;
@@ -104,6 +104,11 @@ export class MailboxService {
       signal: this.#stopped.signal,
       failed: 'old messages of senders without a key could not be removed',
     });
+  }
+
+  /** Takes up the messages that a process that is gone left. */
+  claim(): Promise<void> {
+    return this.#letters.start();
   }
 
   /** Waits for the answers that are being put in their places. Call it when the engine has stopped. */

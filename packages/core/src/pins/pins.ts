@@ -4,7 +4,7 @@ import type { NewPin, PinRow, PinStore } from '../store/pins.ts';
 
 /**
  * What each foreign tool, and each foreign agent's card, was when it was first seen. One that has changed since is held until the
- * operator accepts it: it is trusted for what it said it was.
+ * operator accepts it: it is trusted for its first definition only.
  */
 export class Pins {
   readonly #store: PinStore;
@@ -74,7 +74,7 @@ export class Pins {
     };
   }
 
-  /** Leaves a changed tool held for good: it is not asked about again unless it changes once more. False when none is held. */
+  /** Keeps a changed tool held: the question does not come back unless it changes again. False if none is held. */
   async refuse(name: string): Promise<boolean> {
     const now = this.#held.get(name);
     if (now === undefined) return false;
@@ -128,7 +128,7 @@ export class Pins {
     try {
       await this.#read();
     } catch (error) {
-      // Whoever asks next asks the store again.
+      // The next caller reads the store again.
       this.#loaded = undefined;
       throw error;
     }

@@ -5,7 +5,7 @@ import { choiceParam, sessionParam } from './params.ts';
 import type { ServerMethod, ServerMethodContext } from './server-methods.ts';
 
 /**
- * Stops, holds or lets go on what runs in a session. Cancelling, and supplementing what was asked, end the running
+ * Cancels, pauses or resumes what runs in a session. Cancelling, and supplementing the request, end the running
  * answers; pausing keeps them where they are. That nothing runs is not an error: it is what the caller wanted.
  */
 export const chatInterrupt: ServerMethod = async function* (envelope, call, context) {

@@ -12,7 +12,7 @@ export interface KeyFileOptions {
   readonly isEd25519?: boolean;
 }
 
-/** The key in a file that only its owner may read; an Ed25519 one is made when there is none. */
+/** The key in a file that only its owner may read; an Ed25519 key is made if the file is missing. */
 export function keyIn(path: string, { log, signs, isEd25519 = false }: KeyFileOptions): KeyObject {
   if (!existsSync(path)) writeSecretFile(path, pemOf(newKey()));
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {

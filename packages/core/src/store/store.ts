@@ -1,5 +1,6 @@
 import type { AnonymousStore } from './anonymous.ts';
 import type { ApiStore } from './apis.ts';
+import type { ClusterStore } from './cluster.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
 import type { FamilyStore } from './families.ts';
@@ -18,6 +19,7 @@ import type { WorkflowStore } from './workflows.ts';
 
 export type * from './anonymous.ts';
 export type * from './apis.ts';
+export type * from './cluster.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
 export type * from './families.ts';
@@ -58,6 +60,8 @@ export interface Store extends AsyncDisposable {
   readonly nonces: NonceStore;
   readonly forgetting: ForgettingStore;
   readonly anonymous: AnonymousStore;
+  /** This node and the others; absent where one process owns the store. */
+  readonly cluster?: ClusterStore;
   /** What other processes have changed; absent where one process owns the store. */
   readonly families?: FamilyStore;
   /** What it has done so far, where it counts. */

@@ -143,7 +143,7 @@ export class Vault implements Secrets {
     return this.#change(() => this.#reload());
   }
 
-  /** False when there is none. */
+  /** False if it does not exist. */
   remove(id: string): Promise<boolean> {
     return this.#change(async () => {
       if (!this.#entries.has(id)) return false;
@@ -188,7 +188,7 @@ export class Vault implements Secrets {
   }
 
   /**
-   * Records that somebody who may not wanted to use a credential. Nobody waits for it: how long a refusal takes would tell one
+   * Records that a caller without permission wanted to use a credential. Not awaited: the duration of a refusal would tell one
    * that exists from one that does not.
    */
   noteRefusal(id: string, { caller, to, purpose }: SecretUse): void {
@@ -229,7 +229,7 @@ export class Vault implements Secrets {
       key: entries.map(({ credential }) => `${credential.id}@${credential.version}`).join(' '),
       fill: ({ id, place }) => {
         const secret = secrets.get(id);
-        if (secret === undefined) throw new Error('a secret was asked for that was not released');
+        if (secret === undefined) throw new Error('a secret was requested that was not released');
         return secret.type === 'bearer-token' && place === 'header' ? `Bearer ${secret.value}` : secret.value;
       },
     };

@@ -2,6 +2,7 @@ import {
   type AgentPush,
   AgentSocketHub,
   Callers,
+  type Cluster,
   Engine,
   type JsonReader,
   type Store,
@@ -30,9 +31,15 @@ export interface EnginePart extends ServerPart {
   readonly failedLogins: FailedLogins;
 }
 
+export interface EnginePartOptions extends OpeningOptions {
+  readonly store: Store;
+  readonly cluster: Cluster | undefined;
+  readonly reader: JsonReader;
+}
+
 /** The engine, who may call it, and where agents dial in to answer. Agents and tools are put into it by later parts. */
-export function openEnginePart(options: OpeningOptions & { store: Store; reader: JsonReader }): EnginePart {
-  const { config, store, reader, clock, ids, log } = options;
+export function openEnginePart(options: EnginePartOptions): EnginePart {
+  const { config, store, cluster, reader, clock, ids, log } = options;
   const callers = new Callers({ store: store.agents, clock });
   const agents = new AnsweringAgents(config.agents, callers);
   const engine = new Engine({
@@ -73,7 +80,10 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     sockets: [agentSocketRoute(hub, agents)],
     reloadables: [reloadableLimits(engine.limiter)],
     families: { keys: () => engine.keys.load() },
-    start: () => engine.start(),
+    start: async () => {
+      await engine.start();
+      cluster?.listen({ takeOver: () => engine.runs.table.recover() });
+    },
     // Agents that dialled in are heard as long as anything runs.
     drain: (drainMs) => engine.stop({ drainMs }).finally(() => hub.close()),
   };

@@ -17,7 +17,7 @@ type HeadersFor = (deliveryId: string) => Promise<Readonly<Record<string, string
 
 /** The callbacks of every protocol. */
 export async function openOutboxPart(service: Service): Promise<OutboxPart> {
-  const { config, engine, store, gate, signatures, clock, ids, log } = service;
+  const { cluster, engine, store, gate, signatures, clock, ids, log, config } = service;
   let headersFor: HeadersFor = async () => ({});
   const keys = new SigningKeys({
     store: store.outbox,
@@ -49,7 +49,10 @@ export async function openOutboxPart(service: Service): Promise<OutboxPart> {
         return true;
       },
     },
-    start: () => outbox.start(),
+    start: async () => {
+      await outbox.start();
+      cluster?.listen({ takeOver: () => outbox.claim(), lost: () => outbox.letGo() });
+    },
     // After the engine has drained, and those who put callbacks in: their last ones are tried too.
     stop: (drainMs) => outbox.stop({ drainMs }),
   };
