@@ -79,6 +79,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     failedLogins,
     sockets: [agentSocketRoute(hub, agents)],
     reloadables: [reloadableLimits(engine.limiter)],
+    families: { keys: () => engine.keys.load() },
     start: async () => {
       await engine.start();
       cluster?.listen({ takeOver: () => engine.runs.table.recover() });

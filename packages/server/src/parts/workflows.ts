@@ -2,6 +2,7 @@ import {
   type ApiCatalogue,
   askTarget,
   executionRequests,
+  isPostgresUrl,
   type LoadedOperations,
   openWorkflows,
   StoredWorkflows,
@@ -39,7 +40,8 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
   const workflows = openWorkflows({
     store,
     runs: engine.runs.table,
-    folder,
+    // Another node could not read a file of this one.
+    ...(!isPostgresUrl(config.store) && { folder }),
     gate,
     apis,
     credentials: vault,
@@ -73,6 +75,12 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
       ...adminWorkflowRoutes({ stored, maxBytes: workflows.limits.max_workflow_bytes }),
     ],
     reloadables: [reloadableWorkflows(stored, config)],
+    families: {
+      workflows: async () => {
+        await stored.reload();
+        return true;
+      },
+    },
     start: async () => workflows.executions.start(),
     stop: () => workflows.stop(),
   };

@@ -363,4 +363,9 @@ export const STEPS: readonly string[] = [
   CREATE INDEX deliveries_by_holder ON deliveries (holder) WHERE state = 'due';
   CREATE INDEX push_configs_by_holder ON push_configs (holder) WHERE is_over = 0
   `,
+  // How often each family was changed that every process has a copy of in memory.
+  `
+  CREATE TABLE families (name text PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 10);
+  CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))
+  `,
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));

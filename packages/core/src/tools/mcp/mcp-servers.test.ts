@@ -208,16 +208,16 @@ describe('a hostile server', () => {
     let letGo = () => {};
     let isLookedAt = false;
     const { pins } = store;
-    const put = pins.put.bind(pins);
+    const add = pins.add.bind(pins);
     // The pin of the new tool takes its time, once.
-    pins.put = async (row) => {
+    pins.add = async (row) => {
       if (row.name === 'bad__grown' && !isLookedAt) {
         isLookedAt = true;
         await new Promise<void>((resolve) => {
           letGo = resolve;
         });
       }
-      await put(row);
+      return add(row);
     };
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;

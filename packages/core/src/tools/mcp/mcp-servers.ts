@@ -143,8 +143,19 @@ export class McpServers implements ToolSource, AsyncDisposable {
 
   async accept(name: string): Promise<boolean> {
     if (!(await this.#pins.accept(name))) return false;
-    for (const server of this.#servers.values()) await server.refresh();
+    await this.#refresh();
     return true;
+  }
+
+  /** Looks again at what may be used, after another process has accepted or refused something. False when it must be done once more. */
+  async reloadPins(): Promise<boolean> {
+    const isWhole = await this.#pins.reload();
+    await this.#refresh();
+    return isWhole;
+  }
+
+  async #refresh(): Promise<void> {
+    for (const server of this.#servers.values()) await server.refresh();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
