@@ -13,6 +13,7 @@ import { keysCommand } from './commands/keys.ts';
 import { knowledgeCommand } from './commands/knowledge.ts';
 import { listenCommand } from './commands/listen.ts';
 import { mcpCommand } from './commands/mcp.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { questionsCommand } from './commands/questions.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -87,4 +88,5 @@ const COMMANDS = [
   convertCommand,
   listenCommand,
   doctorCommand,
+  migrateCommand,
 ] as const;

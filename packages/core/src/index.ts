@@ -169,6 +169,8 @@ export { isPostgresUrl, shownPostgresUrl } from './store/postgres/postgres-url.t
 export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export type { CopiedFamily, CopyProgress } from './store-copy/copy-rows.ts';
+export { copyStore } from './store-copy/copy-store.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';

@@ -139,7 +139,7 @@ export class PostgresNode implements ClusterStore {
     if (!isOurs) {
       throw new StoreError(
         'store_locked',
-        `A server of an earlier version uses the schema "${this.#schema}" of this database. Stop it, or choose another with ?schema=`,
+        `A server of an earlier version, or dragoman migrate, uses the schema "${this.#schema}" of this database. Stop it, or choose another with ?schema=`,
       );
     }
     // A pooler in transaction mode hands the next statement to another connection, which does not have the lock.
@@ -208,5 +208,5 @@ const TAKE_LOCKS = `
 const HAS_LOCK = `
   SELECT pg_backend_pid() AS pid, EXISTS (
     SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND pid = pg_backend_pid()) AS held`;
-/** "Drag": tells our locks from those of other programs. */
-const LOCK = 0x44726167;
+/** "Drag": tells our locks from those of other programs. Every node shares it; `dragoman migrate` has it alone. */
+export const LOCK = 0x44726167;
