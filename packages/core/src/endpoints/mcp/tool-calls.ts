@@ -269,7 +269,7 @@ export class ToolCalls {
   #requestId({ meta, idempotencyKey }: McpCall): string {
     const given = meta[REQUEST_ID_META];
     if (typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given)) return given;
-    return `mcp_${idempotencyKey === undefined ? this.#options.ids.hex() : nameOf(idempotencyKey)}`;
+    return `mcp_${idempotencyKey === undefined ? this.#options.ids.sortable() : nameOf(idempotencyKey)}`;
   }
 
   async #absent(name: string, { principal, agentId }: McpCall): Promise<never> {
