@@ -26,7 +26,6 @@ import { unlessAborted } from '../../ending/until-aborted.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Clock, Ids, Log } from '../../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
-import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { RequestKey, RequestRow } from '../../store/store.ts';
 import { Countdown } from '../../time/countdown.ts';
@@ -217,7 +216,7 @@ export class ToolCalls {
     try {
       for (;;) {
         const rows = await unlessAborted(reading.next(), over);
-        for (const { text } of rows) fold.apply(frameFrom(text));
+        for (const row of rows) fold.apply(reading.frameOf(row));
         if (rows.length === 0 || fold.isFinal) return fold.result();
         const { question } = fold;
         if (question !== undefined && !elicited.has(question.question_id)) {
