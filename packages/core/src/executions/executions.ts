@@ -138,7 +138,7 @@ export class Executions {
       throw new Refused(otherPlan(planHash, planned.plan.hash));
     const row: ExecutionRow = {
       owner: principal.id,
-      executionId: asked.workflow.executionId ?? `exec-${ids.hex()}`,
+      executionId: asked.workflow.executionId ?? `exec-${ids.sortable()}`,
       digest: planned.plan.hash,
       idempotencyKey: idempotencyKey ?? null,
       request: requestText(asked, hops),

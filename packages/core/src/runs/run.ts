@@ -31,6 +31,9 @@ export class Run implements FrameSource {
   /** Frames given but not yet durable. */
   #pending: FrameRow[] = [];
   #pendingSize = 0;
+  #pendingFrames: E2AResponse[] = [];
+  /** The frames of the batch that became durable last: who reads along takes them from here. */
+  #newest: readonly E2AResponse[] = [];
   #given: number;
   #durable: number;
   #final: E2AResponse | undefined;
@@ -40,7 +43,7 @@ export class Run implements FrameSource {
   /** Until the request itself is recorded: no frame can be before it is. */
   #recording: Latch | undefined;
   /** Frames that are being recorded together with their request. */
-  #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
+  #taken: Batch | undefined;
   #wake: (() => void)[] = [];
 
   constructor({ key, held, agentId, store, pages, counts, patience, onFrame, from = 0 }: RunOptions) {
@@ -63,8 +66,8 @@ export class Run implements FrameSource {
     return this.#given;
   }
 
-  get final(): E2AResponse | undefined {
-    return this.#final;
+  frame(sequence: number): E2AResponse | undefined {
+    return this.#newest[sequence - (this.#durable - this.#newest.length)];
   }
 
   /** Whether the final frame has been given. */
@@ -88,6 +91,7 @@ export class Run implements FrameSource {
     const row = { sequence: frame.sequence, isFinal: frame.is_final, text };
     this.#pending.push(changesProgress(frame) ? { ...row, change: changeBy(frame) } : row);
     this.#pendingSize += text.length;
+    this.#pendingFrames.push(frame);
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
       // Who gives the next frame, and who reads, is told by `#broken`.
@@ -110,16 +114,15 @@ export class Run implements FrameSource {
   /** The whole answer, if it is complete, so that it can be recorded together with its request. */
   takeAnswer(): readonly FrameRow[] | undefined {
     if (this.#recording === undefined || !this.answered) return undefined;
-    this.#taken = { batch: this.#pending, size: this.#pendingSize };
-    this.#pending = [];
-    this.#pendingSize = 0;
-    return this.#taken.batch;
+    this.#taken = this.#takePending();
+    return this.#taken.rows;
   }
 
   /** The request is on the disk, with the answer that was taken. `held` is null when that was all of it. */
   recorded(held: Held | null): void {
     this.#held = held;
-    if (this.#taken !== undefined) this.#land(this.#taken.batch, this.#taken.size);
+    if (this.#taken !== undefined) this.#land(this.#taken);
+    this.#taken = undefined;
     this.#recording?.open();
     this.#recording = undefined;
   }
@@ -154,12 +157,9 @@ export class Run implements FrameSource {
       await afterPromises();
       if (this.#recording !== undefined) await this.#recording.opened;
       while (this.#pending.length > 0) {
-        const batch = this.#pending;
-        const size = this.#pendingSize;
-        this.#pending = [];
-        this.#pendingSize = 0;
-        await this.#append(batch);
-        this.#land(batch, size);
+        const batch = this.#takePending();
+        await this.#append(batch.rows);
+        this.#land(batch);
       }
     } catch (error) {
       this.#broken = error;
@@ -171,12 +171,21 @@ export class Run implements FrameSource {
   }
 
   /** These are durable from now on: whoever waits may see them. */
-  #land(batch: readonly FrameRow[], size: number): void {
-    this.#keep(batch, size);
-    this.#durable += batch.length;
-    this.#ended = batch.at(-1)?.isFinal === true;
-    this.#count(batch.length);
+  #land({ rows, size, frames }: Batch): void {
+    this.#keep(rows, size);
+    this.#durable += rows.length;
+    this.#newest = frames;
+    this.#ended = rows.at(-1)?.isFinal === true;
+    this.#count(rows.length);
     this.#wakeReaders();
+  }
+
+  #takePending(): Batch {
+    const batch = { rows: this.#pending, size: this.#pendingSize, frames: this.#pendingFrames };
+    this.#pending = [];
+    this.#pendingSize = 0;
+    this.#pendingFrames = [];
+    return batch;
   }
 
   #append(batch: readonly FrameRow[]): Promise<void> {
@@ -231,6 +240,13 @@ export interface RunOptions {
   readonly patience: Patience;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
+}
+
+/** Frames that are recorded together. */
+interface Batch {
+  readonly rows: readonly FrameRow[];
+  readonly size: number;
+  readonly frames: readonly E2AResponse[];
 }
 
 /** A request that asks a question, or goes on after one, is listed with that time. */

@@ -31,7 +31,7 @@ export function question({ agent, method = 'chat.send', params, call, ids }: Que
   const { principal, hops } = call;
   if (hops > MOST_HOPS) refuse('invalid_message', {}, TOO_MANY_HOPS);
   return newEnvelope({
-    request_id: `req_${ids.hex()}`,
+    request_id: `req_${ids.sortable()}`,
     method,
     params,
     agent_ref: { id: agent },

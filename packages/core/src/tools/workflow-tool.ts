@@ -20,7 +20,7 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
   return {
     input: written.inputs,
     async run(args, call) {
-      const executionId = `tool-${ids.hex()}`;
+      const executionId = `tool-${ids.sortable()}`;
       const read = reader.read({ workflow: written.textFor(args, executionId) });
       if ('failure' in read) throw new Refused(read.failure);
       if (!read.ok) throw new Refused(unreadableLines(read.issues));
