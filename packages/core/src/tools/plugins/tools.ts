@@ -56,13 +56,18 @@ function callTool(
   // The field has a default, so that reading lets a call through that names no tool.
   if (name === '') refuse('not_found', {}, 'tool_name is missing: it says which tool is called.');
   const timeoutMs = timeout * 1000;
-  const wanted = { name, principal: call.session.principal, without: toolkits.hiddenFrom(call.session) };
+  const { principal } = call.session;
+  const without = toolkits.hiddenFrom(call.session);
   if (durable === true || tools.isJournaled(name)) {
-    const calling = tools.find(wanted).then((tool) => callDurably(tool, call, { args, timeoutMs, streaming }));
-    return calling.then((found) => answerOf(found, clock));
+    const calling = tools.find({ name, principal, without });
+    return calling
+      .then((tool) => callDurably(tool, call, { args, timeoutMs, streaming }))
+      .then((found) => answerOf(found, clock));
   }
   const result = tools.call({
-    ...wanted,
+    name,
+    principal,
+    without,
     args,
     ending: call.ending,
     timeoutMs,
