@@ -105,7 +105,6 @@ export class Executions {
     runs.setLimit(LANE, limits.max_parallel);
     runs.recovers<Claimed<ExecutionRow>>({
       unfinished: () => this.#unfinished(),
-      nameOf: ({ row }) => executionName(row),
       resume: (claimed) => this.#resume(claimed),
     });
     this.#budgets = {

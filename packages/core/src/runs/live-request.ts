@@ -4,6 +4,7 @@ import { Refused } from '../refusals/refused.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { ActiveRun } from './active-run.ts';
 import type { Readers } from './readers.ts';
+import type { FrameSource } from './reading.ts';
 import type { Run } from './run.ts';
 
 /** A request while it is being answered, with the handles its call has. */
@@ -46,6 +47,13 @@ export class LiveRequest extends ActiveRun implements RunningCall {
     this.isAbandoned = true;
     this.run.abandon(reason);
     this.end(new Refused(failure('cancelled')));
+  }
+
+  /** Another process answers it: what is done here is over, and readers go on there. */
+  lose(source: FrameSource): void {
+    this.isAbandoned = true;
+    this.run.follow(source);
+    this.end(new Refused(failure('interrupted')));
   }
 
   /** One that waits for its turn is left to the next start. */

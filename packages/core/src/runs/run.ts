@@ -24,6 +24,10 @@ export class Run implements FrameSource {
   readonly #patience: Patience;
   readonly #writer = new FrameWriter();
   readonly #onFrame: RunOptions['onFrame'];
+  readonly #onLanded: RunOptions['onLanded'];
+  readonly #onLost: RunOptions['onLost'];
+  /** Where readers are given the rest, when another node answers the request. */
+  #followed: FrameSource | undefined;
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   #tail: FrameRow[] = [];
   #tailStart: number;
@@ -43,7 +47,7 @@ export class Run implements FrameSource {
   #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, held, agentId, store, pages, counts, patience, onFrame, from = 0 }: RunOptions) {
+  constructor({ key, held, agentId, store, pages, counts, patience, onFrame, onLanded, onLost, from = 0 }: RunOptions) {
     this.key = key;
     this.#held = held;
     this.#agentId = agentId;
@@ -52,6 +56,8 @@ export class Run implements FrameSource {
     this.#counts = counts;
     this.#patience = patience;
     this.#onFrame = onFrame;
+    this.#onLanded = onLanded;
+    this.#onLost = onLost;
     this.#given = from;
     this.#durable = from;
     this.#tailStart = from;
@@ -64,7 +70,17 @@ export class Run implements FrameSource {
   }
 
   get final(): E2AResponse | undefined {
-    return this.#final;
+    return this.#followed === undefined ? this.#final : undefined;
+  }
+
+  /** The right to write to it; null before it is recorded. */
+  get held(): Held | null {
+    return this.#held;
+  }
+
+  /** The sequence of the next frame that readers do not see yet. */
+  get durable(): number {
+    return this.#durable;
   }
 
   /** Whether the final frame has been given. */
@@ -101,10 +117,17 @@ export class Run implements FrameSource {
     await this.#flushing;
   }
 
-  /** Records that an agent works on it from now on. */
-  async start(): Promise<void> {
+  /** Records that an agent works on it from now on. False when another process has claimed it. */
+  start(): Promise<boolean> {
     const held = this.#requireHeld();
-    await patiently(() => this.#store.start(held), this.#patience);
+    return patiently(() => this.#store.start(held), this.#patience);
+  }
+
+  /** Another process answers the request: readers are given what that records, and nothing more is taken here. */
+  follow(source: FrameSource): void {
+    this.#followed = source;
+    this.#broken ??= LOST;
+    this.#wakeReaders();
   }
 
   /** The whole answer, if it is complete, so that it can be recorded together with its request. */
@@ -134,6 +157,7 @@ export class Run implements FrameSource {
   async after(sequence: number): Promise<readonly FrameRow[]> {
     const next = sequence + 1;
     if (next >= this.#durable) await this.ready(sequence);
+    if (this.#followed !== undefined) return this.#followed.after(sequence);
     if (next >= this.#durable) return [];
     return next >= this.#tailStart
       ? upTo(PAGE_BYTES, this.#tail, next - this.#tailStart)
@@ -142,6 +166,7 @@ export class Run implements FrameSource {
 
   async ready(sequence: number): Promise<void> {
     while (sequence + 1 >= this.#durable) {
+      if (this.#followed !== undefined) return this.#followed.ready?.(sequence);
       if (this.#broken !== undefined) throw this.#broken;
       if (this.#ended) return;
       await new Promise<void>((resolve) => this.#wake.push(resolve));
@@ -163,6 +188,7 @@ export class Run implements FrameSource {
       }
     } catch (error) {
       this.#broken = error;
+      if (isNotHeld(error)) this.#onLost?.();
       this.#wakeReaders();
       throw error;
     } finally {
@@ -177,6 +203,7 @@ export class Run implements FrameSource {
     this.#ended = batch.at(-1)?.isFinal === true;
     this.#count(batch.length);
     this.#wakeReaders();
+    if (this.#held !== null) this.#onLanded?.(this.#held.id, this.#durable, this.#ended);
   }
 
   #append(batch: readonly FrameRow[]): Promise<void> {
@@ -216,6 +243,10 @@ export class Run implements FrameSource {
 }
 
 export interface RunOptions {
+  /** Called when frames are on the disk: the number of the request, the sequence of the next frame, and whether that was the last. */
+  readonly onLanded?: ((request: number, next: number, isOver: boolean) => void) | undefined;
+  /** Called when another process has claimed the request. */
+  readonly onLost?: (() => void) | undefined;
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;
@@ -231,6 +262,11 @@ export interface RunOptions {
   readonly patience: Patience;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
+}
+
+/** Matched by its code: a store in another thread has classes of its own. */
+function isNotHeld(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === 'not_held';
 }
 
 /** A request that asks a question, or goes on after one, is listed with that time. */
@@ -269,6 +305,7 @@ function upTo(length: number, rows: readonly FrameRow[], start: number): readonl
   return rows.slice(start, end);
 }
 
+const LOST = new Error('another process answers the request');
 /** How much of an answer stays in memory for those who read along. */
 const TAIL_LENGTH = 1 << 20;
 /** How much may wait for the disk before the agent has to. */
