@@ -21,6 +21,7 @@ class FakeStore implements ClusterStore {
   openRequest = async () => undefined;
   openRequests = async () => [];
   openOf = async () => [];
+  holderOf = async () => undefined;
   send = async () => {};
   addCall = async () => 1;
   takeCalls = async () => [];

@@ -2,7 +2,7 @@ import { type E2AResponse, failure } from '@dragoman/protocols';
 import type { RunningCall } from '../call/call.ts';
 import { Refused } from '../refusals/refused.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
-import { ActiveRun } from './active-run.ts';
+import { ActiveRun, LOST } from './active-run.ts';
 import type { Readers } from './readers.ts';
 import type { FrameSource } from './reading.ts';
 import type { Run } from './run.ts';
@@ -53,7 +53,7 @@ export class LiveRequest extends ActiveRun implements RunningCall {
   lose(source: FrameSource): void {
     this.isAbandoned = true;
     this.run.follow(source);
-    this.end(new Refused(failure('interrupted')));
+    this.end(LOST);
   }
 
   /** One that waits for its turn is left to the next start. */

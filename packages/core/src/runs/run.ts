@@ -1,6 +1,8 @@
 import { answerEnd, type E2AResponse, questionEndIn } from '@dragoman/protocols';
+import { isNotHeld } from '../store/held.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, Held, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
+import { LOST } from './active-run.ts';
 import { afterPromises } from './after-promises.ts';
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
@@ -264,11 +266,6 @@ export interface RunOptions {
   readonly from?: number;
 }
 
-/** Matched by its code: a store in another thread has classes of its own. */
-function isNotHeld(error: unknown): boolean {
-  return (error as { readonly code?: unknown } | null)?.code === 'not_held';
-}
-
 /** A request that asks a question, or goes on after one, is listed with that time. */
 function changesProgress(frame: E2AResponse): boolean {
   const { is_final: isFinal, sequence, response_kind: kind } = frame;
@@ -305,7 +302,6 @@ function upTo(length: number, rows: readonly FrameRow[], start: number): readonl
   return rows.slice(start, end);
 }
 
-const LOST = new Error('another process answers the request');
 /** How much of an answer stays in memory for those who read along. */
 const TAIL_LENGTH = 1 << 20;
 /** How much may wait for the disk before the agent has to. */

@@ -1,3 +1,4 @@
+import type { ExecutionKey } from './executions.ts';
 import type { RequestKey, RequestRow } from './store.ts';
 
 /**
@@ -33,6 +34,9 @@ export interface ClusterStore {
   openRequests(numbers: readonly number[]): Promise<OpenRequest[]>;
   /** The open requests of an owner on all nodes, newest last. */
   openOf(owner: string): Promise<RequestRow[]>;
+
+  /** The node that runs an execution; `undefined` when it has ended. */
+  holderOf(execution: ExecutionKey): Promise<number | undefined>;
 
   /** Sends words to other nodes. Those that are not connected just now do not get them. */
   send(words: readonly NodeWord[]): Promise<void>;

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Log } from '../../ports/ports.ts';
 import type { ClusterStore, NodeCall, NodeLimits, NodeRow, NodeWord, OpenRequest } from '../cluster.ts';
+import type { ExecutionKey } from '../executions.ts';
 import { checkedRequest, SELECT_REQUEST, type StoredRequest } from '../sql/requests.ts';
 import type { RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -122,6 +123,11 @@ export class PostgresNode implements ClusterStore {
 
   async openOf(owner: string): Promise<RequestRow[]> {
     return (await this.#options.database.read.all<StoredRequest>(OPEN_OF, owner)).map(checkedRequest);
+  }
+
+  async holderOf({ owner, executionId }: ExecutionKey): Promise<number | undefined> {
+    const { read } = this.#options.database;
+    return (await read.get<{ holder: number }>(HOLDER_OF_EXECUTION, owner, executionId))?.holder;
   }
 
   async send(words: readonly NodeWord[]): Promise<void> {
@@ -252,6 +258,9 @@ const SELECT_OPEN = 'SELECT o.request, o.holder, o.next FROM open_requests o';
 const OPEN_REQUEST = `${SELECT_OPEN} WHERE o.request = (SELECT id FROM requests WHERE owner = $1 AND request_id = $2)`;
 const OPEN_REQUESTS = `${SELECT_OPEN} WHERE o.request = ANY($1::bigint[])`;
 const OPEN_OF = `${SELECT_REQUEST} WHERE r.owner = $1 AND o.request IS NOT NULL ORDER BY r.id`;
+const HOLDER_OF_EXECUTION = `
+  SELECT o.holder FROM open_executions o
+  WHERE o.execution = (SELECT id FROM executions WHERE owner = $1 AND execution_id = $2)`;
 const NOTIFY = 'SELECT pg_notify(channel, word) FROM unnest($1::text[], $2::text[]) AS words (channel, word)';
 const ADD_CALL = 'INSERT INTO node_calls (caller, callee, text) VALUES ($1, $2, $3) RETURNING id';
 const TAKE_CALLS = `
