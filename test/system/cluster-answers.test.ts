@@ -10,9 +10,14 @@ import { workflowOf } from './workflow-caller.ts';
 const api = await CountingApi.start();
 const cluster = await ClusterSystem.start(2, {
   default_agent: 'echo',
-  agents: { echo: moduleAgent('echo'), held: moduleAgent('held'), load: moduleAgent('load'), asker: moduleAgent('asker') },
+  agents: {
+    echo: moduleAgent('echo'),
+    held: moduleAgent('held'),
+    load: moduleAgent('load'),
+    asker: moduleAgent('asker'),
+  },
   apis: {
-    shop: { base_url: api.url, description: 'A shop.', endpoints: [{ method: 'POST', path: '/orders', description: 'Orders.' }] },
+    shop: { base_url: api.url },
   },
   gate: { allow: [api.host] },
 });
@@ -29,7 +34,12 @@ const slow = (requestId: string, words: number, pauseMs: number) => ({
   agent_ref: { id: 'load' },
   params: { content: Array.from({ length: words }, (_, index) => `w${index}`).join(' '), pause_ms: pauseMs },
 });
-const held = (requestId: string) => ({ request_id: requestId, method: 'chat.send', agent_ref: { id: 'held' }, params: {} });
+const held = (requestId: string) => ({
+  request_id: requestId,
+  method: 'chat.send',
+  agent_ref: { id: 'held' },
+  params: {},
+});
 
 /** Sends it, and waits for its first frame. */
 async function begun(requestId: string): Promise<HttpAnswer> {
@@ -80,11 +90,11 @@ describe('a request that one node answers', () => {
 
 describe('an execution that one node runs', () => {
   test('is read and cancelled through another', async () => {
-    const workflow = workflowOf({ wait: { Wait: { duration: 60_000 } } }, { id: 'waits' });
+    const workflow = workflowOf({ wait: { Wait: { duration: 25_000 } } }, { id: 'waits' });
     const headers = { prefer: 'respond-async' };
     const path = '/api/v1/workflows/execute';
     const accepted = await call(one.url, { method: 'POST', path, key: cluster.key, headers, json: { workflow } });
-    expect(accepted.status).toBe(202);
+    expect(accepted.status, await accepted.text()).toBe(202);
     const read = await call(two.url, { path: '/api/v1/executions/waits', key: cluster.key });
     expect(await read.json()).toMatchObject({ status: 'running' });
     const repeated = cluster.post(two, path, { workflow });

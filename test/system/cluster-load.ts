@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { allFrames, call } from './call.ts';
 import type { ClusterSystem } from './cluster-system.ts';
-import type { CountingApi } from './counting-api.ts';
+import { type CountingApi, send } from './counting-api.ts';
 import type { System } from './system.ts';
 import { workflowOf } from './workflow-caller.ts';
 
@@ -23,6 +23,8 @@ export interface Fates {
   /** How often it had to send the same again. */
   repeated: number;
   callbacks: number;
+  /** Workflows that have done both of their steps. */
+  orders: number;
   unknownEffects: number;
 }
 
@@ -31,7 +33,15 @@ export interface Fates {
  * rest, until it has the end. Whatever was begun has an end, one, without a gap, and the same bytes wherever it is read.
  */
 export class ClusterLoad {
-  readonly fates: Fates = { complete: 0, interrupted: 0, resumed: 0, repeated: 0, callbacks: 0, unknownEffects: 0 };
+  readonly fates: Fates = {
+    complete: 0,
+    interrupted: 0,
+    resumed: 0,
+    repeated: 0,
+    callbacks: 0,
+    orders: 0,
+    unknownEffects: 0,
+  };
   /** How much has come to its end. */
   ended = 0;
   readonly messages: string[] = [];
@@ -132,22 +142,32 @@ export class ClusterLoad {
     const id = this.#nextId('workflow');
     const order = (step: string) => {
       const path = `/orders/${id}/${step}`;
-      api.answers(`POST ${path}`, { id });
+      // Long enough to be killed in.
+      api.behaviours.set(`POST ${path}`, async (_, response) => {
+        await pause(40);
+        send(response, 200, { id });
+      });
       return { ApiCall: { method: 'POST', url: `${api.url}${path}`, body: {}, outputPath: `/workflow/${step}` } };
     };
     const wait = { Wait: { duration: Math.floor(random() * 300) } };
     const workflow = workflowOf({ first: order('first'), wait, second: order('second') }, { id });
     let status = 'running';
+    let error: unknown;
     for (let tries = 0; status === 'running'; tries += 1) {
       if (tries > 0) await pause(50);
       const result = await this.#post('/api/v1/workflows/execute', { workflow });
-      if (result !== undefined) status = String(result['status'] ?? 'running');
+      if (result === undefined) continue;
+      status = String(result['status'] ?? 'running');
+      error = result['error'];
     }
     const counts = ['first', 'second'].map((step) => api.count(`POST /orders/${id}/${step}`));
-    if (status === 'success') expect(counts, id).toEqual([1, 1]);
-    else {
+    if (status === 'success') {
+      expect(counts, id).toEqual([1, 1]);
+      this.fates.orders += 1;
+    } else {
       // The node was killed while it waited for the answer to a POST: whether that took effect is not known, and it is not asked again.
       expect(Math.max(...counts), `${id} ${status}`).toBeLessThanOrEqual(1);
+      expect(error, id).toMatchObject({ details: { outcome: 'unknown' } });
       this.fates.unknownEffects += 1;
     }
   }

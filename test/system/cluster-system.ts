@@ -54,7 +54,13 @@ export class ClusterSystem implements AsyncDisposable {
   /** A stream of frames as they come. */
   stream(node: System, envelope: object) {
     const accept = 'application/x-ndjson';
-    return call(node.url, { method: 'POST', path: '/e2a', key: this.key, accept, json: { is_stream: true, ...envelope } });
+    return call(node.url, {
+      method: 'POST',
+      path: '/e2a',
+      key: this.key,
+      accept,
+      json: { is_stream: true, ...envelope },
+    });
   }
 
   /** The rest of an answer, wherever it is given. */
