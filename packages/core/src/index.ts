@@ -56,6 +56,8 @@ export {
 export type { IssuedKey } from './callers/keys.ts';
 export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
 export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
+export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';
+export { RemoteRuns, type RemoteRunsOptions } from './cluster/remote-runs.ts';
 export { ClusterShape } from './cluster/settings.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';

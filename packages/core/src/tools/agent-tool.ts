@@ -9,6 +9,7 @@ import {
 import { MOST_HOPS, TOO_MANY_HOPS } from '../call/hops.ts';
 import type { Ids } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
+import { LOST } from '../runs/active-run.ts';
 import { textOf, withStreamed } from '../runs/streamed-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
@@ -59,7 +60,9 @@ export async function toolResultOf(
 ): Promise<ToolOutcome> {
   const { principal, signal, ask } = call;
   // The engine continues the work without a reader, so giving it up needs a cancel.
-  const cancel = () => engine.runs.cancel({ owner: principal.id, requestId: envelope.request_id ?? '' });
+  const cancel = () => {
+    if (signal.reason !== LOST) void engine.runs.cancel({ owner: principal.id, requestId: envelope.request_id ?? '' });
+  };
   signal.addEventListener('abort', cancel, { once: true });
   try {
     let text = '';
