@@ -55,6 +55,9 @@ export {
 } from './callers/definition.ts';
 export type { IssuedKey } from './callers/keys.ts';
 export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
+export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
+export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';
+export { RemoteRuns, type RemoteRunsOptions } from './cluster/remote-runs.ts';
 export { ClusterShape } from './cluster/settings.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
@@ -155,7 +158,7 @@ export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
 export { RunTable } from './runs/run-table.ts';
 export { CredentialUse } from './secrets/credential-use.ts';
-export { keyIn, newKey } from './signing/key-file.ts';
+export { keyIn, newKey, pemOf, signingKeyIn } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
 export { isAnonymousOwner } from './store/anonymous.ts';

@@ -10,6 +10,7 @@ import { openClusterPart } from './parts/cluster.ts';
 import { type ConsolePart, openConsolePart } from './parts/console.ts';
 import { openE2APart } from './parts/e2a.ts';
 import { openEnginePart } from './parts/engine.ts';
+import { openFamiliesPart } from './parts/families.ts';
 import { type HttpPart, openHttpPart } from './parts/http.ts';
 import { sharedIntake } from './parts/intake.ts';
 import { openKnowledgePart } from './parts/knowledge.ts';
@@ -100,6 +101,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
   try {
     const { store } = await parts.add(openStorePart(options));
     const { cluster, farewell } = await parts.add(openClusterPart({ ...options, store }));
+    await parts.add(openFamiliesPart({ store, cluster, parts, log }));
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, reader }));

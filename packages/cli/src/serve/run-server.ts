@@ -53,7 +53,7 @@ export async function runServer({
   const { level = 'info' } = settings.config.log ?? {};
   const log = json ? jsonLog(level) : terminalLog(terminal, { level, showsRequests: run.showsRequests });
   const forgetStray = outliveStrayErrors(context, log);
-  const { config, data: folder, adminKey, vaultKey, acceptLoss } = settings;
+  const { config, data: folder, adminKey, vaultKey, nextVaultKey, acceptLoss } = settings;
   const options = {
     config,
     folder,
@@ -61,6 +61,7 @@ export async function runServer({
     howToAccept: (tool: string) => `${PROGRAM} tools accept ${tool}${where}`,
     ...(adminKey !== undefined && { adminKey }),
     ...(vaultKey !== undefined && { vaultKey }),
+    ...(nextVaultKey !== undefined && { nextVaultKey }),
     environment: context.environment,
     ...(acceptLoss !== undefined && { acceptLoss }),
   };

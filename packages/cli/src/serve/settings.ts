@@ -35,6 +35,8 @@ export interface ServeSettings {
   /** The operator's own. */
   readonly adminKey: string | undefined;
   readonly vaultKey: string | undefined;
+  /** The one that the vault is about to be sealed with. */
+  readonly nextVaultKey?: string | undefined;
 }
 
 type Place = Pick<Surroundings, 'environment' | 'folder'>;
@@ -66,6 +68,7 @@ export function settingsFrom(
     ...(options.acceptLoss !== undefined && { acceptLoss: options.acceptLoss }),
     adminKey: given(environment, 'DRAGOMAN_ADMIN_KEY'),
     vaultKey: given(environment, 'DRAGOMAN_VAULT_KEY'),
+    nextVaultKey: given(environment, 'DRAGOMAN_VAULT_KEY_NEXT'),
   };
 }
 

@@ -18,7 +18,14 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
       get writableLength() {
         return stdout.writableLength;
       },
-      write: (text, done) => toUs(text, done),
+      // Answers that are ready together, as those of one commit are, go out in one system call.
+      write(text, done) {
+        if (stdout.writableCorked === 0) {
+          stdout.cork();
+          process.nextTick(() => stdout.uncork());
+        }
+        return toUs(text, done);
+      },
       on: (event, listener) => stdout.on(event, listener),
       // The process keeps it: it ends when that does.
       end: (done) => toUs('', () => done()),

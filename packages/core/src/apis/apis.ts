@@ -5,6 +5,7 @@ import { ApiDefinition as validate } from '../generated/apis.js';
 import type { Clock, Log } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 import type { ApiStore } from '../store/apis.ts';
+import { OwnWrites } from '../store/own-writes.ts';
 import type { Api, ApiCatalogue } from './api.ts';
 import { decodeBaseUrl } from './base-url.ts';
 import { ApiDefinition, type ApiShape } from './definition.ts';
@@ -27,6 +28,7 @@ export class Apis implements ApiCatalogue {
   readonly #gate: Pick<Gate, 'check'> | undefined;
   #configured: ReadonlyMap<string, Api> = new Map();
   readonly #administered = new Map<string, Api>();
+  readonly #writes = new OwnWrites();
   /** Grows with every change. */
   version = 0;
 
@@ -40,8 +42,22 @@ export class Apis implements ApiCatalogue {
   /** Call it once. */
   async load(configured: Readonly<Record<string, ApiShape>> = {}): Promise<void> {
     await this.configure(configuredApis(configured));
-    for (const row of await this.#store.list()) this.#administered.set(row.apiId, JSON.parse(row.definition) as Api);
-    this.version += 1;
+    await this.reload();
+  }
+
+  /** Reads those of the administration; again after another process has changed them. False when some must be read once more. */
+  reload(): Promise<boolean> {
+    return this.#writes.reading(
+      () => this.#store.list(),
+      (rows, isOwn) => {
+        const there = new Set(rows.map(({ apiId }) => apiId));
+        for (const id of this.#administered.keys()) if (!there.has(id) && !isOwn(id)) this.#administered.delete(id);
+        for (const { apiId, definition } of rows) {
+          if (!isOwn(apiId)) this.#administered.set(apiId, JSON.parse(definition) as Api);
+        }
+        this.version += 1;
+      },
+    );
   }
 
   /**
@@ -62,23 +78,27 @@ export class Apis implements ApiCatalogue {
     this.#refuseConfigured(api.id);
     const issue = await this.#gateIssue(api.base_url);
     if (issue !== undefined) refuse('invalid_message', { issues: [issue] }, issue.message);
-    await this.#store.put({
-      apiId: api.id,
-      definition: JSON.stringify(api),
-      createdAt: this.#clock.now().getTime(),
+    return this.#writes.of(api.id, async () => {
+      await this.#store.put({
+        apiId: api.id,
+        definition: JSON.stringify(api),
+        createdAt: this.#clock.now().getTime(),
+      });
+      const known = this.#administered.has(api.id);
+      this.#administered.set(api.id, api);
+      this.version += 1;
+      return known ? 'replaced' : 'made';
     });
-    const known = this.#administered.has(api.id);
-    this.#administered.set(api.id, api);
-    this.version += 1;
-    return known ? 'replaced' : 'made';
   }
 
   async remove(id: string): Promise<boolean> {
     this.#refuseConfigured(id);
-    const removed = await this.#store.remove(id);
-    this.#administered.delete(id);
-    this.version += 1;
-    return removed;
+    return this.#writes.of(id, async () => {
+      const removed = await this.#store.remove(id);
+      this.#administered.delete(id);
+      this.version += 1;
+      return removed;
+    });
   }
 
   find(id: string): Api | undefined {

@@ -31,6 +31,10 @@ async function nodeOf(
   { cluster }: Store,
 ): Promise<string | null> {
   if (cluster === undefined || kind === 'wire') return null;
-  const holder = await cluster.holderOf({ kind, owner, id });
-  return holder === undefined ? null : `${holder.name} (${holder.id})`;
+  const holder =
+    kind === 'request'
+      ? (await cluster.openRequest({ owner, requestId: id }))?.holder
+      : await cluster.holderOf({ owner, executionId: id });
+  const node = holder === undefined ? undefined : (await cluster.nodes()).find((one) => one.id === holder);
+  return node === undefined ? null : `${node.name} (${node.id})`;
 }

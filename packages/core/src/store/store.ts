@@ -3,6 +3,7 @@ import type { ApiStore } from './apis.ts';
 import type { ClusterStore } from './cluster.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
+import type { FamilyStore } from './families.ts';
 import type { ForgettingStore } from './forgetting.ts';
 import type { Claimed, Held } from './held.ts';
 import type { KnowledgeStore } from './knowledge.ts';
@@ -21,6 +22,7 @@ export type * from './apis.ts';
 export type * from './cluster.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
+export type * from './families.ts';
 export type * from './forgetting.ts';
 export type * from './held.ts';
 export type * from './knowledge.ts';
@@ -60,6 +62,8 @@ export interface Store extends AsyncDisposable {
   readonly anonymous: AnonymousStore;
   /** This node and the others; absent where one process owns the store. */
   readonly cluster?: ClusterStore;
+  /** What other processes have changed; absent where one process owns the store. */
+  readonly families?: FamilyStore;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }

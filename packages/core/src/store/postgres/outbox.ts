@@ -17,9 +17,10 @@ import { requireStorable } from '../storable.ts';
 import type { DeliveryFailure, NewDelivery, OutboxStore, ToldDelivery } from '../store.ts';
 import { texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import type { PostgresFamilies } from './families.ts';
 import { GONE } from './gone.ts';
 
-export function outboxStore(database: PostgresDatabase): OutboxStore {
+export function outboxStore(database: PostgresDatabase, families: PostgresFamilies): OutboxStore {
   const { read } = database;
   return {
     add: (delivery) => database.write((queries) => addDelivery(queries, database.node, delivery)),
@@ -116,7 +117,8 @@ export function outboxStore(database: PostgresDatabase): OutboxStore {
     },
 
     forgetSalt: async (agentId) => {
-      await database.write((queries) => queries.run('DELETE FROM signing_salts WHERE agent_id = $1', agentId));
+      const text = 'DELETE FROM signing_salts WHERE agent_id = $1';
+      await families.change('agents', (queries) => queries.run(text, agentId));
     },
   };
 }

@@ -14,6 +14,7 @@ import { counterStore } from './counters.ts';
 import { credentialStore } from './credentials.ts';
 import { PostgresDatabase } from './database.ts';
 import { executionStore, storedDataStore } from './executions.ts';
+import { PostgresFamilies } from './families.ts';
 import { forgettingStore } from './forgetting.ts';
 import { memoriesStore } from './memories.ts';
 import { PostgresNode } from './node.ts';
@@ -68,6 +69,7 @@ export async function connectPostgresStore(options: PostgresStoreOptions): Promi
 
 /** Every family on PostgreSQL. */
 export class PostgresStore implements Store {
+  readonly families;
   readonly requests;
   readonly sessions;
   readonly keys;
@@ -97,23 +99,24 @@ export class PostgresStore implements Store {
     this.#database = database;
     this.cluster = node;
     this.#serverVersion = serverVersion;
+    this.families = new PostgresFamilies(database);
     this.requests = requestStore(database);
     this.sessions = sessionStore(database);
-    this.keys = keyStore(database);
-    this.agents = agentStore(database);
+    this.keys = keyStore(database, this.families);
+    this.agents = agentStore(database, this.families);
     this.counters = counterStore(database);
     this.executions = executionStore(database);
     this.storedData = storedDataStore(database);
-    this.credentials = credentialStore(database);
-    this.apis = apiStore(database);
-    this.workflows = workflowStore(database);
-    this.knowledge = knowledgeStore(database);
+    this.credentials = credentialStore(database, this.families);
+    this.apis = apiStore(database, this.families);
+    this.workflows = workflowStore(database, this.families);
+    this.knowledge = knowledgeStore(database, this.families);
     this.threads = threadStore(database);
-    this.outbox = outboxStore(database);
+    this.outbox = outboxStore(database, this.families);
     this.memories = memoriesStore(database);
-    this.pins = pinStore(database);
+    this.pins = pinStore(database, this.families);
     this.pushConfigs = pushConfigStore(database);
-    this.registrations = registrationStore(database);
+    this.registrations = registrationStore(database, this.families);
     this.nonces = nonceStore(database);
     this.forgetting = forgettingStore(database);
     this.anonymous = anonymousStore(database);
