@@ -352,4 +352,5 @@ export const STEPS: readonly string[] = [
     PRIMARY KEY (owner, name)
   )
   `,
+  'CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)',
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));
