@@ -17,6 +17,10 @@ export function App() {
   useEffect(() => {
     document.title = known === undefined || !isSignedIn.value ? 'Dragoman' : `${known.label} · Dragoman`;
   }, [known, isSignedIn.value]);
+  // Where the pages stand in one line, the one that is shown may be out of sight.
+  useEffect(() => {
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [page, isSignedIn.value]);
   if (!isSignedIn.value) {
     return (
       <>

@@ -172,13 +172,10 @@ function Routes({ overview: { routes } }: { readonly overview: Overview }) {
   return (
     <section class="panel">
       <h2>Busiest routes since the start</h2>
-      <Table
-        head={['Route', 'Requests', 'Server errors', 'p50 within', 'p95 within']}
-        numbers={['Requests', 'Server errors', 'p50 within', 'p95 within']}
-      >
+      <Table head={['Route', 'Requests', 'Errors', 'p50', 'p95']} numbers={['Requests', 'Errors', 'p50', 'p95']}>
         {routes.slice(0, 8).map(({ method, route, count, errors, p50_ms: p50, p95_ms: p95 }) => (
           <tr key={`${method} ${route}`}>
-            <td class="mono cut">
+            <td class="mono fill" title={`${method} ${route}`}>
               {method} {route}
             </td>
             <td class="number">{count.toLocaleString()}</td>

@@ -35,7 +35,7 @@ export function Chart({ title, times, lines }: ChartParts) {
         legend: { show: false },
         cursor: { show: false },
         scales: {
-          x: { range: (_, first, last) => [Math.min(first ?? last, last - SHORTEST_S), last] },
+          x: { range: ({ data: [all] }) => shownTimes(all) },
           y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
         },
         axes: [
@@ -85,6 +85,12 @@ export function Chart({ title, times, lines }: ChartParts) {
   );
 }
 
+/** From the first reading to the last one, and at least five minutes. */
+function shownTimes(times: ArrayLike<number>): [number, number] {
+  const last = times[times.length - 1] ?? Date.now() / 1000;
+  return [Math.min(times[0] ?? last, last - SHORTEST_S), last];
+}
+
 function clockTime(seconds: number): string {
   return new Date(seconds * 1000).toTimeString().slice(0, 5);
 }
@@ -94,7 +100,6 @@ function faint(colour: string): string {
   return colour.replace('rgb(', 'rgba(').replace(')', ', 0.08)');
 }
 
-/** A server that has just started shows five minutes. */
 const SHORTEST_S = 300;
 
 /** A canvas knows no variables and no `light-dark()`: the browser says what a colour comes to. */

@@ -22,8 +22,9 @@ export function CredentialTable({
     return (
       <Empty title="The vault is empty">
         <p>
-            <code>npx dragoman vault set NAME</code> stores a credential that workflows use by name. Nobody can read it back.
-          </p>
+          <code>npx dragoman vault set NAME</code> stores a credential that workflows use by name. Nobody can read it
+          back.
+        </p>
       </Empty>
     );
   }
