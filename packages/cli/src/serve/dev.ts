@@ -99,7 +99,7 @@ function greeting(
   const lines = [
     `Dragoman ${CLI_VERSION} is ready at ${bold(keys.url)} ${dim(`(${Math.round(performance.now())} ms)`)}`,
     ...(link === undefined ? [] : [`  console  ${bold(link)}`, '           signs you in once, within 15 minutes']),
-    ...endpointLines(server, folder),
+    ...endpointLines(server, { folder, host: config.host }),
     `  config   ${configPlace(settings, folder)}`,
     `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; default: ${config.default_agent}`,
     `  key      ${keys.key}`,

@@ -42,7 +42,7 @@ function greeting(server: Server, settings: ServeSettings, { folder, terminal }:
   const agents = server.engine.router.ids();
   const lines = [
     `Dragoman ${CLI_VERSION} listens at ${bold(server.url)}`,
-    ...endpointLines(server, folder),
+    ...endpointLines(server, { folder, host: config.host }),
     `  data     ${dataPlace(config.store, shortPath(folder, data))}`,
     `  config   ${configPlace(settings, folder)}`,
     `  agents   ${agents.length === 0 ? 'none yet' : agents.join(', ')}`,

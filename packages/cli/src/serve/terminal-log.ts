@@ -29,7 +29,9 @@ export function terminalLog(
           ? `${dim(`[${writerOf(fields)}]`)} ${visible(written)}`
           : isRequest
             ? dim(visible(requestLine(fields)))
-            : `${label} ${visible(`${message}${fieldsText(fields)}`)}`;
+            : 'response_kind' in fields
+              ? dim(visible(JSON.stringify(fields))) // E2A §12.7: one line of JSON per response
+              : `${label} ${visible(`${message}${fieldsText(fields)}`)}`;
       terminal.note(`${line}\n`);
     };
   return {

@@ -378,4 +378,5 @@ export const STEPS: readonly string[] = [
   CREATE TABLE families (name text PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 10);
   CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))
   `,
+  'CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)',
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));

@@ -263,7 +263,7 @@ export class WireConnection {
     if (fields === undefined || type === undefined) {
       const close = nearestType(requestType, this.#parts.plugins.ownTypes.keys());
       const detail = close === undefined ? {} : { suggestions: [`did you mean ${close}?`] };
-      this.#fail(request, new WireRefused('unknown_type', `nothing here handles ${requestType}`, detail));
+      this.#fail(request, new WireRefused('unknown_type', `${requestType} is not supported by this host`, detail));
       return;
     }
     let text: string;
