@@ -10,6 +10,7 @@ import { dial, POOLER, type PostgresConnection } from './connection.ts';
 import type { PostgresDatabase } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import type { PostgresAddress } from './postgres-url.ts';
+import { STEPS } from './schema.ts';
 
 export interface NodeOptions {
   /** Of PostgreSQL itself: a pooler in transaction mode does not keep a lock with its connection. */
@@ -58,7 +59,7 @@ export class PostgresNode implements ClusterStore {
   async join(): Promise<void> {
     const { database, name, version, place, configDigest = null, peerUrl = null } = this.#options;
     const keeper = await this.#connected();
-    const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl]);
+    const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl, STEPS.length]);
     const { id } = rows[0] as { id: number };
     // Its connections are still in use, where it was another node before.
     if (database.node !== 0) await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
@@ -221,7 +222,7 @@ export class PostgresNode implements ClusterStore {
 type StoredNode = Omit<NodeRow, 'holds'> & NodeRow['holds'];
 
 const JOIN = `
-  INSERT INTO nodes (name, version, place, config_digest, peer_url, state) VALUES ($1, $2, $3, $4, $5, 'live') RETURNING id`;
+  INSERT INTO nodes (name, version, place, config_digest, peer_url, steps, state) VALUES ($1, $2, $3, $4, $5, $6, 'live') RETURNING id`;
 const BEAT = `
   UPDATE nodes SET beat_at = clock_timestamp() WHERE id = $1 AND state IN ('live', 'leaving')
   RETURNING extract(epoch FROM beat_at)::double precision * 1000 AS at`;
