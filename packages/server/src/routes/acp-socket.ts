@@ -65,7 +65,7 @@ async function serve(connection: Connection, { engine, reader, ids, log, limits 
       if (json === undefined) continue;
       const answer = (json.ok ? acp.receive(json.value) : acp.unreadable(json.issues[0]?.message ?? 'not JSON')).catch(
         (error: unknown) => {
-          // The peer is gone: the work goes on, and nobody is there to be told.
+          // The peer is gone: the work continues without a reader.
           if (!signal.aborted) log.error({ error: String(error) }, 'an ACP message could not be answered');
         },
       );
