@@ -53,8 +53,21 @@ export interface WirePart extends ServerPart {
 
 /** The A2E wire: a host for the server's tools, and the ways to connect to it. */
 export async function openWirePart(options: WirePartOptions): Promise<WirePart> {
-  const { config, engine, tools, servers, skills, everyAgent, keyCheck, store, folder, intake, reader, unread } =
-    options;
+  const {
+    config,
+    engine,
+    tools,
+    servers,
+    skills,
+    everyAgent,
+    keyCheck,
+    store,
+    cluster,
+    folder,
+    intake,
+    reader,
+    unread,
+  } = options;
   const { clock, ids, log } = options;
   const toolkits = new SessionToolkits();
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
@@ -131,7 +144,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
       return socket;
     },
     audited: async (requestId) => (await audit?.named(requestId)) ?? [],
-    routes: wireRoutes({ host, learning, clock, ids, rates: intake.rates, unread, maxMessageBytes }),
+    routes: wireRoutes({ host, learning, clock, ids, rates: intake.rates, unread, maxMessageBytes, cluster }),
     sockets: [wireSocketRoute({ host, rates: intake.rates, maxMessageBytes })],
     listen: async () => {
       const { wire, host: address } = config;
