@@ -64,6 +64,11 @@ export interface Store extends AsyncDisposable {
   readonly cluster?: ClusterStore;
   /** What other processes have changed; absent where one process owns the store. */
   readonly families?: FamilyStore;
+  /**
+   * Does what only one process at a time may do; absent where one process owns the store. The work may run more than once: it must find
+   * what it has done.
+   */
+  inTurn?<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }

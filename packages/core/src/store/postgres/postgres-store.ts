@@ -21,6 +21,7 @@ import { PostgresNode } from './node.ts';
 import { nonceStore } from './nonces.ts';
 import { prepareSchema } from './open-database.ts';
 import { outboxStore } from './outbox.ts';
+import { lockOwner } from './owner-lock.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 import { pushConfigStore } from './push-configs.ts';
 import { requestStore } from './requests.ts';
@@ -120,6 +121,13 @@ export class PostgresStore implements Store {
     this.nonces = nonceStore(database);
     this.forgetting = forgettingStore(database);
     this.anonymous = anonymousStore(database);
+  }
+
+  inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#database.write(async (queries) => {
+      await lockOwner(queries, 'in turn', name);
+      return work();
+    });
   }
 
   async stats(): Promise<StoreStats> {
