@@ -37,10 +37,12 @@ export default defineConfig({
       project('system', ['test/system/**/*.test.ts', 'test/hostile/*.test.ts'], {
         isolate: false,
         setupFiles,
-        globalSetup: ['test/system/build-server.ts'],
+        globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],
       }),
       // The console in a real browser. Beside other files: one at a time, they would run alone after all others, on one core.
-      project('console', ['test/console/*.test.ts'], { globalSetup: ['test/system/build-server.ts'] }),
+      project('console', ['test/console/*.test.ts'], {
+        globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],
+      }),
       // The tour comes last, when everything it passes through has been tested by itself.
       project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],

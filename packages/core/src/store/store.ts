@@ -281,8 +281,23 @@ export interface CounterRow {
   readonly count: number;
 }
 
+/** The slices of one name from a time on. */
+export interface CounterSpan {
+  readonly name: string;
+  readonly since: number;
+}
+
 export interface CounterStore {
   load(since: number): Promise<CounterRow[]>;
   /** Adds to the counts, which several processes may do; slices before `forget` are dropped. */
   add(rows: readonly CounterRow[], forget: number): Promise<void>;
+  /**
+   * Adds what `decide` makes of the counts of a principal, while no other process does so for it; gives the counts as they are then. `decide`
+   * may be called more than once. Absent where one process owns the store.
+   */
+  lease?(
+    principal: string,
+    spans: readonly CounterSpan[],
+    decide: (rows: readonly CounterRow[]) => readonly CounterRow[],
+  ): Promise<readonly CounterRow[]>;
 }
