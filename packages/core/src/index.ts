@@ -56,6 +56,8 @@ export {
 export type { IssuedKey } from './callers/keys.ts';
 export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
 export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
+export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';
+export { RemoteRuns, type RemoteRunsOptions } from './cluster/remote-runs.ts';
 export { ClusterShape } from './cluster/settings.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
@@ -169,6 +171,8 @@ export { isPostgresUrl, shownPostgresUrl } from './store/postgres/postgres-url.t
 export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export type { CopiedFamily, CopyProgress } from './store-copy/copy-rows.ts';
+export { copyStore } from './store-copy/copy-store.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';

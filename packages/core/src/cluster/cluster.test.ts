@@ -12,11 +12,21 @@ class FakeStore implements ClusterStore {
   isAway = false;
   isDead = false;
   left = false;
+  onWord: ((text: string) => void) | undefined;
   readonly calls: string[] = [];
 
   nodes = async () => [];
   hasLeftovers = async () => this.left;
   leave = async () => {};
+  openRequest = async () => undefined;
+  openRequests = async () => [];
+  openOf = async () => [];
+  holderOf = async () => undefined;
+  send = async () => {};
+  addCall = async () => 1;
+  takeCalls = async () => [];
+  answerCall = async () => {};
+  takeAnswers = async () => [];
 
   async beat(): Promise<boolean> {
     if (this.isAway) throw new Error('the database is away');

@@ -1,6 +1,8 @@
 import { Ending } from '../ending/ending.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 import type { ClusterStore } from '../store/cluster.ts';
+import { NodeCalls } from './node-calls.ts';
+import { Words } from './words.ts';
 
 export interface ClusterOptions {
   readonly store: ClusterStore;
@@ -28,6 +30,8 @@ export interface ClusterListener {
  *                                                         └── declared dead by others ──▶ lost ──▶ joins again
  */
 export class Cluster {
+  readonly words: Words;
+  readonly calls: NodeCalls;
   readonly #options: ClusterOptions;
   readonly #listeners: ClusterListener[] = [];
   readonly #stopped = new Ending();
@@ -41,8 +45,12 @@ export class Cluster {
 
   constructor(options: ClusterOptions) {
     this.#options = options;
+    const { store, clock, log } = options;
+    this.words = new Words({ store, log });
+    this.calls = new NodeCalls({ store, words: this.words, clock, log });
+    this.listen({ beat: () => this.calls.look() });
     // It has just joined.
-    this.#lastBeat = options.clock.elapsed();
+    this.#lastBeat = clock.elapsed();
   }
 
   /** The number of this node. */

@@ -48,4 +48,4 @@ function leavesAt(whole: Json, pointer: string): Leaf[] {
   return leavesOf(whole).filter((leaf) => leaf.pointer === pointer || leaf.pointer.startsWith(`${pointer}/`));
 }
 
-const DEFAULT = 'what the protocol says where the sender says nothing';
+const DEFAULT = "the protocol's default";

@@ -40,9 +40,9 @@ function topOf(pointer: string): string {
 
 const REASONS: Readonly<Record<string, string>> = {
   '/provenance': 'records the source and the conversion',
-  '/source_agent_id': 'who the sender has proven to be',
+  '/source_agent_id': 'the proven caller',
   '/request_id': 'the sender gave none',
-  '/agent_ref': 'whom the path or the mailbox names',
+  '/agent_ref': 'the target, from the path or the recipient',
 };
 
 const FOREIGN: Readonly<Record<string, string>> = {

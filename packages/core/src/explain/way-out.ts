@@ -54,7 +54,7 @@ function projection(
     dialect,
     message,
     dropped: unsaidIn({ body: frame.body }, [message], () => `${dialect} has no place for it`),
-    invented: unsaidIn(message, from, () => `${dialect} says it of itself`),
+    invented: unsaidIn(message, from, () => `${dialect} adds it`),
   };
 }
 

@@ -1,3 +1,6 @@
+import type { ExecutionKey } from './executions.ts';
+import type { RequestKey, RequestRow } from './store.ts';
+
 /**
  * One node among several on one database. A store that one process owns has none.
  *
@@ -24,6 +27,50 @@ export interface ClusterStore {
   hasLeftovers(): Promise<boolean>;
   /** From now on others do not choose this node for new work. */
   leave(): Promise<void>;
+
+  /** A request that is open, with who answers it. */
+  openRequest(key: RequestKey): Promise<OpenRequest | undefined>;
+  /** Those of these numbers that are open. */
+  openRequests(numbers: readonly number[]): Promise<OpenRequest[]>;
+  /** The open requests of an owner on all nodes, newest last. */
+  openOf(owner: string): Promise<RequestRow[]>;
+
+  /** The node that runs an execution; `undefined` when it has ended. */
+  holderOf(execution: ExecutionKey): Promise<number | undefined>;
+
+  /** Sends words to other nodes. Those that are not connected just now do not get them. */
+  send(words: readonly NodeWord[]): Promise<void>;
+  /** Called with each word that another node sends to this one. */
+  onWord: ((text: string) => void) | undefined;
+
+  /** Leaves a call for another node. Gives its number. */
+  addCall(node: number, text: string): Promise<number>;
+  /** The calls for this node that were not taken before, oldest first. */
+  takeCalls(): Promise<NodeCall[]>;
+  answerCall(id: number, text: string): Promise<void>;
+  /** The answers to those of these calls that have one. They are forgotten with that. */
+  takeAnswers(ids: readonly number[]): Promise<Omit<NodeCall, 'caller'>[]>;
+}
+
+export interface OpenRequest {
+  /** Its number. */
+  readonly request: number;
+  /** The node that answers it. */
+  readonly holder: number;
+  /** The sequence of the next frame. */
+  readonly next: number;
+}
+
+export interface NodeWord {
+  readonly node: number;
+  readonly text: string;
+}
+
+export interface NodeCall {
+  readonly id: number;
+  /** The number of the node that asks. */
+  readonly caller: number;
+  readonly text: string;
 }
 
 /** By the clock of the database. */

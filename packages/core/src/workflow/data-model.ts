@@ -53,6 +53,20 @@ export class DataModel {
     return parts.length === 0 ? NOWHERE : originOfParts(parts);
   }
 
+  /** The deepest place on the way to a path that has a value, for the words of an error. */
+  above(path: Path): { readonly place: string; readonly value: Json; readonly next: string } | undefined {
+    const [root, ...keys] = this.#placed(path).keys;
+    let value = this.#roots[path.root];
+    for (const [index, key] of keys.entries()) {
+      const inner = value === undefined ? undefined : member(value, key);
+      if (value !== undefined && inner === undefined && index > 0) {
+        return { place: `/${[root, ...keys.slice(0, index)].join('/')}`, value, next: key };
+      }
+      value = inner;
+    }
+    return undefined;
+  }
+
   write(path: Path, value: Json, origin: Origin): void {
     const tree = this.#roots[path.root] ?? EMPTY;
     this.#roots = { ...this.#roots, [path.root]: putBelow(tree, path, value) };

@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import {
   DATA_LIMITS,
+  isObject,
   type Json,
   type NewQuestion,
   nearest,
   parseJsonBytes,
   type QuestionAnswer,
+  show,
 } from '@dragoman/protocols';
 import { canonicalPath, formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { unlessAborted } from '../ending/until-aborted.ts';
@@ -400,16 +402,38 @@ export class StepRun implements StepContext {
 /** Nothing is at the path: what is there instead, and what was probably meant. */
 function missing(path: Path, model: DataModel, errors: readonly WorkflowError[]): StepError {
   const place = formatPath(path);
+  const above = model.above(path);
   const written = model.written();
   const close = nearest(place, written.keys());
   const by = close === undefined ? undefined : written.get(close);
   const suggestions: string[] = [];
-  if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
+  if (above !== undefined) suggestions.push(...membersOf(above));
+  else if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
   else if (written.size > 0) suggestions.push(`what can be read here: ${[...written.keys()].slice(0, 6).join(', ')}`);
   const [first] = errors;
   if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; fix that first`);
   return dataError(`${place} is not there`, { details: { path: place }, suggestions });
 }
+
+/** What is there instead of the member `next`. */
+function membersOf({ place, value, next }: { place: string; value: Json; next: string }): string[] {
+  if (Array.isArray(value)) {
+    return [value.length === 0 ? `${place} is an empty array` : `${place} has the items 0 to ${value.length - 1}`];
+  }
+  if (!isObject(value)) return [`${place} is ${show(value)}, which has no members`];
+  const names = Object.keys(value).filter((name) => name.length <= LONGEST_NAME);
+  if (names.length === 0) return [`${place} is an empty object`];
+  const close = nearest(next, names);
+  const shown = names.slice(0, MOST_NAMES);
+  const more = names.length > shown.length ? `, and ${names.length - shown.length} more` : '';
+  return [
+    ...(close === undefined ? [] : [`did you mean ${place}/${close}?`]),
+    `${place} has ${shown.join(', ')}${more}`,
+  ];
+}
+
+const MOST_NAMES = 12;
+const LONGEST_NAME = 64;
 
 function itemOf({ index, scope }: ItemRun): { index: number; value: Json } {
   return { index, value: scope[0]?.[1] ?? null };

@@ -5,6 +5,7 @@ import {
   type Cluster,
   Engine,
   type JsonReader,
+  RemoteRuns,
   type Store,
   Strangers,
   ToolRegistry,
@@ -56,6 +57,9 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
     ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),
   });
+  if (store.cluster !== undefined && cluster !== undefined) {
+    new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
+  }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;
   const strangers = new Strangers({ clock, perMinute: config.messages.unproven_per_minute });

@@ -5,6 +5,7 @@ import {
   isPostgresUrl,
   type LoadedOperations,
   openWorkflows,
+  RemoteExecutions,
   StoredWorkflows,
   type WorkflowService,
   workflowsTarget,
@@ -35,7 +36,7 @@ export interface WorkflowsPart extends ServerPart {
 
 /** Puts the execution of workflows together as configured. */
 export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<WorkflowsPart> {
-  const { config, folder, engine, store, gate, vault, apis, clock, ids, log, operations } = options;
+  const { config, folder, cluster, engine, store, gate, vault, apis, clock, ids, log, operations } = options;
   const { operations: _, stored: _stored, ...limits } = config.workflows;
   const workflows = openWorkflows({
     store,
@@ -61,6 +62,10 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
   });
   const stored: StoredWorkflows = new StoredWorkflows({ rules: workflows, store: store.workflows, clock, log });
   await stored.load(configuredWorkflows(config));
+  if (store.cluster !== undefined && cluster !== undefined) {
+    const { executions } = workflows;
+    new RemoteExecutions({ store: store.cluster, executions, cluster, clock, log });
+  }
   engine.runs.findElsewhere(executionRequests(workflows.executions));
   engine.addAgent(workflowsTarget({ workflows, stored }), { maxParallel: Number.POSITIVE_INFINITY });
   return {

@@ -1,9 +1,14 @@
+import { crc32 } from 'node:zlib';
 import type { Log } from '../../ports/ports.ts';
-import type { ClusterStore, NodeLimits, NodeRow } from '../cluster.ts';
+import type { ClusterStore, NodeCall, NodeLimits, NodeRow, NodeWord, OpenRequest } from '../cluster.ts';
+import type { ExecutionKey } from '../executions.ts';
+import { checkedRequest, SELECT_REQUEST, type StoredRequest } from '../sql/requests.ts';
+import type { RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
+import { bigints, texts } from './arrays.ts';
 import { dial, POOLER, type PostgresConnection } from './connection.ts';
 import type { PostgresDatabase } from './database.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 
 export interface NodeOptions {
@@ -26,6 +31,7 @@ export interface NodeOptions {
  */
 export class PostgresNode implements ClusterStore {
   readonly #options: NodeOptions;
+  onWord: ((text: string) => void) | undefined;
   #keeper: PostgresConnection | undefined;
   #isClosed = false;
 
@@ -57,7 +63,7 @@ export class PostgresNode implements ClusterStore {
     // Its connections are still in use, where it was another node before.
     if (database.node !== 0) await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
     database.node = id;
-    await this.#lock(keeper);
+    await this.#settle(keeper);
     // What ran in this place before has ended, since its connection is gone.
     await keeper.query(BURY_EARLIER, [place, this.node, LOCK, this.#schema]);
     await keeper.query(FORGET_GONE);
@@ -107,6 +113,51 @@ export class PostgresNode implements ClusterStore {
     await keeper.query("UPDATE nodes SET state = 'leaving' WHERE id = $1 AND state = 'live'", [this.node]);
   }
 
+  async openRequest({ owner, requestId }: RequestKey): Promise<OpenRequest | undefined> {
+    return this.#options.database.read.get<OpenRequest>(OPEN_REQUEST, owner, requestId);
+  }
+
+  async openRequests(numbers: readonly number[]): Promise<OpenRequest[]> {
+    return this.#options.database.read.all<OpenRequest>(OPEN_REQUESTS, bigints(numbers));
+  }
+
+  async openOf(owner: string): Promise<RequestRow[]> {
+    return (await this.#options.database.read.all<StoredRequest>(OPEN_OF, owner)).map(checkedRequest);
+  }
+
+  async holderOf({ owner, executionId }: ExecutionKey): Promise<number | undefined> {
+    const { read } = this.#options.database;
+    return (await read.get<{ holder: number }>(HOLDER_OF_EXECUTION, owner, executionId))?.holder;
+  }
+
+  async send(words: readonly NodeWord[]): Promise<void> {
+    const channels = texts(words.map(({ node }) => this.#channelOf(node)));
+    const keeper = await this.#connected();
+    // In a transaction of its own, which writes nothing: all that notify commit one after the other.
+    await keeper.query(NOTIFY, [channels, texts(words.map(({ text }) => text))]);
+  }
+
+  async addCall(node: number, text: string): Promise<number> {
+    const keeper = await this.#connected();
+    return ((await keeper.query(ADD_CALL, [this.node, node, text])).rows[0] as { id: number }).id;
+  }
+
+  async takeCalls(): Promise<NodeCall[]> {
+    const keeper = await this.#connected();
+    await keeper.query(FORGET_CALLS);
+    return [...((await keeper.query(TAKE_CALLS, [this.node])).rows as readonly NodeCall[])];
+  }
+
+  async answerCall(id: number, text: string): Promise<void> {
+    const keeper = await this.#connected();
+    await keeper.query('UPDATE node_calls SET answer = $2 WHERE id = $1', [id, text]);
+  }
+
+  async takeAnswers(ids: readonly number[]): Promise<Omit<NodeCall, 'caller'>[]> {
+    const keeper = await this.#connected();
+    return [...((await keeper.query(TAKE_ANSWERS, [bigints(ids)])).rows as readonly Omit<NodeCall, 'caller'>[])];
+  }
+
   /** Whatever it still holds is free for others from now on. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -128,8 +179,20 @@ export class PostgresNode implements ClusterStore {
     const keeper = await dial(this.#options.address, () => {});
     await keeper.script('SET synchronous_commit = off');
     this.#keeper = keeper;
-    if (this.node !== 0) await this.#lock(keeper);
+    keeper.onNotification((word) => this.onWord?.(word));
+    if (this.node !== 0) await this.#settle(keeper);
     return keeper;
+  }
+
+  /** Under the number of this node. */
+  async #settle(keeper: PostgresConnection): Promise<void> {
+    await this.#lock(keeper);
+    await keeper.script(`UNLISTEN *; LISTEN ${this.#channelOf(this.node)}`);
+  }
+
+  /** Channels are those of the whole database. */
+  #channelOf(node: number): string {
+    return `dragoman_${crc32(this.#schema)}_${node}`;
   }
 
   /** A lost connection may hold the lock for a while yet. Then only the time to live tells of a crash. */
@@ -139,7 +202,7 @@ export class PostgresNode implements ClusterStore {
     if (!isOurs) {
       throw new StoreError(
         'store_locked',
-        `A server of an earlier version uses the schema "${this.#schema}" of this database. Stop it, or choose another with ?schema=`,
+        `A server of an earlier version, or dragoman migrate, uses the schema "${this.#schema}" of this database. Stop it, or choose another with ?schema=`,
       );
     }
     // A pooler in transaction mode hands the next statement to another connection, which does not have the lock.
@@ -180,7 +243,7 @@ const HELD = {
 };
 const LEFTOVERS = `
   SELECT ${Object.values(HELD)
-    .map((held) => `EXISTS (SELECT 1 FROM (${held}) AS held WHERE holder IN (${GONE}))`)
+    .map((held) => `EXISTS (SELECT 1 FROM (${held}) AS held WHERE holder IN (${GONE_NODES}))`)
     .join(' OR ')} AS found`;
 const held = (name: keyof typeof HELD) =>
   `(SELECT count(*) FROM (${HELD[name]}) AS held WHERE holder = n.id) AS ${name}`;
@@ -191,6 +254,24 @@ const NODES = `
     extract(epoch FROM clock_timestamp() - beat_at)::double precision * 1000 AS "silentMs",
     ${held('requests')}, ${held('executions')}, ${held('letters')}, ${held('deliveries')}
   FROM nodes n ORDER BY id`;
+const SELECT_OPEN = 'SELECT o.request, o.holder, o.next FROM open_requests o';
+const OPEN_REQUEST = `${SELECT_OPEN} WHERE o.request = (SELECT id FROM requests WHERE owner = $1 AND request_id = $2)`;
+const OPEN_REQUESTS = `${SELECT_OPEN} WHERE o.request = ANY($1::bigint[])`;
+const OPEN_OF = `${SELECT_REQUEST} WHERE r.owner = $1 AND o.request IS NOT NULL ORDER BY r.id`;
+const HOLDER_OF_EXECUTION = `
+  SELECT o.holder FROM open_executions o
+  WHERE o.execution = (SELECT id FROM executions WHERE owner = $1 AND execution_id = $2)`;
+const NOTIFY = 'SELECT pg_notify(channel, word) FROM unnest($1::text[], $2::text[]) AS words (channel, word)';
+const ADD_CALL = 'INSERT INTO node_calls (caller, callee, text) VALUES ($1, $2, $3) RETURNING id';
+const TAKE_CALLS = `
+  WITH taken AS (
+    UPDATE node_calls SET is_taken = true WHERE callee = $1 AND NOT is_taken RETURNING id, caller, text
+  )
+  SELECT id, caller, text FROM taken ORDER BY id`;
+const TAKE_ANSWERS =
+  'DELETE FROM node_calls WHERE id = ANY($1::bigint[]) AND answer IS NOT NULL RETURNING id, answer AS text';
+/** Nobody waits for them any more. */
+const FORGET_CALLS = "DELETE FROM node_calls WHERE at < clock_timestamp() - interval '1 minute'";
 /** Those whose work has been claimed. */
 const FORGET_GONE = `
   DELETE FROM nodes n WHERE state IN ('left', 'dead') AND beat_at < clock_timestamp() - interval '1 day'
@@ -208,5 +289,5 @@ const TAKE_LOCKS = `
 const HAS_LOCK = `
   SELECT pg_backend_pid() AS pid, EXISTS (
     SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND pid = pg_backend_pid()) AS held`;
-/** "Drag": tells our locks from those of other programs. */
-const LOCK = 0x44726167;
+/** "Drag": tells our locks from those of other programs. Every node shares it; `dragoman migrate` has it alone. */
+export const LOCK = 0x44726167;

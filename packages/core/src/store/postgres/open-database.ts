@@ -10,7 +10,9 @@ export async function prepareSchema(address: PostgresAddress, log: Log | undefin
   const connection = await dial(address, () => {});
   try {
     const version = await checked(connection, log);
-    await migrate(connection, address);
+    await makeSchema(connection, address);
+    await refuseUnfinished(connection, address);
+    await migrateSchema(connection, address);
     return version;
   } catch (error) {
     throw explained(error, address);
@@ -43,10 +45,9 @@ async function checked(connection: PostgresConnection, log: Log | undefined): Pr
 }
 
 /** Each step once, in a transaction of its own together with its number. */
-async function migrate(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
+export async function migrateSchema(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   // Nodes that start together wait for each other here. It goes with the connection.
   await connection.query('SELECT pg_advisory_lock($1, hashtext($2))', [MIGRATING, schema]);
-  await connection.script(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
   await connection.script(
     'CREATE TABLE IF NOT EXISTS schema_version (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)',
   );
@@ -67,7 +68,24 @@ async function migrate(connection: PostgresConnection, { schema }: PostgresAddre
   }
 }
 
-function explained(error: unknown, { user, database, schema }: PostgresAddress): unknown {
+/** A user who may not make schemas can use one that an administrator made. */
+export async function makeSchema(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
+  const { rows } = await connection.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
+  if (rows.length === 0) await connection.script(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+}
+
+/** A copy that `dragoman migrate` has not finished. */
+async function refuseUnfinished(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
+  const { rows } = await connection.script("SELECT to_regclass('unfinished_copy') IS NOT NULL AS unfinished");
+  if (!(rows[0] as { unfinished: boolean }).unfinished) return;
+  const copy = await connection.script('SELECT source FROM unfinished_copy');
+  const { source } = copy.rows[0] as { source: string };
+  throw unusable(
+    `The schema "${schema}" is an unfinished copy of ${source}. Run the same dragoman migrate again, or remove it: DROP SCHEMA ${schema} CASCADE`,
+  );
+}
+
+export function explained(error: unknown, { user, database, schema }: PostgresAddress): unknown {
   if (!isSqlError(error)) return error;
   const code = sqlStateOf(error);
   if (code === '42501') {

@@ -56,7 +56,7 @@ describe('when PostgreSQL is killed and started again', () => {
       expect(await store.requests.frames({ owner, requestId }, ALL)).toHaveLength(2);
       expect((await store.outbox.find(name))?.state).toBe('due');
     }
-    expect((await store.requests.list({ limit: 1 })).total).toBe(answered.length);
+    expect((await store.requests.list({ limit: answered.length + 1 })).rows).toHaveLength(answered.length);
   });
 
   test('while it is away a write is refused after the patience, and nothing of it is recorded', async () => {
