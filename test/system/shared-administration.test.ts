@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres } from '../../packages/core/test-support/postgres-server.ts';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
@@ -46,6 +47,14 @@ afterAll(async () => {
   await api?.[Symbol.asyncDispose]();
   await postgres?.stop();
 });
+
+/** Ends a server, and starts it again with a clock that is set so far ahead. */
+async function startAhead(system: System, milliseconds: number): Promise<boolean> {
+  const file = join(system.folder, 'clock');
+  writeFileSync(file, String(milliseconds));
+  await system.stop();
+  return system.begin({ ...environment, DRAGOMAN_TEST_CLOCK: file });
+}
 
 async function ask(system: System, method: string, path: string, { key = one.adminKey, json }: Asked = {}) {
   const answer = await call(system.url, { method, path, key, ...(json !== undefined && { json }) });
@@ -184,4 +193,13 @@ test('an agent that registers at one server is found at the other, and gone ther
   await eventually(() => statusOf(other, 'GET', '/agents/weather-agent', { key })).toBe(200);
   await ask(one, 'DELETE', '/agents/weather-agent', { key });
   await eventually(() => statusOf(other, 'GET', '/agents/weather-agent', { key })).toBe(404);
+});
+
+test('a server whose clock is wrong goes by that of the database and says so, or is refused', async () => {
+  expect(await startAhead(other, 20_000)).toBe(true);
+  expect(other.log).toContain('20 s ahead of that of the database');
+  const { json } = await ask(other, 'POST', '/admin/v1/keys', { json: { role: 'admin' } });
+  expect(Math.abs(Date.parse(String(json['created_at'])) - Date.now())).toBeLessThan(15_000);
+  expect(await startAhead(other, -7_200_000)).toBe(false);
+  expect(other.log).toContain('7200 s behind that of the database. Set it');
 });

@@ -8,10 +8,13 @@ declare module 'vitest' {
   }
 }
 
-/** With `DRAGOMAN_TEST_STORE=postgres`, every server of the system tests that does not ask for a store has a schema of one PostgreSQL. */
-export async function setup({ provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
+/**
+ * In the project `postgres`, and everywhere with `DRAGOMAN_TEST_STORE=postgres`, each server of the system tests that asks for no store of
+ * its own has a schema of one PostgreSQL. Tests of the embedded store and its folder say so by `needsFolder`.
+ */
+export async function setup({ name, provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
   provide('sharedPostgres', undefined);
-  if (process.env['DRAGOMAN_TEST_STORE'] !== 'postgres') return undefined;
+  if (name !== 'postgres' && process.env['DRAGOMAN_TEST_STORE'] !== 'postgres') return undefined;
   const postgres = await startPostgres();
   if (postgres === undefined)
     throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');

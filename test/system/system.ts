@@ -15,7 +15,7 @@ export interface SystemOptions {
   readonly config?: Config;
   /** With the store's thread that dies where it is told to. */
   readonly crashPoints?: boolean;
-  /** It looks into the data folder, so the store must be there. */
+  /** It looks into the data folder, or sets the clock: its store is the embedded one, whatever that of the other tests is. */
   readonly needsFolder?: boolean;
   /** How many files and sockets its process may have open. */
   readonly openFiles?: number;
@@ -201,7 +201,11 @@ export function moduleAgent(name: string) {
 }
 
 /** Of servers on the PostgreSQL that all tests share, in which nothing has to survive a power cut. */
-const SHARED_ENVIRONMENT = { DRAGOMAN_VAULT_KEY: 'ab'.repeat(32), DRAGOMAN_ALLOW_FSYNC_OFF: '1' };
+const SHARED_ENVIRONMENT = {
+  DRAGOMAN_VAULT_KEY: 'ab'.repeat(32),
+  DRAGOMAN_VAULT_KEY_NEXT: 'cd'.repeat(32),
+  DRAGOMAN_ALLOW_FSYNC_OFF: '1',
+};
 
 /** Where limits are not what is tested. */
 const NO_LIMITS = {

@@ -64,6 +64,8 @@ export interface Store extends AsyncDisposable {
   readonly cluster?: ClusterStore;
   /** What other processes have changed; absent where one process owns the store. */
   readonly families?: FamilyStore;
+  /** Epoch milliseconds by the clock of the database; absent where that is this machine's. */
+  now?(): Promise<number>;
   /**
    * Does what only one process at a time may do; absent where one process owns the store. The work may run more than once: it must find
    * what it has done.

@@ -123,6 +123,10 @@ export class PostgresStore implements Store {
     this.anonymous = anonymousStore(database);
   }
 
+  async now(): Promise<number> {
+    return (await this.#database.read.get<{ now: number }>(NOW))?.now ?? 0;
+  }
+
   inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     return this.#database.write(async (queries) => {
       await lockOwner(queries, 'in turn', name);
@@ -141,3 +145,5 @@ export class PostgresStore implements Store {
     await this.#closing;
   }
 }
+
+const NOW = 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now';
