@@ -151,7 +151,10 @@ class E2ASocket {
     const keepalive = this.#keepalive(envelope);
     try {
       if (envelope.method === 'chat.resume') await this.#resume(envelope, call, keepalive);
-      else await this.#give(this.#context.engine.handle(envelope, call), keepalive);
+      else {
+        await this.#context.engine.limiter.lease(call.principal);
+        await this.#give(this.#context.engine.handle(envelope, call), keepalive);
+      }
     } finally {
       keepalive.stop();
     }

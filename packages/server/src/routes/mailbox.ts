@@ -69,7 +69,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       access: 'open',
       ...(!isOpen && { refuseAnonymous: KEY_REQUIRED }),
       counts: true,
-      count: (call) => limits.count(call),
+      count: (call) => limits.lease(call)?.then(() => limits.count(call)) ?? limits.count(call),
       summary: 'Post a message to an agent. Without a callbackUrl, a quick answer is in the response.',
       parameters: [IDEMPOTENCY_KEY],
       body: {
