@@ -60,9 +60,8 @@ export function App() {
             class="quiet small"
             onClick={nextTheme}
             aria-label={`Theme: ${theme.value}. Change it.`}
-            title={`Theme: ${theme.value}`}
           >
-            {theme.value === 'auto' ? '◐' : theme.value === 'light' ? '☀' : '☾'}
+            {theme.value === 'auto' ? '◐' : theme.value === 'light' ? '☀' : '☾'} {theme.value}
           </button>
           <button type="button" class="quiet small" onClick={signOut}>
             Sign out
