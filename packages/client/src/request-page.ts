@@ -4,7 +4,7 @@ export interface RequestListQuery {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
   readonly state?: ListedState | undefined;
-  /** The protocol they came by, as `source_protocol` names it. */
+  /** The protocol of the requests, as `source_protocol` names it. */
   readonly protocol?: string | undefined;
   /** Those whose message contains this text. */
   readonly text?: string | undefined;
@@ -36,7 +36,7 @@ export interface RequestSummary {
   /** Who answers it. */
   readonly agent: string;
   readonly session_id: string | null;
-  /** The protocol it came by. */
+  /** The protocol of the request. */
   readonly protocol: string;
   readonly state: ListedState;
   readonly accepted_at: string;

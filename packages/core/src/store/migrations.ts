@@ -221,5 +221,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE deliveries ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
   ALTER TABLE push_configs ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0
   `,
+  // Ids that differ only in the case of letters are found at once.
+  'CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))',
   ENDED_BY_TIME_INDEX,
 ];
