@@ -22,9 +22,9 @@ export type ListedState = 'waiting' | 'running' | 'completed' | 'failed' | 'canc
 /** Some requests, newest change first. */
 export interface RequestPage {
   readonly requests: readonly RequestSummary[];
-  /** On all pages; null with `protocol` or `text`, which are looked for page by page. */
+  /** On all pages. Null in the list of all callers and with `protocol` or `text`, which are looked for page by page. */
   readonly total: number | null;
-  /** Null on the last page. A page with `protocol` or `text` may be short and have a next one all the same. */
+  /** Null on the last page. A page of which little matches may be short, or empty, and have a next one all the same. */
   readonly next_cursor: string | null;
 }
 

@@ -530,7 +530,7 @@ function mailboxOn(
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'echo' });
   engine.addAgent(moduleAgent('echo', agent));
   const gate = openGate({ clock, log, ...way });
-  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures });
   const outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => true });
   const again = (changed: Directory) =>
     new MailboxService({

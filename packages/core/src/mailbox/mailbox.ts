@@ -91,7 +91,7 @@ export class MailboxService {
 
   /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */
   async start(): Promise<void> {
-    await this.#letters.start();
+    await this.claim();
     const { engine, store, clock, log, settings, anonymousQuota } = this.#options;
     const purge = () => {
       const messages = engine.purgeTime.now() - settings.keepThreadsMs;
@@ -112,6 +112,11 @@ export class MailboxService {
     });
   }
 
+  /** Takes up the messages that a process that is gone left. */
+  claim(): Promise<void> {
+    return this.#letters.start();
+  }
+
   /** Waits for the answers that are being put in their places. Call it when the engine has stopped. */
   async stop(): Promise<void> {
     this.#stopped.abort();
@@ -123,7 +128,7 @@ export class MailboxService {
     const { clock, ids, log, directory, engine } = this.#options;
     const { principal, idempotencyKey, text } = sender;
     const named = namedBy(idempotencyKey, given);
-    const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
+    const whole = completed(named, { id: named.messageId === null ? ids.sortable() : '', now: clock.now() });
     this.#checkIdentity(whole, sender);
     const key = { owner: principal.id, requestId: whole.messageId ?? '' };
     const hasThread = whole.metadata.threadId !== null && principal.kind !== 'anonymous';

@@ -96,7 +96,7 @@ export class StepRun implements StepContext {
     return this.#result;
   }
 
-  /** Whether it called to change something, and heard nothing of it. */
+  /** Whether it started a change without learning its outcome. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -167,7 +167,7 @@ export class StepRun implements StepContext {
       carries: this.#allLabels(),
     };
     this.#isOpen = method !== 'GET';
-    const answer = await this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+    const answer = await this.#awaited(this.#effects.call(this.#key, whole, this.#digest()));
     this.#isOpen = false;
     if (answer.labels !== undefined) this.#label(answer.labels);
     this.#isCached = answer.cached === true;
@@ -185,7 +185,7 @@ export class StepRun implements StepContext {
       carries: this.#allLabels(),
     };
     this.#isOpen = true;
-    const bytes = await this.#asked(this.#effects.ask(this.#key, whole, this.#digest()));
+    const bytes = await this.#awaited(this.#effects.ask(this.#key, whole, this.#digest()));
     this.#isOpen = false;
     this.account.reserve(bytes.length);
     this.askMemory(memoryOfJson(bytes));
@@ -194,20 +194,20 @@ export class StepRun implements StepContext {
 
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void> {
     const whole = { ...write, operationId: this.operationId, carries: this.#allLabels() };
-    return this.#asked(this.#effects.store(this.#key, whole, this.#digest()));
+    return this.#awaited(this.#effects.store(this.#key, whole, this.#digest()));
   }
 
   wait(milliseconds: number): Promise<void> {
-    return this.#asked(this.#effects.wait(this.#key, milliseconds, this.#digest()));
+    return this.#awaited(this.#effects.wait(this.#key, milliseconds, this.#digest()));
   }
 
   approve(question: NewQuestion): Promise<QuestionAnswer> {
-    const asked = { operationId: this.operationId, question };
-    return this.#asked(this.#effects.approve(this.#key, asked, this.#digest()));
+    const request = { operationId: this.operationId, question };
+    return this.#awaited(this.#effects.approve(this.#key, request, this.#digest()));
   }
 
   now(): Promise<number> {
-    return this.#asked(this.#effects.now(this.#key, this.#digest()));
+    return this.#awaited(this.#effects.now(this.#key, this.#digest()));
   }
 
   write(path: Path, value: Json): void {
@@ -287,13 +287,13 @@ export class StepRun implements StepContext {
     return this.#frame.digest.name();
   }
 
-  #asked<T>(answer: Promise<T>): Promise<T> {
+  #awaited<T>(answer: Promise<T>): Promise<T> {
     // What the world answered has no name but the one that `cameFrom` gives it.
     this.#lineage ??= '';
     return unlessAborted(answer, this.#run.ending);
   }
 
-  /** Where everything it reads came from. */
+  /** The origins of everything it reads. */
   #inputs(): Origin {
     this.#origin ??= originOfParts(this.#step.uses.reads.map(({ path }) => this.#frame.model.origin(path)));
     return this.#origin;
@@ -323,7 +323,7 @@ export class StepRun implements StepContext {
     return value instanceof Promise ? value.then((later) => this.#finish(later)) : this.#finish(value);
   }
 
-  /** What it makes of arrays has no more items than they have together. */
+  /** Its result has at most as many items as its input arrays together. */
   #itemsRead(): number {
     let items = 0;
     for (const { path } of this.#step.uses.reads) {
@@ -367,9 +367,9 @@ export class StepRun implements StepContext {
 
   /** What earlier executions stored is fetched before it is read. */
   #lookups(): Promise<unknown> | undefined {
-    const { asked } = this.#step;
-    if (asked.length === 0) return undefined;
-    return Promise.all(asked.map((path) => this.#lookUp(path)));
+    const { storeReads } = this.#step;
+    if (storeReads.length === 0) return undefined;
+    return Promise.all(storeReads.map((path) => this.#lookUp(path)));
   }
 
   /** The key may have slashes and dots in it, so the longest name that fits is looked for first. */
@@ -385,7 +385,7 @@ export class StepRun implements StepContext {
   }
 
   async #fetch(name: string): Promise<EarlierValue | undefined> {
-    const stored = await this.#asked(this.#effects.stored(`stored:${name}`, name));
+    const stored = await this.#awaited(this.#effects.stored(`stored:${name}`, name));
     this.#lineage = undefined;
     if (stored === undefined) return undefined;
     const { bytes, labels } = stored;

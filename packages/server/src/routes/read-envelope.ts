@@ -45,7 +45,7 @@ export function mentionedId(json: Outcome<Json>): string | null {
 /** The envelope with an id: the caller's, one made from its idempotency key, so that a retry has the same, or a new one. */
 export function withRequestId(envelope: E2AEnvelope, ids: Ids, idempotencyKey: string | undefined): E2AEnvelope {
   if (envelope.request_id !== null) return envelope;
-  return { ...envelope, request_id: idempotencyKey === undefined ? `req_${ids.hex()}` : `idem_${idempotencyKey}` };
+  return { ...envelope, request_id: idempotencyKey === undefined ? `req_${ids.sortable()}` : `idem_${idempotencyKey}` };
 }
 
 /** The envelope for the agent the route names. One that names another agent contradicts itself. */

@@ -2,17 +2,19 @@ import { networkInterfaces } from 'node:os';
 import type { Server } from '@dragoman/server';
 import { shortPath } from '../short-path.ts';
 
-/** Where a server listens beside its own address, for people: nobody else knows a port that the system chose. */
-export function doorLines(
-  { url, adminUrl, wire, messages }: Doors,
+/** The addresses where a server listens beside its own, for people: the system may have chosen the ports. */
+export function endpointLines(
+  { url, adminUrl, wire, messages }: Endpoints,
   { folder, host }: { readonly folder: string; readonly host: string },
   interfaces: ReturnType<typeof networkInterfaces> = networkInterfaces(),
 ): string[] {
-  const wireDoors = [wire.url, wire.socket && shortPath(folder, wire.socket)].filter((door) => door !== undefined);
+  const wireAddresses = [wire.url, wire.socket && shortPath(folder, wire.socket)].filter(
+    (address) => address !== undefined,
+  );
   return [
     ...everyAddress(host, url, interfaces).map((address) => `           ${address}`),
     ...(adminUrl === url ? [] : [`  admin    ${adminUrl}`]),
-    ...(wireDoors.length === 0 ? [] : [`  wire     ${wireDoors.join(', ')}`]),
+    ...(wireAddresses.length === 0 ? [] : [`  wire     ${wireAddresses.join(', ')}`]),
     ...(messages.url === undefined ? [] : [`  messages ${messages.url}`]),
   ];
 }
@@ -29,7 +31,7 @@ function everyAddress(host: string, url: string, interfaces: ReturnType<typeof n
   return reached.map(({ family, address }) => `http://${family === 'IPv4' ? address : `[${address}]`}:${port}`);
 }
 
-type Doors = Pick<Server, 'url' | 'adminUrl'> & {
+type Endpoints = Pick<Server, 'url' | 'adminUrl'> & {
   readonly wire: Pick<Server['wire'], 'url' | 'socket'>;
   readonly messages: Pick<Server['messages'], 'url'>;
 };
