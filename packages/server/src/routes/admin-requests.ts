@@ -76,5 +76,5 @@ function explainedLine(
 ): Explanation | undefined {
   const entry = entries.find(({ agent_id }) => owner === undefined || agent_id === owner);
   const others = entries.filter((other) => other !== entry).map(({ agent_id }) => agent_id);
-  return entry && { ...explainWire(entry, context), also_by: others };
+  return entry && { ...explainWire(entry, context), node: null, also_by: others };
 }
