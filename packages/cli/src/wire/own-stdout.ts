@@ -11,7 +11,7 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   const toUs = write.bind(stdout);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
   const onError = stdout.listeners('error') as (() => void)[];
-  stdout.removeAllListeners('error').on('error', heard);
+  stdout.removeAllListeners('error').on('error', ignored);
   return {
     // Not a stream around the stream: that would cost each answer twice.
     output: {
@@ -33,11 +33,11 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
     },
     giveBack: () => {
       stdout.write = write;
-      stdout.off('error', heard);
+      stdout.off('error', ignored);
       for (const listener of onError) stdout.on('error', listener);
     },
   };
 }
 
-/** Whoever is told does what there is to do; with nobody to hear it, it would be thrown. */
-function heard(): void {}
+/** The writer's callback handles the error; without any listener, it would be thrown. */
+function ignored(): void {}

@@ -22,10 +22,10 @@ export interface Call {
   readonly tools?: CallerTools | undefined;
   /** Asks a person: `await call.ask({ kind: 'permission', title: 'Delete the folder?' })`. Agents always have it. */
   readonly ask?: Ask | undefined;
-  /** Stops the time limit of the call until what it returns is called: a person is asked elsewhere. Absent where there is none. */
+  /** Pauses the time limit of the call until the returned function is called, while a person answers elsewhere. Absent without a limit. */
   readonly pause?: (() => () => void) | undefined;
-  /** What was said before in this conversation, oldest first. Default: the newest fifty. Agents always have it. */
-  readonly history?: ((range?: HistoryRange) => Promise<readonly SaidBefore[]>) | undefined;
+  /** The earlier turns of this conversation, oldest first. Default: the newest fifty. Always present for agents. */
+  readonly history?: ((range?: HistoryRange) => Promise<readonly EarlierTurn[]>) | undefined;
 }
 
 /** What an endpoint adds to a request beside the envelope. */
@@ -59,7 +59,7 @@ export interface Received {
 export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask' | 'pause'>>;
 
 /**
- * A call with more in it. Nothing is copied, and what was added is asked for when somebody asks: a signal or a set of tools
+ * A call with more in it. Nothing is copied, and additions are made on first use: a signal or a set of tools
  * costs as much as a frame, and most agents look at neither.
  */
 export class ExtendedCall implements Call {
@@ -114,8 +114,8 @@ export interface HistoryRange {
   readonly maxBytes?: number;
 }
 
-/** One thing said in a conversation. */
-export interface SaidBefore {
+/** One turn of a conversation. */
+export interface EarlierTurn {
   readonly role: 'caller' | 'agent';
   readonly request_id: string;
   readonly timestamp: string;

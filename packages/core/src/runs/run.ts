@@ -1,6 +1,8 @@
 import { answerEnd, type E2AResponse, questionEndIn } from '@dragoman/protocols';
+import { isNotHeld } from '../store/held.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, Held, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
+import { LOST } from './active-run.ts';
 import { afterPromises } from './after-promises.ts';
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
@@ -24,6 +26,10 @@ export class Run implements FrameSource {
   readonly #patience: Patience;
   readonly #writer = new FrameWriter();
   readonly #onFrame: RunOptions['onFrame'];
+  readonly #onLanded: RunOptions['onLanded'];
+  readonly #onLost: RunOptions['onLost'];
+  /** Where readers are given the rest, when another node answers the request. */
+  #followed: FrameSource | undefined;
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   #tail: FrameRow[] = [];
   #tailStart: number;
@@ -46,7 +52,7 @@ export class Run implements FrameSource {
   #taken: Batch | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, held, agentId, store, pages, counts, patience, onFrame, from = 0 }: RunOptions) {
+  constructor({ key, held, agentId, store, pages, counts, patience, onFrame, onLanded, onLost, from = 0 }: RunOptions) {
     this.key = key;
     this.#held = held;
     this.#agentId = agentId;
@@ -55,6 +61,8 @@ export class Run implements FrameSource {
     this.#counts = counts;
     this.#patience = patience;
     this.#onFrame = onFrame;
+    this.#onLanded = onLanded;
+    this.#onLost = onLost;
     this.#given = from;
     this.#durable = from;
     this.#tailStart = from;
@@ -68,6 +76,20 @@ export class Run implements FrameSource {
 
   frame(sequence: number): E2AResponse | undefined {
     return this.#newest[sequence - (this.#durable - this.#newest.length)];
+  }
+
+  get final(): E2AResponse | undefined {
+    return this.#followed === undefined ? this.#final : undefined;
+  }
+
+  /** The right to write to it; null before it is recorded. */
+  get held(): Held | null {
+    return this.#held;
+  }
+
+  /** The sequence of the next frame that readers do not see yet. */
+  get durable(): number {
+    return this.#durable;
   }
 
   /** Whether the final frame has been given. */
@@ -105,10 +127,17 @@ export class Run implements FrameSource {
     await this.#flushing;
   }
 
-  /** Records that an agent works on it from now on. */
-  async start(): Promise<void> {
+  /** Records that an agent works on it from now on. False when another process has claimed it. */
+  start(): Promise<boolean> {
     const held = this.#requireHeld();
-    await patiently(() => this.#store.start(held), this.#patience);
+    return patiently(() => this.#store.start(held), this.#patience);
+  }
+
+  /** Another process answers the request: readers are given what that records, and nothing more is taken here. */
+  follow(source: FrameSource): void {
+    this.#followed = source;
+    this.#broken ??= LOST;
+    this.#wakeReaders();
   }
 
   /** The whole answer, if it is complete, so that it can be recorded together with its request. */
@@ -137,6 +166,7 @@ export class Run implements FrameSource {
   async after(sequence: number): Promise<readonly FrameRow[]> {
     const next = sequence + 1;
     if (next >= this.#durable) await this.ready(sequence);
+    if (this.#followed !== undefined) return this.#followed.after(sequence);
     if (next >= this.#durable) return [];
     return next >= this.#tailStart
       ? upTo(PAGE_BYTES, this.#tail, next - this.#tailStart)
@@ -145,6 +175,7 @@ export class Run implements FrameSource {
 
   async ready(sequence: number): Promise<void> {
     while (sequence + 1 >= this.#durable) {
+      if (this.#followed !== undefined) return this.#followed.ready?.(sequence);
       if (this.#broken !== undefined) throw this.#broken;
       if (this.#ended) return;
       await new Promise<void>((resolve) => this.#wake.push(resolve));
@@ -163,6 +194,7 @@ export class Run implements FrameSource {
       }
     } catch (error) {
       this.#broken = error;
+      if (isNotHeld(error)) this.#onLost?.();
       this.#wakeReaders();
       throw error;
     } finally {
@@ -178,6 +210,7 @@ export class Run implements FrameSource {
     this.#ended = rows.at(-1)?.isFinal === true;
     this.#count(rows.length);
     this.#wakeReaders();
+    if (this.#held !== null) this.#onLanded?.(this.#held.id, this.#durable, this.#ended);
   }
 
   #takePending(): Batch {
@@ -225,6 +258,10 @@ export class Run implements FrameSource {
 }
 
 export interface RunOptions {
+  /** Called when frames are on the disk: the number of the request, the sequence of the next frame, and whether that was the last. */
+  readonly onLanded?: ((request: number, next: number, isOver: boolean) => void) | undefined;
+  /** Called when another process has claimed the request. */
+  readonly onLost?: (() => void) | undefined;
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;

@@ -8,6 +8,7 @@ import { type AskedOutcome, unreadableLines } from '../executions/asked.ts';
 import { refusalOf } from '../executions/planner.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
 import { Refused } from '../refusals/refused.ts';
+import { LOST } from '../runs/active-run.ts';
 import { explainPlan } from '../workflow/explain.ts';
 import { partOf } from './execution-parts.ts';
 import type { StoredWorkflows } from './stored-workflows.ts';
@@ -83,7 +84,9 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
     { ...asked, workflow: { ...asked.workflow, executionId } },
     { principal, hops: hopsOf(envelope), requestId: envelope.request_id ?? undefined },
   );
-  const cancel = () => void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+  const cancel = () => {
+    if (signal.reason !== LOST) void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+  };
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
   let go: (() => void) | undefined;
@@ -106,9 +109,7 @@ function executionIdFor({ request_id: requestId }: E2AEnvelope): string {
 }
 
 function adHoc(params: JsonObject, { workflows }: WorkflowsTargetOptions): AskedOutcome {
-  const { workflow } = params;
-  const lines = Array.isArray(workflow) ? workflow.map((line) => JSON.stringify(line)).join('\n') : workflow;
-  return workflows.reader.read({ ...params, workflow: lines ?? null });
+  return workflows.reader.read(params);
 }
 
 function readable(read: AskedOutcome) {

@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '@dragoman/protocols';
 import { unreadableLines } from '../executions/asked.ts';
 import type { Begun } from '../executions/begun.ts';
 import { Refused } from '../refusals/refused.ts';
+import { LOST } from '../runs/active-run.ts';
 import { stringOf } from '../text/long-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -27,7 +28,9 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
       const { principal, signal, hops } = call;
       const asked = { ...read.asked, workflow: { ...read.asked.workflow, executionId } };
       const execution = await executions.execute(asked, { principal, hops });
-      const cancel = () => void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+      const cancel = () => {
+        if (signal.reason !== LOST) void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+      };
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();
       try {

@@ -23,14 +23,14 @@ export const DEFAULT_BUDGETS: Budgets = {
   patternText: 1_048_576,
 };
 
-/** What was told, and the usual for the rest. */
-export function wholeBudgets(told: Partial<Budgets> = {}): Budgets {
+/** The given budgets, with defaults for the rest. */
+export function wholeBudgets(given: Partial<Budgets> = {}): Budgets {
   return {
-    steps: told.steps ?? DEFAULT_BUDGETS.steps,
-    apiCalls: told.apiCalls ?? DEFAULT_BUDGETS.apiCalls,
-    dataBytes: told.dataBytes ?? DEFAULT_BUDGETS.dataBytes,
-    iterations: told.iterations ?? DEFAULT_BUDGETS.iterations,
-    patternText: told.patternText ?? DEFAULT_BUDGETS.patternText,
+    steps: given.steps ?? DEFAULT_BUDGETS.steps,
+    apiCalls: given.apiCalls ?? DEFAULT_BUDGETS.apiCalls,
+    dataBytes: given.dataBytes ?? DEFAULT_BUDGETS.dataBytes,
+    iterations: given.iterations ?? DEFAULT_BUDGETS.iterations,
+    patternText: given.patternText ?? DEFAULT_BUDGETS.patternText,
   };
 }
 

@@ -245,7 +245,7 @@ export class HostSession<Principal> {
     const capability = ownTypes?.get(message.type) ?? catchAllCapability;
     if (capability !== undefined && !this.#granted.has(capability)) return this.#notGranted(message, capability, now);
     if (this.#policy.catchAll === true && id !== undefined) return this.#admit(message, id, now);
-    const text = `nothing here handles ${message.type}`;
+    const text = `${message.type} is not supported by this host`;
     const detail = suggesting(nearestType(message.type));
     return this.#refuse({ code: 'unknown_type', reqId: this.#freeId(id), message: text, detail }, now);
   }

@@ -2,6 +2,7 @@ import { isObject, type Json, parseJson } from '../json.ts';
 import type { Issue } from '../outcome.ts';
 import { pointerTo, segmentsOf } from '../pointer.ts';
 import type { Finding } from './check.ts';
+import { recordsOf } from './records.ts';
 import { Id } from './value.ts';
 
 /**
@@ -13,11 +14,11 @@ export function lineFindings(
   text: string,
   { at, severity }: { readonly at: string; readonly severity: Finding['severity'] },
 ): readonly Finding[] {
-  const lines = issues.length === 0 ? [] : text.split('\n');
+  const records = issues.length === 0 ? [] : recordsOf(text);
   const read = new Map<string, Json | undefined>();
   const lineAt = (index: string): Json | undefined => {
     if (!read.has(index)) {
-      const parsed = parseJson(lines[Number(index)] ?? '');
+      const parsed = parseJson(records[Number(index)]?.text ?? '');
       read.set(index, parsed.ok ? parsed.value : undefined);
     }
     return read.get(index);

@@ -101,8 +101,8 @@ export const WorkflowRequest = {
   type: 'object',
   required: ['workflow'],
   properties: {
-    /** JSON lines. */
-    workflow: { type: 'string' },
+    /** JSON lines, or the same messages as an array. */
+    workflow: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
     onError: { enum: ['stop', 'continue'] },
     level: { enum: LEVELS },
     // How long it may be is the server's to say.

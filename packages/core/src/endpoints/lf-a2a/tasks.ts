@@ -228,7 +228,7 @@ export class LfA2aTasks {
       if (left < 0) break;
     }
     const nextPageToken = last === undefined || last === found.at(-1) ? '' : pageTokenOf(last);
-    return { tasks, nextPageToken, pageSize: query.limit, totalSize: total };
+    return { tasks, nextPageToken, pageSize: query.limit, totalSize: total ?? rows.length };
   }
 
   /** Ends a running task and returns it; one that has ended already is returned as it is. */
