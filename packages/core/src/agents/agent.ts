@@ -37,6 +37,11 @@ export interface Agent extends AsyncDisposable {
   /** Resolves when an agent that is away can be asked; `undefined` when it can be now. Absent where it always can. */
   whenReachable?(): Promise<void> | undefined;
   /**
+   * What a frame of its answer reports. Present where an answer can be given again after a restart, with the same frames: those that are
+   * recorded already, by this key, are left out then.
+   */
+  frameKey?(frame: E2AResponse): string;
+  /**
    * Why this caller may not have this answered; `undefined` when it may. Only the server's own targets have it: they decide by other
    * permissions than `permissions.agents`, and every method sent to them is theirs.
    */

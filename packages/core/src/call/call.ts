@@ -126,10 +126,16 @@ export interface SaidBefore {
 export interface RunningCall extends StopSignal {
   /** What is recorded of it. */
   readonly row: RequestRow;
+  /** An earlier process started it, and may have recorded a part of the answer. */
+  readonly isResumed: boolean;
+  /** Its answer is given under another run, or after the next start. */
+  readonly isAbandoned: boolean;
   /** Adds a frame between those of the agent. Resolves when it is recorded; rejects when the answer is over. */
   tell(frame: Partial<E2AResponse>): Promise<void>;
   /** Ends the call for this reason; its `signal` then aborts with it. */
   end(reason: Error): void;
+  /** Leaves it to the next start, where its target can continue there. */
+  leave(): void;
   /** Calls back when the call is over, however it ended. */
   onOver(callback: () => void): void;
 }

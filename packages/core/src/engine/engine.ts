@@ -106,7 +106,8 @@ export class Engine {
     table.setLimit(SERVER, Number.POSITIVE_INFINITY);
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
     const whenReachable = (agentId: string) => this.router.find(agentId)?.whenReachable?.();
-    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, onFrame });
+    const frameKeyOf = (agentId: string) => this.router.find(agentId)?.frameKey;
+    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, frameKeyOf, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     this.questions = new OpenQuestions({ clock, ids, log });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>

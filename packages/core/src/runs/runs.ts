@@ -13,11 +13,13 @@ import { arrivalText } from './arrival.ts';
 import { withoutCallerSecrets } from './caller-secrets.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
+import { frameFrom } from './frame-text.ts';
 import { JournalPages, type PageRange } from './journal-pages.ts';
 import type { FindRequest, KnownRequest } from './known-request.ts';
 import { holding, LiveRequest, requestName } from './live-request.ts';
 import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
+import { RecordedFrames } from './recorded-frames.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { RunPlace } from './run-place.ts';
 import type { Recoverable, RunLoad, RunTable } from './run-table.ts';
@@ -44,6 +46,7 @@ export class Runs {
   readonly #log: Log;
   readonly #isIdempotent: (agentId: string) => boolean;
   readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
+  readonly #frameKeyOf: (agentId: string) => FrameKey | undefined;
   readonly #pages: JournalPages;
   readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame'>;
   readonly #patience: Patience;
@@ -58,6 +61,7 @@ export class Runs {
     onFrame,
     isIdempotent = () => false,
     whenReachable = () => undefined,
+    frameKeyOf = () => undefined,
   }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
@@ -66,6 +70,7 @@ export class Runs {
     this.table = table;
     this.#isIdempotent = isIdempotent;
     this.#whenReachable = whenReachable;
+    this.#frameKeyOf = frameKeyOf;
     this.#patience = { clock, log, signal: table.interrupted.signal, what: 'an answer' };
     this.#pages = new JournalPages(store.requests);
     this.#runParts = {
@@ -310,8 +315,9 @@ export class Runs {
   }
 
   /**
-   * What an earlier process accepted but never started runs after a restart; what it started and cannot continue ends with
-   * `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process.
+   * What an earlier process accepted but never started runs after a restart. What it started continues behind the frames it has where the
+   * target can give its answer again; else it ends with `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended
+   * that process.
    */
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
     return {
@@ -321,10 +327,12 @@ export class Runs {
         const { row } = claimed;
         const envelope = recordedEnvelope(row.envelope);
         const call = callFor(row);
-        if (row.state !== 'accepted' || call === undefined) {
-          return { ended: this.#endInterrupted(claimed, envelope, await this.#framesOf(row)) };
+        const frameKey = this.#frameKeyOf(row.agentId);
+        if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
+          return { ended: this.#endInterrupted(claimed, envelope, (await this.#recorded(row)).count) };
         }
-        this.#begin(claimed, envelope, call, answer);
+        const recorded = row.state === 'accepted' ? undefined : await this.#recorded(row, frameKey);
+        this.#begin({ ...claimed, recorded }, envelope, call, answer);
         return undefined;
       },
     };
@@ -345,13 +353,14 @@ export class Runs {
   }
 
   #begin(
-    { row, held }: { readonly row: RequestRow; readonly held: Held | null },
+    { row, held, recorded }: RequestToBegin,
     envelope: E2AEnvelope,
     call: Call,
     answer: Handler,
     place?: RunPlace,
   ): LiveRequest {
-    const live = new LiveRequest(row, new Run({ key: row, held, agentId: row.agentId, ...this.#runParts }));
+    const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, from: recorded?.count ?? 0 });
+    const live = new LiveRequest(row, run, { canContinue: this.#frameKeyOf(row.agentId) !== undefined, recorded });
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
     const work = () =>
@@ -384,6 +393,7 @@ export class Runs {
         // Also one that hangs and never looks at its signal is left behind.
         const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
+        if (live.recorded?.takes(item.value) === true) continue;
         while (live.held !== undefined) await unlessAborted(live.held.released, live);
         const durable = run.give(secrets.frame(numbered(item.value, run.next)));
         if (durable !== undefined) await durable;
@@ -403,13 +413,12 @@ export class Runs {
     }
   }
 
-  async #framesOf(key: RequestKey): Promise<number> {
-    let after = -1;
+  async #recorded(key: RequestKey, frameKey: FrameKey = () => ''): Promise<RecordedFrames> {
+    const recorded = new RecordedFrames(frameKey);
     for (;;) {
-      const rows = await this.page(key, { after, limit: 1000, maxBytes: 1 << 20 });
-      const last = rows.at(-1);
-      if (last === undefined) return after + 1;
-      after = last.sequence;
+      const rows = await this.page(key, { after: recorded.count - 1, limit: 1000, maxBytes: 1 << 20 });
+      if (rows.length === 0) return recorded;
+      for (const { text } of rows) recorded.add(frameFrom(text));
     }
   }
 
@@ -427,6 +436,15 @@ function tooMany(agentId: string): Failure {
   return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);
 }
 
+interface RequestToBegin {
+  readonly row: RequestRow;
+  readonly held: Held | null;
+  readonly recorded?: RecordedFrames | undefined;
+}
+
+/** What a frame reports, of an agent whose answers can be given again. */
+type FrameKey = (frame: E2AResponse) => string;
+
 interface RunsOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -440,4 +458,6 @@ interface RunsOptions {
   readonly isIdempotent?: (agentId: string) => boolean;
   /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
   readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
+  /** Of an agent whose answers can be given again after a restart. */
+  readonly frameKeyOf?: (agentId: string) => FrameKey | undefined;
 }

@@ -17,7 +17,7 @@ import {
 } from '@dragoman/protocols';
 import { AcpUpdates, acpError, acpPromptParams } from '@dragoman/protocols/acp';
 import { isBuiltIn } from '../../call/target.ts';
-import type { Ids, Log } from '../../ports/ports.ts';
+import type { Clock, Ids, Log } from '../../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 import type { AcpHub } from './acp-hub.ts';
@@ -28,6 +28,7 @@ export interface AcpConnectionOptions {
   readonly hub: AcpHub;
   /** Writes one message; resolves when there is room for the next. */
   readonly send: (message: JsonObject) => Promise<void>;
+  readonly clock: Pick<Clock, 'wait'>;
   readonly ids: Ids;
   readonly log: Log;
   readonly version: string;
@@ -286,6 +287,7 @@ export class AcpConnection {
       for (const update of updates) await this.#update(session, update);
       if (question !== undefined) void this.#ask(session, requestId, question, open);
       const asked = questionEnd && open.get(questionEnd.question_id);
+      if (questionEnd !== undefined) open.delete(questionEnd.question_id);
       if (asked !== undefined && this.#waiting.delete(asked)) {
         await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: asked } });
       }
@@ -306,16 +308,26 @@ export class AcpConnection {
             this.#waiting.set(id, resolve);
             void this.#send({ jsonrpc: '2.0', id, ...call });
           });
-    open.delete(question.question_id);
     const params = { request_id: requestId, question_id: question.question_id, ...answerFromAcpResponse(response) };
-    try {
-      await this.#options.hub.request('chat.user_answer', params as JsonObject);
-    } catch (error) {
-      // Somebody else was faster, or the request has ended.
-      const code = failureOf(error)?.code;
-      if (code === 'conflict' || code === 'not_found') return;
-      this.#options.log.warn({ request_id: requestId, error: String(error) }, 'an answer to a question was not taken');
+    const { hub, clock, log } = this.#options;
+    for (;;) {
+      try {
+        await hub.request('chat.user_answer', params as JsonObject);
+        break;
+      } catch (error) {
+        const code = failureOf(error)?.code;
+        // A server that was restarted asks the same question again in a moment.
+        if (code === 'not_found' && session.running === requestId && open.has(question.question_id)) {
+          await clock.wait(ASKED_AGAIN_MS);
+          continue;
+        }
+        // Else somebody else was faster, or the request has ended.
+        if (code !== 'conflict' && code !== 'not_found')
+          log.warn({ request_id: requestId, error: String(error) }, 'an answer to a question was not taken');
+        break;
+      }
     }
+    open.delete(question.question_id);
   }
 
   #requestFor(question: Question, sessionId: string): JsonObject | undefined {
@@ -445,3 +457,5 @@ function thought(text: string): JsonObject {
 const MOST_SESSIONS = 1000;
 const MOST_ASKED = 100;
 const LONGEST_PATH = 4096;
+/** How soon an answer is sent again. */
+const ASKED_AGAIN_MS = 500;
