@@ -36,7 +36,7 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
     });
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve());
   });
-  acp.close();
+  await acp.close();
 }
 
 /** A prompt may hold images. */

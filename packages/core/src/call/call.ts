@@ -3,6 +3,7 @@ import type { StopSignal } from '../ending/ending.ts';
 import type { Log } from '../ports/ports.ts';
 import type { NewLetter, NonceRow, RequestRow } from '../store/store.ts';
 import type { Ask } from './ask.ts';
+import type { AskClient } from './ask-client.ts';
 import type { CallerTools } from './caller-tools.ts';
 import type { Principal } from './principal.ts';
 
@@ -22,6 +23,8 @@ export interface Call {
   readonly tools?: CallerTools | undefined;
   /** Asks a person: `await call.ask({ kind: 'permission', title: 'Delete the folder?' })`. Agents always have it. */
   readonly ask?: Ask | undefined;
+  /** Asks the program of the caller, such as an editor for one of its files. Agents always have it. */
+  readonly askClient?: AskClient | undefined;
   /** Stops the time limit of the call until what it returns is called: a person is asked elsewhere. Absent where there is none. */
   readonly pause?: (() => () => void) | undefined;
   /** What was said before in this conversation, oldest first. Default: the newest fifty. Agents always have it. */
@@ -56,7 +59,9 @@ export interface Received {
 }
 
 /** What layers add to a call. */
-export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask' | 'pause'>>;
+export type Added = Partial<
+  Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask' | 'askClient' | 'pause'>
+>;
 
 /**
  * A call with more in it. Nothing is copied, and what was added is asked for when somebody asks: a signal or a set of tools
@@ -97,6 +102,10 @@ export class ExtendedCall implements Call {
 
   get ask(): Call['ask'] {
     return this.#added.ask ?? this.#call.ask;
+  }
+
+  get askClient(): Call['askClient'] {
+    return this.#added.askClient ?? this.#call.askClient;
   }
 
   get pause(): Call['pause'] {

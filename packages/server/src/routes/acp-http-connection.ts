@@ -119,7 +119,7 @@ export class AcpHttpConnection {
   /** The client has left, or is made to. Its running prompts continue, and `session/load` finds them. */
   end(): void {
     this.#ended.abort();
-    this.#acp.close();
+    void this.#acp.close();
     for (const stream of this.#streams.values()) stream.end();
     this.#options.account?.close();
   }

@@ -85,7 +85,7 @@ async function serve(connection: Connection, { engine, reader, clock, ids, log, 
     }
     await Promise.all(answers);
   } finally {
-    acp.close();
+    void acp.close();
   }
 }
 

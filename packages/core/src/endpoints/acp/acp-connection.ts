@@ -22,6 +22,7 @@ import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 import type { AcpHub } from './acp-hub.ts';
 import { type AcpSession, AGENT_OPTION, agentOption, type OfferedAgent } from './acp-session.ts';
+import { ClientServices } from './client-services.ts';
 import { replayOf } from './replay.ts';
 
 export interface AcpConnectionOptions {
@@ -48,6 +49,8 @@ export class AcpConnection {
   readonly #asked = new Map<JsonRpcId, () => void>();
   /** Requests to the client that wait for its answer. */
   readonly #waiting = new Map<string, (response: JsonObject) => void>();
+  /** For the prompts that are being answered. */
+  readonly #serving = new Set<ClientServices>();
   #client: JsonObject = {};
   #isClosed = false;
 
@@ -75,10 +78,11 @@ export class AcpConnection {
     return this.#send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: `Parse error: ${message}.` } });
   }
 
-  /** The client has left. Its work goes on; its questions stay open for others. */
-  close(): void {
+  /** The client has left. Its work goes on; its questions stay open for others. Resolves when agents do not wait for its files any more. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.clear();
+    await Promise.all([...this.#serving].map((services) => services.leave()));
   }
 
   async #answer(id: JsonRpcId, method: string, params: JsonObject): Promise<void> {
@@ -251,20 +255,46 @@ export class AcpConnection {
       channel: 'acp',
       identity_origin: 'user',
       acp_meta: isObject(meta) ? meta : {},
-      channel_context: { cwd: session.cwd },
+      channel_context: { cwd: session.cwd, ...ClientServices.offeredBy(this.#client) },
       provenance: newProvenance({
         source_protocol: 'acp',
         converter: 'dragoman',
         details: { endpoint: 'acp', jsonrpc_method: 'session/prompt', transport },
       }),
     });
+    const services = this.#servicesFor(session);
+    this.#serving.add(services);
     try {
       if (session.notice !== undefined) await this.#update(session, thought(session.notice));
       session.notice = undefined;
-      return await this.#read(session, requestId, this.#options.hub.send(envelope));
+      return await this.#read(session, requestId, this.#options.hub.send(envelope), services);
     } finally {
       session.running = undefined;
+      this.#serving.delete(services);
+      services.end();
     }
+  }
+
+  #servicesFor({ id: sessionId }: AcpSession): ClientServices {
+    return new ClientServices({
+      sessionId,
+      capabilities: this.#client,
+      ask: (id, method, params) => (this.#isClosed ? undefined : this.#request(id, { method, params })),
+      cancel: (id) => void this.#withdraw(id),
+      answer: (id, response) => this.#options.hub.request('acp.tool_response', { jsonrpc_id: id, response }),
+    });
+  }
+
+  #request(id: string, call: JsonObject): Promise<JsonObject> {
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      void this.#send({ jsonrpc: '2.0', id, ...call });
+    });
+  }
+
+  async #withdraw(id: string): Promise<void> {
+    if (this.#waiting.delete(id))
+      await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: id } });
   }
 
   /** Goes on with a request that was running when its session was loaded. */
@@ -278,19 +308,24 @@ export class AcpConnection {
     }
   }
 
-  async #read(session: AcpSession, requestId: string, frames: AsyncIterable<E2AResponse>): Promise<PromptEnd> {
+  /** Files and terminals are those of the client that prompted: one that reads along later has no part in them. */
+  async #read(
+    session: AcpSession,
+    requestId: string,
+    frames: AsyncIterable<E2AResponse>,
+    services?: ClientServices,
+  ): Promise<PromptEnd> {
     const converter = new AcpUpdates({ requestId });
     /** The questions that are open at the client, with the ids of their requests. */
     const open = new Map<string, string>();
     for await (const frame of frames) {
+      services?.forward(frame);
       const { updates, question, questionEnd, end } = converter.convert(frame);
       for (const update of updates) await this.#update(session, update);
       if (question !== undefined) void this.#ask(session, requestId, question, open);
       const asked = questionEnd && open.get(questionEnd.question_id);
       if (questionEnd !== undefined) open.delete(questionEnd.question_id);
-      if (asked !== undefined && this.#waiting.delete(asked)) {
-        await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: asked } });
-      }
+      if (asked !== undefined) await this.#withdraw(asked);
       if (end !== undefined) return end;
     }
     return { error: acpError(failure('agent_failed', {}, 'The agent ended without an answer.')) };
@@ -302,12 +337,7 @@ export class AcpConnection {
     const id = `question-${question.question_id}`;
     open.set(question.question_id, id);
     const response =
-      call === undefined
-        ? ({ result: { action: 'decline' } } as JsonObject)
-        : await new Promise<JsonObject>((resolve) => {
-            this.#waiting.set(id, resolve);
-            void this.#send({ jsonrpc: '2.0', id, ...call });
-          });
+      call === undefined ? ({ result: { action: 'decline' } } as JsonObject) : await this.#request(id, call);
     const params = { request_id: requestId, question_id: question.question_id, ...answerFromAcpResponse(response) };
     const { hub, clock, log } = this.#options;
     for (;;) {
