@@ -14,8 +14,8 @@ import { System } from './system.ts';
 
 const FAKE = fileURLToPath(new URL('../../packages/core/src/agents/fixtures/acp-program.mjs', import.meta.url));
 const project = realpathSync(mkdtempSync(join(tmpdir(), 'dragoman-editor-')));
-const fake = { driver: 'acp', command: process.execPath, args: [FAKE] } as const;
-const caller = { client_fs: 'caller', client_terminal: 'caller' } as const;
+const fake = { driver: 'acp' as const, command: process.execPath, args: [FAKE] };
+const caller = { client_fs: 'caller' as const, client_terminal: 'caller' as const };
 const system = await System.start({
   config: {
     agents: {
@@ -47,6 +47,8 @@ function edit<T>(
     const say = async (text: string) => {
       const before = editor.text.length;
       await prompt(context, sessionId, text);
+      // The SDK resolves a prompt before it has handed over the last updates.
+      await context.request('session/list', {});
       return editor.text.slice(before);
     };
     return work(editor, say, context);
@@ -141,12 +143,17 @@ describe('an editor that offers files and terminals', () => {
     await edit(
       'coder',
       async (editor, say, context) => {
-        editor.serve = () => new Promise(() => {});
+        let withdrawn: AbortSignal | undefined;
+        editor.serve = (_method, _params, signal) => {
+          withdrawn = signal;
+          return new Promise(() => {});
+        };
         const { sessionId } = await context.request('session/new', { cwd: project, mcpServers: [] });
         const turn = prompt(context, sessionId, asking('fs/read_text_file', { path: `${project}/a` }));
         await expect.poll(() => editor.served.length, { timeout: 20_000 }).toBe(1);
         await context.notify('session/cancel', { sessionId });
         expect(await turn).toEqual({ stopReason: 'cancelled' });
+        await expect.poll(() => withdrawn?.aborted, { timeout: 20_000 }).toBe(true);
         expect(await say('echo again')).toBe('echo again ');
       },
       offering(),

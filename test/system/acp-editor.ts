@@ -14,7 +14,7 @@ export class Editor {
   capabilities: acp.ClientCapabilities = {};
   /** Requests of agents for its files and terminals, and how it answers them. */
   readonly served: { readonly method: string; readonly params: Record<string, unknown> }[] = [];
-  serve: (method: string, params: Record<string, unknown>) => unknown = () => ({});
+  serve: (method: string, params: Record<string, unknown>, signal: AbortSignal) => unknown = () => ({});
   permit: (request: acp.RequestPermissionRequest) => Promise<string | undefined> = async () => undefined;
 
   get text(): string {
@@ -32,9 +32,9 @@ export class Editor {
   run<T>(stream: acp.Stream, work: (context: acp.ClientContext) => Promise<T>): Promise<T> {
     const client = acp.client({ name: 'editor' });
     for (const method of SERVED) {
-      client.onRequest(method as typeof acp.methods.client.fs.readTextFile, async ({ params }) => {
+      client.onRequest(method as typeof acp.methods.client.fs.readTextFile, async ({ params, signal }) => {
         this.served.push({ method, params: { ...params } });
-        return (await this.serve(method, { ...params })) as acp.ReadTextFileResponse;
+        return (await this.serve(method, { ...params }, signal)) as acp.ReadTextFileResponse;
       });
     }
     return client

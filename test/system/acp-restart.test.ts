@@ -120,20 +120,23 @@ describe('kill -9 of the server in the middle of a workflow that an editor asked
     await system.start();
     expect(await turn).toEqual({ stopReason: 'end_turn' });
     expect(editor.permissions).toMatchObject([{ toolCall: { title: 'Deploy v7?' } }]);
-    const tools = editor.updates.flatMap(({ update }) =>
-      update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update'
-        ? [`${update.toolCallId.replace(/^q_.*/, 'question').split(':').at(-1)} ${update.status}`]
-        : [],
-    );
-    expect(tools).toEqual([
-      'plan in_progress',
-      'plan completed',
-      'ask in_progress',
-      'question pending',
-      'ask completed',
-      'slow in_progress',
-      'slow completed',
-    ]);
+    const tools = () =>
+      editor.updates.flatMap(({ update }) =>
+        update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update'
+          ? [`${update.toolCallId.replace(/^q_.*/, 'question').split(':').at(-1)} ${update.status}`]
+          : [],
+      );
+    await expect
+      .poll(tools)
+      .toEqual([
+        'plan in_progress',
+        'plan completed',
+        'ask in_progress',
+        'question pending',
+        'ask completed',
+        'slow in_progress',
+        'slow completed',
+      ]);
     expect([api.count('GET /plan'), slow()]).toEqual([1, 2]);
     expect(faults.splice(0)).toEqual([]);
   });
