@@ -33,6 +33,8 @@ export interface Agent extends AsyncDisposable {
   readonly id: string;
   /** It registered itself: the operator has not chosen it. */
   readonly isForeign?: true;
+  /** Its sessions may have MCP servers that their client names. */
+  readonly takesMcpServers?: true | undefined;
   answer(envelope: E2AEnvelope, call: Call): AsyncIterable<AgentPart>;
   /** Resolves when an agent that is away can be asked; `undefined` when it can be now. Absent where it always can. */
   whenReachable?(): Promise<void> | undefined;

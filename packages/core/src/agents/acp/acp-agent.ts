@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type E2AEnvelope, failure, isObject, type JsonObject, show } from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
 import { unlessAborted } from '../../ending/until-aborted.ts';
+import type { NetworkGate } from '../../gate/network-gate.ts';
 import { LimitedLog } from '../../ports/limited-log.ts';
 import type { Clock, Log } from '../../ports/ports.ts';
 import { Refused } from '../../refusals/refused.ts';
@@ -16,6 +17,7 @@ import { acpPromptOf } from './acp-prompt.ts';
 import { AcpLineLost, type OpenAcpTransport } from './acp-transport.ts';
 import { AcpTurn, type PermissionPolicy } from './acp-turn.ts';
 import { CallerClient } from './caller-client.ts';
+import { clientMcpServers } from './client-mcp-servers.ts';
 import { type ClientAccesses, type ClientOffer, clientOffer } from './client-offer.ts';
 import { FolderMap } from './folder-map.ts';
 import { insideFolder } from './inside-folder.ts';
@@ -28,6 +30,7 @@ import { LocalClient } from './local-client.ts';
  */
 export class AcpAgent implements Agent {
   readonly id: string;
+  readonly takesMcpServers = true;
   readonly #options: AcpAgentOptions;
   readonly #log: LimitedLog;
   readonly #backoff = new Backoff();
@@ -144,8 +147,12 @@ export class AcpAgent implements Agent {
     call: Call,
   ): AsyncGenerator<AgentPart, void, undefined> {
     const { line } = program;
-    const { session, isForgotten } = await unlessAborted(this.#session(program, name, envelope, call), call.signal);
+    const { session, isForgotten, leftOut } = await unlessAborted(
+      this.#session(program, name, envelope, call),
+      call.signal,
+    );
     if (isForgotten) yield FORGOTTEN;
+    if (leftOut.length > 0) yield leftOutPart(leftOut);
     const { id: sessionId, cwd: folder } = session;
     if (envelope.method === 'ext') return yield await this.#extension(program, sessionId, envelope);
     const { id: agentId, access, permissions, childrenFolder, clock } = this.#options;
@@ -244,17 +251,23 @@ export class AcpAgent implements Agent {
     name: string,
     envelope: E2AEnvelope,
     { principal }: Call,
-  ): Promise<{ readonly session: ProgramSession; readonly isForgotten: boolean }> {
+  ): Promise<OpenedSession> {
     const known = program.sessions.get(name);
-    if (known !== undefined) return { session: known, isForgotten: false };
+    if (known !== undefined) return { session: known, isForgotten: false, leftOut: [] };
     const { session_id: sessionId } = envelope;
     const cwd = this.#cwdFor(envelope, name);
     const earlier = sessionId === null ? undefined : await this.#recorded(principal.id, sessionId);
-    const reopened = earlier === undefined ? undefined : await this.#reopened(program, earlier, cwd);
+    const { servers: mcpServers, leftOut } = clientMcpServers(envelope, {
+      principal,
+      can: program.mcpCapabilities,
+      judge: (url) => this.#options.gate?.judge(url, 'allow'),
+    });
+    const reopened =
+      earlier === undefined ? undefined : await this.#reopened(program, { sessionId: earlier, cwd, mcpServers });
     if (earlier !== undefined && reopened !== undefined) {
-      return { session: opened(program, name, { id: earlier, cwd, answer: reopened }), isForgotten: false };
+      return { session: opened(program, name, { id: earlier, cwd, answer: reopened }), isForgotten: false, leftOut };
     }
-    const answer = await program.line.request('session/new', { cwd, mcpServers: [] }).catch((error: unknown) => {
+    const answer = await program.line.request('session/new', { cwd, mcpServers }).catch((error: unknown) => {
       throw error instanceof AcpProgramError && error.code === -32000 ? this.#needsSignIn(program) : error;
     });
     const { sessionId: made } = answer;
@@ -264,19 +277,19 @@ export class AcpAgent implements Agent {
     if (sessionId !== null) {
       await this.#options.sessions?.setRemote({ owner: principal.id, agentId: this.id, sessionId }, made);
     }
-    return { session, isForgotten: earlier !== undefined };
+    return { session, isForgotten: earlier !== undefined, leftOut };
   }
 
   async #recorded(owner: string, sessionId: string): Promise<string | undefined> {
     return (await this.#options.sessions?.remote({ owner, agentId: this.id, sessionId })) ?? undefined;
   }
 
-  async #reopened(program: AcpProgram, sessionId: string, cwd: string): Promise<JsonObject | undefined> {
+  async #reopened(program: AcpProgram, params: JsonObject): Promise<JsonObject | undefined> {
     const method = program.can('resume') ? 'session/resume' : program.can('load') ? 'session/load' : undefined;
     if (method === undefined) return undefined;
     try {
       // What it replays reaches nobody: no turn of the session has begun.
-      return await program.line.request(method, { sessionId, cwd, mcpServers: [] });
+      return await program.line.request(method, params);
     } catch (error) {
       if (error instanceof AcpLineLost) throw error;
       return undefined;
@@ -313,6 +326,8 @@ export interface AcpAgentOptions {
   readonly startTimeoutMs: number;
   readonly version: string;
   readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
+  /** Decides about the URLs of MCP servers that a client names. */
+  readonly gate?: Pick<NetworkGate, 'judge'> | undefined;
   readonly folder: string;
   readonly childrenFolder: string;
   readonly clock: Clock;
@@ -347,6 +362,18 @@ function failedPart(error: unknown): AgentPart {
   const external = { protocol: 'acp', type: 'jsonrpc_error', payload: { code, message, data } };
   const body = { code: 'E2A.AGENT_ERROR', message, details: {}, external };
   return { part: 'frame', frame: { response_kind: 'e2a.error', is_final: true, status: 'failed', body } };
+}
+
+interface OpenedSession {
+  readonly session: ProgramSession;
+  readonly isForgotten: boolean;
+  /** The MCP servers that the client named and the session does not have. */
+  readonly leftOut: readonly string[];
+}
+
+function leftOutPart(leftOut: readonly string[]): AgentPart {
+  const delta = `MCP servers of the editor that are not available here: ${leftOut.join('; ')}.`;
+  return { part: 'chunk', body: { delta_kind: 'reasoning', delta } };
 }
 
 const FORGOTTEN: AgentPart = {

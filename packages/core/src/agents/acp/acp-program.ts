@@ -5,6 +5,7 @@ import { AcpLine, AcpProgramError } from './acp-line.ts';
 import type { PromptCapabilities } from './acp-prompt.ts';
 import type { AcpTransport } from './acp-transport.ts';
 import type { AcpTurn } from './acp-turn.ts';
+import type { McpCapabilities } from './client-mcp-servers.ts';
 import type { ClientOffer } from './client-offer.ts';
 
 /** An ACP agent that is connected and initialized. */
@@ -73,6 +74,11 @@ export class AcpProgram {
   get promptCapabilities(): PromptCapabilities {
     const { promptCapabilities: can } = this.#capabilities;
     return isObject(can) ? (can as PromptCapabilities) : {};
+  }
+
+  get mcpCapabilities(): McpCapabilities {
+    const { mcpCapabilities: can } = this.#capabilities;
+    return isObject(can) ? (can as McpCapabilities) : {};
   }
 
   get authMethods(): readonly string[] {

@@ -181,7 +181,7 @@ export class AcpConnection {
     const open = this.#sessions.get(id);
     if (open !== undefined) return open;
     if (this.#sessions.size >= MOST_SESSIONS) refuse('busy', {}, `A connection has at most ${MOST_SESSIONS} sessions.`);
-    const session = { id, cwd, agent, running: undefined, notice: noticeOf(mcpServers) };
+    const session = { id, cwd, agent, running: undefined, mcpServers: listIn(mcpServers), noticed: undefined };
     this.#sessions.set(id, session);
     return session;
   }
@@ -244,6 +244,10 @@ export class AcpConnection {
     const requestId = ids.uuid();
     const request = requestIn(session.agent, acpPromptParams(prompt));
     session.running = requestId;
+    const takesServers = await this.#takesMcpServers(session).catch((error: unknown) => {
+      session.running = undefined;
+      throw error;
+    });
     this.#asked.set(id, () => this.#cancelSession(session.id));
     const envelope = newEnvelope({
       request_id: requestId,
@@ -255,7 +259,11 @@ export class AcpConnection {
       channel: 'acp',
       identity_origin: 'user',
       acp_meta: isObject(meta) ? meta : {},
-      channel_context: { cwd: session.cwd, ...ClientServices.offeredBy(this.#client) },
+      channel_context: {
+        cwd: session.cwd,
+        ...ClientServices.offeredBy(this.#client),
+        ...(takesServers && { mcp_servers: [...session.mcpServers] }),
+      },
       provenance: newProvenance({
         source_protocol: 'acp',
         converter: 'dragoman',
@@ -265,13 +273,27 @@ export class AcpConnection {
     const services = this.#servicesFor(session);
     this.#serving.add(services);
     try {
-      if (session.notice !== undefined) await this.#update(session, thought(session.notice));
-      session.notice = undefined;
+      if (session.mcpServers.length > 0 && !takesServers && session.noticed !== session.agent) {
+        await this.#update(session, thought(noticeOf(session)));
+        session.noticed = session.agent;
+      }
       return await this.#read(session, requestId, this.#options.hub.send(envelope), services);
     } finally {
       session.running = undefined;
       this.#serving.delete(services);
       services.end();
+    }
+  }
+
+  /** An agent that is an ACP program has MCP servers of its client; every other has the tools of this server. */
+  async #takesMcpServers({ agent, mcpServers }: AcpSession): Promise<boolean> {
+    if (mcpServers.length === 0 || isBuiltIn(agent)) return false;
+    try {
+      const described = await this.#options.hub.request('agents.describe', { id: agent }, 'agents');
+      return (described as unknown as OfferedAgent).takes_mcp_servers === true;
+    } catch (error) {
+      if (failureOf(error)?.code === 'not_found') return false;
+      throw error;
     }
   }
 
@@ -474,10 +496,13 @@ function wrongParam(name: string, expected: string, value: unknown): never {
   throw new Refused(failure('invalid_message', { issues: [{ pointer: `/${name}`, code: 'type', message }] }, message));
 }
 
-function noticeOf(servers: Json | undefined): string | undefined {
-  if (!Array.isArray(servers) || servers.length === 0) return undefined;
-  const names = servers.map((server) => (isObject(server) ? String(server['name']) : '?')).join(', ');
-  return `The MCP servers of the editor (${names}) are not available here: this server runs its own tools.`;
+function noticeOf({ agent, mcpServers }: AcpSession): string {
+  const names = mcpServers.map((server) => (isObject(server) ? String(server['name']) : '?')).join(', ');
+  return `The MCP servers of the editor (${names}) are not available to ${agent}: it uses the tools of this server.`;
+}
+
+function listIn(json: Json | undefined): readonly Json[] {
+  return Array.isArray(json) ? json : [];
 }
 
 function thought(text: string): JsonObject {
