@@ -46,7 +46,7 @@ export interface AgentDefinition {
   readonly instructions?: string;
   /** `openai`: the tools that the model may call; `*` stands for any text. */
   readonly tools?: string[];
-  /** `openai`: how often the model is asked for one answer. */
+  /** `openai`: the most requests to the model for one answer. */
   readonly max_turns?: number;
   /** `openai`: further members of every request to the model. */
   readonly parameters?: JsonObject;
@@ -57,7 +57,7 @@ export interface AgentDefinition {
   readonly skills?: string[];
   readonly agentId?: string;
   readonly max_parallel?: number;
-  /** It may be asked the same thing twice. */
+  /** The same request may be sent to it twice. */
   readonly idempotent?: boolean;
   readonly timeout_ms?: number;
 }
@@ -132,7 +132,7 @@ export interface AgentList {
   readonly agents: readonly AgentDefinition[];
   /** The ids of agents that can be sent to, those of the config too. */
   readonly targets: readonly string[];
-  /** Those among them that registered themselves, or that a caller registered: nobody has checked what they say of themselves. */
+  /** Those among them that registered themselves, or that a caller registered: their claims are unchecked. */
   readonly registered: readonly { readonly agent_id: string; readonly name: string; readonly registered_by: string }[];
 }
 
@@ -207,7 +207,7 @@ export interface Overview {
   readonly history: readonly OverviewReading[];
   /** How requests ended: `succeeded`, an error code, or `failed`. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Accepted requests by the protocol they came by. */
+  /** Accepted requests by protocol. */
   readonly by_protocol: Readonly<Record<string, number>>;
   /** Those with the most requests first. */
   readonly by_agent: readonly AgentFigures[];
@@ -362,7 +362,7 @@ class KeyAdmin {
     return (await this.#http.json<{ keys: readonly Key[] }>({ path: KEYS, gives: { keys: 'array' } })).keys;
   }
 
-  /** Ends the key at once, also on open streams. */
+  /** Revokes the key at once, including on open streams. */
   revoke(keyId: string): Promise<{ key_id: string; revoked: true }> {
     return this.#http.json({
       method: 'DELETE',

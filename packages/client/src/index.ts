@@ -61,7 +61,7 @@ export type {
   ThreadListQuery,
 } from './mailbox.ts';
 export type { Delivery, DeliveryDetail, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
-export type { PendingQuestion, PendingQuestions } from './pending-questions.ts';
+export type { PastQuestion, PendingQuestion, PendingQuestions } from './pending-questions.ts';
 export type { ListedState, RequestListQuery, RequestPage, RequestSummary } from './request-page.ts';
 export type { Reconnect } from './resumed.ts';
 export type { RetryOptions } from './retry.ts';

@@ -25,10 +25,10 @@ export interface Call {
   readonly ask?: Ask | undefined;
   /** Asks the program of the caller, such as an editor for one of its files. Agents always have it. */
   readonly askClient?: AskClient | undefined;
-  /** Stops the time limit of the call until what it returns is called: a person is asked elsewhere. Absent where there is none. */
+  /** Pauses the time limit of the call until the returned function is called, while a person answers elsewhere. Absent without a limit. */
   readonly pause?: (() => () => void) | undefined;
-  /** What was said before in this conversation, oldest first. Default: the newest fifty. Agents always have it. */
-  readonly history?: ((range?: HistoryRange) => Promise<readonly SaidBefore[]>) | undefined;
+  /** The earlier turns of this conversation, oldest first. Default: the newest fifty. Always present for agents. */
+  readonly history?: ((range?: HistoryRange) => Promise<readonly EarlierTurn[]>) | undefined;
 }
 
 /** What an endpoint adds to a request beside the envelope. */
@@ -64,7 +64,7 @@ export type Added = Partial<
 >;
 
 /**
- * A call with more in it. Nothing is copied, and what was added is asked for when somebody asks: a signal or a set of tools
+ * A call with more in it. Nothing is copied, and additions are made on first use: a signal or a set of tools
  * costs as much as a frame, and most agents look at neither.
  */
 export class ExtendedCall implements Call {
@@ -123,8 +123,8 @@ export interface HistoryRange {
   readonly maxBytes?: number;
 }
 
-/** One thing said in a conversation. */
-export interface SaidBefore {
+/** One turn of a conversation. */
+export interface EarlierTurn {
   readonly role: 'caller' | 'agent';
   readonly request_id: string;
   readonly timestamp: string;

@@ -157,7 +157,7 @@ export class Engine {
   /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
   async start(): Promise<void> {
     const counts = this.limiter.load(this.#store.counters);
-    await Promise.all([this.keys.load(), this.callers.load(), counts]);
+    await Promise.all([this.keys.load(), this.callers.ensureLoaded(), counts]);
     // Every request is counted, so that is when there was one last.
     this.purgeTime.start(await counts);
     await this.#noteOpen().catch((error) => this.#log.warn({ error: String(error) }, 'housekeeping failed'));

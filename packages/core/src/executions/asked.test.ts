@@ -6,6 +6,13 @@ const upper =
   '{"type":"operationUpdate","operationId":"a","operation":{"FormatText":{"inputPath":"/workflow/b","template":"x","format":"upper","outputPath":"/workflow/a"}}}';
 const begin = (id: string) => `{"type":"beginExecution","executionId":${JSON.stringify(id)},"operationOrder":["a"]}`;
 
+test('an array of messages is read as the lines it stands for', () => {
+  const lines = [upper, begin('e1')];
+  const list = reader.read({ workflow: lines.map((line) => JSON.parse(line)), level: 'strict' });
+  expect(list).toMatchObject({ ok: true, asked: { text: lines.join('\n'), options: { level: 'strict' } } });
+  expect(reader.read({ workflow: 7 })).toMatchObject({ ok: false, failure: { code: 'invalid_message' } });
+});
+
 describe('a workflow that comes again under another id', () => {
   test.each([
     ['plain', upper, {}],

@@ -56,8 +56,11 @@ export class AskedReader {
   }
 
   read(json: Json): AskedOutcome {
-    if (!isObject(json) || typeof json['workflow'] !== 'string') return { ok: false, failure: NO_WORKFLOW };
-    const text = json['workflow'];
+    if (!isObject(json)) return { ok: false, failure: NO_WORKFLOW };
+    const { workflow: text } = json;
+    if (Array.isArray(text))
+      return this.read({ ...json, workflow: text.map((line) => JSON.stringify(line)).join('\n') });
+    if (typeof text !== 'string') return { ok: false, failure: NO_WORKFLOW };
     const named = withoutId(text);
     if (named === undefined) return this.#readAnew(json, text);
     const name = `${named.rest}\n${Object.keys(json).length === 1 ? '' : JSON.stringify({ ...json, workflow: '' })}`;
@@ -169,10 +172,10 @@ const NO_WORKFLOW = failure(
       {
         pointer: '/workflow',
         code: 'required',
-        message: 'workflow must be a string of JSON lines',
+        message: 'workflow must be a string of JSON lines, or an array of messages',
         suggestion: 'send {"workflow": "…"}, or the lines themselves as application/jsonl',
       },
     ],
   },
-  'workflow must be a string of JSON lines.',
+  'workflow must be a string of JSON lines, or an array of messages.',
 );

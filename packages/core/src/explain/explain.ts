@@ -5,7 +5,7 @@ import { explainRequest } from './explain-request.ts';
 
 /**
  * What happened to the request, or the execution, of this id; of several callers' the newest, or the one of `owner`.
- * `undefined` when there is none on record: what was refused at the door leaves none.
+ * `undefined` if there is no record: a request refused at the endpoint leaves none.
  */
 export async function explain(
   id: string,

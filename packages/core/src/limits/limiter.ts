@@ -6,7 +6,7 @@ import type { CounterStore } from '../store/store.ts';
 import { DEFAULT_RATE_LIMITS } from './rate-limits.ts';
 import { SlidingWindows, type Window, type WindowState } from './sliding-window.ts';
 
-/** What principals may do in a minute, an hour and a day: one budget each, whichever door they come through. */
+/** What principals may do in a minute, an hour and a day: one budget each for all endpoints. */
 export class Limiter {
   /** Requests refused since the start. */
   refusals = 0;

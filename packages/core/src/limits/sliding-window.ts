@@ -18,7 +18,7 @@ export interface WindowState {
   readonly resetAt: number;
 }
 
-/** What came of taking one. */
+/** The outcome of taking one. */
 export interface Taken {
   readonly allowed: boolean;
   readonly states: readonly WindowState[];
@@ -62,7 +62,7 @@ export class SlidingWindows {
     return this.#states(principal, windows, this.#now());
   }
 
-  /** Forgets who has done nothing for this long: strangers come without end. */
+  /** Evicts idle callers; unproven callers are unbounded. */
   prune(seconds: number): void {
     const before = this.#now() - seconds * 1000;
     for (const [principal, names] of this.#principals) {
@@ -155,7 +155,7 @@ interface Slices {
   readonly counts: Map<number, number>;
   /** What was added since the last save. */
   unsaved: Map<number, number>;
-  /** Of the slice that was current when somebody asked last. */
+  /** Of the slice that was current at the last check. */
   summary: Summary | undefined;
 }
 

@@ -2,8 +2,9 @@ import { type E2AResponse, failure } from '@dragoman/protocols';
 import type { RunningCall } from '../call/call.ts';
 import { Refused } from '../refusals/refused.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
-import { ActiveRun } from './active-run.ts';
+import { ActiveRun, LOST } from './active-run.ts';
 import type { Readers } from './readers.ts';
+import type { FrameSource } from './reading.ts';
 import type { RecordedFrames } from './recorded-frames.ts';
 import type { Run } from './run.ts';
 
@@ -59,8 +60,15 @@ export class LiveRequest extends ActiveRun implements RunningCall {
     this.end(new Refused(failure('cancelled')));
   }
 
+  /** Another process answers it: what is done here is over, and readers go on there. */
+  lose(source: FrameSource): void {
+    this.isAbandoned = true;
+    this.run.follow(source);
+    this.end(LOST);
+  }
+
   leave(): void {
-    this.abandon(new Refused(LEFT));
+    if (!this.isAbandoned) this.abandon(new Refused(LEFT));
   }
 
   /** One that waits for its turn, or whose target can continue, is left to the next start. */

@@ -11,6 +11,7 @@ import type { Accepted, Claimed, FrameRow, Held, RecordedWith, RequestKey, Reque
 import { afterPromises } from './after-promises.ts';
 import { arrivalText } from './arrival.ts';
 import { withoutCallerSecrets } from './caller-secrets.ts';
+import type { Elsewhere, RunControl } from './elsewhere.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
 import { frameFrom } from './frame-text.ts';
@@ -48,8 +49,11 @@ export class Runs {
   readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
   readonly #frameKeyOf: (agentId: string) => FrameKey | undefined;
   readonly #pages: JournalPages;
-  readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame'>;
+  readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame' | 'onLanded'>;
   readonly #patience: Patience;
+  /** By the number of the request. */
+  readonly #byNumber = new Map<number, LiveRequest>();
+  #elsewhere: Elsewhere | undefined;
   #findElsewhere: FindRequest = async () => undefined;
 
   constructor({
@@ -79,6 +83,7 @@ export class Runs {
       counts: table.counts,
       patience: this.#patience,
       onFrame,
+      onLanded: (request, next, isOver) => this.#elsewhere?.landed(request, next, isOver),
     };
   }
 
@@ -132,6 +137,16 @@ export class Runs {
     };
   }
 
+  /** Requests may be answered by other nodes, too. */
+  join(elsewhere: Elsewhere): void {
+    this.#elsewhere = elsewhere;
+  }
+
+  /** For reading recorded answers in turns. */
+  get pages(): JournalPages {
+    return this.#pages;
+  }
+
   /** Also finds the requests whose frames another part of the server keeps. */
   findElsewhere(find: FindRequest): void {
     this.#findElsewhere = find;
@@ -181,6 +196,7 @@ export class Runs {
         call.beside?.onAccepted?.(row, { isRepeat: false });
         const { held } = accepted;
         early?.run.recorded(held);
+        if (early !== undefined) this.#number(early);
         const live = early ?? this.#begin({ row, held }, envelope, call, answer, place);
         if (admission.endsUnread === true) this.#endUnread(live, call.signal);
         return live.run;
@@ -272,40 +288,80 @@ export class Runs {
     // Asked for only where it counts: a signal is made when somebody asks for it.
     if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
-    return { after: (sequence) => this.#pages.read(key, { after: sequence, signal: reader.signal }) };
+    return this.#recorded(key, reader.signal);
   }
 
-  /** Ends a running request with `E2A.CANCELLED`. False when it is not running here. */
-  cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean {
+  /** The request as it is recorded, by this process or by others. */
+  #recorded(key: RequestKey, signal?: AbortSignal): FrameSource {
+    if (this.#elsewhere !== undefined) return this.#elsewhere.follow(key, signal);
+    return { after: (sequence) => this.#pages.read(key, { after: sequence, signal }) };
+  }
+
+  /** Ends a running request with `E2A.CANCELLED`. False when it is not running. */
+  cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean | Promise<boolean> {
     return this.end(key, failure('cancelled', {}, reason));
   }
 
-  /** Ends a running request with this failure. False when it is not running here. */
-  end(key: RequestKey, reason: Failure): boolean {
-    const live = this.#find(key);
-    if (live === undefined || live.run.answered) return false;
-    live.end(new Refused(reason));
-    return true;
+  /** Ends a running request with this failure. False when it is not running. */
+  end(key: RequestKey, reason: Failure): boolean | Promise<boolean> {
+    return this.#control(key, { do: 'end', reason });
   }
 
   /** Holds a running answer where it is: nothing more is taken from the agent until `resume`. */
-  pause(key: RequestKey): void {
-    const live = this.#find(key);
-    if (live !== undefined) live.held ??= holding();
+  pause(key: RequestKey): boolean | Promise<boolean> {
+    return this.#control(key, { do: 'pause' });
   }
 
-  resume(key: RequestKey): void {
+  resume(key: RequestKey): boolean | Promise<boolean> {
+    return this.#control(key, { do: 'resume' });
+  }
+
+  #control(key: RequestKey, control: RunControl): boolean | Promise<boolean> {
     const live = this.#find(key);
-    live?.held?.release();
-    if (live !== undefined) live.held = undefined;
+    if (live !== undefined) return controlled(live, control);
+    return this.#elsewhere?.control(key, control) ?? false;
+  }
+
+  /** The same for one that is answered here, by its number. */
+  controlHere(request: number, control: RunControl): boolean {
+    const live = this.#byNumber.get(request);
+    return live !== undefined && controlled(live, control);
+  }
+
+  /** Of a request that is answered here, the sequence of the next frame that is not on the disk. */
+  durableHere(request: number): number | undefined {
+    return this.#byNumber.get(request)?.run.durable;
   }
 
   /** The running requests of an owner, newest last. */
-  running(owner: string): RequestRow[] {
+  async running(owner: string): Promise<readonly RequestRow[]> {
+    if (this.#elsewhere !== undefined) return this.#elsewhere.running(owner);
     return this.table
       .values(LiveRequest)
       .map((live) => live.row)
       .filter((row) => row.owner === owner);
+  }
+
+  /** Others may continue what is answered here: nothing more is recorded, and readers go on there. */
+  letGo(): void {
+    for (const live of this.table.values(LiveRequest)) this.#lose(live);
+  }
+
+  #lose(live: LiveRequest): void {
+    // One that is not recorded yet is nobody's.
+    if (live.isAbandoned || live.run.held === null) return;
+    this.#log.warn({ request_id: live.row.requestId }, 'another process answers a request that was answered here');
+    live.lose(this.#recorded(live.row));
+    this.table.remove(live);
+  }
+
+  #number(live: LiveRequest): void {
+    const { held } = live.run;
+    if (this.#elsewhere === undefined || held === null) return;
+    this.#byNumber.set(held.id, live);
+    void live.done.then(() => {
+      if (this.#byNumber.get(held.id) === live) this.#byNumber.delete(held.id);
+    });
   }
 
   /** Resolves when everything that is being asked of an agent now has its answer. */
@@ -322,45 +378,42 @@ export class Runs {
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
     return {
       unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)),
-      nameOf: ({ row }) => requestName(row),
       resume: async (claimed) => {
         const { row } = claimed;
+        // It was claimed from this process too, which may not know it yet.
+        const lost = this.#find(row);
+        if (lost !== undefined) this.#lose(lost);
         const envelope = recordedEnvelope(row.envelope);
         const call = callFor(row);
         const frameKey = this.#frameKeyOf(row.agentId);
         if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
-          return { ended: this.#endInterrupted(claimed, envelope, (await this.#recorded(row)).count) };
+          return { ended: this.#endInterrupted(claimed, envelope, await this.#recordedFrames(row)) };
         }
-        const recorded = row.state === 'accepted' ? undefined : await this.#recorded(row, frameKey);
+        const recorded = row.state === 'accepted' ? undefined : await this.#recordedFrames(row, frameKey);
         this.#begin({ ...claimed, recorded }, envelope, call, answer);
         return undefined;
       },
     };
   }
 
-  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, from: number): Promise<void> {
-    const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, from });
-    const live = new LiveRequest(row, run);
+  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, recorded: RecordedFrames): Promise<void> {
+    const live = this.#live({ row, held, recorded });
+    const { run } = live;
     const end = async () => {
       try {
-        await run.give(this.#maker(envelope, from).error(failure('interrupted')));
+        await run.give(this.#maker(envelope, recorded.count).error(failure('interrupted')));
       } catch (error) {
         this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet');
       }
     };
     live.done = this.table.start(live, end, { name: requestName(row) });
+    this.#number(live);
     return live.done;
   }
 
-  #begin(
-    { row, held, recorded }: RequestToBegin,
-    envelope: E2AEnvelope,
-    call: Call,
-    answer: Handler,
-    place?: RunPlace,
-  ): LiveRequest {
-    const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, from: recorded?.count ?? 0 });
-    const live = new LiveRequest(row, run, { canContinue: this.#frameKeyOf(row.agentId) !== undefined, recorded });
+  #begin(request: RequestToBegin, envelope: E2AEnvelope, call: Call, answer: Handler, place?: RunPlace): LiveRequest {
+    const { row } = request;
+    const live = this.#live(request);
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
     const work = () =>
@@ -368,6 +421,16 @@ export class Runs {
         this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
       });
     live.done = this.table.start(live, work, { name: requestName(row), place });
+    this.#number(live);
+    return live;
+  }
+
+  #live({ row, held, recorded }: RequestToBegin): LiveRequest {
+    const onLost = () => this.#lose(live);
+    const from = recorded?.count ?? 0;
+    const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, onLost, from });
+    const canContinue = this.#frameKeyOf(row.agentId) !== undefined;
+    const live: LiveRequest = new LiveRequest(row, run, { canContinue, recorded });
     return live;
   }
 
@@ -382,7 +445,7 @@ export class Runs {
         await this.table.turn(live, request, this.#heldFor(row));
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
-        await run.start();
+        if (!(await run.start())) return this.#lose(live);
       }
       live.insert = (given) => {
         run.give(secrets.frame(this.#maker(envelope, run.next).frame(given)));
@@ -413,7 +476,7 @@ export class Runs {
     }
   }
 
-  async #recorded(key: RequestKey, frameKey: FrameKey = () => ''): Promise<RecordedFrames> {
+  async #recordedFrames(key: RequestKey, frameKey: FrameKey = () => ''): Promise<RecordedFrames> {
     const recorded = new RecordedFrames(frameKey);
     for (;;) {
       const rows = await this.page(key, { after: recorded.count - 1, limit: 1000, maxBytes: 1 << 20 });
@@ -425,6 +488,17 @@ export class Runs {
   #maker(envelope: E2AEnvelope, from: number): FrameMaker {
     return new FrameMaker({ envelope, clock: this.#clock, ids: this.#ids, from });
   }
+}
+
+function controlled(live: LiveRequest, control: RunControl): boolean {
+  if (live.run.answered) return false;
+  if (control.do === 'end') live.end(new Refused(control.reason));
+  else if (control.do === 'pause') live.held ??= holding();
+  else {
+    live.held?.release();
+    live.held = undefined;
+  }
+  return true;
 }
 
 /** The agent counts its own frames; others may have been added in between. */

@@ -1,7 +1,9 @@
 import type { AnonymousStore } from './anonymous.ts';
 import type { ApiStore } from './apis.ts';
+import type { ClusterStore } from './cluster.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
+import type { FamilyStore } from './families.ts';
 import type { ForgettingStore } from './forgetting.ts';
 import type { Claimed, Held } from './held.ts';
 import type { KnowledgeStore } from './knowledge.ts';
@@ -17,8 +19,10 @@ import type { WorkflowStore } from './workflows.ts';
 
 export type * from './anonymous.ts';
 export type * from './apis.ts';
+export type * from './cluster.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
+export type * from './families.ts';
 export type * from './forgetting.ts';
 export type * from './held.ts';
 export type * from './knowledge.ts';
@@ -56,6 +60,10 @@ export interface Store extends AsyncDisposable {
   readonly nonces: NonceStore;
   readonly forgetting: ForgettingStore;
   readonly anonymous: AnonymousStore;
+  /** This node and the others; absent where one process owns the store. */
+  readonly cluster?: ClusterStore;
+  /** What other processes have changed; absent where one process owns the store. */
+  readonly families?: FamilyStore;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }

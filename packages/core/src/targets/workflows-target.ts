@@ -123,9 +123,7 @@ function executionIdFor({ request_id: requestId }: E2AEnvelope): string {
 }
 
 function adHoc(params: JsonObject, { workflows }: WorkflowsTargetOptions): AskedOutcome {
-  const { workflow } = params;
-  const lines = Array.isArray(workflow) ? workflow.map((line) => JSON.stringify(line)).join('\n') : workflow;
-  return workflows.reader.read({ ...params, workflow: lines ?? null });
+  return workflows.reader.read(params);
 }
 
 function readable(read: AskedOutcome) {

@@ -1,5 +1,6 @@
 import {
   ApiShape,
+  ClusterShape,
   DriverShape,
   GATE_LIMITS,
   LimitsShape,
@@ -64,6 +65,7 @@ export const ConfigShape = {
       description:
         'Where everything durable is kept: `sqlite` in the data folder, `memory`, which forgets everything when it stops, or a PostgreSQL URL such as `postgres://dragoman@db.example.com/dragoman`.',
     },
+    cluster: { ...ClusterShape, default: {} },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape, default: {} },
     gate: {

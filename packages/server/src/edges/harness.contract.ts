@@ -57,11 +57,12 @@ export function route(parts: Partial<Route> & Pick<Route, 'path'>): Route {
 /** A running edge on a free port, closed when the test is over. */
 export async function startEdge(options: Partial<HttpEdgeOptions>): Promise<RunningEdge> {
   const log = new TestLog();
+  const hex = () => randomUUID().replaceAll('-', '');
   const edge = new HttpEdge({
     routes: [],
     hosts: ['127.0.0.1'],
     clock: realClock,
-    ids: { hex: () => randomUUID().replaceAll('-', ''), uuid: randomUUID },
+    ids: { hex, sortable: hex, uuid: randomUUID },
     log,
     authenticate,
     ...options,

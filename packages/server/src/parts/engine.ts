@@ -2,8 +2,10 @@ import {
   type AgentPush,
   AgentSocketHub,
   Callers,
+  type Cluster,
   Engine,
   type JsonReader,
+  RemoteRuns,
   type Store,
   Strangers,
   ToolRegistry,
@@ -30,9 +32,15 @@ export interface EnginePart extends ServerPart {
   readonly failedLogins: FailedLogins;
 }
 
+export interface EnginePartOptions extends OpeningOptions {
+  readonly store: Store;
+  readonly cluster: Cluster | undefined;
+  readonly reader: JsonReader;
+}
+
 /** The engine, who may call it, and where agents dial in to answer. Agents and tools are put into it by later parts. */
-export function openEnginePart(options: OpeningOptions & { store: Store; reader: JsonReader }): EnginePart {
-  const { config, store, reader, clock, ids, log } = options;
+export function openEnginePart(options: EnginePartOptions): EnginePart {
+  const { config, store, cluster, reader, clock, ids, log } = options;
   const callers = new Callers({ store: store.agents, clock });
   const agents = new AnsweringAgents(config.agents, callers);
   const engine = new Engine({
@@ -49,6 +57,9 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
     ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),
   });
+  if (store.cluster !== undefined && cluster !== undefined) {
+    new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
+  }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;
   const strangers = new Strangers({ clock, perMinute: config.messages.unproven_per_minute });
@@ -72,7 +83,11 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     failedLogins,
     sockets: [agentSocketRoute(hub, agents)],
     reloadables: [reloadableLimits(engine.limiter)],
-    start: () => engine.start(),
+    families: { keys: () => engine.keys.load() },
+    start: async () => {
+      await engine.start();
+      cluster?.listen({ takeOver: () => engine.runs.table.recover() });
+    },
     // Agents that dialled in are heard as long as anything runs.
     drain: (drainMs) => engine.stop({ drainMs }).finally(() => hub.close()),
   };

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   AgentConnections,
   AgentRegistry,
@@ -7,11 +6,9 @@ import {
   type HostedAgent,
   httpReach,
   isBuiltIn,
-  keyIn,
   type Log,
   MessageSigner,
   Messages,
-  newKey,
   OVER_CONNECTION,
   type RegisteredAgent,
   relayAgent,
@@ -39,6 +36,7 @@ import { senderInStart } from '../routes/sender-in-start.ts';
 import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
+import { signingKey } from './signing-key.ts';
 
 /** The A2A messages service, the registry of agents, and the endpoints of both. */
 export interface MessagesPart extends ServerPart {
@@ -51,12 +49,12 @@ export interface MessagesPart extends ServerPart {
 
 /** Puts the messages service together as configured. */
 export async function openMessagesPart(service: Service): Promise<MessagesPart> {
-  const { config, folder, engine, agents, store, gate, signatures, strangers, reader, intake, address } = service;
+  const { config, engine, agents, store, gate, signatures, strangers, reader, intake, address } = service;
   const { clock, ids, log } = service;
   const { messages: settings, host } = config;
   const serverId = settings.agent_id;
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
-  const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
+  const key = await signingKey(service, { file: 'messages.pem', signs: 'messages' });
   const signer = new MessageSigner({ key, signatures, reader, clock, ids });
   const window = {
     ...FRESHNESS_WINDOW,
@@ -164,6 +162,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     ],
     sockets: [messageSocketRoute(door)],
     registry,
+    families: { registrations: () => registry.load() },
     listen: async () => {
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
     },
@@ -174,7 +173,9 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
         // Well before they count as silent.
         for (const callerId of connections.connected) await beat(callerId);
       };
-      void keepHouse(work, { clock, log, signal: stopped.signal });
+      void keepHouse(work, { everyMs: 60_000, clock, log, signal: stopped.signal });
+      if (store.families === undefined) return;
+      void keepHouse(() => registry.hear(), { everyMs: 10_000, clock, log, signal: stopped.signal });
     },
     stop: async (drainMs) => {
       stopped.abort();
@@ -229,11 +230,11 @@ function serverCard(serverId: string, published: Record<string, string>): AgentC
 
 async function keepHouse(
   work: () => Promise<void>,
-  { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
+  { everyMs, clock, log, signal }: { everyMs: number; clock: Clock; log: Log; signal: AbortSignal },
 ) {
   while (!signal.aborted) {
     try {
-      await clock.wait(60_000, signal);
+      await clock.wait(everyMs, signal);
       await work();
     } catch (error) {
       if (!signal.aborted) log.warn({ error: String(error) }, 'housekeeping of A2A messages failed');
@@ -242,6 +243,5 @@ async function keepHouse(
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
-const KEY_FILE = 'messages.pem';
 /** A card has three numbers and nothing behind them. */
 const CARD_VERSION = VERSION.replace(/[-+].*$/, '');

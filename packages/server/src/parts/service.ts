@@ -1,4 +1,5 @@
 import type {
+  Cluster,
   Engine,
   JsonReader,
   NetworkGate,
@@ -19,6 +20,8 @@ import type { OpeningOptions } from './server-options.ts';
 /** What every endpoint of a server is put together from. */
 export interface Service extends OpeningOptions {
   readonly store: Store;
+  /** This node among the others; absent where one process owns the store. */
+  readonly cluster: Cluster | undefined;
   readonly vault: Vault;
   readonly gate: NetworkGate;
   /** Resolves what `env` and `headers` of the configuration refer to. */

@@ -70,6 +70,7 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
     everyAgent,
     skills: new Skills({ engine, ids, agents: (skill) => skilledAgents(agents, registry, skill) }),
     routes: adminToolRoutes({ tools, servers }),
+    families: { pins: () => servers.reloadPins() },
     reloadables: [
       reloadableApprovals(tools.approvals),
       reloadableTools(fixed, config.tools, options),

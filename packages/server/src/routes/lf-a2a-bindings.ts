@@ -1,13 +1,13 @@
 import type { Clock } from '@dragoman/core';
 import type { Failure, Json } from '@dragoman/protocols';
-import { type A2aError, type A2aVersion, a2aError, a2aErrorOf, versionAsked } from '@dragoman/protocols/lf-a2a';
+import { type A2aError, type A2aVersion, a2aError, a2aErrorOf, requestedVersion } from '@dragoman/protocols/lf-a2a';
 import { sseStream } from '../edges/sse.ts';
 import type { Answer, InboundRequest, RouteParameter } from '../http/route.ts';
 import type { WordedEvent } from './lf-a2a-operations.ts';
 
 /** The version a client asks for by `A2A-Version`, in a header or the query; `undefined`: one that is not served. */
 export function versionOf(request: InboundRequest): A2aVersion | undefined {
-  return versionAsked(versionText(request));
+  return requestedVersion(versionText(request));
 }
 
 /** The error for a version that is not served. Without `A2A-Version`, the method or the path tells it. */

@@ -21,7 +21,7 @@ export function readEnvelope(
   const outcome = e2aDialect.decode(json.value, now);
   if (!outcome.ok) return failure('invalid_message', { issues: outcome.issues });
   if (isResponse(outcome.value)) {
-    return invalid('', `expected an E2A envelope; a response of kind ${show(outcome.value.response_kind)} came`);
+    return invalid('', `expected an E2A envelope; got a response of kind ${show(outcome.value.response_kind)}`);
   }
   const issues = [...refusedIds(outcome.value), ...refusedTarget(outcome.value)];
   if (issues.length > 0) return failure('invalid_message', { issues });
@@ -45,7 +45,7 @@ export function mentionedId(json: Outcome<Json>): string | null {
 /** The envelope with an id: the caller's, one made from its idempotency key, so that a retry has the same, or a new one. */
 export function withRequestId(envelope: E2AEnvelope, ids: Ids, idempotencyKey: string | undefined): E2AEnvelope {
   if (envelope.request_id !== null) return envelope;
-  return { ...envelope, request_id: idempotencyKey === undefined ? `req_${ids.hex()}` : `idem_${idempotencyKey}` };
+  return { ...envelope, request_id: idempotencyKey === undefined ? `req_${ids.sortable()}` : `idem_${idempotencyKey}` };
 }
 
 /** The envelope for the agent the route names. One that names another agent contradicts itself. */

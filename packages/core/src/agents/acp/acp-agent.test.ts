@@ -13,6 +13,7 @@ import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
 import { Engine } from '../../engine/engine.ts';
 import { LimitedLog } from '../../ports/limited-log.ts';
 import type { Store } from '../../store/store.ts';
+import { JsonReader } from '../../worker-threads/json-reader.ts';
 import { eventually } from '../call.contract.ts';
 import { AcpAgent, type AcpAgentOptions } from './acp-agent.ts';
 import { acpChild } from './acp-child.ts';
@@ -48,6 +49,7 @@ class Coder {
           },
           childrenFolder: join(this.folder, 'children'),
           log: new LimitedLog({ log, clock: systemClock }),
+          reader: new JsonReader(),
         }),
         access: { files: 'off', terminals: 'off' },
         permissions: {},

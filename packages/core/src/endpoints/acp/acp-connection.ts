@@ -138,7 +138,7 @@ export class AcpConnection {
 
   async newSession(params: JsonObject): Promise<Answered> {
     const cwd = folderIn(params);
-    const id = `acp-${this.#options.ids.uuid()}`;
+    const id = `acp-${this.#options.ids.sortable()}`;
     const { agent, hub } = this.#options;
     // Tools and workflows have no conversations: their sessions end with the connection.
     const isKept = !isBuiltIn(agent);

@@ -17,16 +17,17 @@ import { requireStorable, requireWhole } from '../storable.ts';
 import type { Accepted, FrameRow, Held, RecordedWith, RequestKey, RequestRow, RequestStore } from '../store.ts';
 import { bigints, integers, texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
 import { useNonce } from './nonces.ts';
 import { deleteRequests } from './removals.ts';
 import { listRequests } from './request-list.ts';
 import { openLetter } from './threads.ts';
 
-export function requestStore(database: PostgresDatabase, node: number): RequestStore {
+export function requestStore(database: PostgresDatabase): RequestStore {
   const accepting = new Group<NewRequest, number | null>({
     keyOf: ({ row }) => `${row.owner}\n${row.requestId}`,
-    write: (items) => database.write((queries) => insertRequests(queries, node, items)),
+    write: (items) => database.write((queries) => insertRequests(queries, database.node, items)),
   });
   const starting = new Group<Held, boolean>({
     keyOf: ({ id }) => String(id),
@@ -34,7 +35,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
       const started = await database.write((queries) =>
         queries.all<{ request: number }>(
           START,
-          node,
+          database.node,
           bigints(items.map(({ id }) => id)),
           bigints(items.map(({ epoch }) => epoch)),
         ),
@@ -45,7 +46,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
   });
   const appending = new Group<Appended, void>({
     keyOf: ({ held }) => String(held.id),
-    write: (items) => database.write((queries) => appendFrames(queries, node, items)),
+    write: (items) => database.write((queries) => appendFrames(queries, database.node, items)),
   });
 
   const earlier = async ({ owner, requestId, idempotencyKey }: Parameters<RequestStore['earlier']>[0]) => {
@@ -75,7 +76,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
       const item = newRequest(row, [], beside);
       const { nonce, letter } = beside;
       if (nonce === undefined && letter === undefined) return accept(row, () => accepting.add(item));
-      return accept(row, () => database.write((queries) => recordWith(queries, node, item, beside)));
+      return accept(row, () => database.write((queries) => recordWith(queries, database.node, item, beside)));
     },
 
     acceptAnswered: async (row, frames, beside = {}) => {
@@ -83,7 +84,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
       const item = newRequest({ ...row, state: 'finished' }, framesValues(frames), beside);
       const isAlone = item.frames.length === 1 && beside.letter === undefined;
       return accept(item.row, () =>
-        isAlone ? accepting.add(item) : database.write((queries) => recordWith(queries, node, item, beside)),
+        isAlone ? accepting.add(item) : database.write((queries) => recordWith(queries, database.node, item, beside)),
       );
     },
 
@@ -111,7 +112,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
 
     claim: (limit) =>
       database.write(async (queries) => {
-        const rows = await queries.all<StoredRequest & { epoch: number }>(CLAIM, node, limit);
+        const rows = await queries.all<StoredRequest & { epoch: number }>(CLAIM, database.node, limit);
         return rows.map(({ epoch, ...row }) => ({ row: checkedRequest(row), held: { id: row.id, epoch } }));
       }),
 
@@ -392,7 +393,7 @@ const FRAMES = `
 const CLAIM = `
   WITH left_open AS (
     SELECT o.request FROM open_requests o JOIN requests r ON r.id = o.request
-    WHERE o.holder <> $1 ORDER BY r.accepted_at, r.id LIMIT $2 FOR UPDATE OF o SKIP LOCKED
+    WHERE o.holder IN (${GONE_NODES}) ORDER BY r.accepted_at, r.id LIMIT $2 FOR UPDATE OF o SKIP LOCKED
   ), claimed AS (
     UPDATE open_requests o SET holder = $1, epoch = o.epoch + 1 FROM left_open l WHERE o.request = l.request
     RETURNING o.request, o.epoch

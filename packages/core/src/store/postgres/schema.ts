@@ -352,4 +352,31 @@ export const STEPS: readonly string[] = [
     PRIMARY KEY (owner, name)
   )
   `,
+  // Several nodes: what each of them is, and who holds what.
+  `
+  ALTER TABLE nodes ADD COLUMN place text NOT NULL DEFAULT '', ADD COLUMN config_digest text, ADD COLUMN peer_url text,
+    ADD COLUMN skew_ms double precision;
+  ALTER TABLE lanes ADD COLUMN node bigint NOT NULL DEFAULT 0;
+  CREATE INDEX open_requests_by_holder ON open_requests (holder);
+  CREATE INDEX open_executions_by_holder ON open_executions (holder);
+  CREATE INDEX letters_by_holder ON letters (holder);
+  CREATE INDEX deliveries_by_holder ON deliveries (holder) WHERE state = 'due';
+  CREATE INDEX push_configs_by_holder ON push_configs (holder) WHERE is_over = 0;
+  CREATE UNLOGGED TABLE node_calls (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    caller bigint NOT NULL,
+    callee bigint NOT NULL,
+    text text NOT NULL,
+    is_taken boolean NOT NULL DEFAULT false,
+    answer text,
+    at timestamptz NOT NULL DEFAULT clock_timestamp()
+  );
+  CREATE INDEX node_calls_waiting ON node_calls (callee) WHERE NOT is_taken
+  `,
+  // How often each family was changed that every process has a copy of in memory.
+  `
+  CREATE TABLE families (name text PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 10);
+  CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))
+  `,
+  'CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)',
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));

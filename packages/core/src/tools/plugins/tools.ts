@@ -15,7 +15,7 @@ export interface ToolsPluginOptions {
 }
 
 /** Calls a tool as a journaled run with the id of the message. The run continues when the connection is lost. */
-export type CallDurably = (tool: Tool, call: WireCall, asked: DurableRequest) => Promise<ToolResult>;
+export type CallDurably = (tool: Tool, call: WireCall, request: DurableRequest) => Promise<ToolResult>;
 
 export interface DurableRequest {
   readonly args: JsonObject;
@@ -41,7 +41,7 @@ async function listTools(
   { session }: WireCall,
   { tools, toolkits }: ToolsPluginOptions,
 ): Promise<Answered> {
-  // What kinds there are the protocol does not say; ours are told by tags.
+  // The protocol does not list the kinds; ours are given as tags.
   const wanted = kind === '' ? tags : [...tags, kind];
   const without = toolkits.hiddenFrom(session);
   const found = await tools.list(session.principal, { query, deferred, tags: wanted, without });
@@ -56,13 +56,18 @@ function callTool(
   // The field has a default, so that reading lets a call through that names no tool.
   if (name === '') refuse('not_found', {}, 'tool_name is missing: it says which tool is called.');
   const timeoutMs = timeout * 1000;
-  const wanted = { name, principal: call.session.principal, without: toolkits.hiddenFrom(call.session) };
+  const { principal } = call.session;
+  const without = toolkits.hiddenFrom(call.session);
   if (durable === true || tools.isJournaled(name)) {
-    const calling = tools.find(wanted).then((tool) => callDurably(tool, call, { args, timeoutMs, streaming }));
-    return calling.then((found) => answerOf(found, clock));
+    const calling = tools.find({ name, principal, without });
+    return calling
+      .then((tool) => callDurably(tool, call, { args, timeoutMs, streaming }))
+      .then((found) => answerOf(found, clock));
   }
   const result = tools.call({
-    ...wanted,
+    name,
+    principal,
+    without,
     args,
     ending: call.ending,
     timeoutMs,
