@@ -445,7 +445,7 @@ export class Runs {
         await this.table.turn(live, request, this.#heldFor(row));
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
-        if (!(await run.start())) return this.#lose(live);
+        if (!live.isResumed && !(await run.start())) return this.#lose(live);
       }
       live.insert = (given) => {
         run.give(secrets.frame(this.#maker(envelope, run.next).frame(given)));
