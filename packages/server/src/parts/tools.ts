@@ -62,7 +62,9 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
   tools.add(servers);
   tools.add(options.knowledge);
   engine.addAgent(toolsTarget('tools'), { maxParallel: 64 });
-  engine.addAgent(agentsTarget(everyAgent), { maxParallel: Number.POSITIVE_INFINITY });
+  const described = () =>
+    everyAgent().map((agent) => ({ ...agent, takesMcpServers: engine.router.find(agent.id)?.takesMcpServers }));
+  engine.addAgent(agentsTarget(described), { maxParallel: Number.POSITIVE_INFINITY });
   return {
     servers,
     everyAgent,

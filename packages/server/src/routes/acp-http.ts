@@ -10,7 +10,6 @@ import { callerOf } from './inbound-fields.ts';
 import { LAST_EVENT_ID } from './route-parameters.ts';
 
 export interface AcpHttpContext extends AcpContext {
-  readonly clock: Clock;
   readonly unread: UnreadBudget;
   readonly maxBytes: number;
 }
@@ -123,7 +122,7 @@ export class AcpHttpConnections {
 
   /** Opens a connection and answers its first message. */
   async open(request: InboundRequest, message: JsonObject): Promise<Answer | Failure> {
-    const { ids, unread, engine, log } = this.#context;
+    const { clock, ids, unread, engine, log } = this.#context;
     const principal = callerOf(request);
     if (!this.#makeRoom(principal)) {
       return failure('busy', { retry_after: 5 }, `You have ${MOST_PER_CALLER} ACP connections open already.`);
@@ -135,6 +134,7 @@ export class AcpHttpConnections {
       principal,
       agentId: request.params['agent_id'],
       engine,
+      clock,
       ids,
       log,
       account,
