@@ -33,8 +33,8 @@ export interface AgentDefinition {
   /** The folder an `acp` program works in. */
   readonly cwd?: string;
   readonly workspaces?: string[];
-  readonly client_fs?: 'off' | 'local';
-  readonly client_terminal?: 'off' | 'local';
+  readonly client_fs?: 'off' | 'local' | 'caller';
+  readonly client_terminal?: 'off' | 'local' | 'caller';
   readonly auth_method?: string;
   readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
   /** `openai`: the base URL of the model server, such as `http://127.0.0.1:11434/v1`. */

@@ -23,6 +23,11 @@ class FakeStore implements ClusterStore {
   openRequests = async () => [];
   openOf = async () => [];
   holderOf = async () => undefined;
+  addLine = async () => {};
+  removeLine = async () => {};
+  lineOf = async () => undefined;
+  takeHandedOver = async () => [];
+  takeWaiting = async () => [];
   send = async () => {};
   addCall = async () => 1;
   takeCalls = async () => [];

@@ -1,6 +1,7 @@
 import { type Allowed, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
 import type { Permissions } from '../call/principal.ts';
+import { recordedRequest } from '../executions/asked.ts';
 import type { ExecutionRow } from '../store/store.ts';
 import { stringOf } from '../text/long-text.ts';
 import { NO_CHANGES } from './changes.ts';
@@ -12,7 +13,7 @@ export async function explainExecution(
   row: ExecutionRow,
   { store, principalNamed, operations }: ExplainContext,
 ): Promise<Explained> {
-  const { workflow: text = '', ...options } = JSON.parse(row.request) as JsonObject & { workflow?: string };
+  const { workflow: text = '', ...options } = recordedRequest(row.request).body as JsonObject & { workflow?: string };
   const read = parseWorkflow(text, { lenient: true, operations });
   const effects = await store.executions.effects(row);
   return {

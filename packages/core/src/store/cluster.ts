@@ -1,4 +1,5 @@
 import type { ExecutionKey } from './executions.ts';
+import type { Claimed } from './held.ts';
 import type { RequestKey, RequestRow } from './store.ts';
 
 /**
@@ -36,6 +37,16 @@ export interface ClusterStore {
   openRequests(numbers: readonly number[]): Promise<OpenRequest[]>;
   /** The open requests of an owner on all nodes, newest last. */
   openOf(owner: string): Promise<RequestRow[]>;
+
+  /** An agent that dials in is connected to this node from now on. */
+  addLine(agentId: string): Promise<void>;
+  removeLine(agentId: string): Promise<void>;
+  /** The other node that an agent is connected to; the newest connection counts. */
+  lineOf(agentId: string): Promise<number | undefined>;
+  /** Takes the requests that other nodes have handed over to this one, oldest first. */
+  takeHandedOver(): Promise<Claimed<RequestRow>[]>;
+  /** Takes over the requests that wait for an agent on nodes to which it is not connected. Gives with each who held it. */
+  takeWaiting(agentId: string): Promise<(Claimed<RequestRow> & { readonly from: number })[]>;
 
   /** The node that runs an execution; `undefined` when it has ended. */
   holderOf(execution: ExecutionKey): Promise<number | undefined>;

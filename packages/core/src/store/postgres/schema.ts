@@ -375,7 +375,14 @@ export const STEPS: readonly string[] = [
     answer text,
     at timestamptz NOT NULL DEFAULT clock_timestamp()
   );
-  CREATE INDEX node_calls_waiting ON node_calls (callee) WHERE NOT is_taken
+  CREATE INDEX node_calls_waiting ON node_calls (callee) WHERE NOT is_taken;
+  CREATE INDEX open_requests_handed_over ON open_requests (holder) WHERE epoch = 0;
+  CREATE TABLE agent_lines (
+    agent_id text NOT NULL,
+    node bigint NOT NULL,
+    since timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (agent_id, node)
+  )
   `,
   // How often each family was changed that every process has a copy of in memory.
   `
