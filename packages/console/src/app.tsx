@@ -159,6 +159,7 @@ const PAGES: readonly PageEntry[] = [
   { group: 'Exchange', name: 'mailbox', label: 'Mailbox', load: () => import('./pages/mailbox.tsx') },
   { group: 'Exchange', name: 'outbox', label: 'Outbox', load: () => import('./pages/outbox.tsx') },
   { group: 'Administer', name: 'agents', label: 'Agents', load: () => import('./pages/agents.tsx') },
+  { group: 'Administer', name: 'nodes', label: 'Nodes', load: () => import('./pages/nodes.tsx') },
   { group: 'Administer', name: 'keys', label: 'Keys', load: () => import('./pages/keys.tsx') },
   { group: 'Administer', name: 'connect', label: 'Connect', load: () => import('./pages/connect.tsx') },
 ];
