@@ -3,6 +3,7 @@ import { ApiAdmin } from './api-admin.ts';
 import { CredentialAdmin } from './credential-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
+import { NodeAdmin } from './node-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
 import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
@@ -236,6 +237,7 @@ export class Admin {
   readonly requests: RequestAdmin;
   readonly outbox: OutboxAdmin;
   readonly questions: QuestionAdmin;
+  readonly nodes: NodeAdmin;
   readonly #http: Http;
 
   constructor(http: Http) {
@@ -250,6 +252,7 @@ export class Admin {
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
     this.questions = new QuestionAdmin(http);
+    this.nodes = new NodeAdmin(http);
   }
 
   /** How the whole server stands, and stood every ten seconds of the last hour. */

@@ -100,7 +100,7 @@ export class Engine {
     this.#anonymousSender = anonymousSender;
     this.keys = new Keys({ store: store.keys, clock, ids });
     this.callers = callers;
-    this.limiter = new Limiter({ clock, limits });
+    this.limiter = new Limiter({ clock, limits, counters: store.counters });
     this.purgeTime = new PurgeTime({ clock, log });
     this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
     const table = new RunTable({ clock });

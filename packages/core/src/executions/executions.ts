@@ -474,7 +474,9 @@ export class Executions {
     }
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
-    await this.#end(live, { ...ended, warnings: [...asked.warnings, ...plan.warnings] }, secrets);
+    const { status, results, skipped, errors } = ended;
+    const warnings = [...asked.warnings, ...plan.warnings];
+    await this.#end(live, { status, results, skipped, errors, warnings }, secrets);
     // What it still waits for, nobody wants any more.
     if (effects.isWaiting) live.end(OVER);
     return undefined;

@@ -54,6 +54,7 @@ export class Runs {
   /** By the number of the request. */
   readonly #byNumber = new Map<number, LiveRequest>();
   #elsewhere: Elsewhere | undefined;
+  #resume: ((claimed: Claimed<RequestRow>) => Promise<unknown>) | undefined;
   #findElsewhere: FindRequest = async () => undefined;
 
   constructor({
@@ -162,23 +163,16 @@ export class Runs {
       envelope.request_id ?? refuse('invalid_message', {}, 'A request without an id cannot be recorded.');
     const recorded = withoutSecrets(envelope);
     const text = envelopeRecord(recorded);
-    const { nonce, letter, idempotencyKey = null } = call.beside ?? {};
+    const { nonce, letter } = call.beside ?? {};
     const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
+    const looking = this.#lineFor(admission.agentId);
+    const line = looking === undefined ? undefined : await looking;
+    const opened = { requestId, envelope: recorded, text, call, admission, recordedWith };
+    if (line !== undefined) return this.#openAt(line, opened);
     const isHeld = this.#heldFor(admission) !== undefined;
     // After everything that can throw: a place has to be given back.
     const place = this.table.admit('request', admission.agentId, call.principal, { isHeld });
-    const row: RequestRow = {
-      owner: call.principal.id,
-      requestId,
-      agentId: admission.agentId,
-      sessionId: admission.sessionId,
-      idempotencyKey,
-      envelope: text,
-      state: place.hasSlot ? 'started' : 'accepted',
-      acceptedAt: this.#clock.now().getTime(),
-      expiresAt: admission.expiresAt,
-      priority: admission.priority,
-    };
+    const row = this.#rowOf(opened, place.hasSlot ? 'started' : 'accepted');
     let early: LiveRequest | undefined;
     try {
       if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
@@ -209,6 +203,48 @@ export class Runs {
     } finally {
       place.release();
     }
+  }
+
+  #rowOf({ requestId, text, call, admission }: Opened, state: RequestRow['state']): RequestRow {
+    const { agentId, sessionId, expiresAt, priority } = admission;
+    return {
+      owner: call.principal.id,
+      requestId,
+      agentId,
+      sessionId,
+      idempotencyKey: call.beside?.idempotencyKey ?? null,
+      envelope: text,
+      state,
+      acceptedAt: this.#clock.now().getTime(),
+      expiresAt,
+      priority,
+    };
+  }
+
+  /** The other node that an agent is connected to that has dialled in there, and not here. */
+  #lineFor(agentId: string): Promise<number | undefined> | undefined {
+    if (this.#elsewhere === undefined || this.#whenReachable(agentId) === undefined) return undefined;
+    return this.#elsewhere.lineOf(agentId);
+  }
+
+  /** Records a request for another node, which answers it. */
+  async #openAt(holder: number, opened: Opened): Promise<FrameSource> {
+    const { envelope, call, admission, recordedWith } = opened;
+    this.table.requireOpen('request');
+    const row = this.#rowOf(opened, 'accepted');
+    if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
+    const accepted = await this.#store.requests.accept(row, { ...recordedWith, holder });
+    if ('reused' in accepted) refuse('nonce_reused');
+    if (accepted.repeat) return this.#repeated(accepted.row, envelope, call);
+    this.table.counts.acceptRequest({ protocol: envelope.provenance.source_protocol, agentId: row.agentId });
+    call.beside?.onAccepted?.(row, { isRepeat: false });
+    this.#elsewhere?.handOver(holder);
+    if (admission.endsUnread === true) {
+      const cancel = () => void this.cancel(row, UNREAD);
+      call.signal.addEventListener('abort', cancel, { once: true });
+      if (call.signal.aborted) cancel();
+    }
+    return this.#recorded(row);
   }
 
   async #reopen(envelope: E2AEnvelope, call: Call, reason: Refused): Promise<FrameSource> {
@@ -278,7 +314,7 @@ export class Runs {
 
   /** The first of its readers is who asked. */
   #endUnread(live: LiveRequest, signal: AbortSignal): void {
-    live.readers = new Readers(() => this.cancel(live.row, 'The request was to end with its last reader, who left.'));
+    live.readers = new Readers(() => this.cancel(live.row, UNREAD));
     live.readers.add(signal);
   }
 
@@ -326,6 +362,22 @@ export class Runs {
   controlHere(request: number, control: RunControl): boolean {
     const live = this.#byNumber.get(request);
     return live !== undefined && controlled(live, control);
+  }
+
+  /** Another node has taken over a request that was to be answered here. */
+  loseHere(request: number): void {
+    const live = this.#byNumber.get(request);
+    if (live !== undefined) this.#lose(live);
+  }
+
+  /** The numbers of the requests that wait here for their turn or their agent. */
+  waitingHere(): number[] {
+    return [...this.#byNumber].filter(([, { isWaiting }]) => isWaiting).map(([request]) => request);
+  }
+
+  /** Answers a request that another node has recorded for this one. */
+  async adopt(claimed: Claimed<RequestRow>): Promise<void> {
+    await this.#resume?.(claimed);
   }
 
   /** Of a request that is answered here, the sequence of the next frame that is not on the disk. */
@@ -376,24 +428,23 @@ export class Runs {
    * that process.
    */
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
-    return {
-      unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)),
-      resume: async (claimed) => {
-        const { row } = claimed;
-        // It was claimed from this process too, which may not know it yet.
-        const lost = this.#find(row);
-        if (lost !== undefined) this.#lose(lost);
-        const envelope = recordedEnvelope(row.envelope);
-        const call = callFor(row);
-        const frameKey = this.#frameKeyOf(row.agentId);
-        if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
-          return { ended: this.#endInterrupted(claimed, envelope, await this.#recordedFrames(row)) };
-        }
-        const recorded = row.state === 'accepted' ? undefined : await this.#recordedFrames(row, frameKey);
-        this.#begin({ ...claimed, recorded }, envelope, call, answer);
-        return undefined;
-      },
+    const resume: Recoverable<Claimed<RequestRow>>['resume'] = async (claimed) => {
+      const { row } = claimed;
+      // It was claimed from this process too, which may not know it yet.
+      const lost = this.#find(row);
+      if (lost !== undefined) this.#lose(lost);
+      const envelope = recordedEnvelope(row.envelope);
+      const call = callFor(row);
+      const frameKey = this.#frameKeyOf(row.agentId);
+      if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
+        return { ended: this.#endInterrupted(claimed, envelope, await this.#recordedFrames(row)) };
+      }
+      const recorded = row.state === 'accepted' ? undefined : await this.#recordedFrames(row, frameKey);
+      this.#begin({ ...claimed, recorded }, envelope, call, answer);
+      return undefined;
     };
+    this.#resume = resume;
+    return { unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)), resume };
   }
 
   #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, recorded: RecordedFrames): Promise<void> {
@@ -490,6 +541,16 @@ export class Runs {
   }
 }
 
+interface Opened {
+  readonly requestId: string;
+  /** As it is recorded. */
+  readonly envelope: E2AEnvelope;
+  readonly text: string;
+  readonly call: Call;
+  readonly admission: Admission;
+  readonly recordedWith: RecordedWith;
+}
+
 function controlled(live: LiveRequest, control: RunControl): boolean {
   if (live.run.answered) return false;
   if (control.do === 'end') live.end(new Refused(control.reason));
@@ -505,6 +566,8 @@ function controlled(live: LiveRequest, control: RunControl): boolean {
 function numbered(frame: E2AResponse, sequence: number): E2AResponse {
   return frame.sequence === sequence ? frame : { ...frame, sequence };
 }
+
+const UNREAD = 'The request was to end with its last reader, who left.';
 
 function tooMany(agentId: string): Failure {
   return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);

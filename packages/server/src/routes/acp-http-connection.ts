@@ -69,7 +69,7 @@ export class AcpHttpConnection {
     return this.#answeredOn.has(id);
   }
 
-  /** Whether there is room for what a session will be sent. The stream of a session that was closed, or that nobody needs, gives way. */
+  /** Whether there is room for what a session will be sent. The stream of a closed or unused session gives way. */
   hasRoomFor(sessionId: string): boolean {
     if (this.#streams.has(sessionId) || this.#streams.size < MOST_STREAMS) return true;
     const [name, stream] = [...this.#streams].find(([other, { isNeeded }]) => other !== CONNECTION && !isNeeded) ?? [];
@@ -110,7 +110,7 @@ export class AcpHttpConnection {
     return this.#stream(name).queue;
   }
 
-  /** Ends as soon as everything that was asked has been answered and read. */
+  /** Ends as soon as every request has been answered and read. */
   finish(): void {
     this.#isFinishing = true;
     if (this.#answeredOn.size === 0) for (const stream of this.#streams.values()) stream.end();

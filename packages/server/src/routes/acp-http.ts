@@ -170,7 +170,7 @@ export class AcpHttpConnections {
     for (const connection of this.#byId.values()) connection.finish();
   }
 
-  /** The caller's connection that nobody reads, and that was used longest ago, gives way where there are too many. */
+  /** Closes the caller's unread connection that was used longest ago if there are too many. */
   #makeRoom({ id }: Principal): boolean {
     const own = [...this.#byId.values()].filter(({ owner }) => owner === id);
     if (own.length < MOST_PER_CALLER) return true;

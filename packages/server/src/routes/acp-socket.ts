@@ -9,7 +9,7 @@ import {
   type Log,
 } from '@dragoman/core';
 import type { Json, Outcome } from '@dragoman/protocols';
-import { type DoorLimits, jsonLimits } from '../config/door-limits.ts';
+import { type EndpointLimits, jsonLimits } from '../config/endpoint-limits.ts';
 import type { Connection, SocketRoute } from '../http/route.ts';
 import { VERSION } from '../version.ts';
 
@@ -19,7 +19,7 @@ export interface AcpContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly limits: DoorLimits;
+  readonly limits: EndpointLimits;
 }
 
 /** ACP over a WebSocket: one JSON-RPC message a frame. */
@@ -76,7 +76,7 @@ async function serve(connection: Connection, { engine, reader, clock, ids, log, 
       if (json === undefined) continue;
       const answer = (json.ok ? acp.receive(json.value) : acp.unreadable(json.issues[0]?.message ?? 'not JSON')).catch(
         (error: unknown) => {
-          // The peer is gone: the work goes on, and nobody is there to be told.
+          // The peer is gone: the work continues without a reader.
           if (!signal.aborted) log.error({ error: String(error) }, 'an ACP message could not be answered');
         },
       );
