@@ -70,7 +70,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     log,
     onPush: (push: AgentPush) => engine.pushes.deliver(push),
     reader,
-    ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+    maxFrameBytes,
   });
   const failedLogins = new FailedLogins(clock);
   return {
