@@ -8,7 +8,7 @@ import { TestIds } from '../../test-support/test-ids.ts';
 import { AgentRegistry } from '../agent-registry/agent-registry.ts';
 import { moduleAgent } from '../agents/module-agent.ts';
 import { Engine } from '../engine/engine.ts';
-import { Strangers } from '../limits/strangers.ts';
+import { ProofFailures } from '../limits/proof-failures.ts';
 import { Signatures } from '../signing/signatures.ts';
 import { JsonReader } from '../worker-threads/json-reader.ts';
 import { AgentConnections } from './agent-connections.ts';
@@ -65,7 +65,7 @@ async function open(publicKey: KeyObject) {
   const messages = new Messages({
     ...{ engine, registry, proof, reader, clock, ids, log },
     connections: new AgentConnections({ onConnected: () => {} }),
-    strangers: new Strangers({ clock, perMinute: 120 }),
+    proofFailures: new ProofFailures({ clock, perMinute: 120 }),
     nonces: store.nonces,
     signer: new MessageSigner({ key, signatures, reader, clock, ids }),
     card: {

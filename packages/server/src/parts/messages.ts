@@ -25,7 +25,7 @@ import {
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
 import type { AnsweringAgent, AnsweringAgents } from '../agents/answering-agents.ts';
-import { jsonLimits, lineLimits } from '../config/door-limits.ts';
+import { jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
 import { MessageLines } from '../edges/message-lines.ts';
 import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
 import { messageRoutes, messageSocketRoute } from '../routes/a2a-messages.ts';
@@ -49,7 +49,7 @@ export interface MessagesPart extends ServerPart {
 
 /** Puts the messages service together as configured. */
 export async function openMessagesPart(service: Service): Promise<MessagesPart> {
-  const { config, engine, agents, store, gate, signatures, strangers, reader, intake, address } = service;
+  const { config, engine, agents, store, gate, signatures, proofFailures, reader, intake, address } = service;
   const { clock, ids, log } = service;
   const { messages: settings, host } = config;
   const serverId = settings.agent_id;
@@ -67,7 +67,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const endpoint = () => `${outsideUrl ?? address.url}/a2a/messages`;
   let url: string | undefined;
   const relayed = new Set<string>();
-  /** The agents that are asked over the connections of those who registered them. */
+  /** The agents that are reached over the connections of their own. */
   const dialling = new Map<string, string>();
   /** They are alive while these are open. */
   const beat = async (connected: string) => {
@@ -126,7 +126,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     registry,
     connections,
     proof,
-    strangers,
+    proofFailures,
     nonces: store.nonces,
     signer,
     reader,
@@ -136,8 +136,8 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     card: serverCard(serverId, published),
     jsonLimits: jsonLimits(config.limits),
   });
-  const door = { messages, clock, identifyMs: config.limits.identify_ms };
-  const lines = new MessageLines({ ...door, maxPerCaller: config.limits.connections_per_agent });
+  const shared = { messages, clock, identifyMs: config.limits.identify_ms };
+  const lines = new MessageLines({ ...shared, maxPerCaller: config.limits.connections_per_agent });
   const limits = { ...lineLimits(config.limits), maxLineBytes: MAX_MESSAGE_BYTES };
   const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake, unread: service.unread });
   const stopped = new AbortController();
@@ -160,7 +160,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
       ...agentRegistryRoutes({ registry, clock, gate }),
       schemaRoute(),
     ],
-    sockets: [messageSocketRoute(door)],
+    sockets: [messageSocketRoute(shared)],
     registry,
     families: { registrations: () => registry.load() },
     listen: async () => {

@@ -18,7 +18,8 @@ import type { DeliveryFailure, NewDelivery, OutboxStore, ToldDelivery } from '..
 import { texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import type { PostgresFamilies } from './families.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
+import { purgeInTurn } from './owner-lock.ts';
 
 export function outboxStore(database: PostgresDatabase, families: PostgresFamilies): OutboxStore {
   const { read } = database;
@@ -101,7 +102,7 @@ export function outboxStore(database: PostgresDatabase, families: PostgresFamili
         [PURGE_DISABLED, gone],
       ] as const) {
         for (let some = -1; some !== 0; purged += some) {
-          some = await database.write((queries) => queries.run(text, before, WINDOW));
+          some = await purgeInTurn(database, 'outbox', text, before, WINDOW);
         }
       }
       return purged;
@@ -168,7 +169,7 @@ const INSERT = `
   ON CONFLICT (id) DO NOTHING`;
 const CLAIM = `
   WITH left_open AS (
-    SELECT number FROM deliveries WHERE state = 'due' AND holder IN (${GONE}) ORDER BY number LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT number FROM deliveries WHERE state = 'due' AND holder IN (${GONE_NODES}) ORDER BY number LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE deliveries d SET holder = $1 FROM left_open l WHERE d.number = l.number RETURNING d.*
   )

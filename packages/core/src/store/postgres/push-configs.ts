@@ -1,7 +1,7 @@
 import type { PushConfigRow, PushConfigStore } from '../push-configs.ts';
 import { requireStorable } from '../storable.ts';
 import type { PostgresDatabase } from './database.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
 import { addDelivery } from './outbox.ts';
 import { lockOwner } from './owner-lock.ts';
 
@@ -31,7 +31,7 @@ export function pushConfigStore(database: PostgresDatabase): PushConfigStore {
       (await database.write((queries) => queries.all<Stored>(CLAIM, database.node, limit))).map(rowOf),
     advance: (name, { position, isOver, delivery }) =>
       database.write(async (queries) => {
-        const advanced = await queries.run(ADVANCE, position, isOver ? 1 : 0, name);
+        const advanced = await queries.run(ADVANCE, position, isOver ? 1 : 0, name, database.node);
         if (advanced === 0) return false;
         if (delivery !== null) await addDelivery(queries, database.node, delivery);
         return true;
@@ -62,12 +62,12 @@ const PUT = `
   ON CONFLICT (name) DO UPDATE SET url = excluded.url, version = excluded.version, secrets = excluded.secrets`;
 const CLAIM = `
   WITH left_open AS (
-    SELECT name FROM push_configs WHERE is_over = 0 AND holder IN (${GONE}) ORDER BY created_at, name LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT name FROM push_configs WHERE is_over = 0 AND holder IN (${GONE_NODES}) ORDER BY created_at, name LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE push_configs p SET holder = $1 FROM left_open l WHERE p.name = l.name RETURNING p.*
   )
   ${SELECT.replace('push_configs p', 'claimed p')} ORDER BY p.created_at, p.name`;
-const ADVANCE = 'UPDATE push_configs SET position = $1, is_over = $2 WHERE name = $3';
+const ADVANCE = 'UPDATE push_configs SET position = $1, is_over = $2 WHERE name = $3 AND holder = $4';
 const REMOVE = `
   DELETE FROM push_configs
   WHERE config_id = $1 AND request = (SELECT id FROM requests WHERE owner = $2 AND request_id = $3)`;

@@ -7,8 +7,8 @@ import { BYTES_PER_MINUTE, MESSAGES_PER_MINUTE } from '../edges/message-rates.ts
 import { DEFAULT_LINE_LIMITS, type PeerLineLimits } from '../edges/ndjson-lines.ts';
 import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from '../edges/unproven-budget.ts';
 
-/** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
-export const DOOR_LIMITS = {
+/** What every peer may use of the endpoints: keys of `limits` in the config, beside the limits of a caller. */
+export const ENDPOINT_LIMITS = {
   body_bytes: { ...atLeast(1024, 'The largest body of a request to an E2A endpoint.'), default: 1_048_576 },
   unproven_bytes: {
     ...atLeast(
@@ -86,12 +86,12 @@ export const DOOR_LIMITS = {
     default: DEFAULT_SOCKET_LIMITS.maxFragments,
   },
   message_ms: {
-    ...atLeast(100, 'For a WebSocket message, or a line on a port or a unix socket, to be whole once it has begun.'),
+    ...atLeast(100, 'The time for a WebSocket message, or a line on a port or a unix socket, to arrive completely.'),
     default: DEFAULT_SOCKET_LIMITS.messageMs,
   },
   identify_ms: { ...atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is.'), default: 5000 },
   ping_ms: {
-    ...atLeast(1000, 'How often a WebSocket peer is asked whether it is there.'),
+    ...atLeast(1000, 'How often a WebSocket peer gets a ping.'),
     default: DEFAULT_SOCKET_LIMITS.pingMs,
   },
   unread_bytes: atLeast(
@@ -104,10 +104,13 @@ export const DOOR_LIMITS = {
   },
 } as const;
 
-export type DoorLimits = Filled<{ readonly type: 'object'; readonly properties: typeof DOOR_LIMITS }>;
+export type EndpointLimits = Filled<{ readonly type: 'object'; readonly properties: typeof ENDPOINT_LIMITS }>;
 
 /** The same for the edges, which have their own words and defaults. */
-export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; socketLimits: Partial<SocketLimits> } {
+export function edgeLimits(limits: EndpointLimits): {
+  limits: Partial<HttpLimits>;
+  socketLimits: Partial<SocketLimits>;
+} {
   return {
     limits: {
       maxHeaderBytes: limits.header_bytes,
@@ -128,27 +131,27 @@ export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; s
 }
 
 /** What all peers together may leave unread. */
-export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_size_limit / 4 }: DoorLimits): number {
+export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_size_limit / 4 }: EndpointLimits): number {
   return bytes;
 }
 
 /** And for the ports and sockets that take plain lines. */
-export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLimits): Partial<PeerLineLimits> {
+export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: EndpointLimits): Partial<PeerLineLimits> {
   // One answer alone may be larger than all a peer may leave unread, and reach one that reads.
   const mostUnsentBytes = Math.max(GIVEN_UP * buffer, DEFAULT_LINE_LIMITS.mostUnsentBytes);
   return { lineMs, maxUnsentBytes: buffer, mostUnsentBytes };
 }
 
 /** And for what all endpoints share. */
-export function intakeLimits(limits: DoorLimits): Pick<IntakeOptions, 'unproven' | 'rates'> {
+export function intakeLimits(limits: EndpointLimits): Pick<IntakeOptions, 'unproven' | 'rates'> {
   return {
     unproven: { messageBytes: limits.unproven_bytes, totalBytes: limits.unproven_total_bytes },
     rates: { messagesPerMinute: limits.messages_per_minute, bytesPerMinute: limits.message_bytes_per_minute },
   };
 }
 
-/** And for JSON, at whichever door it comes in. */
-export function jsonLimits(limits: DoorLimits): JsonLimits {
+/** And for JSON, at every endpoint. */
+export function jsonLimits(limits: EndpointLimits): JsonLimits {
   const { json_nodes: nodes, json_key_bytes: keyBytes, json_string_bytes: stringBytes } = limits;
   return {
     depth: limits.json_depth,

@@ -5,10 +5,10 @@ import { DEFAULT_LINE_LIMITS } from '../edges/ndjson-lines.ts';
 import { completeConfig } from './complete-config.ts';
 import { parseConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
-import { DOOR_LIMITS, type DoorLimits, edgeLimits, jsonLimits, lineLimits } from './door-limits.ts';
+import { ENDPOINT_LIMITS, type EndpointLimits, edgeLimits, jsonLimits, lineLimits } from './endpoint-limits.ts';
 
 test('the config takes every limit of the doors, and refuses a nonsensical one with the place', () => {
-  for (const [name, limit] of Object.entries(DOOR_LIMITS)) {
+  for (const [name, limit] of Object.entries(ENDPOINT_LIMITS)) {
     const maximum = 'maximum' in limit ? limit.maximum : undefined;
     for (const good of [limit.minimum, maximum ?? 100_000]) {
       expect(parseConfig(`limits: { ${name}: ${good} }`), name).toMatchObject({ ok: true });
@@ -21,18 +21,18 @@ test('the config takes every limit of the doors, and refuses a nonsensical one w
 });
 
 test('what is given replaces a default, and the other defaults are those of the edges', () => {
-  const { limits, socketLimits } = edgeLimits(doorLimits({ headers_ms: 700, message_bytes: 4096 }));
+  const { limits, socketLimits } = edgeLimits(endpointLimits({ headers_ms: 700, message_bytes: 4096 }));
   expect({ ...DEFAULT_HTTP_LIMITS, ...limits }).toEqual({ ...DEFAULT_HTTP_LIMITS, headersMs: 700 });
   expect({ ...DEFAULT_SOCKET_LIMITS, ...socketLimits }).toEqual({ ...DEFAULT_SOCKET_LIMITS, maxMessageBytes: 4096 });
-  expect(DEFAULT_LINE_LIMITS).toMatchObject(lineLimits(doorLimits({})));
-  expect(lineLimits(doorLimits({ message_ms: 700 }))).toMatchObject({ lineMs: 700 });
+  expect(DEFAULT_LINE_LIMITS).toMatchObject(lineLimits(endpointLimits({})));
+  expect(lineLimits(endpointLimits({ message_ms: 700 }))).toMatchObject({ lineMs: 700 });
   const { depth, keys, numberCharacters } = DEFAULT_JSON_LIMITS;
-  expect(jsonLimits(doorLimits({}))).toEqual({ depth, keys, numberCharacters });
+  expect(jsonLimits(endpointLimits({}))).toEqual({ depth, keys, numberCharacters });
   const json = { json_nodes: 1000, json_key_bytes: 64, json_string_bytes: 2000, json_number_chars: 30 };
   const given = { nodes: 1000, keyBytes: 64, stringBytes: 2000, numberCharacters: 30 };
-  expect(jsonLimits(doorLimits(json))).toEqual({ depth, keys, ...given });
+  expect(jsonLimits(endpointLimits(json))).toEqual({ depth, keys, ...given });
 });
 
-function doorLimits(limits: NonNullable<Config['limits']>): DoorLimits {
+function endpointLimits(limits: NonNullable<Config['limits']>): EndpointLimits {
   return completeConfig({ limits }).limits;
 }
