@@ -2,7 +2,7 @@
 
 export { AgentConnections } from './a2a-messages/agent-connections.ts';
 export { MessageSigner } from './a2a-messages/message-signer.ts';
-export { type Conversation, Messages, NO_PLACE, type Said } from './a2a-messages/messages.ts';
+export { type Conversation, type MessageAnswer, Messages, NO_PLACE } from './a2a-messages/messages.ts';
 export { connectionReach, httpReach } from './a2a-messages/reach.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
@@ -124,9 +124,9 @@ export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';
 export { Limiter } from './limits/limiter.ts';
+export { ProofFailures } from './limits/proof-failures.ts';
 export { DEFAULT_RATE_LIMITS } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
-export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
 export { anonymousOwner, anonymousPrincipal } from './mailbox/anonymous.ts';
 export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';

@@ -1,7 +1,7 @@
 import { checkAdminKey, type Engine, loadOperations, UnreadBudget } from '@dragoman/core';
 import { completeConfig } from './config/complete-config.ts';
 import type { Config } from './config/config-schema.ts';
-import { unreadBytes } from './config/door-limits.ts';
+import { unreadBytes } from './config/endpoint-limits.ts';
 import type { SignInKeys } from './console/sign-in-tokens.ts';
 import { openAcpPart } from './parts/acp.ts';
 import { openAdminPart } from './parts/admin.ts';
@@ -105,7 +105,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
     const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, reader }));
-    const { engine, agents, tools, strangers, keyCheck, failedLogins } = core;
+    const { engine, agents, tools, proofFailures, keyCheck, failedLogins } = core;
     const intake = sharedIntake(options);
     const address = { url: '' };
     const found = {
@@ -119,7 +119,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
       engine,
       agents,
       tools,
-      strangers,
+      proofFailures,
       keyCheck,
       failedLogins,
       intake,

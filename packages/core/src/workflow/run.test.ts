@@ -1,4 +1,4 @@
-import { failure } from '@dragoman/protocols';
+import { failure, type Json } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { runWorkflow } from '../../test-support/run-workflow.ts';

@@ -9,7 +9,7 @@ export interface EdgeLoad {
   readonly sockets: number;
 }
 
-/** What the engine, the store and the edge have done and have to do: numbers of the whole server, of nobody in particular. */
+/** The work of the engine, the store and the edges: numbers of the whole server, not of single callers. */
 export async function serverMetrics({ engine, store, edge }: MeasuredParts): Promise<Metric[]> {
   return [...edgeMetrics(edge()), ...engineMetrics(engine), ...(await storeMetrics(store))];
 }

@@ -5,9 +5,9 @@ import {
   type Cluster,
   Engine,
   type JsonReader,
+  ProofFailures,
   RemoteRuns,
   type Store,
-  Strangers,
   ToolRegistry,
 } from '@dragoman/core';
 import { logLine } from '@dragoman/protocols';
@@ -27,7 +27,7 @@ export interface EnginePart extends ServerPart {
   readonly agents: AnsweringAgents;
   readonly tools: ToolRegistry;
   readonly hub: AgentSocketHub;
-  readonly strangers: Strangers;
+  readonly proofFailures: ProofFailures;
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
 }
@@ -62,7 +62,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
   }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;
-  const strangers = new Strangers({ clock, perMinute: config.messages.unproven_per_minute });
+  const proofFailures = new ProofFailures({ clock, perMinute: config.messages.unproven_per_minute });
   const { message_bytes: maxFrameBytes } = config.limits;
   const hub = new AgentSocketHub({
     clock,
@@ -78,8 +78,8 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     agents,
     tools,
     hub,
-    strangers,
-    keyCheck: new KeyCheck({ engine, strangers, failed: failedLogins }),
+    proofFailures,
+    keyCheck: new KeyCheck({ engine, proofFailures, failed: failedLogins }),
     failedLogins,
     sockets: [agentSocketRoute(hub, agents)],
     reloadables: [reloadableLimits(engine.limiter)],

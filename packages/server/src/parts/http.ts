@@ -1,6 +1,6 @@
 import type { Engine, Log } from '@dragoman/core';
 import { countRequest } from '../callers/count-request.ts';
-import { edgeLimits, jsonLimits } from '../config/door-limits.ts';
+import { edgeLimits, jsonLimits } from '../config/endpoint-limits.ts';
 import { anonymousAgents } from '../config/mailbox-config.ts';
 import { ConnectionShares } from '../edges/connection-shares.ts';
 import { HttpEdge } from '../edges/http.ts';

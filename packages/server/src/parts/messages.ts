@@ -25,7 +25,7 @@ import {
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
 import type { AnsweringAgent, AnsweringAgents } from '../agents/answering-agents.ts';
-import { identifyMs, jsonLimits, lineLimits } from '../config/door-limits.ts';
+import { identifyMs, jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
 import { MessageLines } from '../edges/message-lines.ts';
 import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
 import { messageRoutes, messageSocketRoute } from '../routes/a2a-messages.ts';
@@ -49,7 +49,7 @@ export interface MessagesPart extends ServerPart {
 
 /** Puts the messages service together as configured. */
 export async function openMessagesPart(service: Service): Promise<MessagesPart> {
-  const { config, engine, agents, store, gate, signatures, strangers, reader, intake, address } = service;
+  const { config, engine, agents, store, gate, signatures, proofFailures, reader, intake, address } = service;
   const { clock, ids, log } = service;
   const { messages: settings, host } = config;
   const serverId = settings.agent_id;
@@ -126,7 +126,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     registry,
     connections,
     proof,
-    strangers,
+    proofFailures,
     nonces: store.nonces,
     signer,
     reader,

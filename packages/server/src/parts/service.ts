@@ -3,10 +3,10 @@ import type {
   Engine,
   JsonReader,
   NetworkGate,
+  ProofFailures,
   References,
   Signatures,
   Store,
-  Strangers,
   ToolRegistry,
   UnreadBudget,
   Vault,
@@ -32,7 +32,7 @@ export interface Service extends OpeningOptions {
   readonly engine: Engine;
   readonly agents: AnsweringAgents;
   readonly tools: ToolRegistry;
-  readonly strangers: Strangers;
+  readonly proofFailures: ProofFailures;
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
   readonly address: OwnAddress;

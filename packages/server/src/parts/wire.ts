@@ -27,7 +27,7 @@ import {
   type WirePlugin,
 } from '@dragoman/core';
 import type { Config } from '../config/config-schema.ts';
-import { identifyMs, jsonLimits, lineLimits } from '../config/door-limits.ts';
+import { identifyMs, jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
 import { addressGroup } from '../edges/address.ts';
 import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
 import { isFailure } from '../http/problem.ts';

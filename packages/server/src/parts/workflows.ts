@@ -11,7 +11,7 @@ import {
   workflowsTarget,
 } from '@dragoman/core';
 import { configuredWorkflows } from '../config/configured-workflows.ts';
-import { jsonLimits } from '../config/door-limits.ts';
+import { jsonLimits } from '../config/endpoint-limits.ts';
 import { keptAnswersMs } from '../config/kept-answers.ts';
 import { reloadableWorkflows } from '../reload/reloadable-parts.ts';
 import { adminWorkflowRoutes } from '../routes/admin-workflows.ts';

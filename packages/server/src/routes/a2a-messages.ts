@@ -1,4 +1,4 @@
-import type { Conversation, Messages, Principal, Said } from '@dragoman/core';
+import type { Conversation, MessageAnswer, Messages, Principal } from '@dragoman/core';
 import { FAILURES, type Failure, SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type A2AMessage,
@@ -8,7 +8,7 @@ import {
   MAX_MESSAGE_BYTES,
 } from '@dragoman/protocols/a2a-messages';
 import { addressGroup } from '../edges/address.ts';
-import { type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES, saidText } from '../edges/message-lines.ts';
+import { answerText, type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES } from '../edges/message-lines.ts';
 import type { Answer, BodyProof, InboundRequest, Route, SocketRoute } from '../http/route.ts';
 import { idempotencyKeyOf } from './inbound-fields.ts';
 import { IDEMPOTENCY_KEY } from './route-parameters.ts';
@@ -77,10 +77,10 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
         onProven();
         return true;
       };
-      const send = async (said: Said) => {
-        const told = saidText(said);
-        // Whoever is gone has no use for it.
-        if (told !== undefined) await socket.send(told).catch(() => {});
+      const send = async (answer: MessageAnswer) => {
+        const text = answerText(answer);
+        // A peer that is gone has no use for it.
+        if (text !== undefined) await socket.send(text).catch(() => {});
       };
       const conversation = messages.converse({ principal, address: addressGroup(address), seat, send, signal });
       const cancel = clock.after(identifyMs, () => {
@@ -90,17 +90,17 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
       let unanswered = 0;
       for await (const text of socket.messages) {
         unanswered += text.length;
-        const answer = conversation.take(text).then(async (said) => {
-          await send(said);
-          answering.delete(answer);
+        const sent = conversation.take(text).then(async (answer) => {
+          await send(answer);
+          answering.delete(sent);
           unanswered -= text.length;
           if (!conversation.isClosed) return;
           await Promise.all(answering);
           socket.close(1000);
         });
-        answering.add(answer);
+        answering.add(sent);
         // The next message may be longer if this one proves who sent it.
-        if (!conversation.isProven) await Promise.race([answer, proven]);
+        if (!conversation.isProven) await Promise.race([sent, proven]);
         while (answering.size >= MOST_ANSWERS || unanswered > MOST_UNANSWERED_BYTES) await Promise.race(answering);
       }
       cancel();
@@ -109,7 +109,7 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
   };
 }
 
-function answerOf({ message, failure }: Said): Answer | Failure {
+function answerOf({ message, failure }: MessageAnswer): Answer | Failure {
   if (message === undefined) return failure ?? { status: 204 };
   return {
     status: statusOf(message, failure),

@@ -1,6 +1,6 @@
 import { AcpConnection, type Engine, engineHub, failureOf, type Ids, type JsonReader, type Log } from '@dragoman/core';
 import type { Json, Outcome } from '@dragoman/protocols';
-import { type DoorLimits, jsonLimits } from '../config/door-limits.ts';
+import { type EndpointLimits, jsonLimits } from '../config/endpoint-limits.ts';
 import type { Connection, SocketRoute } from '../http/route.ts';
 import { VERSION } from '../version.ts';
 
@@ -9,7 +9,7 @@ export interface AcpContext {
   readonly reader: JsonReader;
   readonly ids: Ids;
   readonly log: Log;
-  readonly limits: DoorLimits;
+  readonly limits: EndpointLimits;
 }
 
 /** ACP over a WebSocket: one JSON-RPC message a frame. */

@@ -21,7 +21,7 @@ import {
   type Outcome,
   type Stamp,
 } from '@dragoman/protocols';
-import { jsonLimits } from '../config/door-limits.ts';
+import { jsonLimits } from '../config/endpoint-limits.ts';
 import { isFailure } from '../http/problem.ts';
 import type { Connection, SocketRoute } from '../http/route.ts';
 import type { E2AContext } from './e2a.ts';

@@ -14,7 +14,7 @@ import {
   type Store,
 } from '@dragoman/core';
 import { type E2AEnvelope, type Failure, failure, type Json, type Outcome, SCHEMA_BASE } from '@dragoman/protocols';
-import type { DoorLimits } from '../config/door-limits.ts';
+import type { EndpointLimits } from '../config/endpoint-limits.ts';
 import { negotiateType, notAcceptable } from '../edges/accept.ts';
 import { ndjsonRecord, ndjsonStream } from '../edges/ndjson-stream.ts';
 import { sseRecord, sseStream } from '../edges/sse.ts';
@@ -30,7 +30,7 @@ export interface E2AContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  readonly limits: DoorLimits;
+  readonly limits: EndpointLimits;
   readonly reader: JsonReader;
 }
 

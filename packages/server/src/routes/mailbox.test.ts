@@ -11,9 +11,9 @@ test('a fault of our own is 500 in the spec’s shape, told to the operator alon
   let isBroken = false;
   const ids: Ids = {
     ...systemIds,
-    hex: () => {
+    sortable: () => {
       if (isBroken) throw new Error('the source of randomness is dry');
-      return systemIds.hex();
+      return systemIds.sortable();
     },
   };
   const folder = mkdtempSync(join(tmpdir(), 'mailbox-route-test-'));

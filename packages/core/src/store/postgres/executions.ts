@@ -28,7 +28,7 @@ import { requireStorable } from '../storable.ts';
 import { bigints, byteStrings, integers, texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import { isSqlError } from './errors.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
 import { lockOwner } from './owner-lock.ts';
 import { deleteExecutions } from './removals.ts';
@@ -302,7 +302,7 @@ const RECORD = `
 
 const CLAIM = `
   WITH left_open AS (
-    SELECT execution FROM open_executions WHERE holder IN (${GONE}) ORDER BY execution LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT execution FROM open_executions WHERE holder IN (${GONE_NODES}) ORDER BY execution LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE open_executions o SET holder = $1, epoch = o.epoch + 1 FROM left_open l WHERE o.execution = l.execution
     RETURNING o.execution, o.epoch

@@ -8,7 +8,7 @@ import { StoreError } from '../store-error.ts';
 import { bigints, texts } from './arrays.ts';
 import { dial, POOLER, type PostgresConnection } from './connection.ts';
 import type { PostgresDatabase } from './database.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 
 export interface NodeOptions {
@@ -243,7 +243,7 @@ const HELD = {
 };
 const LEFTOVERS = `
   SELECT ${Object.values(HELD)
-    .map((held) => `EXISTS (SELECT 1 FROM (${held}) AS held WHERE holder IN (${GONE}))`)
+    .map((held) => `EXISTS (SELECT 1 FROM (${held}) AS held WHERE holder IN (${GONE_NODES}))`)
     .join(' OR ')} AS found`;
 const held = (name: keyof typeof HELD) =>
   `(SELECT count(*) FROM (${HELD[name]}) AS held WHERE holder = n.id) AS ${name}`;

@@ -18,7 +18,7 @@ import type { DeliveryFailure, NewDelivery, OutboxStore, ToldDelivery } from '..
 import { texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import type { PostgresFamilies } from './families.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
 
 export function outboxStore(database: PostgresDatabase, families: PostgresFamilies): OutboxStore {
   const { read } = database;
@@ -168,7 +168,7 @@ const INSERT = `
   ON CONFLICT (id) DO NOTHING`;
 const CLAIM = `
   WITH left_open AS (
-    SELECT number FROM deliveries WHERE state = 'due' AND holder IN (${GONE}) ORDER BY number LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT number FROM deliveries WHERE state = 'due' AND holder IN (${GONE_NODES}) ORDER BY number LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE deliveries d SET holder = $1 FROM left_open l WHERE d.number = l.number RETURNING d.*
   )

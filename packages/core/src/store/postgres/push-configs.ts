@@ -1,7 +1,7 @@
 import type { PushConfigRow, PushConfigStore } from '../push-configs.ts';
 import { requireStorable } from '../storable.ts';
 import type { PostgresDatabase } from './database.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
 import { addDelivery } from './outbox.ts';
 import { lockOwner } from './owner-lock.ts';
 
@@ -62,7 +62,7 @@ const PUT = `
   ON CONFLICT (name) DO UPDATE SET url = excluded.url, version = excluded.version, secrets = excluded.secrets`;
 const CLAIM = `
   WITH left_open AS (
-    SELECT name FROM push_configs WHERE is_over = 0 AND holder IN (${GONE}) ORDER BY created_at, name LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT name FROM push_configs WHERE is_over = 0 AND holder IN (${GONE_NODES}) ORDER BY created_at, name LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE push_configs p SET holder = $1 FROM left_open l WHERE p.name = l.name RETURNING p.*
   )

@@ -17,7 +17,7 @@ import { requireStorable, requireWhole } from '../storable.ts';
 import type { Accepted, FrameRow, Held, RecordedWith, RequestKey, RequestRow, RequestStore } from '../store.ts';
 import { bigints, integers, texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
 import { useNonce } from './nonces.ts';
 import { deleteRequests } from './removals.ts';
@@ -393,7 +393,7 @@ const FRAMES = `
 const CLAIM = `
   WITH left_open AS (
     SELECT o.request FROM open_requests o JOIN requests r ON r.id = o.request
-    WHERE o.holder IN (${GONE}) ORDER BY r.accepted_at, r.id LIMIT $2 FOR UPDATE OF o SKIP LOCKED
+    WHERE o.holder IN (${GONE_NODES}) ORDER BY r.accepted_at, r.id LIMIT $2 FOR UPDATE OF o SKIP LOCKED
   ), claimed AS (
     UPDATE open_requests o SET holder = $1, epoch = o.epoch + 1 FROM left_open l WHERE o.request = l.request
     RETURNING o.request, o.epoch

@@ -14,7 +14,7 @@ import type {
   ThreadView,
 } from '../store.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
-import { GONE } from './gone.ts';
+import { GONE_NODES } from './gone.ts';
 import { addDelivery } from './outbox.ts';
 
 export function threadStore(database: PostgresDatabase): ThreadStore {
@@ -175,7 +175,7 @@ const OPEN_LETTER = `
     accepted_at = excluded.accepted_at, holder = excluded.holder`;
 const CLAIM = `
   WITH left_open AS (
-    SELECT owner, request_id FROM letters WHERE holder IN (${GONE}) ORDER BY accepted_at, owner, request_id LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT owner, request_id FROM letters WHERE holder IN (${GONE_NODES}) ORDER BY accepted_at, owner, request_id LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE letters l SET holder = $1 FROM left_open o WHERE l.owner = o.owner AND l.request_id = o.request_id
     RETURNING l.owner, l.request_id, l.agent_id, l.thread_id, l.accepted_at

@@ -104,7 +104,7 @@ export class WireConnection {
   }
 
   /** Whether it has not shaken hands yet. */
-  get isStranger(): boolean {
+  get isUnproven(): boolean {
     return this.#session.state === 'handshake';
   }
 
@@ -135,7 +135,7 @@ export class WireConnection {
 
   /** Nothing new starts; what runs and waits may finish in this time. */
   drain(milliseconds: number): void {
-    this.#react(this.#session.drain(this.isStranger ? 0 : milliseconds / 1000, this.#parts.clock.now()));
+    this.#react(this.#session.drain(this.isUnproven ? 0 : milliseconds / 1000, this.#parts.clock.now()));
   }
 
   /** The transport is gone. */

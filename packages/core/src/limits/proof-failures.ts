@@ -6,7 +6,7 @@ import { SlidingWindows } from './sliding-window.ts';
  * Limits invalid keys and signatures: so many from one address in a minute, then nothing more from it is
  * looked at. What is proven counts for its sender, and never here.
  */
-export class Strangers {
+export class ProofFailures {
   readonly #windows: SlidingWindows;
   readonly #window: { readonly name: string; readonly limit: number; readonly seconds: number };
   #failures = 0;
