@@ -55,11 +55,11 @@ export {
 } from './callers/definition.ts';
 export type { IssuedKey } from './callers/keys.ts';
 export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
-export { StoreClock } from './cluster/store-clock.ts';
 export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
 export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';
 export { RemoteRuns, type RemoteRunsOptions } from './cluster/remote-runs.ts';
 export { ClusterShape } from './cluster/settings.ts';
+export { StoreClock } from './cluster/store-clock.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
