@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { allFrames, call, type HttpAnswer } from './call.ts';
 import { ClusterSystem } from './cluster-system.ts';
 import { CountingApi } from './counting-api.ts';
+import { DialledAgent } from './dialled-agent.ts';
 import { moduleAgent } from './system.ts';
 import { workflowOf } from './workflow-caller.ts';
 
@@ -11,6 +12,7 @@ const api = await CountingApi.start();
 const cluster = await ClusterSystem.start(2, {
   default_agent: 'echo',
   agents: {
+    away: { driver: 'e2a-ws' },
     echo: moduleAgent('echo'),
     held: moduleAgent('held'),
     load: moduleAgent('load'),
@@ -103,6 +105,60 @@ describe('an execution that one node runs', () => {
     expect(await repeated).toMatchObject({ body: { status: 'cancelled' } });
     const after = await call(one.url, { path: '/api/v1/executions/waits', key: cluster.key });
     expect(await after.json()).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('an agent that has dialled in to one node', () => {
+  const ask = (requestId: string, more: object = {}) => ({
+    ...{ request_id: requestId, method: 'chat.send', agent_ref: { id: 'away' }, params: { content: 'hi' } },
+    ...more,
+  });
+  const dialled = async () => {
+    const { api_key: key } = await one.caller('away', { permissions: { agents: ['*'] } });
+    // The other node has heard of the key by now, or hears of it with its next beat.
+    await expect.poll(async () => (await call(two.url, { path: '/e2a/questions', key })).status).not.toBe(401);
+    return key;
+  };
+  let key = '';
+
+  test('answers what is sent to another, which tells at once when it is cancelled', async () => {
+    key = await dialled();
+    const agent = await DialledAgent.dial(two.url, key);
+    // The row that says so is written when the connection is there already.
+    let requestId = '';
+    const sent: Promise<string[]>[] = [];
+    await expect
+      .poll(async () => {
+        if (agent.heard.length > 0) return true;
+        requestId = `across-${sent.length}`;
+        sent.push(cluster.stream(one, ask(requestId)).then(allFrames));
+        await Promise.race([sent.at(-1), new Promise((resolve) => setTimeout(resolve, 200))]);
+        return agent.heard.length > 0;
+      })
+      .toBe(true);
+    requestId = agent.heard[0]?.request_id ?? '';
+    agent.complete(requestId, { told: 'you' });
+    const frames = await sent.at(-1);
+    expect(last(frames ?? [])).toMatchObject({ request_id: requestId, body: { result: { told: 'you' } } });
+    const second = cluster.stream(one, ask('across-cancelled')).then(allFrames);
+    await expect.poll(() => agent.heard.some((heard) => heard.request_id === 'across-cancelled')).toBe(true);
+    await cluster.post(one, '/e2a', { request_id: 'stop', method: 'session/cancel', agent_ref: { id: 'away' } });
+    expect(last(await second)).toMatchObject({ body: { code: 'E2A.CANCELLED' } });
+    agent.close();
+  });
+
+  test('is given what waited for it on another', async () => {
+    const expires_at = new Date(Date.now() + 600_000).toISOString();
+    await expect
+      .poll(async () => last(await cluster.stream(one, ask(`gone-${Math.random()}`)).then(allFrames)).response_kind)
+      .toBe('e2a.error');
+    const waiting = cluster.stream(one, ask('waits-for-it', { channel_context: { expires_at } })).then(allFrames);
+    await expect.poll(async () => (await cluster.resume(two, 'waits-for-it', -1)).status).toBe(200);
+    const agent = await DialledAgent.dial(two.url, key);
+    await expect.poll(() => agent.heard.some((heard) => heard.request_id === 'waits-for-it')).toBe(true);
+    agent.complete('waits-for-it', { late: true });
+    expect(last(await waiting)).toMatchObject({ body: { result: { late: true } } });
+    agent.close();
   });
 });
 

@@ -54,6 +54,7 @@ export {
   NewKeyRequest,
 } from './callers/definition.ts';
 export type { IssuedKey } from './callers/keys.ts';
+export { AgentLines, type AgentLinesOptions } from './cluster/agent-lines.ts';
 export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
 export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
 export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';

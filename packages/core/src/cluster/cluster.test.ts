@@ -18,10 +18,16 @@ class FakeStore implements ClusterStore {
   nodes = async () => [];
   hasLeftovers = async () => this.left;
   leave = async () => {};
+  database = () => Promise.reject(new Error('not used'));
   openRequest = async () => undefined;
   openRequests = async () => [];
   openOf = async () => [];
   holderOf = async () => undefined;
+  addLine = async () => {};
+  removeLine = async () => {};
+  lineOf = async () => undefined;
+  takeHandedOver = async () => [];
+  takeWaiting = async () => [];
   send = async () => {};
   addCall = async () => 1;
   takeCalls = async () => [];

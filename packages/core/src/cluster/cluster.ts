@@ -37,6 +37,7 @@ export class Cluster {
   readonly #stopped = new Ending();
   #beating: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
+  #isLeaving = false;
   /** By elapsed time. */
   #lastBeat: number;
   /** Since when no beat has failed. */
@@ -73,6 +74,7 @@ export class Cluster {
 
   /** Others do not choose this node any more. It beats until `stop`. */
   async leave(): Promise<void> {
+    this.#isLeaving = true;
     await this.#options.store.leave().catch((error) => {
       this.#options.log.warn({ error: String(error) }, 'the other nodes do not know that this one leaves');
     });
@@ -133,7 +135,7 @@ export class Cluster {
         const dead = await store.buryDead({ ttlMs, graceMs });
         if (dead.length > 0) log.warn({ node: this.node, dead }, 'nodes were declared dead');
       }
-      if (await store.hasLeftovers()) await this.#tell('takeOver');
+      if (!this.#isLeaving && (await store.hasLeftovers())) await this.#tell('takeOver');
       await this.#tell('beat');
     } catch (error) {
       if (!this.#stopped.aborted) log.warn({ node: this.node, error: String(error) }, FAILED.takeOver);

@@ -33,6 +33,9 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
       const { request, control } = params as unknown as { request: number; control: RunControl };
       return runs.controlHere(request, control);
     });
+    const logged = (error: unknown) => options.log.warn({ error: String(error) }, 'requests of other nodes wait');
+    words.hear('run', () => void this.#takeHandedOver().catch(logged));
+    words.hear('moved', ([request]) => runs.loseHere(Number(request)));
     runs.join(this);
     runs.table.isFenced = () => cluster.isFenced;
     cluster.listen(this);
@@ -66,12 +69,37 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
     return this.#options.store.openOf(owner);
   }
 
+  lineOf(agentId: string): Promise<number | undefined> {
+    return this.#options.store.lineOf(agentId);
+  }
+
+  handOver(node: number): void {
+    this.#options.cluster.words.send(node, 'run');
+  }
+
   landed(request: number, next: number, isOver: boolean): void {
     this.#watchers.landed(request, next, isOver);
   }
 
   async beat(): Promise<void> {
     await this.#followed.look();
+    await this.#lookForMoved();
+    await this.#takeHandedOver();
+  }
+
+  /** The word of it may have been lost. */
+  async #lookForMoved(): Promise<void> {
+    const { store, runs } = this.#options;
+    const waiting = runs.waitingHere();
+    if (waiting.length === 0) return;
+    for (const { request, holder } of await store.openRequests(waiting)) {
+      if (holder !== store.node) runs.loseHere(request);
+    }
+  }
+
+  async #takeHandedOver(): Promise<void> {
+    const { store, runs } = this.#options;
+    for (const claimed of await store.takeHandedOver()) await runs.adopt(claimed);
   }
 
   lost(): void {

@@ -212,10 +212,10 @@ export class SlidingWindows {
     const names = this.#principals.get(principal);
     const states: Mutable<WindowState>[] = [];
     for (const window of windows) {
-      const { newest, ...state } = stateOf(names?.get(window.name), window, now);
+      const { remaining, retryAfter, newest } = stateOf(names?.get(window.name), window, now);
       const resetAt =
         newest === undefined ? Math.ceil(this.#clock.now().getTime() / 1000) : this.#resetAt(newest, window, now);
-      states.push({ ...state, resetAt });
+      states.push({ window, remaining, retryAfter, resetAt });
     }
     return states;
   }
@@ -297,7 +297,7 @@ function stateOf(slices: Slices | undefined, window: Window, now: number) {
   const used = usedOf(summary, window, now) - ahead;
   const remaining = Math.max(0, Math.floor(window.limit - used));
   const retryAfter = remaining >= 1 ? 0 : Math.max(1, Math.ceil((oldest + width + window.seconds * 1000 - now) / 1000));
-  return { window, remaining, retryAfter, newest: used === 0 ? undefined : newest };
+  return { remaining, retryAfter, newest: used === 0 ? undefined : newest };
 }
 
 function usedOf({ current, inside, slidingOut }: Summary, window: Window, now: number): number {

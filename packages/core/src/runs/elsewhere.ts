@@ -10,6 +10,10 @@ export interface Elsewhere {
   control(key: RequestKey, control: RunControl): Promise<boolean>;
   /** The open requests of an owner that others answer. */
   running(owner: string): Promise<readonly RequestRow[]>;
+  /** The other node that an agent is connected to, for one that is not connected here. */
+  lineOf(agentId: string): Promise<number | undefined>;
+  /** Tells another node that a request was recorded for it. */
+  handOver(node: number): void;
   /** Frames of a request that is answered here are on the disk: the next has this sequence, unless it is over. */
   landed(request: number, next: number, isOver: boolean): void;
 }

@@ -14,11 +14,13 @@ import { withoutCallerSecrets } from './caller-secrets.ts';
 import type { Elsewhere, RunControl } from './elsewhere.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
+import { frameFrom } from './frame-text.ts';
 import { JournalPages, type PageRange } from './journal-pages.ts';
 import type { FindRequest, KnownRequest } from './known-request.ts';
 import { holding, LiveRequest, requestName } from './live-request.ts';
 import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
+import { RecordedFrames } from './recorded-frames.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { RunPlace } from './run-place.ts';
 import type { Recoverable, RunLoad, RunTable } from './run-table.ts';
@@ -45,12 +47,14 @@ export class Runs {
   readonly #log: Log;
   readonly #isIdempotent: (agentId: string) => boolean;
   readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
+  readonly #frameKeyOf: (agentId: string) => FrameKey | undefined;
   readonly #pages: JournalPages;
   readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame' | 'onLanded'>;
   readonly #patience: Patience;
   /** By the number of the request. */
   readonly #byNumber = new Map<number, LiveRequest>();
   #elsewhere: Elsewhere | undefined;
+  #resume: ((claimed: Claimed<RequestRow>) => Promise<unknown>) | undefined;
   #findElsewhere: FindRequest = async () => undefined;
 
   constructor({
@@ -62,6 +66,7 @@ export class Runs {
     onFrame,
     isIdempotent = () => false,
     whenReachable = () => undefined,
+    frameKeyOf = () => undefined,
   }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
@@ -70,6 +75,7 @@ export class Runs {
     this.table = table;
     this.#isIdempotent = isIdempotent;
     this.#whenReachable = whenReachable;
+    this.#frameKeyOf = frameKeyOf;
     this.#patience = { clock, log, signal: table.interrupted.signal, what: 'an answer' };
     this.#pages = new JournalPages(store.requests);
     this.#runParts = {
@@ -157,23 +163,16 @@ export class Runs {
       envelope.request_id ?? refuse('invalid_message', {}, 'A request without an id cannot be recorded.');
     const recorded = withoutSecrets(envelope);
     const text = envelopeRecord(recorded);
-    const { nonce, letter, idempotencyKey = null } = call.beside ?? {};
+    const { nonce, letter } = call.beside ?? {};
     const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
+    const looking = this.#lineFor(admission.agentId);
+    const line = looking === undefined ? undefined : await looking;
+    const opened = { requestId, envelope: recorded, text, call, admission, recordedWith };
+    if (line !== undefined) return this.#openAt(line, opened);
     const isHeld = this.#heldFor(admission) !== undefined;
     // After everything that can throw: a place has to be given back.
     const place = this.table.admit('request', admission.agentId, call.principal, { isHeld });
-    const row: RequestRow = {
-      owner: call.principal.id,
-      requestId,
-      agentId: admission.agentId,
-      sessionId: admission.sessionId,
-      idempotencyKey,
-      envelope: text,
-      state: place.hasSlot ? 'started' : 'accepted',
-      acceptedAt: this.#clock.now().getTime(),
-      expiresAt: admission.expiresAt,
-      priority: admission.priority,
-    };
+    const row = this.#rowOf(opened, place.hasSlot ? 'started' : 'accepted');
     let early: LiveRequest | undefined;
     try {
       if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
@@ -204,6 +203,48 @@ export class Runs {
     } finally {
       place.release();
     }
+  }
+
+  #rowOf({ requestId, text, call, admission }: Opened, state: RequestRow['state']): RequestRow {
+    const { agentId, sessionId, expiresAt, priority } = admission;
+    return {
+      owner: call.principal.id,
+      requestId,
+      agentId,
+      sessionId,
+      idempotencyKey: call.beside?.idempotencyKey ?? null,
+      envelope: text,
+      state,
+      acceptedAt: this.#clock.now().getTime(),
+      expiresAt,
+      priority,
+    };
+  }
+
+  /** The other node that an agent is connected to that has dialled in there, and not here. */
+  #lineFor(agentId: string): Promise<number | undefined> | undefined {
+    if (this.#elsewhere === undefined || this.#whenReachable(agentId) === undefined) return undefined;
+    return this.#elsewhere.lineOf(agentId);
+  }
+
+  /** Records a request for another node, which answers it. */
+  async #openAt(holder: number, opened: Opened): Promise<FrameSource> {
+    const { envelope, call, admission, recordedWith } = opened;
+    this.table.requireOpen('request');
+    const row = this.#rowOf(opened, 'accepted');
+    if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
+    const accepted = await this.#store.requests.accept(row, { ...recordedWith, holder });
+    if ('reused' in accepted) refuse('nonce_reused');
+    if (accepted.repeat) return this.#repeated(accepted.row, envelope, call);
+    this.table.counts.acceptRequest({ protocol: envelope.provenance.source_protocol, agentId: row.agentId });
+    call.beside?.onAccepted?.(row, { isRepeat: false });
+    this.#elsewhere?.handOver(holder);
+    if (admission.endsUnread === true) {
+      const cancel = () => void this.cancel(row, UNREAD);
+      call.signal.addEventListener('abort', cancel, { once: true });
+      if (call.signal.aborted) cancel();
+    }
+    return this.#recorded(row);
   }
 
   async #reopen(envelope: E2AEnvelope, call: Call, reason: Refused): Promise<FrameSource> {
@@ -273,7 +314,7 @@ export class Runs {
 
   /** The first of its readers is who asked. */
   #endUnread(live: LiveRequest, signal: AbortSignal): void {
-    live.readers = new Readers(() => this.cancel(live.row, 'The request was to end with its last reader, who left.'));
+    live.readers = new Readers(() => this.cancel(live.row, UNREAD));
     live.readers.add(signal);
   }
 
@@ -323,6 +364,22 @@ export class Runs {
     return live !== undefined && controlled(live, control);
   }
 
+  /** Another node has taken over a request that was to be answered here. */
+  loseHere(request: number): void {
+    const live = this.#byNumber.get(request);
+    if (live !== undefined) this.#lose(live);
+  }
+
+  /** The numbers of the requests that wait here for their turn or their agent. */
+  waitingHere(): number[] {
+    return [...this.#byNumber].filter(([, { isWaiting }]) => isWaiting).map(([request]) => request);
+  }
+
+  /** Answers a request that another node has recorded for this one. */
+  async adopt(claimed: Claimed<RequestRow>): Promise<void> {
+    await this.#resume?.(claimed);
+  }
+
   /** Of a request that is answered here, the sequence of the next frame that is not on the disk. */
   durableHere(request: number): number | undefined {
     return this.#byNumber.get(request)?.run.durable;
@@ -366,34 +423,36 @@ export class Runs {
   }
 
   /**
-   * What an earlier process accepted but never started runs after a restart; what it started and cannot continue ends with
-   * `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process.
+   * What an earlier process accepted but never started runs after a restart. What it started continues behind the frames it has where the
+   * target can give its answer again; else it ends with `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended
+   * that process.
    */
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
-    return {
-      unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)),
-      resume: async (claimed) => {
-        const { row } = claimed;
-        // It was claimed from this process too, which may not know it yet.
-        const lost = this.#find(row);
-        if (lost !== undefined) this.#lose(lost);
-        const envelope = recordedEnvelope(row.envelope);
-        const call = callFor(row);
-        if (row.state !== 'accepted' || call === undefined) {
-          return { ended: this.#endInterrupted(claimed, envelope, await this.#framesOf(row)) };
-        }
-        this.#begin(claimed, envelope, call, answer);
-        return undefined;
-      },
+    const resume: Recoverable<Claimed<RequestRow>>['resume'] = async (claimed) => {
+      const { row } = claimed;
+      // It was claimed from this process too, which may not know it yet.
+      const lost = this.#find(row);
+      if (lost !== undefined) this.#lose(lost);
+      const envelope = recordedEnvelope(row.envelope);
+      const call = callFor(row);
+      const frameKey = this.#frameKeyOf(row.agentId);
+      if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
+        return { ended: this.#endInterrupted(claimed, envelope, await this.#recordedFrames(row)) };
+      }
+      const recorded = row.state === 'accepted' ? undefined : await this.#recordedFrames(row, frameKey);
+      this.#begin({ ...claimed, recorded }, envelope, call, answer);
+      return undefined;
     };
+    this.#resume = resume;
+    return { unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)), resume };
   }
 
-  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, from: number): Promise<void> {
-    const live = this.#live(row, held, from);
+  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, recorded: RecordedFrames): Promise<void> {
+    const live = this.#live({ row, held, recorded });
     const { run } = live;
     const end = async () => {
       try {
-        await run.give(this.#maker(envelope, from).error(failure('interrupted')));
+        await run.give(this.#maker(envelope, recorded.count).error(failure('interrupted')));
       } catch (error) {
         this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet');
       }
@@ -403,14 +462,9 @@ export class Runs {
     return live.done;
   }
 
-  #begin(
-    { row, held }: { readonly row: RequestRow; readonly held: Held | null },
-    envelope: E2AEnvelope,
-    call: Call,
-    answer: Handler,
-    place?: RunPlace,
-  ): LiveRequest {
-    const live = this.#live(row, held);
+  #begin(request: RequestToBegin, envelope: E2AEnvelope, call: Call, answer: Handler, place?: RunPlace): LiveRequest {
+    const { row } = request;
+    const live = this.#live(request);
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
     const work = () =>
@@ -422,10 +476,12 @@ export class Runs {
     return live;
   }
 
-  #live(row: RequestRow, held: Held | null, from = 0): LiveRequest {
+  #live({ row, held, recorded }: RequestToBegin): LiveRequest {
     const onLost = () => this.#lose(live);
+    const from = recorded?.count ?? 0;
     const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, onLost, from });
-    const live: LiveRequest = new LiveRequest(row, run);
+    const canContinue = this.#frameKeyOf(row.agentId) !== undefined;
+    const live: LiveRequest = new LiveRequest(row, run, { canContinue, recorded });
     return live;
   }
 
@@ -440,7 +496,7 @@ export class Runs {
         await this.table.turn(live, request, this.#heldFor(row));
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
-        if (!(await run.start())) return this.#lose(live);
+        if (!live.isResumed && !(await run.start())) return this.#lose(live);
       }
       live.insert = (given) => {
         run.give(secrets.frame(this.#maker(envelope, run.next).frame(given)));
@@ -451,6 +507,7 @@ export class Runs {
         // Also one that hangs and never looks at its signal is left behind.
         const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
+        if (live.recorded?.takes(item.value) === true) continue;
         while (live.held !== undefined) await unlessAborted(live.held.released, live);
         const durable = run.give(secrets.frame(numbered(item.value, run.next)));
         if (durable !== undefined) await durable;
@@ -470,19 +527,28 @@ export class Runs {
     }
   }
 
-  async #framesOf(key: RequestKey): Promise<number> {
-    let after = -1;
+  async #recordedFrames(key: RequestKey, frameKey: FrameKey = () => ''): Promise<RecordedFrames> {
+    const recorded = new RecordedFrames(frameKey);
     for (;;) {
-      const rows = await this.page(key, { after, limit: 1000, maxBytes: 1 << 20 });
-      const last = rows.at(-1);
-      if (last === undefined) return after + 1;
-      after = last.sequence;
+      const rows = await this.page(key, { after: recorded.count - 1, limit: 1000, maxBytes: 1 << 20 });
+      if (rows.length === 0) return recorded;
+      for (const { text } of rows) recorded.add(frameFrom(text));
     }
   }
 
   #maker(envelope: E2AEnvelope, from: number): FrameMaker {
     return new FrameMaker({ envelope, clock: this.#clock, ids: this.#ids, from });
   }
+}
+
+interface Opened {
+  readonly requestId: string;
+  /** As it is recorded. */
+  readonly envelope: E2AEnvelope;
+  readonly text: string;
+  readonly call: Call;
+  readonly admission: Admission;
+  readonly recordedWith: RecordedWith;
 }
 
 function controlled(live: LiveRequest, control: RunControl): boolean {
@@ -501,9 +567,20 @@ function numbered(frame: E2AResponse, sequence: number): E2AResponse {
   return frame.sequence === sequence ? frame : { ...frame, sequence };
 }
 
+const UNREAD = 'The request was to end with its last reader, who left.';
+
 function tooMany(agentId: string): Failure {
   return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);
 }
+
+interface RequestToBegin {
+  readonly row: RequestRow;
+  readonly held: Held | null;
+  readonly recorded?: RecordedFrames | undefined;
+}
+
+/** What a frame reports, of an agent whose answers can be given again. */
+type FrameKey = (frame: E2AResponse) => string;
 
 interface RunsOptions {
   readonly store: Store;
@@ -518,4 +595,6 @@ interface RunsOptions {
   readonly isIdempotent?: (agentId: string) => boolean;
   /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
   readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
+  /** Of an agent whose answers can be given again after a restart. */
+  readonly frameKeyOf?: (agentId: string) => FrameKey | undefined;
 }

@@ -1,4 +1,5 @@
 import type { ExecutionKey } from './executions.ts';
+import type { Claimed } from './held.ts';
 import type { RequestKey, RequestRow } from './store.ts';
 
 /**
@@ -27,6 +28,8 @@ export interface ClusterStore {
   hasLeftovers(): Promise<boolean>;
   /** From now on others do not choose this node for new work. */
   leave(): Promise<void>;
+  /** How the database that they share keeps what it acknowledges. */
+  database(): Promise<SharedDatabase>;
 
   /** A request that is open, with who answers it. */
   openRequest(key: RequestKey): Promise<OpenRequest | undefined>;
@@ -34,6 +37,16 @@ export interface ClusterStore {
   openRequests(numbers: readonly number[]): Promise<OpenRequest[]>;
   /** The open requests of an owner on all nodes, newest last. */
   openOf(owner: string): Promise<RequestRow[]>;
+
+  /** An agent that dials in is connected to this node from now on. */
+  addLine(agentId: string): Promise<void>;
+  removeLine(agentId: string): Promise<void>;
+  /** The other node that an agent is connected to; the newest connection counts. */
+  lineOf(agentId: string): Promise<number | undefined>;
+  /** Takes the requests that other nodes have handed over to this one, oldest first. */
+  takeHandedOver(): Promise<Claimed<RequestRow>[]>;
+  /** Takes over the requests that wait for an agent on nodes to which it is not connected. Gives with each who held it. */
+  takeWaiting(agentId: string): Promise<(Claimed<RequestRow> & { readonly from: number })[]>;
 
   /** The node that runs an execution; `undefined` when it has ended. */
   holderOf(execution: ExecutionKey): Promise<number | undefined>;
@@ -71,6 +84,19 @@ export interface NodeCall {
   /** The number of the node that asks. */
   readonly caller: number;
   readonly text: string;
+}
+
+export interface SharedDatabase {
+  /** Of the database server. */
+  readonly version: string;
+  /** Of the tables. */
+  readonly schemaVersion: number;
+  /** What a commit waits for: `on` and more wait for a synchronous standby, where one is named. */
+  readonly synchronousCommit: string;
+  /** Which standbys those are; empty: none, so that a failover can lose what was acknowledged last. */
+  readonly synchronousStandbys: string;
+  /** How many standbys are connected. */
+  readonly standbys: number;
 }
 
 /** By the clock of the database. */

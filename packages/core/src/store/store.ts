@@ -140,6 +140,8 @@ export interface RecordedWith {
   readonly nonce?: NonceRow | undefined;
   /** How it arrived, as `arrivalText` wrote it. */
   readonly arrival?: string | undefined;
+  /** The number of the other node that answers it, which `takeHandedOver` gives it to. Only in a store of several nodes. */
+  readonly holder?: number | undefined;
   /** What it owes beyond its answer. */
   readonly letter?: NewLetter | undefined;
 }

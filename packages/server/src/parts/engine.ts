@@ -1,4 +1,5 @@
 import {
+  AgentLines,
   type AgentPush,
   AgentSocketHub,
   Callers,
@@ -57,8 +58,10 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
     ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),
   });
+  let lines: AgentLines | undefined;
   if (store.cluster !== undefined && cluster !== undefined) {
     new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
+    lines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
   }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;
@@ -68,6 +71,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     clock,
     ids,
     log,
+    onChanged: (id, isConnected) => lines?.changed(id, isConnected),
     onPush: (push: AgentPush) => engine.pushes.deliver(push),
     reader,
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
@@ -88,7 +92,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
       await engine.start();
       cluster?.listen({ takeOver: () => engine.runs.table.recover() });
     },
-    // Agents that dialled in are heard as long as anything runs.
+    // Agents that dialled in stay connected as long as anything runs.
     drain: (drainMs) => engine.stop({ drainMs }).finally(() => hub.close()),
   };
 }

@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib';
 import type { Log } from '../../ports/ports.ts';
-import type { ClusterStore, NodeCall, NodeLimits, NodeRow, NodeWord, OpenRequest } from '../cluster.ts';
+import type { ClusterStore, NodeCall, NodeLimits, NodeRow, NodeWord, OpenRequest, SharedDatabase } from '../cluster.ts';
 import type { ExecutionKey } from '../executions.ts';
+import type { Claimed } from '../held.ts';
 import { checkedRequest, SELECT_REQUEST, type StoredRequest } from '../sql/requests.ts';
 import type { RequestKey, RequestRow } from '../store.ts';
 import { StoreError } from '../store-error.ts';
@@ -10,6 +11,8 @@ import { dial, POOLER, type PostgresConnection } from './connection.ts';
 import type { PostgresDatabase } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import type { PostgresAddress } from './postgres-url.ts';
+import { claimedRequest, SELECT_CLAIMED } from './requests.ts';
+import { STEPS } from './schema.ts';
 
 export interface NodeOptions {
   /** Of PostgreSQL itself: a pooler in transaction mode does not keep a lock with its connection. */
@@ -58,16 +61,20 @@ export class PostgresNode implements ClusterStore {
   async join(): Promise<void> {
     const { database, name, version, place, configDigest = null, peerUrl = null } = this.#options;
     const keeper = await this.#connected();
-    const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl]);
+    const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl, STEPS.length]);
     const { id } = rows[0] as { id: number };
     // Its connections are still in use, where it was another node before.
-    if (database.node !== 0) await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
+    if (database.node !== 0) {
+      await keeper.query('UPDATE lanes SET node = $1 WHERE node = $2', [id, database.node]);
+      await keeper.query('UPDATE agent_lines SET node = $1 WHERE node = $2', [id, database.node]);
+    }
     database.node = id;
     await this.#settle(keeper);
     // What ran in this place before has ended, since its connection is gone.
     await keeper.query(BURY_EARLIER, [place, this.node, LOCK, this.#schema]);
     await keeper.query(FORGET_GONE);
     await keeper.query(FORGET_LANES);
+    await keeper.query(FORGET_LINES);
   }
 
   async beat(withinMs: number): Promise<boolean> {
@@ -113,6 +120,12 @@ export class PostgresNode implements ClusterStore {
     await keeper.query("UPDATE nodes SET state = 'leaving' WHERE id = $1 AND state = 'live'", [this.node]);
   }
 
+  async database(): Promise<SharedDatabase> {
+    const [row] = await this.#options.database.read.all<SharedDatabase>(DATABASE);
+    if (row === undefined) throw new Error('a query with one row gave none');
+    return row;
+  }
+
   async openRequest({ owner, requestId }: RequestKey): Promise<OpenRequest | undefined> {
     return this.#options.database.read.get<OpenRequest>(OPEN_REQUEST, owner, requestId);
   }
@@ -123,6 +136,31 @@ export class PostgresNode implements ClusterStore {
 
   async openOf(owner: string): Promise<RequestRow[]> {
     return (await this.#options.database.read.all<StoredRequest>(OPEN_OF, owner)).map(checkedRequest);
+  }
+
+  async addLine(agentId: string): Promise<void> {
+    await this.#options.database.write((queries) => queries.run(ADD_LINE, agentId, this.node));
+  }
+
+  async removeLine(agentId: string): Promise<void> {
+    await this.#options.database.write((queries) => queries.run(REMOVE_LINE, agentId, this.node));
+  }
+
+  async lineOf(agentId: string): Promise<number | undefined> {
+    return (await this.#options.database.read.get<{ node: number }>(LINE_OF, agentId, this.node))?.node;
+  }
+
+  takeHandedOver(): Promise<Claimed<RequestRow>[]> {
+    return this.#options.database.write(async (queries) =>
+      (await queries.all<StoredRequest & { epoch: number }>(TAKE_HANDED_OVER, this.node)).map(claimedRequest),
+    );
+  }
+
+  takeWaiting(agentId: string): Promise<(Claimed<RequestRow> & { readonly from: number })[]> {
+    return this.#options.database.write(async (queries) => {
+      const rows = await queries.all<StoredRequest & { epoch: number; from: number }>(TAKE_WAITING, this.node, agentId);
+      return rows.map(({ from, ...row }) => ({ ...claimedRequest(row), from }));
+    });
   }
 
   async holderOf({ owner, executionId }: ExecutionKey): Promise<number | undefined> {
@@ -163,6 +201,7 @@ export class PostgresNode implements ClusterStore {
     this.#isClosed = true;
     const { database } = this.#options;
     if (this.#keeper?.isLost === false) {
+      await this.#keeper.query('DELETE FROM agent_lines WHERE node = $1', [database.node]).catch(() => {});
       await this.#keeper.query(LEFT, [database.node]).catch(() => {});
       await this.#keeper.query('DELETE FROM lanes WHERE node = $1', [database.node]).catch(() => {});
     }
@@ -215,7 +254,7 @@ export class PostgresNode implements ClusterStore {
 type StoredNode = Omit<NodeRow, 'holds'> & NodeRow['holds'];
 
 const JOIN = `
-  INSERT INTO nodes (name, version, place, config_digest, peer_url, state) VALUES ($1, $2, $3, $4, $5, 'live') RETURNING id`;
+  INSERT INTO nodes (name, version, place, config_digest, peer_url, steps, state) VALUES ($1, $2, $3, $4, $5, $6, 'live') RETURNING id`;
 const BEAT = `
   UPDATE nodes SET beat_at = clock_timestamp() WHERE id = $1 AND state IN ('live', 'leaving')
   RETURNING extract(epoch FROM beat_at)::double precision * 1000 AS at`;
@@ -254,10 +293,38 @@ const NODES = `
     extract(epoch FROM clock_timestamp() - beat_at)::double precision * 1000 AS "silentMs",
     ${held('requests')}, ${held('executions')}, ${held('letters')}, ${held('deliveries')}
   FROM nodes n ORDER BY id`;
+const DATABASE = `
+  SELECT current_setting('server_version') AS version, current_setting('synchronous_commit') AS "synchronousCommit",
+    current_setting('synchronous_standby_names') AS "synchronousStandbys",
+    (SELECT version FROM schema_version) AS "schemaVersion", (SELECT count(*) FROM pg_stat_replication) AS standbys`;
 const SELECT_OPEN = 'SELECT o.request, o.holder, o.next FROM open_requests o';
 const OPEN_REQUEST = `${SELECT_OPEN} WHERE o.request = (SELECT id FROM requests WHERE owner = $1 AND request_id = $2)`;
 const OPEN_REQUESTS = `${SELECT_OPEN} WHERE o.request = ANY($1::bigint[])`;
 const OPEN_OF = `${SELECT_REQUEST} WHERE r.owner = $1 AND o.request IS NOT NULL ORDER BY r.id`;
+const ADD_LINE = `
+  INSERT INTO agent_lines (agent_id, node) VALUES ($1, $2)
+  ON CONFLICT (agent_id, node) DO UPDATE SET since = clock_timestamp()`;
+const REMOVE_LINE = 'DELETE FROM agent_lines WHERE agent_id = $1 AND node = $2';
+const LINE_OF = `
+  SELECT l.node FROM agent_lines l JOIN nodes n ON n.id = l.node
+  WHERE l.agent_id = $1 AND l.node <> $2 AND n.state = 'live' ORDER BY l.since DESC LIMIT 1`;
+const FORGET_LINES = `DELETE FROM agent_lines WHERE node IN (${GONE_NODES})`;
+const TAKE_HANDED_OVER = `
+  WITH claimed AS (
+    UPDATE open_requests SET epoch = 1 WHERE holder = $1 AND epoch = 0 RETURNING request, epoch
+  )
+  ${SELECT_CLAIMED}`;
+const TAKE_WAITING = `
+  WITH waiting AS (
+    SELECT o.request, o.holder FROM open_requests o JOIN requests r ON r.id = o.request
+    WHERE o.started = 0 AND o.holder <> $1 AND r.agent_id = $2
+      AND o.holder NOT IN (SELECT node FROM agent_lines WHERE agent_id = $2)
+    FOR UPDATE OF o SKIP LOCKED
+  ), claimed AS (
+    UPDATE open_requests o SET holder = $1, epoch = o.epoch + 1 FROM waiting w WHERE o.request = w.request
+    RETURNING o.request, o.epoch, w.holder AS "from"
+  )
+  ${SELECT_CLAIMED.replace('c.epoch', 'c.epoch, c."from"')}`;
 const HOLDER_OF_EXECUTION = `
   SELECT o.holder FROM open_executions o
   WHERE o.execution = (SELECT id FROM executions WHERE owner = $1 AND execution_id = $2)`;

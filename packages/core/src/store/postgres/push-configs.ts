@@ -31,7 +31,7 @@ export function pushConfigStore(database: PostgresDatabase): PushConfigStore {
       (await database.write((queries) => queries.all<Stored>(CLAIM, database.node, limit))).map(rowOf),
     advance: (name, { position, isOver, delivery }) =>
       database.write(async (queries) => {
-        const advanced = await queries.run(ADVANCE, position, isOver ? 1 : 0, name);
+        const advanced = await queries.run(ADVANCE, position, isOver ? 1 : 0, name, database.node);
         if (advanced === 0) return false;
         if (delivery !== null) await addDelivery(queries, database.node, delivery);
         return true;
@@ -67,7 +67,7 @@ const CLAIM = `
     UPDATE push_configs p SET holder = $1 FROM left_open l WHERE p.name = l.name RETURNING p.*
   )
   ${SELECT.replace('push_configs p', 'claimed p')} ORDER BY p.created_at, p.name`;
-const ADVANCE = 'UPDATE push_configs SET position = $1, is_over = $2 WHERE name = $3';
+const ADVANCE = 'UPDATE push_configs SET position = $1, is_over = $2 WHERE name = $3 AND holder = $4';
 const REMOVE = `
   DELETE FROM push_configs
   WHERE config_id = $1 AND request = (SELECT id FROM requests WHERE owner = $2 AND request_id = $3)`;
