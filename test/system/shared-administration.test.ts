@@ -118,6 +118,16 @@ test('an agent, its key and its driver come, change and go on both', async () =>
   await eventually(() => statusOf(other, 'POST', '/e2a', { key, json: say('echo', 'x') })).toBe(401);
 });
 
+test('an agent that is made on both at once is made once', async () => {
+  for (let number = 0; number < 5; number += 1) {
+    const json = { agent_id: `twin-${number}`, permissions: ALL };
+    const both = await Promise.all([one, other].map((system) => ask(system, 'POST', '/admin/v1/agents', { json })));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 201]);
+    const { json: keys } = await ask(one, 'GET', '/admin/v1/keys');
+    expect((keys['keys'] as JsonObject[]).filter((key) => key['agent_id'] === json.agent_id)).toHaveLength(1);
+  }
+});
+
 test('a key that one server revokes ends what is open on the other', async () => {
   const { api_key: key, key_id: id } = await one.caller('socket-agent', { permissions: ALL });
   await eventually(() => answerOf(other, key, 'echo')).toBe('hello');
