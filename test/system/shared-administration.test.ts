@@ -34,6 +34,7 @@ beforeAll(async () => {
   [one, other] = [System.create({ config }), System.create({ config })];
   environment = {
     DRAGOMAN_VAULT_KEY: randomBytes(32).toString('hex'),
+    DRAGOMAN_VAULT_KEY_NEXT: randomBytes(32).toString('hex'),
     DRAGOMAN_ADMIN_KEY: one.adminKey,
     DRAGOMAN_ALLOW_FSYNC_OFF: '1',
   };
@@ -181,6 +182,25 @@ test('an API, a credential and a stored workflow of one server are used by the o
   await eventually(async () => (await ask(other, 'GET', '/admin/v1/credentials')).json).toMatchObject({
     credentials: [{ id: 'second' }],
   });
+});
+
+test('a new vault key that one server changes to is followed by the other, for old credentials and new ones', async () => {
+  const put = (system: System, id: string) =>
+    ask(system, 'PUT', `/admin/v1/credentials/${id}`, {
+      json: { type: 'bearer-token', value: `sk-of-${id}-and-long`, hosts: [api.host] },
+    });
+  await put(one, 'before');
+  expect(await statusOf(one, 'POST', '/admin/v1/vault/rotate')).toBe(200);
+  expect((await put(other, 'after')).status).toBe(201);
+  for (const system of [one, other]) {
+    const listed = async () => (await ask(system, 'GET', '/admin/v1/credentials')).json['credentials'] as JsonObject[];
+    await eventually(async () => (await listed()).map(({ id, damaged = false }) => [id, damaged])).toEqual(
+      expect.arrayContaining([
+        ['after', false],
+        ['before', false],
+      ]),
+    );
+  }
 });
 
 test('what an agent stores in a file is read through the other server', async () => {
