@@ -20,7 +20,7 @@ describe.skipIf(browser === undefined).concurrent('every page of the console', (
     const client = createClient({ url: system.url, key: agent });
     await client.send('hello there', { agent: 'echo', session: 'first', requestId: 'said-hello' }).final();
     await client.mailbox.send({ from: 'Ada', to: { name: 'echo' }, message: 'plan', metadata: { threadId: 'plans' } });
-    await client.workflows.run(WORKFLOW);
+    await client.workflows.execute(WORKFLOW);
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
