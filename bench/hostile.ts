@@ -17,17 +17,23 @@ export async function run(): Promise<readonly string[]> {
   try {
     const { port, key, hostileKey } = await nextMessage<{ port: number; key: string; hostileKey: string }>(server);
     await honest(port, key);
-    const rows = [['beside', 'goodput', 'ratio', 'p50', 'p99', 'ratio']];
-    const shortfalls: string[] = [];
+    const alone: Honest[] = [];
+    const attacked: (readonly [string, Honest])[] = [];
     for (const kind of ATTACKS) {
-      const alone = await honest(port, key);
+      alone.push(await honest(port, key));
       const attacker = forkPart(new URL('./hostile/attacker.mjs', import.meta.url), [kind, String(port), hostileKey]);
       await nextMessage(attacker);
-      const beside = await honest(port, key);
+      attacked.push([kind, await honest(port, key)]);
       await endAll([attacker]);
-      const goodput = beside.perSecond / alone.perSecond;
-      const slower = beside.p99 / alone.p99;
-      rows.push(row('nobody', alone, '', ''), row(kind, beside, goodput.toFixed(2), `${slower.toFixed(1)} ×`));
+    }
+    // One round alone has ten requests above its p99, and those of a shared machine vary tenfold: all rounds count together.
+    const nobody = together(alone);
+    const rows = [['beside', 'goodput', 'ratio', 'p50', 'p99', 'ratio'], row('nobody', nobody, '', '')];
+    const shortfalls: string[] = [];
+    for (const [kind, beside] of attacked) {
+      const goodput = beside.perSecond / nobody.perSecond;
+      const slower = beside.p99 / nobody.p99;
+      rows.push(row(kind, beside, goodput.toFixed(2), `${slower.toFixed(1)} ×`));
       if (goodput < 0.9) shortfalls.push(`${kind}: ${goodput.toFixed(2)} of the goodput is left, at least 0.9 wanted`);
       if (slower > 4) shortfalls.push(`${kind}: p99 is ${slower.toFixed(1)} × as long, at most 4 wanted`);
     }
@@ -70,13 +76,25 @@ async function honest(port: number, key: string): Promise<Honest> {
       peer.close();
     }),
   );
-  const seconds = (performance.now() - start) / 1000;
-  latencies.sort((a, b) => a - b);
-  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
-  return { perSecond: latencies.length / seconds, p50: at(0.5), p99: at(0.99) };
+  return figures(latencies, (performance.now() - start) / 1000);
+}
+
+function together(rounds: readonly Honest[]): Honest {
+  return figures(
+    rounds.flatMap(({ latencies }) => latencies),
+    rounds.reduce((sum, { seconds }) => sum + seconds, 0),
+  );
+}
+
+function figures(latencies: readonly number[], seconds: number): Honest {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { latencies, seconds, perSecond: sorted.length / seconds, p50: at(0.5), p99: at(0.99) };
 }
 
 interface Honest {
+  readonly latencies: readonly number[];
+  readonly seconds: number;
   readonly perSecond: number;
   readonly p50: number;
   readonly p99: number;

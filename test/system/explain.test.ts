@@ -238,7 +238,7 @@ test('a line of the wire shows who did what, and not what was said', async () =>
       who: 'ada-agent',
       known_by: expect.stringMatching(/^key key-[0-9a-f]{12}, session [0-9a-f]+$/),
       what: 'to open the session',
-      rule: 'everybody may who has a key',
+      rule: 'allowed for every caller with a key',
     },
   ]);
   expect(told.outcome).toMatchObject({ meaning: 'There is no such tool, skill or thing.' });

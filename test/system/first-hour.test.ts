@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { dragomanFile } from '../../packages/cli/test-support/dragoman-process.ts';
@@ -93,6 +93,17 @@ test('GET / and unknown paths point to the documentation and the description', a
   expect(await unknown.json()).toMatchObject({
     suggestions: [expect.stringContaining('/openapi.json'), expect.any(String)],
   });
+});
+
+test('serve prints every address where it is reached when it listens on all of them', async () => {
+  await using running = await started('serve', '--host', '0.0.0.0', '--data', 'everywhere');
+  await expect.poll(() => running.seen.out).toContain('Stop it with Ctrl-C.');
+  const { port } = new URL(running.seen.url);
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const printed = running.seen.out.split('\n').map((line) => line.trim());
+  for (const { family, address } of all) {
+    if (family === 'IPv4' && !address.startsWith('169.254.')) expect(printed).toContain(`http://${address}:${port}`);
+  }
 });
 
 test('a key that expires is listed with its end, and refused from then on', async () => {

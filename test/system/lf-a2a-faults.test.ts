@@ -232,7 +232,7 @@ describe('versions and callers', () => {
     expect((await rpc('message/send', { message: { ...old, parts } })).error.code).toBe(-32602);
   });
 
-  test('no key, a wrong key and a key without permission are told by HTTP in both bindings', async () => {
+  test('no key, a wrong key and a key without permission get HTTP status codes in both bindings', async () => {
     const ask = async (path: string, headers: Record<string, string>) => {
       const json = { jsonrpc: '2.0', id: 1, method: 'SendMessage', params: { message: message() }, message: message() };
       const { status, headers: fields } = await call(system.url, { method: 'POST', path, headers, json });

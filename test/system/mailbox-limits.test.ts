@@ -75,7 +75,7 @@ test('who asks for answers without a key is counted by its address, also for wha
       '120',
       {
         error: 'Rate limit exceeded',
-        message: 'Rate limit exceeded: 120 answers asked for per minute for each address.',
+        message: 'Rate limit exceeded: 120 answers read per minute and address.',
         retryAfter: Number(refused.headers['retry-after']),
         timestamp: expect.any(String),
       },

@@ -79,9 +79,3 @@ test('after kill -9 of PostgreSQL the server answers again by itself', async () 
   expect(await post('/e2a', e2a('second'))).toMatchObject({ status: 200 });
   expect((await framesOf('second')).length).toBe(before.length);
 });
-
-test('a second server on the same schema is refused, and says why', async () => {
-  await using second = System.create({ config: { store: postgres.url('dragoman') } });
-  expect(await second.begin(environment)).toBe(false);
-  expect(second.log).toContain('schema');
-});

@@ -112,7 +112,7 @@ describe('a frame that is too large, of an agent that dialled in', () => {
   test('ends the request it answers, and no other', async () => {
     const [large, small] = await askTwice();
     agent.complete(large.id, { text: 'x'.repeat(9 * 1024 * 1024) });
-    expect(await large.message()).toContain('expected at most 8388608 bytes in a frame; more came');
+    expect(await large.message()).toContain('expected at most 8388608 bytes in a frame; got more');
     agent.complete(small.id, { said: 'all' });
     expect((await small.final()).body).toEqual({ result: { said: 'all' } });
   });

@@ -44,10 +44,11 @@ async function asked(question?: JsonObject) {
   return { id, frame, questionId: String(frame.body['id']), rest };
 }
 
-const open = async (caller: Caller) => {
-  const answer = await call(system.url, { path: '/e2a/questions?state=open', key: caller.key });
+const listed = async (caller: Caller, state: string) => {
+  const answer = await call(system.url, { path: `/e2a/questions?state=${state}`, key: caller.key });
   return ((await answer.json()) as { questions: JsonObject[] }).questions;
 };
+const open = (caller: Caller) => listed(caller, 'open');
 
 const answerBy = (caller: Caller, id: string, questionId: string, json: JsonObject) =>
   call(system.url, { method: 'POST', path: `/e2a/requests/${id}/questions/${questionId}`, key: caller.key, json });
@@ -65,6 +66,9 @@ describe('a question over HTTP', () => {
     expect(frames.at(-1)?.body['result']).toMatchObject({ answer: { option_id: 'allow' } });
     expect((await answerBy(ada, id, questionId, { option_id: 'allow' })).status).toBe(409);
     expect(await open(ada)).toEqual([]);
+    const [past] = await listed(ada, 'ended');
+    expect(past).toMatchObject({ question_id: questionId, state: 'answered', answer: { option_id: 'allow' } });
+    expect(await listed(bob, 'ended')).toEqual([]);
     // What was streamed is what is recorded.
     expect((await ada.resume(id)).map(read)).toEqual(frames);
   });

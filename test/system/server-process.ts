@@ -18,6 +18,9 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
     log: jsonLog('debug'),
     adminKey,
     ...(process.env['DRAGOMAN_VAULT_KEY'] !== undefined && { vaultKey: process.env['DRAGOMAN_VAULT_KEY'] }),
+    ...(process.env['DRAGOMAN_VAULT_KEY_NEXT'] !== undefined && {
+      nextVaultKey: process.env['DRAGOMAN_VAULT_KEY_NEXT'],
+    }),
     onFatal: () => process.exit(70),
   });
   process.once('SIGTERM', () => {

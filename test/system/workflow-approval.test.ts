@@ -173,7 +173,7 @@ describe('AskApproval', () => {
     await begin(deploying(id, { expires: 1000 }));
     expect(await ended(id)).toMatchObject({
       status: 'partial_success',
-      error: { message: 'Nobody answered "Deploy v7?" in time, so it counts as rejected.' },
+      error: { message: '"Deploy v7?" was not answered in time, so it counts as rejected.' },
     });
     expect(count('/deploy')).toBe(0);
   });

@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { fail } from './trouble.ts';
 import { visible } from './visible.ts';
 
-/** The definition with what the card says, where the operator said nothing. */
+/** The definition, with the card's values where the operator gave none. */
 export function withCard(definition: AgentDefinition, card: CardPreview): AgentDefinition {
   const id = definition.agent_id === UNNAMED ? idFrom(card.name) : definition.agent_id;
   const skills = card.skills.map((skill) => skill.id.slice(0, 256)).filter((skill) => skill !== '');
@@ -18,7 +18,7 @@ export function withCard(definition: AgentDefinition, card: CardPreview): AgentD
   };
 }
 
-/** Shows the card and asks whether the agent is to be added. Ends the command where the answer is no, or nobody can be asked. */
+/** Shows the card and asks whether to add the agent. Ends the command if the answer is no, or if there is no terminal to ask at. */
 export async function confirmCard(
   { agent_id: id, card: url = '' }: AgentDefinition,
   card: CardPreview,
@@ -50,8 +50,8 @@ function previewLines({
 }: CardPreview): string[] {
   return [
     `${name}${version === '' ? '' : ` ${version}`}${description === '' ? '' : `: ${description}`}`,
-    ...interfaces.map(({ binding, version: spoken, url }, index) => {
-      return `  ${index === 0 ? 'asked at   ' : 'or at      '} ${url} (A2A ${spoken}, ${binding}${streaming ? ', streaming' : ''})`;
+    ...interfaces.map(({ binding, version: a2aVersion, url }, index) => {
+      return `  ${index === 0 ? 'endpoint   ' : '           '} ${url} (A2A ${a2aVersion}, ${binding}${streaming ? ', streaming' : ''})`;
     }),
     ...card.unusable_interfaces.map((text) => `  not used    ${text}`),
     `  auth        ${auth.length === 0 ? 'none' : auth.map((one) => `${one.name} (${one.kind})`).join(', ')}`,

@@ -66,7 +66,7 @@ export function withAgentOptions(command: Command): Command {
       'how long one answer of it may take: seconds, or as 500ms, 5m',
       duration({ fromMs: 1, toMs: A_YEAR * 1000 }),
     )
-    .option('--idempotent', 'it may be asked the same thing twice: its answers come sooner')
+    .option('--idempotent', 'the same request may be sent to it twice; answers are faster')
     .option('--erc8004 <id>', 'its agentId, eip155:chain:registry:token, by which the mailbox knows it')
     .option('--public-key <file>', 'its public key for signatures, PEM. Default: the current key stays')
     .option('--no-public-key', 'take away the public key it had')

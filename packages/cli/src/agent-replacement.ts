@@ -1,8 +1,8 @@
 import type { AgentDefinition } from '@dragoman/client';
 
 /**
- * What `agents add` puts in the place of an agent: all that was given and, unless that was told too, the public key of
- * before: nobody who changes what an agent may do means to lock it out.
+ * What `agents add` puts in the place of an agent: all that was given and, unless it was given too, the public key of
+ * before: changing an agent's permissions must not lock it out.
  */
 export function replacing(
   before: AgentDefinition | undefined,

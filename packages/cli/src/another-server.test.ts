@@ -86,7 +86,7 @@ describe.each(Object.keys(BODIES))('a server that answers %s', (kind) => {
       for (const place of [url, `${url}/as-if`]) {
         const { code, out, notes } = await run(command, place);
         expect(notes, command).toContain(place);
-        expect(notes).toContain('not in the way of a Dragoman server');
+        expect(notes).toContain('which a Dragoman server does not send');
         expect(notes).toContain(`→ see what is there: npx dragoman doctor --url ${place}\n`);
         expect(notes).not.toMatch(/our side|TypeError|undefined|^\s+at /m);
         expect([code, out]).toEqual([1, '']);

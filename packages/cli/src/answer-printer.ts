@@ -33,7 +33,7 @@ export class AnswerPrinter {
   }
 
   #chunk({ delta_kind, delta }: E2AResponse['body']): void {
-    // Reasoning, tool calls and the like are in the frames; a person who asked a question wants the answer.
+    // Reasoning, tool calls and the like are in the frames; a person wants the answer.
     if (delta_kind === 'text' && typeof delta === 'string') this.#say(delta);
   }
 
@@ -70,11 +70,11 @@ export function exitCodeOf(final: E2AResponse): ExitCode {
   return isFailed(final) ? 1 : 0;
 }
 
-/** What a person is told before the client tries again: a server that answered has said why. */
+/** The note before the client tries again, with the server's reason if it gave one. */
 export function reconnecting({ error, waitMs }: Pick<Reconnect, 'error' | 'waitMs'>): string {
   const reason = error.status === undefined ? 'the connection broke;' : visible(error.message);
   return `${reason} trying again in ${(waitMs / 1000).toFixed(1)} s\n`;
 }
 
-/** An agent that cannot be reached is the operator's to fix, who is told more than whoever asked it. */
+/** The operator has to fix an agent that cannot be reached, and sees more than its callers. */
 const AGENT_UNWELL = `where the server runs, look at how it is reached: ${PROGRAM} doctor`;

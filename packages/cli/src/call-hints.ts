@@ -2,8 +2,8 @@ import type { DragomanError } from '@dragoman/client';
 import { FAILURES, type FailureCode } from '@dragoman/protocols';
 import { PROGRAM } from './command.ts';
 
-/** One A2A request, as it was asked for on the command line. */
-export interface AskedCall {
+/** One A2A request, as given on the command line. */
+export interface RequestedCall {
   readonly as: string;
   readonly agentId: string;
   /** The file with the private key, where it was signed. */
@@ -11,9 +11,9 @@ export interface AskedCall {
 }
 
 /** What to do about a refused A2A request, beside what the server itself suggests. */
-export function callHints({ code, details, requestId }: DragomanError, { as, agentId, sign }: AskedCall): string[] {
+export function callHints({ code, details, requestId }: DragomanError, { as, agentId, sign }: RequestedCall): string[] {
   const isA = (failure: FailureCode) => code === FAILURES[failure].a2a;
-  if (isA('no_route')) return [`see who can be asked: ${PROGRAM} agents discover`];
+  if (isA('no_route')) return [`list the agents you can call: ${PROGRAM} agents discover`];
   if (isA('unauthenticated')) {
     if (sign === undefined) return [`this server takes signed messages only: --sign FILE (${PROGRAM} agents keygen)`];
     return [

@@ -2,10 +2,10 @@ import type { Context } from './context.ts';
 
 /** The first Ctrl-C cancels and lets the end arrive; the second leaves at once. Until the returned function is called. */
 export function cancelOnSignal(cancel: () => Promise<unknown>, { onSignal, exit, terminal }: Context): () => void {
-  let asked = false;
+  let isCancelling = false;
   return onSignal(() => {
-    if (asked) return exit(1);
-    asked = true;
+    if (isCancelling) return exit(1);
+    isCancelling = true;
     terminal.note('\ncancelling; once more to leave at once\n');
     cancel().catch((error: unknown) => {
       terminal.note(`it could not be cancelled: ${error instanceof Error ? error.message : String(error)}\n`);

@@ -88,5 +88,5 @@ export function each(text: string, before: readonly string[] = []): readonly str
 /** How a person calls us, in everything we tell them to paste. */
 export const PROGRAM = 'npx dragoman';
 
-/** In seconds, for options that nobody means to be longer. */
+/** In seconds, the longest sensible value. */
 export const A_YEAR = 366 * 24 * 3600;

@@ -30,16 +30,16 @@ export function withConnectionOptions(
 ): Command {
   const { flag, variable } = ROLES[role];
   command.option('--url <url>', url);
-  const told = `(${variable}, or that of a running \`${PROGRAM} dev\`)`;
-  if (role === 'agent') command.option(`${flag} <key>`, `the key ${told}`);
-  else withAdminKeyOptions(command, told);
+  const source = `(${variable}, or that of a running \`${PROGRAM} dev\`)`;
+  if (role === 'agent') command.option(`${flag} <key>`, `the key ${source}`);
+  else withAdminKeyOptions(command, source);
   return command.option('--data <folder>', data);
 }
 
 /** On a command line, other users of the machine can see a key. */
-export function withAdminKeyOptions(command: Command, told: string): Command {
+export function withAdminKeyOptions(command: Command, source: string): Command {
   return command
-    .option('--admin-key <key>', `the admin key, or - to read it from stdin ${told}`)
+    .option('--admin-key <key>', `the admin key, or - to read it from stdin ${source}`)
     .option('--admin-key-file <file>', 'a file with the admin key');
 }
 
@@ -48,16 +48,16 @@ export async function withAdminKey<Options extends ConnectionOptions>(
   options: Options,
   context: Context,
 ): Promise<Options> {
-  const { adminKey: told, adminKeyFile: file } = options;
-  if (told !== undefined && file !== undefined) {
+  const { adminKey: given, adminKeyFile: file } = options;
+  if (given !== undefined && file !== undefined) {
     fail({ code: 'usage', message: 'give --admin-key or --admin-key-file, not both', exitCode: 2 });
   }
-  if (told !== undefined && told !== '-') {
+  if (given !== undefined && given !== '-') {
     const warning = { event: 'warning', message: VISIBLE_KEY };
     context.terminal.note(options.json === true ? `${JSON.stringify(warning)}\n` : `warning: ${VISIBLE_KEY}\n`);
     return options;
   }
-  const place = file ?? told;
+  const place = file ?? given;
   if (place === undefined) return options;
   const adminKey = (await readText(place, context)).trim();
   if (adminKey === '') fail({ code: 'missing_key', message: `no key in ${place === '-' ? 'stdin' : place}` });
@@ -70,20 +70,20 @@ export interface ServerConnection {
   readonly url: string;
   /** For what the client has no call for yet. */
   readonly key: string;
-  /** Where the key came from, for when it is refused. */
+  /** The source of the key, for the error when it is refused. */
   readonly keySource: string;
 }
 
 /** Which of the two kinds of key a command needs. */
 export type KeyRole = keyof typeof ROLES;
 
-/** The server and the key: as told, else from the environment, else those of `dragoman dev`. */
+/** The server and the key: from the options, else from the environment, else those of `dragoman dev`. */
 export async function connect(given: ConnectionOptions, context: Context, role: KeyRole): Promise<ServerConnection> {
   const options = role === 'admin' ? await withAdminKey(given, context) : given;
   const { url, dev } = findServer(options, context);
   const found = findKey({ options, context, role, dev });
   const client = clientFor({ url, ...(found !== undefined && { key: found.key }) });
-  // Asked first, so that nobody is sent for a key, or left waiting, by a server that was never started.
+  // Checked first, so that no key is asked for while the server is not running.
   await ensureServer(url);
   if (found === undefined) fail(missingKey(role, url));
   return { client, url, key: found.key, keySource: found.source };
@@ -135,7 +135,7 @@ export const ELSEWHERE = 'a server to do it on (DRAGOMAN_URL; none: it is done h
 
 /** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
 export function findServer(
-  { url: told, data }: Pick<ConnectionOptions, 'url' | 'data'>,
+  { url: chosen, data }: Pick<ConnectionOptions, 'url' | 'data'>,
   context: Pick<Context, 'environment' | 'folder'>,
 ): { readonly url: string; readonly dev: (DevKeys & { readonly source: string }) | undefined } {
   const { environment, folder } = context;
@@ -148,12 +148,12 @@ export function findServer(
       ? undefined
       : urlOf({ host: host ?? DEFAULT_HOST, port: port ?? DEFAULT_PORT });
   const url =
-    told ??
+    chosen ??
     given(environment, 'DRAGOMAN_URL') ??
     fromEnvironment ??
     dev?.url ??
     urlOf({ host: DEFAULT_HOST, port: DEFAULT_PORT });
-  // Every command says the same of a url that is none.
+  // Every command reports an invalid url in the same way.
   clientFor({ url });
   // A key goes to the server it is for, and to no other that somebody names.
   return { url, dev: dev !== undefined && isSameServer(dev.url, url) ? dev : undefined };
@@ -171,8 +171,8 @@ export function findKey({
   dev: ReturnType<typeof findServer>['dev'];
 }): { readonly key: string; readonly source: string } | undefined {
   const { flag, variable, option, devKey } = ROLES[role];
-  const told = options[option];
-  if (told !== undefined) return { key: told, source: flag };
+  const chosen = options[option];
+  if (chosen !== undefined) return { key: chosen, source: flag };
   const set = given(environment, variable);
   if (set !== undefined) return { key: set, source: variable };
   return dev === undefined ? undefined : { key: dev[devKey], source: dev.source };
@@ -183,7 +183,7 @@ function sourceOf(devData: string, folder: string): string {
   return areDevKeysPrivate(devData) ? `${path} (mode 600)` : `${path} (others can read it; chmod 600 fixes that)`;
 }
 
-/** Does something with a server; what goes wrong is told in words that help. */
+/** Does something with a server; errors are reported with their fix. */
 export async function talking<T>(
   connection: ServerConnection,
   role: KeyRole,
@@ -205,7 +205,7 @@ function serverTrouble(error: DragomanError, { url, keySource }: ServerConnectio
   if (error.is('unauthenticated')) return wrongKey(role, url, keySource);
   const agents = error.is('no_route') && suggestions.length === 0 ? [`see them all: ${PROGRAM} agents list`] : [];
   const wait = retryAfter === undefined ? [] : [`try again in ${Math.ceil(retryAfter)} s`];
-  // An agent's key on an administrator's route: the server says no more than that it may not.
+  // An agent's key on an administrator's route: the server only answers "forbidden".
   const roles = role === 'admin' && error.is('forbidden') ? [NOT_AN_ADMIN] : [];
   const fixes = [...suggestions, ...whatIsThere(error, url), ...agents, ...roles, ...wait];
   return {
@@ -216,13 +216,13 @@ function serverTrouble(error: DragomanError, { url, keySource }: ServerConnectio
   };
 }
 
-/** The operation of a workflow that an issue is about; the client keeps it with everything else that was told. */
+/** The operation of a workflow that an issue is about; the client keeps it among the details. */
 function operationIn({ details }: DragomanError, index: number): Pick<TroubleIssue, 'operationId'> {
   const operationId = valueAt(details, `/issues/${index}/operationId`);
   return typeof operationId === 'string' ? { operationId } : {};
 }
 
-/** Another program may be at the url, and answer whatever it is asked. */
+/** Another program may answer at the url. */
 function whatIsThere({ code }: DragomanError, url: string): string[] {
   return code === 'unexpected_answer' ? [`see what is there: ${PROGRAM} doctor --url ${url}`] : [];
 }

@@ -4,7 +4,7 @@ import { isObject, parseJson } from '@dragoman/protocols';
 import { given } from './environment.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** What `dev` leaves in its data folder, so that the other commands find its server without being told. */
+/** What `dev` leaves in its data folder, so that the other commands find its server without options. */
 export interface DevKeys {
   readonly url: string;
   /** For talking to agents. */
@@ -14,7 +14,7 @@ export interface DevKeys {
   readonly callback_port?: number;
 }
 
-/** `undefined` when there is none that can be read. */
+/** `undefined` if it is missing or cannot be read. */
 export function readDevKeys(data: string): DevKeys | undefined {
   let text: string;
   try {
@@ -44,7 +44,7 @@ export function areDevKeysPrivate(data: string): boolean {
   return process.platform === 'win32' || (statSync(devKeysPath(data)).mode & 0o077) === 0;
 }
 
-/** The folder `dev` keeps its data in: as told, else from the environment, else the usual one. */
+/** The data folder of `dev`: from the options, else from the environment, else the default. */
 export function devDataIn(
   { data }: { readonly data?: string | undefined },
   { environment, folder }: Pick<Surroundings, 'environment' | 'folder'>,

@@ -160,9 +160,9 @@ describe('with dragoman dev running', () => {
     const { code, stdout } = await run('explain', 'explained');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^explained request of demo, \S+, finished\n/);
-    expect(stdout).toMatch(/1\. What came: e2a, \d+ bytes\n {2}\{[\s\S]*"two words"/);
+    expect(stdout).toMatch(/1\. Received: e2a, \d+ bytes\n {2}\{[\s\S]*"two words"/);
     expect(stdout).toMatch(/demo \(key \S+\) to ask agent echo: permissions\.agents has "\*"/);
-    expect(stdout).toContain('invented /source_agent_id "demo"  (who the sender has proven to be)');
+    expect(stdout).toContain('added    /source_agent_id "demo"  (the proven caller)');
     expect(stdout).toContain('2 e2a.complete {"result":{"text":"two words","words":2}}');
     expect(JSON.parse((await run('explain', 'explained', '--json')).stdout)).toMatchObject({ request_id: 'explained' });
     expect(await run('explain', 'explaned')).toMatchObject({

@@ -1,49 +1,56 @@
-import { type Change, type Explanation, isObject, type Json, type JsonObject, type Told } from '@dragoman/protocols';
+import {
+  type Change,
+  type ExplainedFrame,
+  type Explanation,
+  isObject,
+  type Json,
+  type JsonObject,
+} from '@dragoman/protocols';
+import { membersWithContent } from './members-with-content.ts';
 import type { Paint } from './paint.ts';
 import { visible } from './visible.ts';
-import { whatIsSaid } from './what-is-said.ts';
 import { wrap } from './wrap.ts';
 
 /** An explanation for a person, in the order in which things happened. */
-export function explanationText(told: Explanation, paint: Paint, columns = USUAL_COLUMNS): string {
+export function explanationText(explanation: Explanation, paint: Paint, columns = USUAL_COLUMNS): string {
   const { bold, dim } = paint;
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', bold(title), ...lines.flatMap((line) => wrapped(visible(line), columns))];
-  const { received, way_in: way } = told;
+  const { received, way_in: way } = explanation;
   const lines = [
-    `${bold(visible(told.request_id))} ${dim(visible(`${told.kind} of ${told.agent_id}, ${told.accepted_at}, ${told.state}`))}`,
-    ...section(`1. What came: ${received.dialect}, ${received.bytes} bytes`, [
+    `${bold(visible(explanation.request_id))} ${dim(visible(`${explanation.kind} of ${explanation.agent_id}, ${explanation.accepted_at}, ${explanation.state}${explanation.node === null ? '' : ` on ${explanation.node}`}`))}`,
+    ...section(`1. Received: ${received.dialect}, ${received.bytes} bytes`, [
       received.text ?? `(${received.note ?? 'not kept'})`,
     ]),
     ...section(
-      '2. Who was allowed what, by which rule',
-      told.allowed.map(({ who, known_by, what, rule }) => `${who} (${known_by}) ${what}: ${rule}`),
+      '2. Allowed',
+      explanation.allowed.map(({ who, known_by, what, rule }) => `${who} (${known_by}) ${what}: ${rule}`),
     ),
-    ...section('3. What was made of it', told.envelope === null ? [] : [textOf(whatIsSaid(told.envelope))]),
-    ...section('4. On the way in', [
+    ...section('3. Envelope', explanation.envelope === null ? [] : [textOf(membersWithContent(explanation.envelope))]),
+    ...section('4. Changes by the conversion', [
       ...changeLines('dropped ', way.dropped),
       ...changeLines('changed ', way.changed),
-      ...changeLines('invented', way.invented),
+      ...changeLines('added   ', way.invented),
       ...way.warnings.map(({ pointer, message }) => `warning  ${pointer} ${message}`),
     ]),
-    ...section('5. What was answered', answerLines(told)),
+    ...section('5. Answer', answerLines(explanation)),
     ...section(
       '6. Callbacks',
-      told.callbacks.map((one) => textOf(one)),
+      explanation.callbacks.map((one) => textOf(one)),
     ),
-    ...section('What came of it', told.outcome === null ? [] : [textOf(told.outcome)]),
-    ...section('The same id was also used by', told.also_by),
+    ...section('Outcome', explanation.outcome === null ? [] : [textOf(explanation.outcome)]),
+    ...section('The same id was also used by', explanation.also_by),
   ];
   return `${lines.join('\n')}\n`;
 }
 
 function answerLines({ answers, answers_left_out: leftOut }: Explanation): string[] {
-  const lines = answers.flatMap((told) => [
-    `${told.sequence} ${told.response_kind} ${textOf(bodyOf(told))}`,
-    ...told.projections.flatMap(({ dialect, message, dropped, invented }) => [
-      message === null ? `    not told by ${dialect}` : `    told by ${dialect} as ${textOf(message)}`,
+  const lines = answers.flatMap((frame) => [
+    `${frame.sequence} ${frame.response_kind} ${textOf(bodyOf(frame))}`,
+    ...frame.projections.flatMap(({ dialect, message, dropped, invented }) => [
+      message === null ? `    no message in ${dialect}` : `    in ${dialect}: ${textOf(message)}`,
       ...(message === null ? [] : changeLines('    dropped ', dropped)),
-      ...changeLines('    invented', invented),
+      ...changeLines('    added  ', invented),
     ]),
   ]);
   return leftOut === 0 ? lines : [...lines, `… and ${leftOut} frames between`];
@@ -71,10 +78,10 @@ function textOf(value: unknown): string {
   });
 }
 
-function bodyOf({ frame }: Told): Json {
+function bodyOf({ frame }: ExplainedFrame): Json {
   return isObject(frame) ? (frame['body'] ?? null) : frame;
 }
 
-/** Where nobody looks at a screen. */
+/** Without a screen. */
 const USUAL_COLUMNS = 100;
 const NARROWEST = 30;

@@ -6,7 +6,7 @@ import { processSurroundings } from './surroundings.ts';
 // `node --disallow-code-generation-from-strings`.
 setFlagsFromString('--disallow-code-generation-from-strings');
 
-// What the process runs. A module agent may have left a timer behind, so the end is said and not waited for, but only
+// What the process runs. A module agent may have left a timer behind, so the process exits explicitly, but only
 // when everything written has left.
 const code = await main(process.argv.slice(2), processSurroundings());
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

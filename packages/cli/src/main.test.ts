@@ -122,7 +122,7 @@ test('the help shows the values of an option, its default, and whether it is req
     '--level <level> how strictly it is checked: strict, moderate, lenient (moderate)',
   );
   expect(await helpOf('agents keygen')).toContain('the kind of key: ed25519, p256, rsa (ed25519)');
-  expect(await helpOf('agents call')).toContain('--as <agent_id> who asks: the agent the key is for; required');
+  expect(await helpOf('agents call')).toContain('--as <agent_id> the calling agent: the one the key is for; required');
   expect(await helpOf('vault set')).toMatch(/--host <host> .*; may be repeated/);
 });
 

@@ -13,6 +13,7 @@ import { keysCommand } from './commands/keys.ts';
 import { knowledgeCommand } from './commands/knowledge.ts';
 import { listenCommand } from './commands/listen.ts';
 import { mcpCommand } from './commands/mcp.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { questionsCommand } from './commands/questions.ts';
 import { sendCommand } from './commands/send.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -45,7 +46,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
   }).version(CLI_VERSION, '--version', 'show the version');
   for (const command of COMMANDS) program.addCommand(command(context));
   try {
-    await program.parseAsync(helpAsked(args, program), { from: 'user' });
+    await program.parseAsync(withHelpFirst(args, program), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
@@ -55,8 +56,8 @@ export async function main(args: readonly string[], surroundings: Surroundings):
   }
 }
 
-/** `dragoman help agents add` is `dragoman agents add --help`; of a command there is not, it is said that there is none. */
-function helpAsked([first, ...names]: readonly string[], program: Command): readonly string[] {
+/** `dragoman help agents add` is `dragoman agents add --help`; an unknown command is an error. */
+function withHelpFirst([first, ...names]: readonly string[], program: Command): readonly string[] {
   if (first !== 'help') return first === undefined ? [] : [first, ...names];
   let found: Command | undefined = program;
   for (const name of names) found = found?.commands.find((command) => command.name() === name);
@@ -87,4 +88,5 @@ const COMMANDS = [
   convertCommand,
   listenCommand,
   doctorCommand,
+  migrateCommand,
 ] as const;

@@ -15,17 +15,17 @@ export type MessageFile =
   | { readonly kind: 'message'; readonly dialect: Dialect<unknown>; readonly json: Json }
   | { readonly kind: 'workflow-text'; readonly dialect: Dialect<unknown>; readonly text: string };
 
-/** Reads a file whose dialect is told, or tells it by the shape of what is in it. */
-export function readMessageFile(bytes: Uint8Array, told: Dialect<unknown> | undefined): Outcome<MessageFile> {
+/** Reads a file in the given dialect, or recognizes the dialect by the shape of its content. */
+export function readMessageFile(bytes: Uint8Array, given: Dialect<unknown> | undefined): Outcome<MessageFile> {
   const parsed = parseJsonBytes(bytes);
   if (parsed.ok) {
-    const dialect = told ?? dialectOf(parsed.value);
+    const dialect = given ?? dialectOf(parsed.value);
     if (dialect === undefined) return reject(unrecognised());
     return { ok: true, value: { kind: 'message', dialect, json: parsed.value }, warnings: [] };
   }
   // Several values one after the other are no JSON, and just what a workflow looks like.
   const lines = linesIn(bytes);
-  const dialect = lines === undefined ? undefined : (told ?? dialectOf(lines.first));
+  const dialect = lines === undefined ? undefined : (given ?? dialectOf(lines.first));
   if (lines === undefined || dialect?.name !== 'a2e-workflow') return parsed;
   return { ok: true, value: { kind: 'workflow-text', dialect, text: lines.text }, warnings: [] };
 }

@@ -11,7 +11,7 @@ import { PROGRAM } from './command.ts';
 import type { Terminal } from './terminal.ts';
 import { visible } from './visible.ts';
 
-/** Puts the questions of an answer to the person at the terminal, while the answer goes on being read. */
+/** Puts the questions of an answer to the person at the terminal, while the answer is still being read. */
 export class QuestionPrompt {
   readonly #terminal: Terminal;
   readonly #client: Client;

@@ -11,13 +11,13 @@ export interface Surroundings {
   readonly onSignal: (listener: () => void) => () => void;
   /** Tells of every SIGHUP, which otherwise ends the process, until the returned function is called. */
   readonly onHangUp: (listener: () => void) => () => void;
-  /** Tells of errors that nobody caught, which otherwise end the process, until the returned function is called. */
+  /** Reports uncaught errors, which otherwise end the process, until the returned function is called. */
   readonly onStrayError: (listener: StrayErrorListener) => () => void;
   /** Ends the process at once, with whatever is open. */
   readonly exit: (code: number) => void;
 }
 
-/** A rejection is of a promise that nobody waits for, an exception of a callback that nobody called but Node. */
+/** An unhandled rejection, or an exception from a callback that Node called. */
 export type StrayErrorListener = (error: unknown, kind: 'rejection' | 'exception') => void;
 
 export function processSurroundings(): Surroundings {

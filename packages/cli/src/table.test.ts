@@ -32,3 +32,8 @@ test('on a screen the widest columns are cut until a row fits', () => {
   expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(40);
   expect(table(['ID', 'DESCRIPTION', 'URL'], rows)).toContain('https://example.com/a/very/long/path');
 });
+
+test('the first column is never cut: its name is what other commands take', () => {
+  const rows = [['key-0123456789ab', 'a very long description of it']];
+  expect(table(['KEY', 'DESCRIPTION'], rows, { columns: 20 })).toContain('key-0123456789ab  a very …');
+});

@@ -3,7 +3,8 @@ import { visible } from './visible.ts';
 
 /**
  * Rows under their headings, columns in line. A cell is one line: whatever is not seen in it is made visible, line ends too.
- * Where the rows are wider than the screen, the widest columns are cut until they fit; a file or a pipe gets all of it.
+ * Where the rows are wider than the screen, the widest columns are cut until they fit, except the first: it has the name
+ * that other commands take. A file or a pipe gets all of it.
  */
 export function table(
   headings: readonly string[],
@@ -21,11 +22,11 @@ export function table(
     .join('');
 }
 
-/** Takes from the widest column, again and again, until the sum fits or every column is narrow. */
+/** Takes from the widest column but the first, again and again, until the sum fits or all of them are narrow. */
 function shrink(widths: number[], room: number): void {
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
   while (excess > 0) {
-    const widest = Math.max(...widths);
+    const widest = Math.max(...widths.slice(1));
     if (widest <= NARROWEST) return;
     widths[widths.lastIndexOf(widest)] = widest - 1;
     excess -= 1;

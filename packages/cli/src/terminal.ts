@@ -1,17 +1,17 @@
 import { isatty } from 'node:tty';
 
-/** Where a command writes and reads, and what it may assume of whoever is at the other end. */
+/** Where a command writes and reads, and what it may assume about the other end. */
 export interface Terminal {
-  /** To stdout: what was asked for. */
+  /** To stdout: the result. */
   out(text: string): void;
   /** To stderr: what a person may want to know beside it. */
   note(text: string): void;
   readStdin(): Promise<Uint8Array>;
-  /** Asks whoever sits at the keyboard and shows nothing of what is typed; not there when nobody does. */
+  /** Asks the person at the keyboard, without an echo; absent without a keyboard. */
   readonly askHidden?: (prompt: string) => Promise<string | undefined>;
-  /** Asks whoever sits at the keyboard; `undefined` when nothing more can be typed. Not there when nobody does. */
+  /** Asks the person at the keyboard; `undefined` at the end of input. Absent without a keyboard. */
   readonly ask?: (prompt: string, signal?: AbortSignal) => Promise<string | undefined>;
-  /** How wide the screen is; not there where stdout is none. */
+  /** The width of the screen; absent if stdout is not a terminal. */
   readonly columns?: number | undefined;
   /** Whether stdout is a screen. */
   readonly isTTY: boolean;
@@ -22,7 +22,7 @@ export interface Terminal {
 /** The terminal of this process. */
 export function processTerminal({ environment }: { environment: NodeJS.ProcessEnv }): Terminal {
   const { stdout, stderr } = process;
-  // Whoever reads us may leave at any time, as `head` does. Then nobody wants what was asked for; what is noted beside it goes
+  // The reader of stdout may leave at any time, as `head` does. Then the result is not wanted any more; notes go
   // unread, which is no reason to leave anything undone.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(1);
@@ -41,7 +41,7 @@ export function processTerminal({ environment }: { environment: NodeJS.ProcessEn
     },
     isTTY: stdout.isTTY === true,
     colour: { out: stdout.isTTY === true && !plain, note: stderr.isTTY === true && !plain },
-    // Not by way of `process.stdin`: it is opened by whoever reads it.
+    // Not through `process.stdin`: reading it would open it.
     ...(isatty(0) && stderr.isTTY && { askHidden: (prompt: string) => typedHidden(prompt), ask: typed }),
     async readStdin() {
       const chunks: Buffer[] = [];

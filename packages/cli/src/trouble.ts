@@ -3,7 +3,7 @@ import { paint } from './paint.ts';
 import type { Terminal } from './terminal.ts';
 import { visible } from './visible.ts';
 
-/** Why a command could not do what it was asked, and what fixes it. */
+/** Why a command failed, and the fix. */
 export interface Trouble {
   readonly code: string;
   readonly message: string;
@@ -34,7 +34,7 @@ export function troubleOf(error: unknown): Trouble | undefined {
   return error.trouble as Trouble;
 }
 
-/** An error nobody foresaw. */
+/** An unexpected error. */
 export function unforeseen(error: unknown): Trouble {
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'internal', message: `something went wrong on our side: ${message}` };
@@ -53,11 +53,11 @@ export function tellTrouble(
   const { red, dim } = paint(terminal.colour.note);
   const [first] = issues;
   const whole = first === undefined ? message : message.replace(first.message, () => withOperation(first));
-  const told = new Set<string>();
-  /** Servers tell an only issue as the message too, and its way out beside it; a person is told once. */
+  const shown = new Set<string>();
+  /** Servers repeat a single issue as the message, with its suggestion; a person sees it once. */
   const once = (text: string, line: string) => {
-    if (whole.includes(text) || told.has(text)) return [];
-    told.add(text);
+    if (whole.includes(text) || shown.has(text)) return [];
+    shown.add(text);
     return [line];
   };
   const lines = [

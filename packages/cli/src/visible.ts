@@ -2,7 +2,7 @@ import { UNSEEN_CHARACTERS } from '@dragoman/protocols';
 import type { Terminal } from './terminal.ts';
 
 /**
- * Untrusted text, for people: characters that nobody sees or that act on the terminal are shown as `\u{202e}`. They could move
+ * Untrusted text, for people: invisible characters and those that act on the terminal are shown as `\u{202e}`. They could move
  * the cursor, repaint the lines above, or make a name read as another. Line ends and tabs stay.
  */
 export function visible(text: string): string {

@@ -3,6 +3,7 @@ import { ApiAdmin } from './api-admin.ts';
 import { CredentialAdmin } from './credential-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
+import { NodeAdmin } from './node-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
 import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
@@ -32,8 +33,8 @@ export interface AgentDefinition {
   /** The folder an `acp` program works in. */
   readonly cwd?: string;
   readonly workspaces?: string[];
-  readonly client_fs?: 'off' | 'local';
-  readonly client_terminal?: 'off' | 'local';
+  readonly client_fs?: 'off' | 'local' | 'caller';
+  readonly client_terminal?: 'off' | 'local' | 'caller';
   readonly auth_method?: string;
   readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
   /** `openai`: the base URL of the model server, such as `http://127.0.0.1:11434/v1`. */
@@ -46,7 +47,7 @@ export interface AgentDefinition {
   readonly instructions?: string;
   /** `openai`: the tools that the model may call; `*` stands for any text. */
   readonly tools?: string[];
-  /** `openai`: how often the model is asked for one answer. */
+  /** `openai`: the most requests to the model for one answer. */
   readonly max_turns?: number;
   /** `openai`: further members of every request to the model. */
   readonly parameters?: JsonObject;
@@ -57,7 +58,7 @@ export interface AgentDefinition {
   readonly skills?: string[];
   readonly agentId?: string;
   readonly max_parallel?: number;
-  /** It may be asked the same thing twice. */
+  /** The same request may be sent to it twice. */
   readonly idempotent?: boolean;
   readonly timeout_ms?: number;
 }
@@ -132,7 +133,7 @@ export interface AgentList {
   readonly agents: readonly AgentDefinition[];
   /** The ids of agents that can be sent to, those of the config too. */
   readonly targets: readonly string[];
-  /** Those among them that registered themselves, or that a caller registered: nobody has checked what they say of themselves. */
+  /** Those among them that registered themselves, or that a caller registered: their claims are unchecked. */
   readonly registered: readonly { readonly agent_id: string; readonly name: string; readonly registered_by: string }[];
 }
 
@@ -207,7 +208,7 @@ export interface Overview {
   readonly history: readonly OverviewReading[];
   /** How requests ended: `succeeded`, an error code, or `failed`. */
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Accepted requests by the protocol they came by. */
+  /** Accepted requests by protocol. */
   readonly by_protocol: Readonly<Record<string, number>>;
   /** Those with the most requests first. */
   readonly by_agent: readonly AgentFigures[];
@@ -236,6 +237,7 @@ export class Admin {
   readonly requests: RequestAdmin;
   readonly outbox: OutboxAdmin;
   readonly questions: QuestionAdmin;
+  readonly nodes: NodeAdmin;
   readonly #http: Http;
 
   constructor(http: Http) {
@@ -250,6 +252,7 @@ export class Admin {
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
     this.questions = new QuestionAdmin(http);
+    this.nodes = new NodeAdmin(http);
   }
 
   /** How the whole server stands, and stood every ten seconds of the last hour. */
@@ -362,7 +365,7 @@ class KeyAdmin {
     return (await this.#http.json<{ keys: readonly Key[] }>({ path: KEYS, gives: { keys: 'array' } })).keys;
   }
 
-  /** Ends the key at once, also on open streams. */
+  /** Revokes the key at once, including on open streams. */
   revoke(keyId: string): Promise<{ key_id: string; revoked: true }> {
     return this.#http.json({
       method: 'DELETE',

@@ -59,7 +59,7 @@ export class AgentMessages {
     this.#identity = identity;
   }
 
-  /** The agents that can do all of it, and how many there are beyond those told. */
+  /** The agents that can do all of it, and how many there are beyond those listed. */
   async discover(
     { capabilities = [], status, maxResults }: DiscoverQuery = {},
     options: MessageOptions = {},
@@ -136,12 +136,12 @@ export class AgentMessages {
       if (!/^application\/json\b/i.test(response.headers.get('content-type') ?? ''))
         throw await attempt.wait(errorOfResponse(response, this.#http.url));
       const text = await attempt.wait(response.text());
-      const asked = { url: this.#http.url, path: 'a2a/messages', status: response.status };
-      const { payload: answer } = checkedAnswer<{ payload: JsonObject }>(text, { payload: 'object' }, asked);
+      const outcome = { url: this.#http.url, path: 'a2a/messages', status: response.status };
+      const { payload: answer } = checkedAnswer<{ payload: JsonObject }>(text, { payload: 'object' }, outcome);
       const { error } = answer;
       if (error === undefined) return answer;
-      const { code, message: reason, details: told, retry_after } = error as JsonObject;
-      const details = isObject(told) ? told : {};
+      const { code, message: reason, details: given, retry_after } = error as JsonObject;
+      const details = isObject(given) ? given : {};
       throw new DragomanError({
         code: String(code),
         message: String(reason),

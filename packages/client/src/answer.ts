@@ -5,7 +5,7 @@ import { type ResumableExchange, resumed } from './resumed.ts';
 /**
  * The answer to one request. Iterate it for the frames as they come, or wait for `final()` or `text()`; all may be
  * mixed. Frames are taken from the network no faster than they are read, by one reader at a time. A reader that leaves
- * early leaves the work running; the next one goes on where it stopped.
+ * early leaves the work running; the next one continues where it stopped.
  */
 export class StreamedAnswer implements AsyncIterable<E2AFrame> {
   readonly requestId: string;
@@ -25,7 +25,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
     this.#cancel = cancel;
     this.#frames = resumed(exchange, exchange.envelope === undefined ? 'resume' : 'send');
     this.#first = this.#next();
-    // Told to whoever reads; nobody may.
+    // Thrown to the reader; without one, it must not be an unhandled rejection.
     this.#first.catch(() => {});
   }
 
@@ -61,7 +61,7 @@ export class StreamedAnswer implements AsyncIterable<E2AFrame> {
     return this.#final;
   }
 
-  /** All text of the answer, or the text of its result when it came without chunks. Throws when the answer failed. */
+  /** All text of the answer, or the text of its result when there were no chunks. Throws when the answer failed. */
   async text(): Promise<string> {
     const final = await this.final();
     if (isFailed(final)) throw errorOfFrame(final);

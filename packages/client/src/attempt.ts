@@ -44,7 +44,7 @@ export class Attempt {
   readonly #follow = () => this.#controller.abort(this.#caller?.reason);
 }
 
-/** Nobody answered, or the connection broke. */
+/** No answer, or the connection broke. */
 export function unreachable(url: string, cause: unknown): DragomanError {
   const reason = reasonOf(cause);
   return new DragomanError({

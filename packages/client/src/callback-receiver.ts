@@ -18,13 +18,13 @@ export interface CallbackReceiverOptions {
   readonly now?: () => Date;
 }
 
-/** One callback as it came. */
+/** One callback as received. */
 export interface Callback {
   /** The same at every try. */
   readonly id: string;
   /** When this try was signed. */
   readonly signedAt: Date;
-  /** Whether it came before: then nobody was called for it. */
+  /** Whether it was received before: then `onAnswer` was not called for it. */
   readonly isRepeat: boolean;
 }
 
@@ -110,7 +110,7 @@ export class CallbackReceiver {
     return callback;
   }
 
-  /** All that can be said before anything of the body is there: anybody may send to a receiver. */
+  /** All that can be checked before the body is read: anyone may send to a receiver. */
   #headOf(headers: AnyHeaders): Head {
     const { secret, publicKey, toleranceSeconds = 300, now = () => new Date() } = this.#options;
     const id = headerIn(headers, 'webhook-id');
@@ -121,9 +121,9 @@ export class CallbackReceiver {
     if (Math.abs(now().getTime() - signedAt.getTime()) > toleranceSeconds * 1000) {
       throw new CallbackRefused(401, `it was signed more than ${toleranceSeconds} seconds from now`);
     }
-    const came = new Set(signatures.map(({ scheme }) => scheme));
-    if (!(secret !== undefined && came.has('v1')) && !(publicKey !== undefined && came.has('v1a'))) {
-      throw new CallbackRefused(401, whyNotSigned(came));
+    const schemes = new Set(signatures.map(({ scheme }) => scheme));
+    if (!(secret !== undefined && schemes.has('v1')) && !(publicKey !== undefined && schemes.has('v1a'))) {
+      throw new CallbackRefused(401, whyNotSigned(schemes));
     }
     this.#checkSize(Number(valueIn(headers, 'content-length') ?? 0));
     return { id, signedAt, signatures, prefix: new TextEncoder().encode(`${id}.${timestamp}.`) };
@@ -219,7 +219,7 @@ async function isSigned(
   return false;
 }
 
-/** Several are sent at once, also while keys change; one good one is enough. Nobody needs more than a few. */
+/** Several are sent at once while keys change; one valid signature is enough. */
 function signaturesIn(header: string): Signature[] {
   return header
     .split(' ')
@@ -230,11 +230,11 @@ function signaturesIn(header: string): Signature[] {
     });
 }
 
-/** A key that cannot check what came is a mistake of the receiver's, and would refuse for ever without a word of why. */
-function whyNotSigned(came: ReadonlySet<string>): string {
-  if (came.has('v1a'))
+/** Without a key for the received schemes every callback would be refused, so the refusal says which key is missing. */
+function whyNotSigned(schemes: ReadonlySet<string>): string {
+  if (schemes.has('v1a'))
     return 'it is signed by Ed25519 (v1a) alone, as for senders without a key: check it by the public key';
-  return came.has('v1') ? 'it is signed by HMAC (v1) alone: check it by the secret' : NOT_SIGNED;
+  return schemes.has('v1') ? 'it is signed by HMAC (v1) alone: check it by the secret' : NOT_SIGNED;
 }
 
 async function hmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey> {
@@ -247,7 +247,7 @@ async function ed25519Key(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey>
   return { scheme: 'v1a', verify: (signature, content) => crypto.subtle.verify('Ed25519', key, signature, content) };
 }
 
-/** Told when the receiver is made: later it would be told to the sender alone. */
+/** Thrown by the constructor: later only the sender would see it. */
 function keyBytes(text: string, { name, prefix, length }: KeyForm): Uint8Array<ArrayBuffer> {
   const bytes = typeof text === 'string' && text.startsWith(prefix) ? bytesOf(text.slice(prefix.length)) : undefined;
   if (bytes !== undefined && bytes.length > 0 && (length === undefined || bytes.length === length)) return bytes;
@@ -273,7 +273,7 @@ function answerIn(body: Uint8Array): MailboxResponse {
   throw new CallbackRefused(400, 'the body must be an answer of a mailbox');
 }
 
-/** With no more rules than JSON has: what was signed is as an agent said it, and a refusal would lose it for good. */
+/** With no more rules than JSON has: the signed bytes are the agent's own, and a refusal would lose the answer. */
 function jsonIn(body: Uint8Array): Json | undefined {
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Json;
@@ -312,7 +312,7 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 
 /** More than ten million characters, the most an answer of our server has, each as `\u0000`, and what is around them. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of all bodies together, as long as nobody knows who sent them. */
+/** Of all bodies together, before their senders are proven. */
 const MOST_UNPROVEN = 2 * MAX_BYTES;
 const NOT_SIGNED = 'no signature of this callback is good';
 const SECRET: KeyForm = { name: 'secret', prefix: 'whsec_' };

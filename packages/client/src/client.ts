@@ -23,7 +23,7 @@ import { Workflows } from './workflows.ts';
 export interface ClientOptions {
   /** Where the server is: `http://127.0.0.1:7420`. A path is kept, for a server behind a proxy. */
   readonly url: string;
-  /** The API key. Without one there are `health()`, a mailbox that hears anybody, and `agent()` with a signature. */
+  /** The API key. Without one there are `health()`, a mailbox for anonymous senders, and `agent()` with a signature. */
   readonly key?: string;
   /** Instead of the runtime's own. */
   readonly fetch?: typeof fetch;
@@ -33,9 +33,9 @@ export interface ClientOptions {
 }
 
 export interface SendOptions extends EnvelopeOptions {
-  /** Stops waiting for the answer. The work goes on: `cancel()` ends it. */
+  /** Stops waiting for the answer. The work continues: `cancel()` ends it. */
   readonly signal?: AbortSignal | undefined;
-  /** Told before every further try after a broken connection. */
+  /** Called before every retry after a broken connection. */
   readonly onReconnect?: ((event: Reconnect) => void) | undefined;
 }
 
@@ -136,7 +136,7 @@ export class Client {
     return this.send({ method: textGiven(method, 'method'), params }, { stream: false, ...options }).result();
   }
 
-  /** What was said in a session, newest first, fifty a page. */
+  /** The turns of a session, newest first, fifty a page. */
   history(session: string, page: SessionOptions & { readonly page?: number } = {}): Promise<HistoryPage> {
     return this.sessions.history(session, page);
   }

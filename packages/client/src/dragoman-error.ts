@@ -21,12 +21,12 @@ export class DragomanError extends Error {
   /** Whether the same request may succeed later. */
   readonly retryable: boolean;
   readonly issues: readonly Issue[];
-  /** What to do about it: as told, or else what the issues suggest. */
+  /** What to do about it: the answer's suggestions, or those of its issues. */
   readonly suggestions: readonly string[];
-  /** Seconds to wait before the next try, when the server said so. */
+  /** Seconds to wait before the next try, if the server sent them. */
   readonly retryAfter: number | undefined;
   readonly requestId: string | undefined;
-  /** Whatever else was told, such as an agent's own details. */
+  /** Further details, such as an agent's own. */
   readonly details: JsonObject;
 
   constructor(parts: DragomanErrorParts) {
@@ -80,7 +80,7 @@ export function errorOfFrame({ body, request_id }: E2AResponse): DragomanError {
   });
 }
 
-/** Whether a failure of this code may be gone later; `undefined` for a code that is none of ours. */
+/** Whether a failure of this code may be gone later; `undefined` for an unknown code. */
 export function isRetryable(code: string): boolean | undefined {
   return Object.hasOwn(FAILURES, code) ? FAILURES[code as FailureCode].retryable : undefined;
 }

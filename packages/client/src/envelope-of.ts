@@ -18,7 +18,7 @@ export interface EnvelopeOptions {
   readonly idempotencyKey?: string | undefined;
   /** How soon it should have its turn where it has to wait for the agent, among your own. Default: normal. */
   readonly priority?: RequestPriority | undefined;
-  /** Until when an answer is wanted. What has not begun by then ends with `E2A.EXPIRED`. */
+  /** Until when an answer is wanted. A request that has not started by then ends with `E2A.EXPIRED`. */
   readonly expiresAt?: Date | undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { E2AResponse } from '@dragoman/protocols';
 
 /**
- * The frames of one answer that a socket has brought and its reader has not taken. A WebSocket cannot be told to wait, so
+ * The frames of one answer that a socket has brought and its reader has not taken. A WebSocket has no way to make its peer wait, so
  * there is a bound: past it, frames are let go, and the reader has to fetch them from the journal.
  */
 export class FrameQueue {
@@ -25,7 +25,7 @@ export class FrameQueue {
     this.#wake();
   }
 
-  /** No more will come. What came before can still be read. */
+  /** No more frames follow. Those received can still be read. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.#wake();

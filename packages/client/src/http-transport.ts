@@ -60,7 +60,7 @@ async function finish(reader: ReadableStreamDefaultReader<Uint8Array>, attempt: 
     const { done } = await reader.read();
     if (!done) attempt.end();
   } catch {
-    // Nobody waits for this connection any more.
+    // The caller does not wait for this connection any more.
   } finally {
     clearTimeout(timer);
     attempt.leave();

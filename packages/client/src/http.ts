@@ -30,7 +30,7 @@ export interface JsonRequest<T> extends ClientRequest {
 /** Requests to one server with one key. */
 export class Http {
   readonly url: string;
-  /** What proves who is calling. */
+  /** The caller's credentials. */
   readonly key: string | undefined;
   readonly #fetch: typeof fetch;
   readonly #silenceMs: number;
@@ -38,7 +38,7 @@ export class Http {
   constructor({ url, key, fetch, silenceMs }: HttpOptions) {
     this.url = serverUrl(url);
     this.key = checkedKey(key);
-    // Called as a function of nobody: a browser's fetch refuses any `this` but the window.
+    // Called without `this`: a browser's fetch refuses any `this` but the window.
     this.#fetch = (input, init) => (fetch ?? globalThis.fetch)(input, init);
     this.#silenceMs = silenceMs;
   }

@@ -79,7 +79,7 @@ test('a text alone is no message of a mailbox, and it is shown how it would be o
   const send = (strayClient().mailbox as unknown as Untyped)['send'];
   expect(await errorOf(() => send?.call(strayClient().mailbox, 'Hi'))).toMatchObject({
     code: 'invalid_argument',
-    message: 'a message must be an object that says who sends it, and what; got "Hi"',
+    message: 'a message must be an object with a sender and content; got "Hi"',
     suggestions: [`send({ from: 'MyAgent', message: "Hi" })`],
   });
 });

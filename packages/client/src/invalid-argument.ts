@@ -1,7 +1,7 @@
 import { isObject, nearest, show } from '@dragoman/protocols';
 import { DragomanError } from './dragoman-error.ts';
 
-/** What was handed in cannot be used. Told before anything is sent: what a server would make of it says less. */
+/** An argument cannot be used. Thrown before anything is sent, because the server's error would say less. */
 export function invalidArgument(message: string, ...suggestions: string[]): DragomanError {
   return new DragomanError({ code: 'invalid_argument', message, suggestions });
 }
@@ -27,7 +27,7 @@ export function unsayable(what: string, cause: unknown): DragomanError {
   });
 }
 
-/** An option that nobody knows is one that nobody heeds. */
+/** An unknown option would have no effect. */
 export function optionsGiven<T extends object>(options: T, known: readonly (keyof T & string)[]): T {
   objectGiven(options, 'options', `{ ${known[0]} }`);
   for (const name in options) {
@@ -39,7 +39,7 @@ export function optionsGiven<T extends object>(options: T, known: readonly (keyo
   return options;
 }
 
-/** As `show`, also of what JSON has no word for. */
+/** As `show`, including values that JSON does not have. */
 export function shown(value: unknown): string {
   if (typeof value === 'number') return String(value);
   const isSayable = value === undefined || ['string', 'boolean', 'object'].includes(typeof value);

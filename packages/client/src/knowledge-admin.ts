@@ -3,7 +3,7 @@ import type { Http } from './http.ts';
 /** Documents that agents may search. */
 export interface KnowledgeBaseInput {
   readonly description?: string;
-  /** Who may search it, by id; `"*"` is everybody, an empty list nobody. */
+  /** Who may search it, by id; `"*"` is everyone, an empty list is nobody. */
   readonly agents: readonly string[];
   readonly documents: readonly KnowledgeDocument[];
 }
@@ -12,7 +12,7 @@ export interface KnowledgeDocument {
   readonly id: string;
   readonly title?: string;
   readonly text: string;
-  /** Told with a hit, not searched. */
+  /** Returned with a hit, not searched. */
   readonly metadata?: { readonly [member: string]: unknown };
 }
 

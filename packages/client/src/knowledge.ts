@@ -3,7 +3,7 @@ import type { Http } from './http.ts';
 import { insist } from './insist.ts';
 import type { RetryOptions } from './retry.ts';
 
-/** What is looked for, and how much of it is told. */
+/** The query, and how many hits to return. */
 export interface KnowledgeQuery {
   /** Only things of this kind. */
   readonly type?: KnowledgeHit['type'];
@@ -57,7 +57,7 @@ export class Knowledge {
     this.#retry = retry;
   }
 
-  /** By what it is for, in the words of who asks. */
+  /** By its purpose, in the caller's words. */
   search(query: string, { signal, ...options }: KnowledgeQuery = {}): Promise<KnowledgeAnswer> {
     const body = JSON.stringify({ query, ...options });
     const gives = { results: 'array' } as const;

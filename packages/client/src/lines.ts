@@ -7,8 +7,8 @@ import { DragomanError } from './dragoman-error.ts';
 export class Lines {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   /** Of the line that has not ended yet. */
-  #begun: Uint8Array[] = [];
-  #begunBytes = 0;
+  #partial: Uint8Array[] = [];
+  #partialBytes = 0;
 
   push(chunk: Uint8Array): string[] {
     // Nearly every chunk ends where a line does.
@@ -18,26 +18,26 @@ export class Lines {
       return [];
     }
     const lines = linesIn(this.#decode(this.#whole(end === chunk.length ? chunk : chunk.subarray(0, end))));
-    if (this.#begunBytes > 0) {
-      this.#begun = [];
-      this.#begunBytes = 0;
+    if (this.#partialBytes > 0) {
+      this.#partial = [];
+      this.#partialBytes = 0;
     }
     if (end < chunk.length) this.#begin(chunk.subarray(end));
     return lines;
   }
 
   #begin(part: Uint8Array): void {
-    this.#begunBytes += part.length;
-    if (this.#begunBytes > MAX_LINE) throw unreadable(`a line of more than ${MAX_LINE} bytes`);
+    this.#partialBytes += part.length;
+    if (this.#partialBytes > MAX_LINE) throw unreadable(`a line of more than ${MAX_LINE} bytes`);
     // A copy: whose memory the chunk is, is not ours to know.
-    this.#begun.push(new Uint8Array(part));
+    this.#partial.push(new Uint8Array(part));
   }
 
   #whole(part: Uint8Array): Uint8Array {
-    if (this.#begunBytes === 0) return part;
-    const whole = new Uint8Array(this.#begunBytes + part.length);
+    if (this.#partialBytes === 0) return part;
+    const whole = new Uint8Array(this.#partialBytes + part.length);
     let at = 0;
-    for (const piece of [...this.#begun, part]) {
+    for (const piece of [...this.#partial, part]) {
       whole.set(piece, at);
       at += piece.length;
     }

@@ -1,13 +1,13 @@
 import { FAILURES, type FailureCode, type JsonObject } from '@dragoman/protocols';
 import { DragomanError, textsIn } from './dragoman-error.ts';
 
-/** A refusal in the mailbox's shape, `{error, errors?, message?, retryAfter?}`; `undefined` when it is none. */
+/** A refusal in the mailbox's shape, `{error, errors?, message?, retryAfter?}`; `undefined` for anything else. */
 export function mailboxErrorOf(
   json: JsonObject,
   status: number,
   retryAfter: number | undefined,
 ): DragomanError | undefined {
-  const { error, message, errors, timestamp, retryAfter: told } = json;
+  const { error, message, errors, timestamp, retryAfter: given } = json;
   if (typeof error !== 'string' || typeof timestamp !== 'string') return undefined;
   const texts = textsIn(errors);
   const code = CODES[status] ?? 'internal';
@@ -18,7 +18,7 @@ export function mailboxErrorOf(
     retryable: FAILURES[code].retryable,
     // The mailbox tells its issues as sentences.
     issues: texts.map((text) => ({ pointer: '', code: 'invalid', message: text })),
-    retryAfter: retryAfter ?? (typeof told === 'number' ? told : undefined),
+    retryAfter: retryAfter ?? (typeof given === 'number' ? given : undefined),
   });
 }
 

@@ -50,7 +50,7 @@ export interface MailboxAbout {
   readonly specVersion: string;
   readonly endpoint: string;
   readonly contentTypes: readonly string[];
-  /** Whether it hears senders without a key. */
+  /** Whether it accepts senders without a key. */
   readonly anonymous: boolean;
   /** Whom they may write to. */
   readonly agents: readonly MailboxAgent[];
@@ -114,7 +114,7 @@ export class Mailbox {
     return this.#insist({ path, signal, gives: { metadata: 'object' } });
   }
 
-  /** Asks until the answer is there: every second, or as often as told. */
+  /** Polls until the answer is there: every second, or every `everyMs`. */
   async answer(
     messageId: string,
     { everyMs = 1000, ...options }: MailboxOptions & { readonly from?: string; readonly everyMs?: number } = {},
@@ -127,7 +127,7 @@ export class Mailbox {
     }
   }
 
-  /** Your threads, in the order of their ids; with `as: 'agent'`, those in which you were asked. */
+  /** Your threads, in the order of their ids; with `as: 'agent'`, those that you answered in. */
   async threads({ as = 'sender', after, limit = 50, signal }: ThreadListQuery = {}): Promise<MailboxThreadList> {
     const from = after === undefined ? '' : `&after=${encodeURIComponent(after)}`;
     return this.#insist({ path: `a2a/threads?as=${as}&limit=${limit}${from}`, signal, gives: { threads: 'array' } });
@@ -161,11 +161,11 @@ function bodyOf(message: object): string {
   }
 }
 
-/** Who says it belongs to every message, so that a text alone is none. */
+/** Every message has a sender, so a text alone is not a message. */
 function noMessage(given: unknown): DragomanError {
   const text = typeof given === 'string' ? given : 'Hello!';
   return invalidArgument(
-    `a message must be an object that says who sends it, and what; got ${shown(given)}`,
+    `a message must be an object with a sender and content; got ${shown(given)}`,
     `send({ from: 'MyAgent', message: ${shown(text)} })`,
   );
 }

@@ -47,13 +47,13 @@ export class OutboxAdmin {
 
   /** Newest first. */
   list(query: DeliveryQuery = {}): Promise<{ readonly deliveries: readonly Delivery[]; readonly total: number }> {
-    const asked = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== undefined) asked.set(name, String(value));
-    return this.#http.json({ path: `${OUTBOX}?${asked}`, gives: { deliveries: 'array', total: 'number' } });
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+    return this.#http.json({ path: `${OUTBOX}?${parameters}`, gives: { deliveries: 'array', total: 'number' } });
   }
 
   /**
-   * Tries a dead one again, now, with the same id and body; a URL that answered 410 is enabled with that, also where the callback
+   * Tries a dead one again, now, with the same id and body; a URL that answered 410 is enabled by it, even if the callback
    * has expired and is not sent.
    */
   retry(id: string): Promise<RetriedDelivery> {

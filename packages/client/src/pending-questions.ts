@@ -1,4 +1,4 @@
-import type { GivenAnswer, Question, QuestionAnswer } from '@dragoman/protocols';
+import type { GivenAnswer, Question, QuestionAnswer, QuestionEnd } from '@dragoman/protocols';
 import type { Http } from './http.ts';
 import { insist } from './insist.ts';
 import { objectGiven, textGiven } from './invalid-argument.ts';
@@ -12,6 +12,12 @@ export interface PendingQuestion extends Question {
   readonly agent_id: string;
   readonly session_id: string | null;
   readonly state: 'open';
+}
+
+/** A question that was answered, that has expired, or whose request has ended. */
+export interface PastQuestion extends Omit<PendingQuestion, 'state'> {
+  readonly state: QuestionEnd['state'];
+  readonly answer?: QuestionAnswer;
 }
 
 /** The questions that running requests have put to people. */
@@ -28,6 +34,12 @@ export class PendingQuestions {
   async list({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PendingQuestion[]> {
     const request = { path: 'e2a/questions?state=open', signal, gives: { questions: 'array' } } as const;
     return (await insist<{ questions: PendingQuestion[] }>(this.#http, this.#retry, request)).questions;
+  }
+
+  /** The last 200 that have ended since the server started, newest first. */
+  async ended({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PastQuestion[]> {
+    const request = { path: 'e2a/questions?state=ended', signal, gives: { questions: 'array' } } as const;
+    return (await insist<{ questions: PastQuestion[] }>(this.#http, this.#retry, request)).questions;
   }
 
   /** Answers one. The first answer counts: throws `conflict` when it has one, or its request has ended. */

@@ -29,7 +29,7 @@ export async function errorOfResponse(response: Response, url: string): Promise<
   });
 }
 
-/** Rejects when the connection breaks within it: half a refusal is none. */
+/** Rejects when the connection breaks within it: half a refusal cannot be read. */
 async function jsonIn(response: Response): Promise<JsonObject | undefined> {
   if (!/^application\/(?:problem\+)?json\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
   const json = parseJson(await response.text());
@@ -44,7 +44,7 @@ function unexpected(response: Response, url: string, retryAfter: number | undefi
     code: 'unexpected_answer',
     message: redirects
       ? `${url} redirects elsewhere, and a key is not sent after a redirect.`
-      : `${url} answered ${status}, not in the way of a Dragoman server.`,
+      : `${url} answered ${status}, which a Dragoman server does not send.`,
     status,
     retryable: isPassingStatus(status),
     suggestions: [

@@ -1,6 +1,6 @@
 import type { GivenAnswer, QuestionAnswer } from '@dragoman/protocols';
 import type { Http } from './http.ts';
-import type { PendingQuestion } from './pending-questions.ts';
+import type { PastQuestion, PendingQuestion } from './pending-questions.ts';
 
 /** The questions of everybody's requests, for operators. */
 export class QuestionAdmin {
@@ -14,6 +14,12 @@ export class QuestionAdmin {
   async list({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PendingQuestion[]> {
     const request = { path: 'admin/v1/questions', signal, gives: { questions: 'array' } } as const;
     return (await this.#http.json<{ questions: readonly PendingQuestion[] }>(request)).questions;
+  }
+
+  /** The last 200 that have ended since the server started, newest first. */
+  async ended({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly PastQuestion[]> {
+    const request = { path: 'admin/v1/questions?state=ended', signal, gives: { questions: 'array' } } as const;
+    return (await this.#http.json<{ questions: readonly PastQuestion[] }>(request)).questions;
   }
 
   /** The first answer counts: throws `conflict` when it has one, or its request has ended. */

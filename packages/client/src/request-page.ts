@@ -4,7 +4,7 @@ export interface RequestListQuery {
   readonly agent?: string | undefined;
   readonly session?: string | undefined;
   readonly state?: ListedState | undefined;
-  /** The protocol they came by, as `source_protocol` names it. */
+  /** The protocol of the requests, as `source_protocol` names it. */
   readonly protocol?: string | undefined;
   /** Those whose message contains this text. */
   readonly text?: string | undefined;
@@ -22,9 +22,9 @@ export type ListedState = 'waiting' | 'running' | 'completed' | 'failed' | 'canc
 /** Some requests, newest change first. */
 export interface RequestPage {
   readonly requests: readonly RequestSummary[];
-  /** On all pages; null with `protocol` or `text`, which are looked for page by page. */
+  /** On all pages. Null in the list of all callers and with `protocol` or `text`, which are looked for page by page. */
   readonly total: number | null;
-  /** Null on the last page. A page with `protocol` or `text` may be short and have a next one all the same. */
+  /** Null on the last page. A page of which little matches may be short, or empty, and have a next one all the same. */
   readonly next_cursor: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface RequestSummary {
   /** Who answers it. */
   readonly agent: string;
   readonly session_id: string | null;
-  /** The protocol it came by. */
+  /** The protocol of the request. */
   readonly protocol: string;
   readonly state: ListedState;
   readonly accepted_at: string;

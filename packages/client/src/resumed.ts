@@ -6,11 +6,11 @@ import type { Transport } from './transport.ts';
 
 export interface ResumableExchange {
   readonly requestId: string;
-  /** What was asked; absent when somebody else asked it and only the answer is read. */
+  /** The request; absent if another program sent it and only the answer is read. */
   readonly envelope: E2AEnvelope | undefined;
   readonly transport: Transport;
   readonly place: Place;
-  /** The last frame the reader had before it came here. It is read once more, because it may be the final one. */
+  /** The last frame that the reader already has. It is read once more, because it may be the final one. */
   readonly has?: number;
   readonly backoff: RetryPauses;
   readonly signal: AbortSignal | undefined;
@@ -18,13 +18,13 @@ export interface ResumableExchange {
   readonly onReconnect?: ((event: Reconnect) => void) | undefined;
 }
 
-/** Told before every further try. */
+/** Called before every retry. */
 export interface Reconnect {
   readonly requestId: string;
   /** Why there is one. */
   readonly error: DragomanError;
   readonly waitMs: number;
-  /** The last frame that came; -1 for none. */
+  /** The last frame received; -1 for none. */
   readonly after: number;
 }
 

@@ -41,7 +41,7 @@ export class RetryPauses {
     this.#timing = timing;
   }
 
-  /** Something came: whatever fails next fails for the first time. */
+  /** Something was received: the next failure counts as the first. */
   progress(): void {
     this.#tries = 0;
     this.#failingSince = undefined;

@@ -19,7 +19,7 @@ export interface SessionPage extends Page {
   readonly sessions: readonly Session[];
 }
 
-/** One question of a session and what came of it. */
+/** One turn of a session: the request and its answer. */
 export interface Turn {
   readonly request_id: string;
   readonly timestamp: string;

@@ -81,10 +81,10 @@ export class SocketConnection {
   }
 
   /** Sends an envelope and collects what answers it, under its own id or the id of the request it resumes. */
-  ask(text: string, { requestId, askedAs = requestId }: { requestId: string; askedAs?: string }): FrameQueue {
+  ask(text: string, { requestId, askId = requestId }: { requestId: string; askId?: string }): FrameQueue {
     const queue = new FrameQueue();
     this.#queues.set(requestId, queue);
-    this.#queues.set(askedAs, queue);
+    this.#queues.set(askId, queue);
     this.#carried.add(requestId);
     try {
       this.#socket.send(text);
@@ -95,12 +95,12 @@ export class SocketConnection {
     return queue;
   }
 
-  /** Nobody reads this answer any more. */
+  /** The reader of this answer has left. */
   forget(queue: FrameQueue): void {
     for (const [id, other] of this.#queues) if (other === queue) this.#queues.delete(id);
   }
 
-  /** The connection is of no use any more: everybody who waits for it hears why. */
+  /** Fails the connection: every waiting call is rejected with the reason. */
   drop(error: unknown): void {
     if (this.#isGone) return;
     this.#isGone = true;
@@ -195,8 +195,8 @@ function closedBy(url: string, code: number, reason: string): DragomanError {
 function closedByUs(): DragomanError {
   return new DragomanError({
     code: 'closed',
-    message: 'The session was closed before the final frame came.',
-    suggestions: ['the work goes on: read the rest with client.resume(requestId, { after })'],
+    message: 'The session was closed before the final frame arrived.',
+    suggestions: ['the work continues: read the rest with client.resume(requestId, { after })'],
   });
 }
 

@@ -14,7 +14,7 @@ import type { WebSocketConstructor } from './web-socket.ts';
 export interface ConnectOptions {
   /** Gives up the first connection. */
   readonly signal?: AbortSignal;
-  /** Told of frames the server sends by itself, which answer no request. */
+  /** Called for frames that the server sends by itself, which answer no request. */
   readonly onPush?: (frame: E2AResponse) => void;
 }
 
@@ -65,7 +65,7 @@ export class SocketSession implements AsyncDisposable {
     return this.#parts.send(this.#transport, input, options);
   }
 
-  /** Says goodbye. Answers that are not whole yet end with the error `closed`; their work goes on. */
+  /** Says goodbye. Answers that are not whole yet end with the error `closed`; their work continues. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const connection = this.#connection ?? (await this.#dialling?.catch(() => undefined));
@@ -80,29 +80,29 @@ export class SocketSession implements AsyncDisposable {
     const text = JSON.stringify(encodeEnvelope(envelope));
     const requestId = envelope.request_id ?? '';
     const connection = await this.#ready(signal);
-    yield* this.#answer(connection, { text, requestId, askedAs: requestId, after: -1, signal });
+    yield* this.#answer(connection, { text, requestId, askId: requestId, after: -1, signal });
   }
 
   async *#resumeOnce(requestId: string, options: ResumeAttempt): AsyncGenerator<E2AResponse | undefined> {
     const { after, signal } = options;
     const connection = await this.#ready(signal);
-    // Its frames still come here, ahead of where the reader is: on this connection the two could not be told apart.
+    // Its frames still arrive here, ahead of the reader: on this connection the two streams could not be distinguished.
     if (connection.carries(requestId)) {
       yield* this.#parts.overHttp.resume(requestId, options);
       return;
     }
-    const askedAs = newRequestId();
+    const askId = newRequestId();
     const params = { request_id: requestId, after };
-    const envelope = newEnvelope({ request_id: askedAs, method: 'chat.resume', params, is_stream: true });
+    const envelope = newEnvelope({ request_id: askId, method: 'chat.resume', params, is_stream: true });
     const text = JSON.stringify(encodeEnvelope(envelope));
-    yield* this.#answer(connection, { text, requestId, askedAs, after, signal });
+    yield* this.#answer(connection, { text, requestId, askId, after, signal });
   }
 
   async *#answer(connection: SocketConnection, ask: Ask): AsyncGenerator<E2AResponse | undefined> {
     const { http, overHttp, retry } = this.#parts;
-    const { requestId, askedAs, signal } = ask;
+    const { requestId, askId, signal } = ask;
     const attempt = new Attempt({ caller: signal, silenceMs: retry.silenceMs, url: http.url });
-    const queue = connection.ask(ask.text, { requestId, askedAs });
+    const queue = connection.ask(ask.text, { requestId, askId });
     let { after } = ask;
     try {
       for (;;) {
@@ -114,7 +114,7 @@ export class SocketSession implements AsyncDisposable {
         yield frame;
       }
     } catch (error) {
-      // The server beats every 10 s: who hears nothing has no connection any more, whatever its state says.
+      // The server sends a heartbeat every 10 s: without one the connection is gone, whatever its state says.
       if (attempt.signal.aborted && signal?.aborted !== true) connection.drop(error);
       throw error;
     } finally {
@@ -125,7 +125,7 @@ export class SocketSession implements AsyncDisposable {
     yield* overHttp.resume(requestId, { after, signal });
   }
 
-  /** A connection that is ready, the same for everybody who asks meanwhile. */
+  /** A connection that is ready, shared by concurrent callers. */
   #ready(signal: AbortSignal | undefined): Promise<SocketConnection> {
     if (this.#isClosed) return Promise.reject(closed());
     if (this.#connection?.isGone === false) return Promise.resolve(this.#connection);
@@ -148,7 +148,7 @@ export class SocketSession implements AsyncDisposable {
     throw closed();
   }
 
-  /** A WebSocket does not say why it was refused, so we ask over HTTP: a request nobody made is not found, if all is well. */
+  /** A WebSocket does not say why it was refused, so we ask over HTTP: a request that does not exist is "not found" if all is well. */
   async #explained(error: unknown): Promise<unknown> {
     if (!(error instanceof DragomanError) || error.code !== 'unreachable') return error;
     try {
@@ -165,17 +165,15 @@ interface Ask {
   /** The request whose frames are wanted. */
   readonly requestId: string;
   /** The id of the envelope that asks for them. */
-  readonly askedAs: string;
+  readonly askId: string;
   readonly after: number;
   readonly signal: AbortSignal | undefined;
 }
 
 /** What the server says instead of answering, as it would with an HTTP status. It is not in the journal. */
-function isRefusal(frame: E2AResponse, { requestId, askedAs }: Ask): boolean {
+function isRefusal(frame: E2AResponse, { requestId, askId }: Ask): boolean {
   if (frame.response_kind !== 'e2a.error' || !frame.is_final) return false;
-  return askedAs === requestId
-    ? frame.identity_origin === 'system' && frame.sequence === 0
-    : frame.request_id === askedAs;
+  return askId === requestId ? frame.identity_origin === 'system' && frame.sequence === 0 : frame.request_id === askId;
 }
 
 /** In the place of a frame that is larger than a WebSocket message may be. */

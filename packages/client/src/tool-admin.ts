@@ -46,7 +46,7 @@ export class ToolAdmin {
     return this.#http.json({ method: 'POST', path: pathOf(name, 'accept'), gives: { accepted: 'boolean' } });
   }
 
-  /** Leaves a tool that has changed held. It is not asked about again unless it changes once more. */
+  /** Keeps a changed tool held. The question does not come back unless the tool changes again. */
   refuse(name: string): Promise<{ name: string; refused: true }> {
     return this.#http.json({ method: 'POST', path: pathOf(name, 'refuse'), gives: { refused: 'boolean' } });
   }

@@ -19,7 +19,7 @@ test.each([
     code: 'unexpected_answer',
     status: 200,
     retryable: false,
-    message: `http://127.0.0.1:9/behind/admin/v1/keys answered 200 with ${came}, not in the way of a Dragoman server.`,
+    message: `http://127.0.0.1:9/behind/admin/v1/keys answered 200 with ${came}, which a Dragoman server does not send.`,
   });
 });
 

@@ -7,28 +7,28 @@ export type MemberKind = 'array' | 'object' | 'string' | 'number' | 'boolean';
 /** The members without which something is no answer of our server. */
 export type Gives<T> = { readonly [Member in keyof T & string]?: MemberKind };
 
-/** The answer, when it is what our server would give; else throws what came in its place. */
-export function checkedAnswer<T>(text: string, gives: Gives<T>, asked: RequestOutcome): T {
+/** The answer, if a Dragoman server would give it; otherwise throws and says what was received. */
+export function checkedAnswer<T>(text: string, gives: Gives<T>, outcome: RequestOutcome): T {
   const answer = parsed(text);
   const odd = isObject(answer)
     ? Object.entries<MemberKind | undefined>(gives).find(([member, kind]) => kind !== kindOf(answer[member]))
     : undefined;
   if (isObject(answer) && odd === undefined) return answer as T;
-  throw unexpectedAnswer(asked, odd === undefined ? nameOf(answer, text) : `an object without ${odd[0]}`);
+  throw unexpectedAnswer(outcome, odd === undefined ? nameOf(answer, text) : `an object without ${odd[0]}`);
 }
 
 /** Not our server's words: a proxy before it, or another program behind the url. */
-export function unexpectedAnswer({ url, path, status }: RequestOutcome, came: string): DragomanError {
+export function unexpectedAnswer({ url, path, status }: RequestOutcome, received: string): DragomanError {
   const place = `${url}${path.replace(/\?.*/s, '')}`;
   return new DragomanError({
     code: 'unexpected_answer',
-    message: `${place} answered ${status} with ${came}, not in the way of a Dragoman server.`,
+    message: `${place} answered ${status} with ${received}, which a Dragoman server does not send.`,
     status,
     suggestions: ['check that the url is that of a Dragoman server'],
   });
 }
 
-/** What was asked, and how that came out. */
+/** A request and the status of its answer. */
 export interface RequestOutcome {
   /** The server's. */
   readonly url: string;

@@ -1,15 +1,15 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
 import { DragomanError, isRetryable, issuesIn, textsIn } from './dragoman-error.ts';
 
-/** A refusal in the shape of A2E workflows, `{error: {type, message, details, suggestions}}`; `undefined` when it is none. */
+/** A refusal in the shape of A2E workflows, `{error: {type, message, details, suggestions}}`; `undefined` for anything else. */
 export function workflowErrorOf(
   json: JsonObject,
   status: number,
   retryAfter: number | undefined,
 ): DragomanError | undefined {
-  const { error, message, retry_after: told } = json;
+  const { error, message, retry_after: given } = json;
   if (error === 'Rate limit exceeded' && typeof message === 'string') {
-    const seconds = retryAfter ?? (typeof told === 'number' ? told : undefined);
+    const seconds = retryAfter ?? (typeof given === 'number' ? given : undefined);
     return new DragomanError({ code: 'rate_limited', message, status, retryable: true, retryAfter: seconds });
   }
   if (!isObject(error) || typeof error['type'] !== 'string' || typeof error['message'] !== 'string') return undefined;

@@ -44,7 +44,7 @@ export interface ExecutionPage {
   readonly next_cursor: string | null;
 }
 
-/** An execution as it was asked for, and its effects. */
+/** An execution as it was requested, and its effects. */
 export interface ExecutionRecord {
   readonly execution_id: string;
   readonly plan_hash: string;
@@ -134,9 +134,9 @@ export class Workflows {
   }
 
   /**
-   * Runs a workflow to its end, or until it waits for a person: then `status` is `running`, and `questions` has what it asks. How it came
-   * out is in `status`; only a workflow that could not begin is thrown. It goes
-   * with an idempotency key, so that trying again after a broken connection cannot run it twice.
+   * Runs a workflow to its end, or until it waits for a person: then `status` is `running`, and `questions` has its questions. A failed
+   * workflow has `status` `failed`; only one that could not start is thrown. The request has an idempotency key, so that a retry after a broken
+   * connection cannot run it twice.
    */
   execute(workflow: WorkflowInput, options: WorkflowOptions = {}): Promise<ExecutionResult> {
     return this.#post(EXECUTE, workflow, options, { 'Idempotency-Key': newRequestId() });
@@ -172,7 +172,7 @@ export class Workflows {
     return this.#insist({ path, signal: options.signal, gives: { workflow: 'string', effects: 'array' } });
   }
 
-  /** Asks until it has ended: every second, or as often as told. */
+  /** Polls until it has ended: every second, or every `everyMs`. */
   async result(
     executionId: string,
     { everyMs = 1000, ...options }: Waiting & { readonly everyMs?: number } = {},

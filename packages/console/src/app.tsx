@@ -1,6 +1,7 @@
 import { Component, type ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { askNow, isLost, watchConnection } from './connection.ts';
+import { Mark } from './parts/mark.tsx';
 import { Problem } from './parts/problem.tsx';
 import { SignIn } from './parts/sign-in.tsx';
 import { followLinks, pageUrl, route } from './router.ts';
@@ -16,6 +17,13 @@ export function App() {
   useEffect(() => {
     document.title = known === undefined || !isSignedIn.value ? 'Dragoman' : `${known.label} · Dragoman`;
   }, [known, isSignedIn.value]);
+  // Where the pages stand in one line, the one that is shown may be out of sight.
+  useEffect(() => {
+    const link = document.querySelector<HTMLElement>('nav [aria-current]');
+    const list = link?.closest('nav');
+    // `scrollIntoView` would also move the place where the Tab key begins.
+    if (link && list) list.scrollLeft = link.offsetLeft - list.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
+  }, [page, isSignedIn.value]);
   if (!isSignedIn.value) {
     return (
       <>
@@ -25,38 +33,51 @@ export function App() {
     );
   }
   return (
-    <>
+    <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to content
       </button>
-      <header class="top">
+      <header class="side">
         <a class="brand" href="/">
+          <Mark />
           Dragoman
         </a>
         <nav aria-label="Pages">
-          {PAGES.map(({ name, label }) => (
-            <a key={name} href={pageUrl(name)} aria-current={name === page ? 'page' : undefined}>
-              {label}
-            </a>
+          {GROUPS.map((group) => (
+            <div class="group" key={group}>
+              <span class="caption">{group}</span>
+              {PAGES.filter((one) => one.group === group).map(({ name, label }) => (
+                <a key={name} href={pageUrl(name)} aria-current={name === page ? 'page' : undefined}>
+                  {label}
+                </a>
+              ))}
+            </div>
           ))}
         </nav>
         <div class="who">
-          <button type="button" class="quiet" onClick={nextTheme} aria-label={`Theme: ${theme.value}. Change it.`}>
-            {theme.value === 'auto' ? '◐' : theme.value === 'light' ? '☀' : '☾'}
-          </button>
           <span class="roles">
             {[keys.value.admin && 'admin', keys.value.agent && 'agent'].filter(Boolean).join(' + ')}
           </span>
-          <button type="button" class="quiet" onClick={signOut}>
+          <button
+            type="button"
+            class="quiet small"
+            onClick={nextTheme}
+            aria-label={`Theme: ${theme.value}. Change it.`}
+          >
+            {theme.value === 'auto' ? '◐' : theme.value === 'light' ? '☀' : '☾'} {theme.value}
+          </button>
+          <button type="button" class="quiet small" onClick={signOut}>
             Sign out
           </button>
         </div>
       </header>
-      <LostBanner />
-      <main id="main" tabIndex={-1}>
-        <PageOrTrouble key={page} load={known?.load} />
-      </main>
-    </>
+      <div class="content">
+        <LostBanner />
+        <main id="main" tabIndex={-1}>
+          <PageOrTrouble key={page} load={known?.load} />
+        </main>
+      </div>
+    </div>
   );
 }
 
@@ -118,7 +139,10 @@ function LatePage({ load }: PageProps) {
   return loaded.Page === undefined ? <p class="loading">Loading…</p> : <loaded.Page />;
 }
 
+const GROUPS = ['Observe', 'Use', 'Exchange', 'Administer'] as const;
+
 interface PageEntry {
+  readonly group: (typeof GROUPS)[number];
   readonly name: string;
   readonly label: string;
   readonly load: () => Promise<{ readonly default: ComponentType }>;
@@ -126,15 +150,16 @@ interface PageEntry {
 
 /** One more page is a line here. */
 const PAGES: readonly PageEntry[] = [
-  { name: '', label: 'Overview', load: () => import('./pages/overview.tsx') },
-  { name: 'requests', label: 'Requests', load: () => import('./pages/requests.tsx') },
-  { name: 'chat', label: 'Chat', load: () => import('./pages/chat.tsx') },
-  { name: 'workflows', label: 'Workflows', load: () => import('./pages/workflows.tsx') },
-  { name: 'tools', label: 'Tools', load: () => import('./pages/tools.tsx') },
-  { name: 'agents', label: 'Agents', load: () => import('./pages/agents.tsx') },
-  { name: 'questions', label: 'Questions', load: () => import('./pages/questions.tsx') },
-  { name: 'mailbox', label: 'Mailbox', load: () => import('./pages/mailbox.tsx') },
-  { name: 'outbox', label: 'Outbox', load: () => import('./pages/outbox.tsx') },
-  { name: 'keys', label: 'Keys', load: () => import('./pages/keys.tsx') },
-  { name: 'connect', label: 'Connect', load: () => import('./pages/connect.tsx') },
+  { group: 'Observe', name: '', label: 'Overview', load: () => import('./pages/overview.tsx') },
+  { group: 'Observe', name: 'requests', label: 'Requests', load: () => import('./pages/requests.tsx') },
+  { group: 'Observe', name: 'questions', label: 'Questions', load: () => import('./pages/questions.tsx') },
+  { group: 'Use', name: 'chat', label: 'Chat', load: () => import('./pages/chat.tsx') },
+  { group: 'Use', name: 'workflows', label: 'Workflows', load: () => import('./pages/workflows.tsx') },
+  { group: 'Use', name: 'tools', label: 'Tools', load: () => import('./pages/tools.tsx') },
+  { group: 'Exchange', name: 'mailbox', label: 'Mailbox', load: () => import('./pages/mailbox.tsx') },
+  { group: 'Exchange', name: 'outbox', label: 'Outbox', load: () => import('./pages/outbox.tsx') },
+  { group: 'Administer', name: 'agents', label: 'Agents', load: () => import('./pages/agents.tsx') },
+  { group: 'Administer', name: 'nodes', label: 'Nodes', load: () => import('./pages/nodes.tsx') },
+  { group: 'Administer', name: 'keys', label: 'Keys', load: () => import('./pages/keys.tsx') },
+  { group: 'Administer', name: 'connect', label: 'Connect', load: () => import('./pages/connect.tsx') },
 ];

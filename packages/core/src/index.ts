@@ -2,7 +2,7 @@
 
 export { AgentConnections } from './a2a-messages/agent-connections.ts';
 export { MessageSigner } from './a2a-messages/message-signer.ts';
-export { type Conversation, Messages, NO_PLACE, type Said } from './a2a-messages/messages.ts';
+export { type Conversation, type MessageAnswer, Messages, NO_PLACE } from './a2a-messages/messages.ts';
 export { connectionReach, httpReach } from './a2a-messages/reach.ts';
 export { relayAgent } from './a2a-messages/relay-agent.ts';
 export { SenderProof } from './a2a-messages/sender-proof.ts';
@@ -30,7 +30,7 @@ export { Apis, type ApisOptions, configuredApis, decodeApi } from './apis/apis.t
 export { ApiDefinition, ApiShape } from './apis/definition.ts';
 export { apiFromOpenApi } from './apis/openapi.ts';
 export type { Ask, AskingOptions } from './call/ask.ts';
-export type { Beside, Call, Received, SaidBefore } from './call/call.ts';
+export type { Beside, Call, EarlierTurn, Received } from './call/call.ts';
 export type { CallerTools, ToolEvent } from './call/caller-tools.ts';
 export { type Check, type Handler, type Layer, layered } from './call/handler.ts';
 export {
@@ -54,6 +54,13 @@ export {
   NewKeyRequest,
 } from './callers/definition.ts';
 export type { IssuedKey } from './callers/keys.ts';
+export { AgentLines, type AgentLinesOptions } from './cluster/agent-lines.ts';
+export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
+export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
+export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';
+export { RemoteRuns, type RemoteRunsOptions } from './cluster/remote-runs.ts';
+export { ClusterShape } from './cluster/settings.ts';
+export { StoreClock } from './cluster/store-clock.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';
@@ -119,9 +126,9 @@ export type { Source, Thing, ThingType } from './knowledge/thing.ts';
 export { ThreadEmbedder, type ThreadEmbedderOptions } from './knowledge/thread-embedder.ts';
 export { type ConnectionPlace, ConnectionPlaces } from './limits/connection-places.ts';
 export { Limiter } from './limits/limiter.ts';
+export { ProofFailures } from './limits/proof-failures.ts';
 export { DEFAULT_RATE_LIMITS } from './limits/rate-limits.ts';
 export { SlidingWindows, type Window, type WindowState } from './limits/sliding-window.ts';
-export { Strangers } from './limits/strangers.ts';
 export { type UnreadAccount, UnreadBudget } from './limits/unread-budget.ts';
 export { anonymousOwner, anonymousPrincipal } from './mailbox/anonymous.ts';
 export { AnonymousQuota, type AnonymousQuotaSettings } from './mailbox/anonymous-quota.ts';
@@ -153,7 +160,7 @@ export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
 export { RunTable } from './runs/run-table.ts';
 export { CredentialUse } from './secrets/credential-use.ts';
-export { keyIn, newKey } from './signing/key-file.ts';
+export { keyIn, newKey, pemOf, signingKeyIn } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';
 export { Signatures } from './signing/signatures.ts';
 export { isAnonymousOwner } from './store/anonymous.ts';
@@ -166,6 +173,8 @@ export { isPostgresUrl, shownPostgresUrl } from './store/postgres/postgres-url.t
 export type * from './store/request-list.ts';
 export { openSqliteStore } from './store/sqlite-store.ts';
 export type * from './store/store.ts';
+export type { CopiedFamily, CopyProgress } from './store-copy/copy-rows.ts';
+export { copyStore } from './store-copy/copy-store.ts';
 export { AgentTools } from './targets/agent-tools.ts';
 export { agentsTarget } from './targets/agents-target.ts';
 export { askTarget } from './targets/ask-target.ts';

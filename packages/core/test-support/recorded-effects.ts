@@ -3,7 +3,7 @@ import { Refused } from '../src/refusals/refused.ts';
 import type {
   ApiAnswer,
   ApiRequest,
-  ApprovalAsked,
+  ApprovalRequest,
   Effects,
   StoredValue,
   StoreWrite,
@@ -46,7 +46,7 @@ export class RecordedEffects implements Effects {
     this.waits.push({ key, milliseconds });
   }
 
-  async approve(key: string, { question }: ApprovalAsked): Promise<QuestionAnswer> {
+  async approve(key: string, { question }: ApprovalRequest): Promise<QuestionAnswer> {
     this.asked.push(key);
     this.questions.push(question);
     return { ...this.answer, by: 'ann', channel: 'e2a', at: '2026-03-28T12:00:00.000Z' };

@@ -8,6 +8,10 @@ export class TestIds implements Ids {
     return (++this.#count).toString(16).padStart(32, '0');
   }
 
+  sortable(): string {
+    return this.hex();
+  }
+
   uuid(): string {
     return `00000000-0000-4000-8000-${(++this.#count).toString(16).padStart(12, '0')}`;
   }

@@ -4,7 +4,7 @@ import type { Json } from './json.ts';
 import { accept, type Issue, type Outcome, reject } from './outcome.ts';
 import { show } from './validation.ts';
 
-/** A request told in another dialect. */
+/** A request converted to another dialect. */
 export interface Conversion {
   readonly result: Json;
   /** Every place of the given message that the result no longer says. */
@@ -26,7 +26,7 @@ export interface ConvertOptions {
 }
 
 /**
- * Tells a request of one dialect in another, by way of the hub. Losses are found, not declared: the result is told
+ * Converts a request of one dialect to another, through the hub. Losses are found, not declared: the result is converted
  * back in the first dialect, and whatever does not return was lost.
  */
 export function convert(json: Json, { from, to, stamp, lenient = false }: ConvertOptions): Outcome<Conversion> {
@@ -34,9 +34,9 @@ export function convert(json: Json, { from, to, stamp, lenient = false }: Conver
   if (!given.ok) return given;
   const envelope = from.toEnvelope(given.value);
   if (envelope === undefined) return reject(notARequest(from));
-  const told = to.fromEnvelope(envelope, stamp);
-  if (!told.ok) return told;
-  const result = to.encode(told.value);
+  const converted = to.fromEnvelope(envelope, stamp);
+  if (!converted.ok) return converted;
+  const result = to.encode(converted.value);
   const losses = difference(from.encode(given.value), tellBack(result, { from, to, stamp, lenient })).map(
     ({ pointer, after }): Loss => ({
       pointer,
@@ -59,6 +59,6 @@ function notARequest(from: Dialect<unknown>): Issue {
   return {
     pointer: '',
     code: 'not_a_request',
-    message: `only requests are told in another dialect; this ${from.name} message concerns a connection or is an answer`,
+    message: `only requests can be converted to another dialect; this ${from.name} message concerns a connection or is an answer`,
   };
 }

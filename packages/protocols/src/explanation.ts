@@ -1,24 +1,26 @@
 import type { Json } from './json.ts';
 import type { Issue } from './outcome.ts';
 
-/** What happened to one request, from what came in to what went out, as a server tells its operator. */
+/** What happened to one request, from the message received to the frames sent, for the operator. */
 export interface Explanation {
   readonly request_id: string;
   /** `request`: for an agent. `execution`: of a workflow. `wire`: a line that was answered at once, and audited. */
   readonly kind: 'request' | 'execution' | 'wire';
-  /** Who asked. */
+  /** The caller. */
   readonly agent_id: string;
   readonly accepted_at: string;
   readonly state: string;
+  /** The node that works on it, where several share a database; null when it has ended or there is one server only. */
+  readonly node: string | null;
   readonly received: ReceivedInput;
   /** What was made of it; null where it is answered without an envelope. */
   readonly envelope: Json;
   readonly allowed: readonly Allowed[];
   readonly way_in: WayIn;
-  readonly answers: readonly Told[];
+  readonly answers: readonly ExplainedFrame[];
   /** Frames that are not shown, of a very long answer. */
   readonly answers_left_out: number;
-  /** What came of it where that is no answer in frames; else null. */
+  /** The outcome of a kind without frames; otherwise null. */
   readonly outcome: Json;
   readonly callbacks: readonly Json[];
   /** Others who used the same id. */
@@ -44,11 +46,11 @@ export interface Allowed {
 
 /** What became of the fields of a message on its way into another. */
 export interface Changes {
-  /** Said before, and not any more. */
+  /** Present before, absent now. */
   readonly dropped: readonly Change[];
-  /** Said before, and otherwise now. */
+  /** Present before, different now. */
   readonly changed: readonly Change[];
-  /** Said now, and not before. */
+  /** Absent before, present now. */
   readonly invented: readonly Change[];
 }
 
@@ -64,8 +66,8 @@ export interface WayIn extends Changes {
   readonly warnings: readonly Issue[];
 }
 
-/** One frame of an answer, and how it was told to whoever asked. */
-export interface Told {
+/** One frame of an answer, with its form in the caller's protocol. */
+export interface ExplainedFrame {
   readonly sequence: number;
   readonly response_kind: string;
   readonly is_final: boolean;

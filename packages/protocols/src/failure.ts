@@ -26,7 +26,7 @@ export function failure(code: FailureCode, details: FailureDetails = {}, message
   return { code, fault, retryable, message: message ?? text, details };
 }
 
-/** How one failure is told on each wire. */
+/** How each protocol words one failure. */
 export interface FailureRow {
   readonly fault: Fault;
   readonly retryable: boolean;

@@ -5,7 +5,7 @@ import { pointerTo, segmentsOf } from './pointer.ts';
 /** Names that reach an object's prototype where code is careless: no field, no id and no step of a path has one. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Asked of nearly every record, so without a loop. */
+/** Runs for nearly every record, so without a loop. */
 export function hasForbiddenKey(record: object): boolean {
   return (
     Object.hasOwn(record, '__proto__') || Object.hasOwn(record, 'constructor') || Object.hasOwn(record, 'prototype')

@@ -94,10 +94,10 @@ export type {
   Allowed,
   Change,
   Changes,
+  ExplainedFrame,
   Explanation,
   Projection,
   ReceivedInput,
-  Told,
   WayIn,
 } from './explanation.ts';
 export {

@@ -22,7 +22,7 @@ describe('a fault', () => {
 
   test('shows what came, shortened and with control characters escaped', () => {
     expect(explainText(`[\u0007${'x'.repeat(100)}]`)?.message).toBe(
-      `expected a JSON value; "\\u0007${'x'.repeat(23)}…" at offset 1 came`,
+      `expected a JSON value; got "\\u0007${'x'.repeat(23)}…" at offset 1`,
     );
     expect(explainText('[\ufeff\u00a0\u2028\u202e\u{e0001}]')?.message).toContain(
       '"\\ufeff\\u00a0\\u2028\\u202e\\udb40\\udc01]"',

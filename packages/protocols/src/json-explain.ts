@@ -138,7 +138,7 @@ class JsonReader {
 
   read(): JsonFault | undefined {
     if (this.#text.startsWith('\uFEFF')) {
-      return this.#fault('not_json', 0, 'expected JSON; a byte order mark came', 'send the text without a BOM');
+      return this.#fault('not_json', 0, 'expected JSON; got a byte order mark', 'send the text without a BOM');
     }
     this.#skipSpace();
     if (this.#at === this.#text.length) return this.#fault('not_json', 0, 'expected a JSON value; the text is empty');
@@ -220,7 +220,7 @@ class JsonReader {
       const character = this.#text[this.#at];
       if (level === undefined) {
         if (character === undefined) return undefined;
-        const message = `expected the end of the text after one JSON value; ${this.#here()} came`;
+        const message = `expected the end of the text after one JSON value; got ${this.#here()}`;
         const fix = STARTS_VALUE.test(character) ? 'send each value as a message of its own' : this.#fix();
         return this.#fault('not_json', this.#at, message, fix);
       }
@@ -232,14 +232,14 @@ class JsonReader {
       }
       if (character !== ',') {
         const fix = STARTS_VALUE.test(character ?? '') ? 'put a comma before it' : this.#fix();
-        return this.#fault('not_json', this.#at, `expected , or ${close}; ${this.#here()} came`, fix);
+        return this.#fault('not_json', this.#at, `expected , or ${close}; got ${this.#here()}`, fix);
       }
       this.#at++;
       this.#skipSpace();
       if (level.keys === undefined) {
         level.segment = Number(level.segment) + 1;
         if (this.#text[this.#at] === ']') {
-          const message = `expected a value after the comma; ] came at offset ${this.#at}`;
+          const message = `expected a value after the comma; got ] at offset ${this.#at}`;
           return this.#fault('not_json', this.#at, message, 'remove the last comma');
         }
         return 'more';
@@ -255,7 +255,7 @@ class JsonReader {
     if (character !== '"') {
       const trailing = character === '}' && keys.size > 0;
       const bare = /[\w$]/.test(character) ? 'put the key in double quotes' : this.#fix();
-      const message = `expected a key in double quotes; ${this.#here()} came`;
+      const message = `expected a key in double quotes; got ${this.#here()}`;
       return this.#fault('not_json', start, message, trailing ? 'remove the last comma' : bare);
     }
     const key = this.#string('a key', this.#limits.keyBytes);
@@ -272,7 +272,7 @@ class JsonReader {
     }
     this.#skipSpace();
     if (this.#text[this.#at] !== ':') {
-      const message = `expected : after the key ${quote(key)}; ${this.#here()} came`;
+      const message = `expected : after the key ${quote(key)}; got ${this.#here()}`;
       return this.#fault('not_json', this.#at, message);
     }
     this.#at++;
@@ -292,18 +292,18 @@ class JsonReader {
       isPlain = false;
       const character = this.#text[this.#at];
       if (character === undefined) {
-        const message = `expected a closing " for ${what} that opens at offset ${start}; the end of the text came`;
+        const message = `expected a closing " for ${what} that opens at offset ${start}; got the end of the text`;
         return this.#fault('not_json', start, message);
       }
       if (character < ' ') {
         const fix = 'write it as an escape, \\n for a line break';
         const number = code.toString(16).toUpperCase().padStart(4, '0');
-        const message = `expected no raw control character in ${what}; U+${number} at offset ${this.#at} came`;
+        const message = `expected no raw control character in ${what}; got U+${number} at offset ${this.#at}`;
         return this.#fault('not_json', this.#at, message, fix);
       }
       const escaped = ESCAPE.exec(this.#text.slice(this.#at, this.#at + 6));
       if (escaped === null) {
-        return this.#fault('not_json', this.#at, `expected an escape such as \\n or \\u0041; ${this.#here()} came`);
+        return this.#fault('not_json', this.#at, `expected an escape such as \\n or \\u0041; got ${this.#here()}`);
       }
       this.#at += escaped[0].length - 1;
     }
@@ -328,7 +328,7 @@ class JsonReader {
     const literal = NUMBER.exec(this.#text)?.[0];
     const next = literal === undefined ? '' : (this.#text[start + literal.length] ?? '');
     if (literal === undefined || /[0-9A-Za-z_.+-]/.test(next)) {
-      return this.#fault('not_json', start, `expected a JSON value; ${this.#here()} came`, this.#fix());
+      return this.#fault('not_json', start, `expected a JSON value; got ${this.#here()}`, this.#fix());
     }
     this.#at += literal.length;
     if (takesNumber(literal, this.#limits)) return undefined;
@@ -338,7 +338,7 @@ class JsonReader {
       return this.#fault('inexact_number', start, message, negativeZero ? 'write 0' : 'send it as a string');
     }
     const most = this.#limits.numberCharacters;
-    const message = `expected a finite number of at most ${most} characters; ${clip(literal, LONGEST_QUOTED)} came`;
+    const message = `expected a finite number of at most ${most} characters; got ${clip(literal, LONGEST_QUOTED)}`;
     return this.#fault('inexact_number', start, message, 'send it as a string');
   }
 

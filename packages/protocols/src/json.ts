@@ -95,7 +95,7 @@ function leastLengthOfNumber(value: number): number {
   const size = Math.abs(value);
   if (size < 0.1) return Object.is(value, 0) ? 1 : Number.POSITIVE_INFINITY;
   if (size < 1000 && Number.isInteger(size)) return sign + (size < 10 ? 1 : size < 100 ? 2 : 3);
-  // A time in seconds, which every message has, is told without writing it: at least ten digits, a point and one to three more.
+  // A time in seconds, which every message has, is recognised without writing it: at least ten digits, a point and one to three more.
   if (size >= 1e9 && size < 1e11 && !Number.isInteger(size) && Math.round(size * 1000) / 1000 === size) {
     return sign + LEAST_CHANGED - LEAST_HARM;
   }

@@ -3,7 +3,7 @@ export interface Issue {
   /** RFC 6901 pointer to the field. A missing field is named itself, not its parent. `''` is the whole message. */
   readonly pointer: string;
   readonly code: string;
-  /** Names the field, what was expected and what came. */
+  /** Names the field, what was expected and what was received. */
   readonly message: string;
   /** The nearest fix, when there is one. */
   readonly suggestion?: string;

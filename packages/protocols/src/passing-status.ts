@@ -1,5 +1,5 @@
 /**
- * Whether an HTTP answer may be another one later, to the same request: what came was too slow, too early (RFC 8470 §5.2) or
+ * Whether an HTTP answer may be another one later, to the same request: the request was too slow, too early (RFC 8470 §5.2) or
  * too much, or the server is at fault.
  */
 export function isPassingStatus(status: number): boolean {

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from './json.ts';
 
 /**
- * The TypeScript type of what a JSON Schema accepts, for schemas written `as const`: a shape is said once.
+ * The TypeScript type of what a JSON Schema accepts, for schemas written `as const`: a shape is written once.
  * Understands the keywords our shapes use; bounds (`minLength`, `pattern`, …) are the validator's.
  */
 export type Static<Schema> = Schema extends { readonly const: infer Value }
@@ -61,5 +61,5 @@ type Intersection<Union> = (Union extends unknown ? (part: Union) => void : neve
   ? Whole
   : never;
 
-/** One object type instead of an intersection, so that editors show members and not how they came about. */
+/** One object type instead of an intersection, so that editors show members and not how they were derived. */
 type Flat<T> = T extends object ? { [Key in keyof T]: T[Key] } : T;

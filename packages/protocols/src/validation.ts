@@ -55,7 +55,7 @@ interface Subject {
   readonly pointer: string;
 }
 
-/** One line for each keyword our schemas use: what was expected, what came, the nearest fix. */
+/** One line for each keyword our schemas use: what was expected, what was received, the nearest fix. */
 const WORDING: Readonly<Record<string, (subject: Subject) => Issue>> = {
   required: ({ error, pointer }) => {
     const name = String(error.params['missingProperty']);
@@ -88,7 +88,7 @@ const WORDING: Readonly<Record<string, (subject: Subject) => Issue>> = {
     issue(pointer, 'pattern', `must match ${String(error.params['pattern'])}`, value),
   format: ({ error, value, pointer }) => {
     const format = String(error.params['format']);
-    // Two questions asked at once: which of them has the answer no is found out only now.
+    // One pass checked two rules; which of them failed is found out only now.
     if (format === UTC_DATE_TIME.together && isTimestamp(String(value))) {
       return issue(pointer, 'pattern', `must match ${UTC_DATE_TIME.pattern}`, value);
     }
@@ -145,7 +145,7 @@ function counted(
 /** The field's own name, as a person would say it; the whole message has none. */
 function nameOf(pointer: string): string {
   const segments = segmentsOf(pointer);
-  // An item has no name of its own: it is told by the nearest one above it, `tags[2]`.
+  // An item has no name of its own: the nearest name above it stands for it, as in `tags[2]`.
   const named = segments.findLastIndex((segment) => !/^\d+$/.test(segment));
   const items = segments.slice(named + 1).map((index) => `[${index}]`);
   if (named === -1) return items.length === 0 ? 'the message' : `item ${items.join('')}`;

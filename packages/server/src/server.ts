@@ -1,14 +1,17 @@
 import { checkAdminKey, type Engine, loadOperations, UnreadBudget } from '@dragoman/core';
 import { completeConfig } from './config/complete-config.ts';
 import type { Config } from './config/config-schema.ts';
-import { unreadBytes } from './config/door-limits.ts';
+import { unreadBytes } from './config/endpoint-limits.ts';
 import type { SignInKeys } from './console/sign-in-tokens.ts';
 import { openAcpPart } from './parts/acp.ts';
 import { openAdminPart } from './parts/admin.ts';
 import { openAgentsPart } from './parts/agents.ts';
+import { openClockPart } from './parts/clock.ts';
+import { openClusterPart } from './parts/cluster.ts';
 import { type ConsolePart, openConsolePart } from './parts/console.ts';
 import { openE2APart } from './parts/e2a.ts';
 import { openEnginePart } from './parts/engine.ts';
+import { openFamiliesPart } from './parts/families.ts';
 import { type HttpPart, openHttpPart } from './parts/http.ts';
 import { sharedIntake } from './parts/intake.ts';
 import { openKnowledgePart } from './parts/knowledge.ts';
@@ -91,21 +94,26 @@ interface ServerContents {
 }
 
 export async function startServer(given: ServerOptions): Promise<Server> {
-  const options = { ...given, config: completeConfig(given.config) };
-  const { config, clock, log } = options;
+  const local = { ...given, config: completeConfig(given.config) };
+  const { config, log } = local;
   // Before anything is opened.
-  checkAdminKey(options.adminKey);
-  const parts = new Parts(clock);
+  checkAdminKey(local.adminKey);
+  const parts = new Parts(local.clock);
   try {
-    const { store } = await parts.add(openStorePart(options));
+    const { store } = await parts.add(openStorePart(local));
+    const { cluster, farewell } = await parts.add(openClusterPart({ ...local, store }));
+    const { clock } = await parts.add(openClockPart({ ...local, store, cluster }));
+    const options = { ...local, clock };
+    await parts.add(openFamiliesPart({ store, cluster, parts, log }));
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());
-    const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, reader }));
-    const { engine, agents, tools, strangers, keyCheck, failedLogins } = core;
+    const { hub, ...core } = await parts.add(openEnginePart({ ...options, store, cluster, reader }));
+    const { engine, agents, tools, proofFailures, keyCheck, failedLogins } = core;
     const intake = sharedIntake(options);
     const address = { url: '' };
     const found = {
       store,
+      cluster,
       vault,
       gate,
       references,
@@ -114,7 +122,7 @@ export async function startServer(given: ServerOptions): Promise<Server> {
       engine,
       agents,
       tools,
-      strangers,
+      proofFailures,
       keyCheck,
       failedLogins,
       intake,
@@ -148,8 +156,9 @@ export async function startServer(given: ServerOptions): Promise<Server> {
     const wire = await parts.add(openWirePart({ ...service, servers, skills, everyAgent }));
     await parts.add(openAdminPart({ ...service, drivers, callbacks, messages, workflows, operations, wire }));
     const console = await parts.add(openConsolePart(service));
-    // The last one: it serves the routes of all others.
+    // The last but one: it serves the routes of all others.
     const http = await parts.add(openHttpPart({ ...service, routes: parts.routes, sockets: parts.sockets }));
+    await parts.add(farewell);
 
     if (options.isEmbedded !== true) await parts.listen();
     await parts.start();

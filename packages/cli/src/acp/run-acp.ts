@@ -37,7 +37,7 @@ export function runAcp(options: AcpFlags & { json: boolean }, context: Context):
   });
 }
 
-/** What the parent has asked for continues at the server when it leaves, and `session/load` finds it. */
+/** When the editor leaves, its running turn continues at the server, and `session/load` finds it. */
 async function forward(options: AcpFlags, context: Context): Promise<ExitCode> {
   const { server, keyFile, agent, ...connecting } = options;
   const key = keyFile === undefined ? options.key : (await readText(keyFile, context)).trim();

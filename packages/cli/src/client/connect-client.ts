@@ -17,7 +17,7 @@ export interface ConnectFlags extends ConnectionOptions {
   readonly operations: string;
 }
 
-/** Shows the settings by which a client uses this server, and writes them where that is asked for. */
+/** Shows the settings with which a client uses this server, and writes them with `--write`. */
 export async function connectClient(
   options: ConnectFlags & { json: boolean },
   context: Context,
@@ -34,10 +34,10 @@ export async function connectClient(
   const entry = client.entry(startedCommand(url, keyFile));
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const after = withServer(client, before, name, entry);
-  const told = { client: clientName, file, key_file: keyFile, settings: snippet(client, name, entry) };
-  if (!json) show(told, client, context);
+  const shown = { client: clientName, file, key_file: keyFile, settings: snippet(client, name, entry) };
+  if (!json) show(shown, client, context);
   if (connection === undefined) {
-    if (json) context.terminal.out(`${JSON.stringify({ ...told, written: false })}\n`);
+    if (json) context.terminal.out(`${JSON.stringify({ ...shown, written: false })}\n`);
     else
       context.terminal.note(
         `Nothing was written. To make a key and write this: ${PROGRAM} client connect ${clientName} --write\n`,
@@ -49,7 +49,7 @@ export async function connectClient(
       code: 'settings',
       message: `${file} cannot be changed without losing something, such as its comments`,
       fixes: [
-        'add the settings above by hand',
+        'add the settings above yourself',
         `then make the key: ${PROGRAM} keys create --agent ${clientName} > ${keyFile}`,
       ],
     });
@@ -59,7 +59,7 @@ export async function connectClient(
   if (backup !== undefined) copyFileSync(file, backup);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, after);
-  if (json) context.terminal.out(`${JSON.stringify({ ...told, written: true, backup: backup ?? null })}\n`);
+  if (json) context.terminal.out(`${JSON.stringify({ ...shown, written: true, backup: backup ?? null })}\n`);
   else {
     context.terminal.note(`Wrote ${file}${backup === undefined ? '' : ` (as it was: ${backup})`} and ${keyFile}.\n`);
     context.terminal.note(
@@ -91,7 +91,7 @@ interface KeyOptions {
   readonly options: ConnectFlags;
 }
 
-/** A caller of its own for each client, so that what it did can be told apart and its key revoked alone. */
+/** A caller of its own for each client, so that its requests can be distinguished and its key revoked alone. */
 async function makeKey(
   connection: ServerConnection,
   { clientName, keyFile, client, options }: KeyOptions,

@@ -15,7 +15,7 @@ export function snippet(
 
 /**
  * Settings with the server in them, and everything else as it was; `undefined` where that cannot be promised, as with comments in
- * JSON. Then somebody has to do it by hand.
+ * JSON. Then the user has to do it.
  */
 export function withServer(
   client: Pick<KnownClient, 'format' | 'member'>,
@@ -66,7 +66,7 @@ const EDITORS: Readonly<Record<KnownClient['format'], Editor>> = {
       line === null
         ? `${text.trimEnd()}\n${member}:\n${added}`
         : `${text.slice(0, line.index)}${member}:\n${added}${text.slice(line.index + line[0].length + 1)}`;
-    // The text was put together by hand, so it is read once more.
+    // The text was assembled from parts, so it is parsed once more.
     const after = yamlIn(edited);
     const expected = { ...before, [member]: { [name]: entry, ...others } };
     return after !== undefined && sorted(after) === sorted(expected) ? edited : undefined;

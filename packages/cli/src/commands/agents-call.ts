@@ -19,7 +19,7 @@ export function callCommand(context: Context): Command {
   })
     .argument('<agent_id>', 'whom to ask')
     .argument('<method>', 'what to do')
-    .requiredOption('--as <agent_id>', 'who asks: the agent the key is for')
+    .requiredOption('--as <agent_id>', 'the calling agent: the one the key is for')
     .option('--params <json>', 'what the method needs, a JSON object; - reads it from stdin ({})')
     .option('--sign <file>', 'the private key to sign with, in place of an API key');
   withConnectionOptions(command, 'agent');

@@ -36,7 +36,7 @@ export function keygenCommand(context: Context): Command {
   });
 }
 
-// An RSA key takes seconds on a busy machine; whatever else goes on in the process goes on meanwhile.
+// An RSA key takes seconds on a busy machine, so the event loop stays free.
 const generate = promisify(generateKeyPair);
 
 const KINDS = {

@@ -122,7 +122,11 @@ describe('agents call', () => {
 
   test.each([
     [['ecko', 'say', '--as', 'desk-agent'], 1, 'No agent answers to "ecko".\n  → did you mean echo?\n'],
-    [['nobody-here', 'say', '--as', 'desk-agent'], 1, '  → see who can be asked: npx dragoman agents discover\n'],
+    [
+      ['nobody-here', 'say', '--as', 'desk-agent'],
+      1,
+      '  → list the agents you can call: npx dragoman agents discover\n',
+    ],
     [['echo', 'say', '--as', 'other-agent'], 1, '  → the key is for "desk-agent": say so in sender_id\n'],
     [['echo', 'say', '--as', 'other-agent'], 1, '  → ask as desk-agent: --as desk-agent\n'],
     [['echo', 'say', '--as', 'desk-agent', '--params', '[]'], 2, '--params must be a JSON object'],

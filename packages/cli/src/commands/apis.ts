@@ -60,7 +60,7 @@ interface AddOptions extends ConnectionOptions {
 function addCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'apis add',
-    summary: 'create or replace an API, by hand or from an OpenAPI document',
+    summary: 'create or replace an API, from options or an OpenAPI document',
     examples: [
       `${PROGRAM} apis add shop --base-url https://shop.example.com --endpoint "GET /orders Lists the orders."`,
       `${PROGRAM} apis add shop --openapi shop.yaml`,
@@ -96,13 +96,13 @@ function addCommand(context: Context): Command {
 /** A document is read here: what the server needs of it is a small part. */
 async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiInput; warnings: readonly string[] }> {
   const { baseUrl, description, endpoint, openapi, acceptsDataFrom } = options;
-  const told: ApiInput = {
+  const given: ApiInput = {
     ...(baseUrl !== undefined && { base_url: baseUrl }),
     ...(description !== undefined && { description }),
     ...(endpoint !== undefined && { endpoints: endpoint.map(endpointOf) }),
     ...(acceptsDataFrom !== undefined && { accepts_data_from: acceptsDataFrom }),
   };
-  if (openapi === undefined) return { api: told, warnings: [] };
+  if (openapi === undefined) return { api: given, warnings: [] };
   // Only who brings a document pays for loading what reads it.
   const [{ apiFromOpenApi }, { parseYaml }] = await Promise.all([import('@dragoman/core'), import('@dragoman/server')]);
   const document = parseYaml(await readText(openapi, context));
@@ -110,13 +110,13 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
     fail({ code: 'not_yaml', message: `${openapi} is not valid JSON or YAML`, issues: document.issues });
   const read = apiFromOpenApi(document.value);
   if (!read.ok) fail({ code: 'not_openapi', message: `${openapi} is no OpenAPI document`, issues: read.issues });
-  return { api: { ...read.value, ...told }, warnings: read.warnings.map(({ message }) => message) };
+  return { api: { ...read.value, ...given }, warnings: read.warnings.map(({ message }) => message) };
 }
 
-/** The server a document names may be relative, or none at all: then it has to be told. */
+/** The server in a document may be relative or missing: then --base-url is needed. */
 function serverHints(issues: readonly Issue[], { openapi, baseUrl }: AddOptions): readonly string[] {
-  const isUntold = openapi !== undefined && baseUrl === undefined;
-  if (!isUntold || !issues.some(({ pointer }) => pointer === '/base_url')) return [];
+  const isMissing = openapi !== undefined && baseUrl === undefined;
+  if (!isMissing || !issues.some(({ pointer }) => pointer === '/base_url')) return [];
   return ['say where it is, as the document does not: --base-url https://api.example.com/v1'];
 }
 

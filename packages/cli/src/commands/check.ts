@@ -20,16 +20,16 @@ export function checkCommand(context: Context): Command {
     examples: [`${PROGRAM} check message.json`, `${PROGRAM} check --dialect a2e-workflow --json - < workflow.jsonl`],
   })
     .argument('<file>', 'the message, or a workflow as JSON lines; - reads it from stdin')
-    .option('--dialect <name>', `${DIALECT_NAMES.join(', ')} (told by its shape)`)
+    .option('--dialect <name>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
     .option('--lenient', 'take what can be understood, and warn');
   return runs<CheckOptions>(command, context, (options, [file = '']) => check(file, options, context));
 }
 
 async function check(file: string, options: CheckOptions & { json: boolean }, context: Context): Promise<ExitCode> {
   const { terminal } = context;
-  const told = options.dialect === undefined ? undefined : dialectOption('--dialect', options.dialect);
+  const dialect = options.dialect === undefined ? undefined : dialectOption('--dialect', options.dialect);
   const bytes = await readInput(file, context);
-  const read = readMessageFile(bytes, told);
+  const read = readMessageFile(bytes, dialect);
   const verdict: MessageVerdict = read.ok
     ? checkMessage(read.value, { now: context.now(), lenient: options.lenient ?? false })
     : { valid: false, issues: read.issues, warnings: [] };
@@ -42,13 +42,13 @@ async function check(file: string, options: CheckOptions & { json: boolean }, co
 }
 
 function verdictJson({ valid, issues, warnings }: MessageVerdict) {
-  const told = ({ pointer, code, message, suggestion }: MessageVerdict['issues'][number]) => ({
+  const shown = ({ pointer, code, message, suggestion }: MessageVerdict['issues'][number]) => ({
     pointer,
     code,
     message,
     ...(suggestion !== undefined && { suggestion }),
   });
-  return { valid, issues: issues.map(told), warnings: warnings.map(told) };
+  return { valid, issues: issues.map(shown), warnings: warnings.map(shown) };
 }
 
 function verdictText(

@@ -81,7 +81,7 @@ test('settings that cannot be changed without losing their comments are left alo
   mkdirSync(dirname(file), { recursive: true });
   const text = '// mine\n{ "theme": "One" }\n';
   writeFileSync(file, text);
-  expect(await run('zed', '--write')).toMatchObject({ code: 1, stderr: expect.stringContaining('by hand') });
+  expect(await run('zed', '--write')).toMatchObject({ code: 1, stderr: expect.stringContaining('yourself') });
   expect(readFileSync(file, 'utf8')).toBe(text);
   expect(server.engine.callers.find('zed')).toBeUndefined();
 });

@@ -26,7 +26,7 @@ export function convertCommand(context: Context): Command {
     ],
   })
     .argument('<file>', 'the message; - reads it from stdin')
-    .option('--from <dialect>', `${DIALECT_NAMES.join(', ')} (told by its shape)`)
+    .option('--from <dialect>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
     .requiredOption('--to <dialect>', 'the dialect to tell it in')
     .option('--lenient', 'take what can be understood, and warn');
   return runs<ConvertOptions>(command, context, (options, [file = '']) => convertFile(file, options, context));
@@ -37,10 +37,10 @@ async function convertFile(
   { from, to, lenient = false, json }: ConvertOptions & { json: boolean },
   context: Context,
 ): Promise<ExitCode> {
-  const told = from === undefined ? undefined : dialectOption('--from', from);
+  const given = from === undefined ? undefined : dialectOption('--from', from);
   const target = dialectOption('--to', to);
   const bytes = await readInput(file, context);
-  const read = readMessageFile(bytes, told);
+  const read = readMessageFile(bytes, given);
   const outcome = read.ok ? converted(read.value, { to: target, lenient, now: context.now() }) : read;
   if (!outcome.ok) return refuse(outcome.issues, { bytes, json, context });
   tell(outcome.value, json, context);
@@ -80,7 +80,7 @@ function refuse(
     return 1;
   }
   const colours = paint(terminal.colour.note);
-  terminal.note(`${colours.red('error:')} it cannot be told in another dialect\n`);
+  terminal.note(`${colours.red('error:')} it cannot be converted to another dialect\n`);
   terminal.note(issueLines(issues, { label: '', text: new TextDecoder().decode(bytes), paint: colours }));
   return 1;
 }

@@ -25,7 +25,7 @@ export function explainCommand(context: Context): Command {
   return runs<ExplainOptions>(command, context, async ({ agent, json, ...options }, [requestId = '']) => {
     const connection = await connect(options, context, 'admin');
     const { requests } = connection.client.admin;
-    const told = await talking(connection, 'admin', async () => {
+    const explanation = await talking(connection, 'admin', async () => {
       try {
         return await requests.explain(requestId, { agentId: agent });
       } catch (error) {
@@ -34,7 +34,9 @@ export function explainCommand(context: Context): Command {
       }
     });
     terminal.out(
-      json ? `${JSON.stringify(told)}\n` : explanationText(told, paint(terminal.colour.out), terminal.columns),
+      json
+        ? `${JSON.stringify(explanation)}\n`
+        : explanationText(explanation, paint(terminal.colour.out), terminal.columns),
     );
     return 0;
   });

@@ -65,9 +65,9 @@ function answerCommand(context: Context): Command {
       if (given === undefined) fail(noAnswer(question, text));
       return questions.answer(question, given);
     });
-    const said = answer.option_id ?? answer.action;
+    const chosen = answer.option_id ?? answer.action;
     context.terminal.out(
-      options.json ? `${JSON.stringify({ question_id: questionId, answer })}\n` : `answered ${questionId}: ${said}\n`,
+      options.json ? `${JSON.stringify({ question_id: questionId, answer })}\n` : `answered ${questionId}: ${chosen}\n`,
     );
     return 0;
   });

@@ -14,7 +14,7 @@ export function serveCommand(context: Context): Command {
   withLogLevel(withAcceptLoss(withServeOptions(command, { data: DEFAULT_DATA })));
   command.option('--allow-empty', 'let a reload (SIGHUP) remove every agent');
   return runs<ServeOptions & { readonly allowEmpty?: boolean }>(command, context, async (options) => {
-    // Only who runs a server pays for loading one.
+    // Loaded on use: only this command needs a server.
     const { serve } = await import('../serve/serve.ts');
     return serve(options, context);
   });

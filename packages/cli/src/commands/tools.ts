@@ -208,7 +208,7 @@ async function withWire<T>(
 ): Promise<T> {
   if (isHere(options, context)) {
     const { withLocalWire } = await import('../wire/local-wire.ts');
-    return withLocalWire(options.config, context, (wire) => action(wire).catch(told));
+    return withLocalWire(options.config, context, (wire) => action(wire).catch(rethrown));
   }
   const { connectWire, httpWire } = await import('@dragoman/client/wire');
   const connection = await connect(options, context, 'agent');
@@ -219,7 +219,7 @@ async function withWire<T>(
   });
 }
 
-function told(error: unknown): never {
+function rethrown(error: unknown): never {
   if (!(error instanceof DragomanError)) throw error;
   const { code, message, issues, suggestions } = error;
   fail({ code, message, issues, fixes: suggestions });

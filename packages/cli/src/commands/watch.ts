@@ -40,7 +40,7 @@ async function watch(
         signal: over.signal,
         onReconnect: ({ error, waitMs }) => {
           const isEmpty = error.status === undefined && error.cause === undefined;
-          // Nothing came, nothing was refused, and no connection broke: the answer has fewer frames than that.
+          // No frame, no refusal and no broken connection: the answer has fewer frames than that.
           if (last === after && isEmpty) over.abort();
           else terminal.note(reconnecting({ error, waitMs }));
         },
@@ -69,7 +69,7 @@ function noSuchFrame(requestId: string, after: number): Trouble {
   };
 }
 
-/** Another caller's request looks exactly like one that does not exist, so both are said. */
+/** Another caller's request looks exactly like one that does not exist, so the message names both. */
 function noSuchRequest(requestId: string): Trouble {
   return {
     code: 'not_found',

@@ -16,7 +16,7 @@ export function wireCommand(context: Context): Command {
     .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
     .option('--data <folder>', 'where everything durable is kept (a temporary store, gone when it ends)');
   return runs<StdioHostFlags>(command, context, async (options) => {
-    // Only who runs a host pays for loading one.
+    // Loaded on use: only this command needs a host.
     const { runWire } = await import('../wire/run-wire.ts');
     return runWire(options, context);
   });

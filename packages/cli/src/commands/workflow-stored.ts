@@ -70,8 +70,8 @@ function putCommand(context: Context): Command {
     const stored = await talking(connection, 'admin', () =>
       workflows.put(name, text, { ...(description !== undefined && { description }) }),
     );
-    const told = options.json ? JSON.stringify(stored) : `stored ${stored.name}: version ${stored.version}`;
-    context.terminal.out(`${told}\n`);
+    const report = options.json ? JSON.stringify(stored) : `stored ${stored.name}: version ${stored.version}`;
+    context.terminal.out(`${report}\n`);
     return 0;
   });
 }

@@ -77,7 +77,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
 /** The server that was named, or one of our own for as long as the command takes. */
 async function serverFor(options: WorkflowFlags, context: Context): Promise<ServerConnection & AsyncDisposable> {
   if (isHere(options, context)) {
-    // Only who runs a server pays for loading one.
+    // Loaded on use: only this command needs a server.
     const { localServer } = await import('../workflow/local-server.ts');
     return localServer(options, context);
   }

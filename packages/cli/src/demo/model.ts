@@ -32,39 +32,42 @@ export class DemoModel implements AsyncDisposable {
   }
 }
 
-interface Asked {
+interface CompletionRequest {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: unknown }[];
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
   const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  if (request.method !== 'POST' || request.url !== '/v1/chat/completions') {
+  for await (const part of incoming) parts.push(part as Buffer);
+  if (incoming.method !== 'POST' || incoming.url !== '/v1/chat/completions') {
     response.writeHead(404, { 'Content-Type': 'application/json' });
     response.end(JSON.stringify({ error: { message: 'This model server has POST /v1/chat/completions only.' } }));
     return;
   }
-  const asked = JSON.parse(Buffer.concat(parts).toString()) as Asked;
-  const { deltas, finish } = scripted(asked);
-  const head = { id: 'chatcmpl-demo', object: 'chat.completion.chunk', created: 0, model: asked.model };
+  const request = JSON.parse(Buffer.concat(parts).toString()) as CompletionRequest;
+  const { deltas, finish } = scripted(request);
+  const head = { id: 'chatcmpl-demo', object: 'chat.completion.chunk', created: 0, model: request.model };
   const send = (event: object) => response.write(`data: ${JSON.stringify({ ...head, ...event })}\n\n`);
   response.writeHead(200, { 'Content-Type': 'text/event-stream' });
   for (const delta of deltas) send({ choices: [{ index: 0, delta, finish_reason: null }] });
   send({ choices: [{ index: 0, delta: {}, finish_reason: finish }] });
-  const [prompt_tokens, completion_tokens] = [asked.messages.length, deltas.length];
+  const [prompt_tokens, completion_tokens] = [request.messages.length, deltas.length];
   send({ choices: [], usage: { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens } });
   response.end('data: [DONE]\n\n');
 }
 
 /** What the model says next. */
-function scripted({ messages, tools = [] }: Asked): { readonly deltas: readonly object[]; readonly finish: string } {
+function scripted({ messages, tools = [] }: CompletionRequest): {
+  readonly deltas: readonly object[];
+  readonly finish: string;
+} {
   const last = messages.at(-1);
-  if (last?.role === 'tool') return said(`The tool word_count says: ${String(last.content)}`);
+  if (last?.role === 'tool') return spoken(`The tool word_count says: ${String(last.content)}`);
   const text = typeof last?.content === 'string' ? last.content : '';
   if (!tools.some((tool) => tool.function.name === 'word_count')) {
-    return said(`I am a script, and have no tools here. You said: ${text}`);
+    return spoken(`I am a script, and have no tools here. You spoken: ${text}`);
   }
   const call = { name: 'word_count', arguments: JSON.stringify({ text }) };
   return {
@@ -73,6 +76,6 @@ function scripted({ messages, tools = [] }: Asked): { readonly deltas: readonly 
   };
 }
 
-function said(text: string): { readonly deltas: readonly object[]; readonly finish: string } {
+function spoken(text: string): { readonly deltas: readonly object[]; readonly finish: string } {
   return { deltas: (text.match(/\s*\S+/g) ?? []).map((content) => ({ content })), finish: 'stop' };
 }

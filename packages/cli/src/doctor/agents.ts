@@ -54,7 +54,7 @@ function checkAnonymousAgents(
   });
 }
 
-/** Whether the agent that is asked where none is named is one there is. */
+/** Whether the default agent exists. */
 function checkDefaultAgent(name: string | undefined, ids: readonly string[]): DoctorFinding[] {
   if (name === undefined || ids.includes(name)) return [];
   const close = nearest(name, ids);

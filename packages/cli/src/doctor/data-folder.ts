@@ -5,7 +5,7 @@ import { PROGRAM } from '../command.ts';
 import { folderHolder } from '../serve/folder-holder.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** Whether the data folder can be written, is whole, and is nobody else's. What does not exist yet is not made. */
+/** Whether the data folder can be written, is undamaged, and is in use by no other server. Nothing is created. */
 export async function checkDataFolder(
   folder: string,
   { serverRuns, check = 'data' }: { serverRuns: boolean; check?: string },
@@ -22,7 +22,7 @@ export async function checkDataFolder(
     );
   }
   if (!existsSync(join(folder, 'dragoman.db')))
-    return sound(check, `${folder} has no store yet; the first start makes it`);
+    return sound(check, `${folder} has no store yet; the first start creates it`);
   return checkStore(folder, { serverRuns, check });
 }
 
@@ -58,8 +58,8 @@ async function examineStore(
     ...files.bad.map((file) => `the stored file ${file} is damaged or missing`),
   ];
   if (problems.length > 0) {
-    const more = problems.length > MOST_TOLD ? `; and ${problems.length - MOST_TOLD} more` : '';
-    return broken(check, `${folder}: ${problems.slice(0, MOST_TOLD).join('; ')}${more}`, DAMAGED);
+    const more = problems.length > MOST_SHOWN ? `; and ${problems.length - MOST_SHOWN} more` : '';
+    return broken(check, `${folder}: ${problems.slice(0, MOST_SHOWN).join('; ')}${more}`, DAMAGED);
   }
   const read = integrity.isComplete
     ? 'the database and its indexes'
@@ -100,6 +100,6 @@ const FIXES: Readonly<Record<string, string>> = {
   driver_missing: 'npm ci --include=optional',
 };
 
-const MOST_TOLD = 5;
+const MOST_SHOWN = 5;
 const DAMAGED =
   'restore a backup, or put damaged keys, agents and APIs again; damaged requests are ended and answer store_damaged';

@@ -6,12 +6,13 @@ import type { Context } from '../context.ts';
 import { devDataIn } from '../dev-keys.ts';
 import { DEFAULT_PORT } from '../environment.ts';
 import { healthAt, urlOf } from '../serve/port-holder.ts';
-import { configTold, readSettings, type ServeOptions, type ServeSettings, settingsFrom } from '../serve/settings.ts';
+import { configPlace, readSettings, type ServeOptions, type ServeSettings, settingsFrom } from '../serve/settings.ts';
 import { troubleOf } from '../trouble.ts';
 import { checkAgents, checkNamedAgents } from './agents.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { checkBuild, checkDriver, checkNode } from './installation.ts';
+import { checkNodes } from './nodes.ts';
 import { checkKey, checkOtherPorts, checkServer, type ServerPlace } from './server.ts';
 import { checkStart } from './start.ts';
 import { checkTools } from './tools.ts';
@@ -52,6 +53,7 @@ export async function examineInstallation(options: DoctorOptions, context: Conte
       ? [
           ...(await checkKeys({ options, surroundings, url: place.url })),
           ...(await checkAddedAgents({ options, surroundings, url: place.url, path })),
+          ...(await checkSharedNodes({ options, surroundings, url: place.url })),
         ]
       : await checkOtherPorts(settings.config)),
   ];
@@ -61,7 +63,7 @@ export async function examineInstallation(options: DoctorOptions, context: Conte
 function readConfiguration(options: DoctorOptions, { environment, folder }: Context) {
   try {
     const settings = readSettings(options, { environment, folder });
-    return { settings, environment, findings: [sound('config', configTold(settings, folder))] };
+    return { settings, environment, findings: [sound('config', configPlace(settings, folder))] };
   } catch (error) {
     const trouble = troubleOf(error);
     if (trouble === undefined) throw error;
@@ -76,7 +78,7 @@ function readConfiguration(options: DoctorOptions, { environment, folder }: Cont
   }
 }
 
-/** The folder that was told; else that of `serve` and, where there is one, that of `dev` beside it. */
+/** The given folder; else that of `serve` and, if it exists, that of `dev` beside it. */
 async function checkDataFolders({
   options,
   surroundings,
@@ -89,9 +91,9 @@ async function checkDataFolders({
   return [...findings, await checkDataFolder(ofDev, { check: 'data of dev', serverRuns })];
 }
 
-/** Where to look: as told, else where `dragoman dev` said it listens, else where `serve` would. */
+/** Where to look: as given, else where `dragoman dev` listens, else where `serve` would. */
 function placeOf({
-  options: { url: told, host, port },
+  options: { url: given, host, port },
   settings: { config },
   devUrl,
 }: {
@@ -100,8 +102,8 @@ function placeOf({
   devUrl: string | undefined;
 }): ServerPlace {
   const isServe = host !== undefined || port !== undefined || config.port !== DEFAULT_PORT;
-  const url = told ?? (isServe ? undefined : devUrl) ?? urlOf(config);
-  return { url, isTold: told !== undefined, host: config.host, port: config.port };
+  const url = given ?? (isServe ? undefined : devUrl) ?? urlOf(config);
+  return { url, isGiven: given !== undefined, host: config.host, port: config.port };
 }
 
 interface RunningServer {
@@ -128,7 +130,21 @@ async function checkAddedAgents({
       correct: (id) => `add it again: ${PROGRAM} agents add ${id}`,
     });
   } catch (error) {
-    // What is wrong with the key has been said.
+    // The problem with the key is reported already.
+    if (error instanceof DragomanError) return [];
+    throw error;
+  }
+}
+
+/** The nodes that share the server's database, where we may ask for them. */
+async function checkSharedNodes({ options, surroundings, url }: RunningServer): Promise<DoctorFinding[]> {
+  const { dev } = findServer({ ...options, url }, surroundings);
+  const admin = findKey({ options, context: surroundings, role: 'admin', dev });
+  if (admin === undefined) return [];
+  try {
+    return checkNodes(await createClient({ url, key: admin.key, retry: { giveUpAfterMs: 0 } }).admin.nodes.list());
+  } catch (error) {
+    // The problem with the key is reported already.
     if (error instanceof DragomanError) return [];
     throw error;
   }

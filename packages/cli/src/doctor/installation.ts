@@ -21,7 +21,7 @@ export function checkBuild(
 ): DoctorFinding {
   if (runsFromSource) return sound('build', 'not needed: this runs from source');
   const missing = PARTS.filter((part) => !isThere(part));
-  if (missing.length === 0) return sound('build', 'every part is there');
+  if (missing.length === 0) return sound('build', 'complete');
   return broken('build', `not built: ${missing.join(', ')}`, 'npm run build');
 }
 

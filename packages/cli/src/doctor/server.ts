@@ -11,25 +11,25 @@ import { broken, type DoctorFinding, sound } from './finding.ts';
 /** The place a server is looked for. */
 export interface ServerPlace {
   readonly url: string;
-  /** Whether somebody said that there is a server, or we only look at where one would start. */
-  readonly isTold: boolean;
+  /** Whether the user named a server, or this is only where one would start. */
+  readonly isGiven: boolean;
   readonly host: string;
   readonly port: number;
 }
 
 /** Whether a server answers, and if none does, whether one could start. */
 export async function checkServer(place: ServerPlace, health: HolderHealth | undefined): Promise<DoctorFinding> {
-  const { url, isTold, host, port } = place;
+  const { url, isGiven, host, port } = place;
   if (health?.isDragoman === true) {
     return sound('server', `healthy, version ${health.version ?? 'unknown'}, at ${url}`);
   }
-  if (isTold) {
+  if (isGiven) {
     return health === undefined
       ? broken('server', `nothing answers at ${url}`, `start it with: ${PROGRAM} serve`)
-      : broken('server', `what answers at ${url} is not Dragoman`, 'check --url');
+      : broken('server', `the program at ${url} is not Dragoman`, 'check --url');
   }
   if (port === 0 || (await canListen(host, port))) {
-    const free = port === 0 ? 'any free port is taken' : `port ${port} on ${host} is free`;
+    const free = port === 0 ? 'port 0: the system will pick a free port' : `port ${port} on ${host} is free`;
     return sound('port', `${free}; no server runs there yet (${PROGRAM} serve starts one)`);
   }
   const { who } = await portHolder({ host, port });
@@ -55,9 +55,9 @@ export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Do
     const client = createClient({ url, key, retry: { giveUpAfterMs: 0 } });
     if (role === 'admin') await client.admin.keys.list();
     else await client.resume('doctor').final();
-    return sound(check, `the one from ${source} opens`);
+    return sound(check, `the key from ${source} is valid`);
   } catch (error) {
-    if (error instanceof DragomanError && error.is('not_found')) return sound(check, `the one from ${source} opens`);
+    if (error instanceof DragomanError && error.is('not_found')) return sound(check, `the key from ${source} is valid`);
     if (error instanceof DragomanError && error.is('forbidden')) {
       return role === 'admin'
         ? broken(

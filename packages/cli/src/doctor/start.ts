@@ -33,7 +33,7 @@ export async function checkStart(
     if (trouble === undefined) throw error;
     const { code, message, fixes: [fix] = [] } = trouble;
     const isKnown = known.some(
-      ({ ok, message: told }) => !ok && (message.includes(told) || isOfSameFile(told, message)),
+      ({ ok, message: reported }) => !ok && (message.includes(reported) || isOfSameFile(reported, message)),
     );
     // What looks closer is this.
     const remedy = code === 'start_failed' || fix === undefined ? `correct ${configPath}` : fix;
@@ -48,20 +48,20 @@ function checkServers(servers: Server['wire']['servers'], log: Warnings, configP
     const lines = log.lines.filter(({ fields }) => fields['mcp_server'] === server.name);
     if (lines.length > 0) {
       return lines.map(({ fields: { tool, error, fix }, message }) => {
-        const told = [message, ...[tool, error].filter((part) => typeof part === 'string')].join(': ');
-        return broken(check, told, typeof fix === 'string' ? `${fix} Correct ${place}` : `correct ${place}`);
+        const text = [message, ...[tool, error].filter((part) => typeof part === 'string')].join(': ');
+        return broken(check, text, typeof fix === 'string' ? `${fix} Correct ${place}` : `correct ${place}`);
       });
     }
     const { status, tools_count } = server.info();
     if (status === 'ready')
       return [sound(check, `is there, with ${tools_count} ${tools_count === 1 ? 'tool' : 'tools'}`)];
-    return [broken(check, 'has not told its tools in ten seconds', `see what it does, or correct ${place}`)];
+    return [broken(check, 'has not listed its tools within ten seconds', `see what it does, or correct ${place}`)];
   });
 }
 
 /** Both begin with the file, whatever they say of it. */
-function isOfSameFile(told: string, message: string): boolean {
-  const [file = ''] = /\/.*?\.[cm]?[jt]s\b/.exec(told) ?? [];
+function isOfSameFile(reported: string, message: string): boolean {
+  const [file = ''] = /\/.*?\.[cm]?[jt]s\b/.exec(reported) ?? [];
   return file !== '' && message.includes(file);
 }
 

@@ -19,7 +19,7 @@ export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' 
     if (workflow === undefined) return [];
     const check = `tool ${name}`;
     if (!existsSync(workflow)) return broken(check, `there is no file ${workflow}`, 'write it, or correct tools');
-    // What operations of the operator's own take is known only to who runs their files.
+    // The shapes of an operator's own operations are known only after running their files.
     const written = operations === undefined ? ToolWorkflow.in(workflow, rules) : undefined;
     const isSound = written === undefined || written instanceof ToolWorkflow;
     return isSound ? sound(check, 'is there') : broken(check, written.fault, 'correct it');

@@ -62,7 +62,7 @@ function cannotListen({ message }: NodeJS.ErrnoException): Trouble {
   };
 }
 
-/** What to check signatures by: as told, else the key of the server. */
+/** The key for signatures: the given one, else the server's. */
 async function keysFor(
   options: ListenOptions,
   context: Context,

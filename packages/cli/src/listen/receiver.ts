@@ -7,10 +7,10 @@ import { visible } from '../visible.ts';
 import type { ListenCertificate } from './certificate.ts';
 
 export interface ReceiverOptions {
-  /** What signatures are checked by; asked for when callbacks come, until it is told: the server may be still to start. */
+  /** The keys for signatures, requested when callbacks arrive: the server may start later. */
   readonly keys: () => Promise<Pick<CallbackReceiverOptions, 'secret' | 'publicKey'>>;
   readonly onAnswer: CallbackReceiverOptions['onAnswer'];
-  /** Told of repeats and of what was refused. */
+  /** Reports repeats and refused callbacks. */
   readonly note: (line: string) => void;
 }
 
@@ -28,9 +28,9 @@ export class Receiver implements AsyncDisposable {
     let made: CallbackReceiver | undefined;
     const receiver = async () => {
       if (made !== undefined) return made;
-      const told = await keys();
-      // One for all, also where several waited: it knows what has come before.
-      made ??= new CallbackReceiver({ ...told, onAnswer });
+      const known = await keys();
+      // One for all callbacks: it recognizes repeats.
+      made ??= new CallbackReceiver({ ...known, onAnswer });
       return made;
     };
     const server = createServer(
@@ -65,7 +65,7 @@ async function receive(
   if (request.method !== 'POST') return void response.writeHead(405, { Allow: 'POST' }).end();
   try {
     const { id, isRepeat } = await (await receiver()).receive({ headers: request.headers, body: request });
-    if (isRepeat) note(`${visible(id)} came again`);
+    if (isRepeat) note(`${visible(id)} received again`);
     response.writeHead(204).end();
   } catch (error) {
     const [status, message] = error instanceof CallbackRefused ? [error.status, error.message] : [500, String(error)];

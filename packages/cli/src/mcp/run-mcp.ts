@@ -44,11 +44,11 @@ async function forward({ server, keyFile, data, agent }: McpFlags, context: Cont
   const bridge = new StdioBridge(new HttpPeer({ url, key: connection.key }), output);
   const input = ownStdin();
   let forget = () => {};
-  const told = new Promise<void>((stop) => {
+  const signalled = new Promise<void>((stop) => {
     forget = context.onSignal(stop);
   });
   try {
-    await Promise.race([bridge.run(input), told]);
+    await Promise.race([bridge.run(input), signalled]);
     return 0;
   } finally {
     forget();

@@ -55,7 +55,7 @@ export class StdioBridge {
     if (method === 'notifications/initialized') this.#follow(this.#tell());
   }
 
-  /** Without a session there is nobody to tell: leaving the answer is what cancels it (2026-07-28, Cancellation). */
+  /** Without a session there is no cancel message: leaving the answer cancels it (2026-07-28, Cancellation). */
   #isCancelled({ params }: JsonObject): boolean {
     const running = isObject(params) ? this.#running.get(params['requestId'] ?? null) : undefined;
     if (running?.isModern === true) running.abort.abort();

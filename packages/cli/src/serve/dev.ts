@@ -11,10 +11,10 @@ import { firstLook, type Shown } from '../tour/first-look.ts';
 import { Callbacks, type Stage, stageOn } from '../tour/stage.ts';
 import { CLI_VERSION } from '../version.ts';
 import { visible } from '../visible.ts';
-import { doorLines } from './door-lines.ts';
+import { endpointLines } from './endpoint-lines.ts';
 import { ignoreInGit } from './ignore-in-git.ts';
 import { runServer } from './run-server.ts';
-import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
+import { configPlace, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
 export interface DevOptions extends ServeOptions {
   /** Whether to show, once it is ready, what it does. */
@@ -56,14 +56,14 @@ export async function dev(
       const stage = (signal: AbortSignal) => stageOn(keys, { callbacks, data, signal });
       const isWanted = !look || (await showOnce(stage, { json, context }));
       isLooking = false;
-      // Whoever takes the tour receives its own.
+      // The tour has a receiver of its own.
       await callbacks[Symbol.asyncDispose]();
       if (!json && isWanted) terminal.out(whatToTry({ keys, settings, context }));
     },
   });
 }
 
-/** A first look, for as long as nobody wants the server to stop and not for ever. False when somebody did. */
+/** A first look, within a time limit and until the server is to stop. False if it was stopped. */
 async function showOnce(
   stage: (signal: AbortSignal) => Stage,
   { json, context: { terminal, onSignal } }: { json: boolean; context: Context },
@@ -72,7 +72,7 @@ async function showOnce(
   const forget = onSignal(() => over.abort());
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(LOOK_MS)]);
   const colours = paint(terminal.colour.out);
-  if (!json) terminal.out('\nA first look, by the doors that everybody uses:\n\n');
+  if (!json) terminal.out('\nA first look, over the public endpoints:\n\n');
   for await (const shown of firstLook(stage(signal))) {
     terminal.out(json ? `${JSON.stringify({ event: 'shown', ...shown })}\n` : shownLine(shown, colours));
   }
@@ -84,7 +84,7 @@ function shownLine({ name, ok, text, ms }: Shown, { green, red, dim }: Paint): s
   return `  ${ok ? green('✓') : red('✗')} ${name.padEnd(8)}  ${visible(text)} ${dim(`(${ms} ms)`)}\n`;
 }
 
-interface Told {
+interface GreetingParts {
   readonly keys: DevKeys;
   readonly settings: ServeSettings;
   readonly context: Context;
@@ -92,15 +92,15 @@ interface Told {
 
 function greeting(
   server: Server,
-  { keys, link, settings, context: { folder, terminal } }: Told & { readonly link: string | undefined },
+  { keys, link, settings, context: { folder, terminal } }: GreetingParts & { readonly link: string | undefined },
 ): string {
   const { config, data } = settings;
   const { bold, dim } = paint(terminal.colour.out);
   const lines = [
     `Dragoman ${CLI_VERSION} is ready at ${bold(keys.url)} ${dim(`(${Math.round(performance.now())} ms)`)}`,
     ...(link === undefined ? [] : [`  console  ${bold(link)}`, '           signs you in once, within 15 minutes']),
-    ...doorLines(server, folder),
-    `  config   ${configTold(settings, folder)}`,
+    ...endpointLines(server, { folder, host: config.host }),
+    `  config   ${configPlace(settings, folder)}`,
     `  agents   ${Object.keys(config.agents ?? {}).join(', ')}; default: ${config.default_agent}`,
     `  key      ${keys.key}`,
     `  API      ${config.apis?.['demo']?.base_url} (users, orders, slow, flaky)`,
@@ -111,7 +111,7 @@ function greeting(
   return `${lines.join('\n')}\n`;
 }
 
-function whatToTry({ keys, settings: { data }, context: { folder } }: Told): string {
+function whatToTry({ keys, settings: { data }, context: { folder } }: GreetingParts): string {
   const shownData = shortPath(folder, data);
   const where = shownData === DEFAULT_DEV_DATA ? '' : ` --data ${shownData}`;
   // A new one at each start: the answer to a request that was sent before would be the stored one.

@@ -16,7 +16,7 @@ export interface FolderHolder {
   readonly url: string | undefined;
 }
 
-/** Who signed the data folder when it was opened; `undefined` when nobody did. */
+/** The process that opened the data folder; `undefined` if unknown. */
 export async function folderHolder(data: string): Promise<FolderHolder | undefined> {
   const path = join(data, 'dragoman.owner');
   try {
@@ -32,7 +32,7 @@ export async function folderHolder(data: string): Promise<FolderHolder | undefin
   }
 }
 
-/** Of `dev` it is written down; any other is asked on each port it has. */
+/** `dev` writes it down; any other server is asked on each of its ports. */
 async function addressOf(pid: number, data: string): Promise<string | undefined> {
   const candidates = [readDevKeys(data)?.url, ...portsOf(pid).map((port) => urlOf({ host: DEFAULT_HOST, port }))];
   for (const url of candidates) {

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { DEFAULT_DATA } from '../environment.ts';
 
 /**
- * Keeps `.dragoman` out of the repository it may be in: it holds keys, and what callers said. Only where the data folder is in it;
+ * Keeps `.dragoman` out of the repository it may be in: it holds keys and messages. Only where the data folder is in it;
  * a `.gitignore` that is there stays as it is.
  */
 export function ignoreInGit({ data, folder }: { readonly data: string; readonly folder: string }): void {

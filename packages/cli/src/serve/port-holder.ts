@@ -61,7 +61,7 @@ export function portsOf(pid: number): number[] {
   }
 }
 
-/** Linux tells, of the processes we may look at; elsewhere nobody is named. */
+/** Only on Linux, for the processes we may inspect. */
 function listeningProcess(port: number): { pid: string; name: string } | undefined {
   try {
     const sockets = new Set(

@@ -2,10 +2,10 @@ import type { Reloaded, ReloadOptions, Server } from '@dragoman/server';
 import type { Context } from '../context.ts';
 import { checkNamedAgents } from '../doctor/agents.ts';
 import { fail, tellTrouble, troubleOf, unforeseen } from '../trouble.ts';
-import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
+import { configPlace, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 import { startTrouble } from './start-trouble.ts';
 
-/** Has a running server take over its configuration as it is now. What is wrong with it is told, and the running one stays. */
+/** Reloads the configuration of the running server. An invalid one is reported, and the running one stays. */
 export async function reload(
   server: Server,
   { options, json, context }: { options: ServeOptions & ReloadOptions; json: boolean; context: Context },
@@ -15,7 +15,7 @@ export async function reload(
     const settings = readSettings(options, context);
     const reloaded = await taken(server, settings, options);
     if (json) terminal.out(`${JSON.stringify({ event: 'reloaded', ...reloaded })}\n`);
-    else terminal.note(`${reloadedLine(configTold(settings, folder), reloaded)}\n`);
+    else terminal.note(`${reloadedLine(configPlace(settings, folder), reloaded)}\n`);
     for (const { message, fix } of checkNamedAgents(settings.config, server.engine.router.ids())) {
       if (!json) terminal.note(`${message}\n  → ${fix}\n`);
     }

@@ -11,9 +11,9 @@ export interface ServerRun {
   readonly settings: ServeSettings;
   readonly context: Context;
   readonly json: boolean;
-  /** The command that was called, for what is told to be pasted. */
+  /** The command that was called, for the commands that messages suggest. */
   readonly command: 'serve' | 'dev';
-  /** The key that was made on this first start. Called also when the start fails later: nobody will see it again. */
+  /** The key that was made on this first start. Called even if the start fails later: it is shown only once. */
   readonly onAdminKey: (key: string) => void;
   /** It listens: make what has to be there beside it, and tell the person who started it. */
   readonly onListening: (server: Server) => Promise<void>;
@@ -26,7 +26,7 @@ export interface ServerRun {
 }
 
 /**
- * Runs a server until it is told to stop.
+ * Runs a server until it receives a stop signal.
  *
  *   starting ──▶ listening ──signal──▶ draining ──▶ exit 0
  *      │             │                    └─second signal──▶ exit 1, at once
@@ -53,7 +53,7 @@ export async function runServer({
   const { level = 'info' } = settings.config.log ?? {};
   const log = json ? jsonLog(level) : terminalLog(terminal, { level, showsRequests: run.showsRequests });
   const forgetStray = outliveStrayErrors(context, log);
-  const { config, data: folder, adminKey, vaultKey, acceptLoss } = settings;
+  const { config, data: folder, adminKey, vaultKey, nextVaultKey, acceptLoss } = settings;
   const options = {
     config,
     folder,
@@ -61,11 +61,12 @@ export async function runServer({
     howToAccept: (tool: string) => `${PROGRAM} tools accept ${tool}${where}`,
     ...(adminKey !== undefined && { adminKey }),
     ...(vaultKey !== undefined && { vaultKey }),
+    ...(nextVaultKey !== undefined && { nextVaultKey }),
     environment: context.environment,
     ...(acceptLoss !== undefined && { acceptLoss }),
   };
   let newAdminKey: string | undefined;
-  // `dev` keeps in its folder where it listens. An administration that listens elsewhere is not told to whoever calls a tool.
+  // `dev` writes its address to its folder. The address of a separate admin listener is not given to tool callers.
   let where = settings.flags.data;
   try {
     const server = await start({
@@ -84,12 +85,12 @@ export async function runServer({
     const { url: messages } = server.messages;
     const { url, adminUrl: admin } = server;
     if (run.command === 'serve') where = admin === url ? ` --url ${url}` : '';
-    const doors = { ...(admin !== url && { admin }), ...(wire && { wire }), ...(messages && { messages }) };
-    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url, ...doors })}\n`);
+    const endpoints = { ...(admin !== url && { admin }), ...(wire && { wire }), ...(messages && { messages }) };
+    if (json) terminal.out(`${JSON.stringify({ event: 'listening', url, ...endpoints })}\n`);
     if (newAdminKey !== undefined) run.onAdminKey(newAdminKey);
     running = server;
     await run.onListening(server);
-    await Promise.race([signal.came, disk.broken]);
+    await Promise.race([signal.received, disk.broken]);
     running = undefined;
     if (!json) terminal.note('Stopping: what runs may finish. Once more to end at once.\n');
     await Promise.race([server.stop(), disk.broken]);
@@ -105,9 +106,9 @@ export async function runServer({
 function firstSignal(
   { onSignal, onHangUp, exit }: Context,
   withHangUp: boolean,
-): { readonly came: Promise<void>; forget(): void } {
+): { readonly received: Promise<void>; forget(): void } {
   let tell: (() => void) | undefined;
-  const came = new Promise<void>((resolve) => {
+  const received = new Promise<void>((resolve) => {
     tell = resolve;
   });
   const hear = () => {
@@ -119,7 +120,7 @@ function firstSignal(
   const forget = () => {
     for (const one of forgets) one();
   };
-  return { came, forget };
+  return { received, forget };
 }
 
 /** Rejects when the store may not acknowledge anything any more: only a fresh start tells what is on the disk. */

@@ -5,11 +5,11 @@ import { checkNamedAgents } from '../doctor/agents.ts';
 import { paint } from '../paint.ts';
 import { shortPath } from '../short-path.ts';
 import { CLI_VERSION } from '../version.ts';
-import { doorLines } from './door-lines.ts';
+import { endpointLines } from './endpoint-lines.ts';
 import { ignoreInGit } from './ignore-in-git.ts';
 import { reload } from './reload.ts';
 import { runServer } from './run-server.ts';
-import { configTold, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
+import { configPlace, readSettings, type ServeOptions, type ServeSettings } from './settings.ts';
 
 /** The `serve` command. */
 export function serve(
@@ -42,16 +42,16 @@ function greeting(server: Server, settings: ServeSettings, { folder, terminal }:
   const agents = server.engine.router.ids();
   const lines = [
     `Dragoman ${CLI_VERSION} listens at ${bold(server.url)}`,
-    ...doorLines(server, folder),
-    `  data     ${dataTold(config.store, shortPath(folder, data))}`,
-    `  config   ${configTold(settings, folder)}`,
+    ...endpointLines(server, { folder, host: config.host }),
+    `  data     ${dataPlace(config.store, shortPath(folder, data))}`,
+    `  config   ${configPlace(settings, folder)}`,
     `  agents   ${agents.length === 0 ? 'none yet' : agents.join(', ')}`,
     'Stop it with Ctrl-C.',
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function dataTold(store: string | undefined, data: string): string {
+function dataPlace(store: string | undefined, data: string): string {
   if (store === 'memory') return 'in memory, gone when it stops';
   return store !== undefined && isPostgresUrl(store) ? `${shownPostgresUrl(store)}, keys and files in ${data}` : data;
 }

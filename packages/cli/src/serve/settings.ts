@@ -26,7 +26,7 @@ export interface ServeSettings {
   readonly config: Config & { readonly host: string; readonly port: number };
   /** The file it was read from, if there was one. */
   readonly configPath: string | undefined;
-  /** What was said of both on the command line, for commands that are told to be pasted: ` --config x.yaml`, or nothing. */
+  /** Both options as given, for the commands that messages suggest: ` --config x.yaml`, or nothing. */
   readonly flags: { readonly config: string; readonly data: string };
   /** The data folder, absolute. */
   readonly data: string;
@@ -35,6 +35,8 @@ export interface ServeSettings {
   /** The operator's own. */
   readonly adminKey: string | undefined;
   readonly vaultKey: string | undefined;
+  /** The one that the vault is about to be sealed with. */
+  readonly nextVaultKey?: string | undefined;
 }
 
 type Place = Pick<Surroundings, 'environment' | 'folder'>;
@@ -66,23 +68,24 @@ export function settingsFrom(
     ...(options.acceptLoss !== undefined && { acceptLoss: options.acceptLoss }),
     adminKey: given(environment, 'DRAGOMAN_ADMIN_KEY'),
     vaultKey: given(environment, 'DRAGOMAN_VAULT_KEY'),
+    nextVaultKey: given(environment, 'DRAGOMAN_VAULT_KEY_NEXT'),
   };
 }
 
 /** Which file was read, for people. */
-export function configTold({ configPath }: Pick<ServeSettings, 'configPath'>, folder: string): string {
+export function configPlace({ configPath }: Pick<ServeSettings, 'configPath'>, folder: string): string {
   return configPath === undefined ? NO_CONFIG : shortPath(folder, configPath);
 }
 
 interface ConfigFile {
-  /** `undefined`: there is none. */
+  /** `undefined`: no file. */
   readonly path: string | undefined;
   readonly config: Config;
 }
 
 function readConfigFile(option: string | undefined, folder: string): ConfigFile {
   const path = resolve(folder, option ?? DEFAULT_CONFIG);
-  // Without one everything has its usual value; but a file that was asked for has to be there.
+  // Without a file everything has its default; but a file that was named has to exist.
   if (option === undefined && !existsSync(path)) return { path: undefined, config: {} };
   const outcome = readConfig(path);
   if (outcome.ok) return { path, config: outcome.value };
@@ -111,4 +114,4 @@ function storeIn(environment: Place['environment']): Config['store'] | undefined
 }
 
 const STORES = ['sqlite', 'memory'];
-const NO_CONFIG = `no ${DEFAULT_CONFIG} in this folder; everything has its usual value`;
+const NO_CONFIG = `no ${DEFAULT_CONFIG} in this folder; using the defaults`;

@@ -126,7 +126,7 @@ function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
 
 export type StartCommand = 'serve' | 'dev' | 'wire' | 'mcp' | 'acp' | 'workflow run' | 'tools accept';
 
-/** Who has the data folder, where it is reached, and the three ways out. */
+/** The server that has the data folder, its address, and the three ways out. */
 async function folderTaken(
   message: string,
   { settings: { data, flags }, command }: { settings: ServeSettings; command: StartCommand },

@@ -2,9 +2,9 @@ import type { Log } from '@dragoman/core';
 import type { Context } from '../context.ts';
 
 /**
- * Agents and tools of the operator's run in our process. A promise of theirs that is rejected and that nobody waits for, or a
- * timer or listener of theirs that throws, would end it, with everybody's answers; but it hurts nobody else, so it is logged. What
- * goes wrong in our own code is another matter: then nobody knows what is left undone, and a new start does.
+ * Agents and tools of the operator's run in our process. An unhandled rejection of theirs, or a
+ * timer or listener of theirs that throws, would end it, with everyone's answers; but it affects nothing else, so it is logged. What
+ * goes wrong in our own code is another matter: the state is unknown, and a restart recovers it.
  *
  * Returns what ends it.
  */
@@ -27,6 +27,5 @@ function isFromUs(error: unknown): boolean {
 
 /** As they lie in a clone, and as they are installed. */
 const OWN = /[\\/](?:packages|@dragoman)[\\/](?:cli|client|core|protocols|server)[\\/](?:dist|src)[\\/]/;
-const THEIRS = 'an error that nobody waited for; the server goes on';
-const OURS =
-  'something went wrong on our side that nobody waited for; the server ends, and a new start takes up what is left';
+const THEIRS = 'unhandled error in an agent or tool; the server continues';
+const OURS = 'unhandled internal error; the server stops, and a restart continues the open work';

@@ -9,6 +9,10 @@ test('a person sees warnings and errors with what they are about, and no field t
   log.info({ agent: 'echo', stderr: 'model loaded\u0007' }, 'the agent wrote to stderr');
   log.info({ method: 'POST', path: '/e2a', status: 200, ms: 12, caller: 'ada' }, 'HTTP request');
   log.warn({ agent: 'echo', token: 'dgm_secret' }, 'the agent failed');
+  log.info(
+    { request_id: 'r1', response_id: 'p1', sequence: 0, response_kind: 'e2a.chunk', is_final: false },
+    'E2A response',
+  );
   log.error({}, 'the disk is full');
   log.warn({ bytes: 7, tool: 'files__read', mcp_server: 'files' }, 'a tool is held');
   log.error({ plugin: 'weather', credential: 'crm', value: 'dgm_secret' }, 'damaged');
@@ -19,6 +23,7 @@ test('a person sees warnings and errors with what they are about, and no field t
     '[echo] model loaded\\u{7}',
     'POST /e2a 200 12 ms ada',
     'warning: the agent failed (agent echo)',
+    '{"request_id":"r1","response_id":"p1","sequence":0,"response_kind":"e2a.chunk","is_final":false}',
     'error: the disk is full',
     'warning: a tool is held (mcp_server files, tool files__read)',
     'error: damaged (plugin weather, credential crm)',

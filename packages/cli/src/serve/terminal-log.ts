@@ -29,7 +29,9 @@ export function terminalLog(
           ? `${dim(`[${writerOf(fields)}]`)} ${visible(written)}`
           : isRequest
             ? dim(visible(requestLine(fields)))
-            : `${label} ${visible(`${message}${told(fields)}`)}`;
+            : 'response_kind' in fields
+              ? dim(visible(JSON.stringify(fields))) // E2A §12.7: one line of JSON per response
+              : `${label} ${visible(`${message}${fieldsText(fields)}`)}`;
       terminal.note(`${line}\n`);
     };
   return {
@@ -50,8 +52,8 @@ function requestLine({ method, path, status, ms, caller }: LogFields): string {
   return `${String(method)} ${String(path)} ${status === null ? 'broken off' : String(status)} ${String(ms)} ms${who}`;
 }
 
-/** Only what names a thing: a field nobody thought of may hold a secret. */
-function told(fields: LogFields): string {
+/** Only known fields: an unknown one may hold a secret. */
+function fieldsText(fields: LogFields): string {
   const parts = NAMING.flatMap((name) =>
     (fields[name] ?? undefined) === undefined ? [] : [`${name} ${String(fields[name])}`],
   );

@@ -17,7 +17,7 @@ export interface Shown {
   readonly ms: number;
 }
 
-/** Shows what a server does, in a second: each of them really happens, and is told as soon as it has. */
+/** Shows what a server does, in a second: each step really happens, and is reported as soon as it has. */
 export async function* firstLook(stage: Stage): AsyncGenerator<Shown> {
   for (const [name, show] of Object.entries(SHOWS)) {
     if (stage.signal.aborted) return;
@@ -32,7 +32,7 @@ export async function* firstLook(stage: Stage): AsyncGenerator<Shown> {
       yield done(true, await show(stage));
     } catch (error) {
       const { aborted, reason } = stage.signal;
-      // Who stops the server wants to hear no more; who waits wants to know for what.
+      // After a stop nothing more is shown; while waiting, the reader should know for what.
       if (aborted && !isTimeout(reason)) return;
       yield done(false, aborted ? 'it took too long' : error instanceof Error ? error.message : String(error));
     }
@@ -47,13 +47,13 @@ function isTimeout(reason: unknown): boolean {
 const SHOWS = { agent, workflow, tool, message, callback } satisfies Record<string, (stage: Stage) => Promise<string>>;
 
 async function agent({ client, signal }: Stage): Promise<string> {
-  const said: string[] = [];
+  const chunks: string[] = [];
   const answer = client.send('Hello from your first agent', { agent: 'echo', signal });
   for await (const { response_kind, body } of answer)
-    if (response_kind === 'e2a.chunk') said.push(String(body['delta']));
+    if (response_kind === 'e2a.chunk') chunks.push(String(body['delta']));
   const text = await answer.text();
-  if (said.join('') !== text || said.length < 2) throw new Error(`echo streamed ${JSON.stringify(said)}`);
-  return `echo streamed ${said.length} chunks: ${said.map((word) => JSON.stringify(word)).join(' ')}`;
+  if (chunks.join('') !== text || chunks.length < 2) throw new Error(`echo streamed ${JSON.stringify(chunks)}`);
+  return `echo streamed ${chunks.length} chunks: ${chunks.map((word) => JSON.stringify(word)).join(' ')}`;
 }
 
 async function workflow({ client, data, signal }: Stage): Promise<string> {
@@ -90,5 +90,5 @@ async function callback({ client, callbacks, signal }: Stage): Promise<string> {
   await client.mailbox.send({ from, to: { name: 'echo' }, message: 'call me back', metadata }, { signal });
   const { answer } = await callbacks.answering(metadata.messageId, signal);
   const { content } = answer.message;
-  return `the signed answer came to ${callbacks.url}: ${JSON.stringify(valueAt(content, '/text') ?? content)}`;
+  return `the signed answer arrived at ${callbacks.url}: ${JSON.stringify(valueAt(content, '/text') ?? content)}`;
 }

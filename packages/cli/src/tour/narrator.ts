@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
 import { wrap } from '../wrap.ts';
 
-/** Tells a story that checks itself: what was sent, how it was translated, what came back, and whether that is right. */
+/** Tells a story that checks itself: what was sent, how it was converted, what was received, and whether that is right. */
 export class Narrator {
   readonly #terminal: Terminal;
   readonly #json: boolean;
@@ -31,7 +31,7 @@ export class Narrator {
     else this.#terminal.out(`\n${paint(this.#terminal.colour.out).bold(`${this.#chapter}. ${title}`)}\n`);
   }
 
-  /** `what` in one word: `sent`, `became`, `came`. */
+  /** `what` in one word: `sent`, `became`, `received`. */
   shows(what: string, value: Json): void {
     if (this.#json) {
       this.#line({ event: 'shown', what, value });

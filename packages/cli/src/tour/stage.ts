@@ -29,13 +29,13 @@ export function stageOn({ url, key, admin_key }: DevKeys, parts: Pick<Stage, 'ca
   };
 }
 
-/** A callback that came, its signature checked. */
+/** A received callback with a verified signature. */
 export interface Arrived {
   readonly answer: MailboxResponse;
   readonly callback: Callback;
 }
 
-/** The callbacks that come while a showing goes on. */
+/** The callbacks received during a demonstration. */
 export class Callbacks implements AsyncDisposable {
   readonly #receiver: Receiver;
   readonly #arrived: Arrived[];
@@ -47,7 +47,7 @@ export class Callbacks implements AsyncDisposable {
     this.#waiting = waiting;
   }
 
-  /** `url` is told when the first callback comes: the server may start after us. */
+  /** `url` is needed only for the first callback: the server may start after us. */
   static async listen(port: number, certificate: ListenCertificate, url: () => string): Promise<Callbacks> {
     const [arrived, waiting] = [[] as Arrived[], new Set<() => void>()];
     const receiver = await Receiver.listen(port, certificate, {

@@ -8,12 +8,12 @@ import {
   type JsonObject,
   valueAt,
 } from '@dragoman/protocols';
-import { whatIsSaid } from '../what-is-said.ts';
+import { membersWithContent } from '../members-with-content.ts';
 import type { Narrator } from './narrator.ts';
 import { askSigned } from './signed-request.ts';
 import { inviteGuest, type Stage } from './stage.ts';
 
-/** One story through all five protocols. A chapter that fails does not keep the next ones from being told. */
+/** One story through all five protocols. A chapter that fails does not stop the next ones. */
 export async function tellStory(stage: Stage, narrator: Narrator): Promise<void> {
   const guide = new Guide();
   for (const [title, tell] of CHAPTERS) {
@@ -27,7 +27,7 @@ export async function tellStory(stage: Stage, narrator: Narrator): Promise<void>
   }
 }
 
-/** The agent all of it is about: what it answered to each of those who asked, under ids that nobody has used before. */
+/** The agent of the story: its answers over each protocol, under fresh ids. */
 class Guide {
   readonly letterId = `tour-letter-${randomUUID()}`;
   readonly #results: JsonObject[] = [];
@@ -60,7 +60,7 @@ const CHAPTERS: readonly (readonly [title: string, tell: Chapter])[] = [
   ['A letter reaches the same agent (A2A mailbox)', letterAsks],
   ['Another agent asks it, signed (A2A messages)', agentAsks],
   ['The client drops, and resumes (E2A)', clientResumes],
-  ['What happened to the letter? (explain)', operatorAsks],
+  ['What happened to the message? (explain)', operatorAsks],
 ];
 
 async function editorAsks({ client, signal }: Stage, narrator: Narrator, guide: Guide): Promise<void> {
@@ -73,16 +73,16 @@ async function editorAsks({ client, signal }: Stage, narrator: Narrator, guide: 
   narrator.shows('sent', call);
   const { method, params, id } = call;
   const envelope = { ...envelopeFromAcpJsonrpc({ method, params, jsonrpc_id: id }), is_stream: true };
-  narrator.shows('became', whatIsSaid(encodeEnvelope(envelope)));
+  narrator.shows('became', membersWithContent(encodeEnvelope(envelope)));
   const frames: E2AResponse[] = [];
   for await (const frame of client.send(envelope, { agent: 'guide', signal })) frames.push(frame);
-  const told = frames.map(({ projections }) => projections['acp']);
-  for (const message of told) if (isObject(message)) narrator.shows('came', message);
-  const updates = told.filter((message) => valueAt(message, '/method') === 'session/update');
-  narrator.holds('every part came as a session/update', updates.length === frames.length - 1 && updates.length >= 4);
+  const messages = frames.map(({ projections }) => projections['acp']);
+  for (const message of messages) if (isObject(message)) narrator.shows('received', message);
+  const updates = messages.filter((message) => valueAt(message, '/method') === 'session/update');
+  narrator.holds('every part arrived as a session/update', updates.length === frames.length - 1 && updates.length >= 4);
   narrator.holds(
     'the prompt ended with end_turn under its own id',
-    valueAt(told.at(-1), '/result/stopReason') === 'end_turn' && valueAt(told.at(-1), '/id') === 1,
+    valueAt(messages.at(-1), '/result/stopReason') === 'end_turn' && valueAt(messages.at(-1), '/id') === 1,
   );
   guide.add(valueAt(frames.at(-1)?.body, '/result'), narrator);
 }
@@ -99,7 +99,7 @@ async function guideWorks({ admin }: Stage, narrator: Narrator, { first }: Guide
   const { kind, received, allowed, outcome } = await requests.explain(String(first['execution_id']));
   narrator.shows('workflow', received.text ?? '');
   for (const { what, rule } of allowed) narrator.shows('allowed', `${what}: ${rule}`);
-  narrator.shows('came', valueAt(outcome, '/result/results/sort-by-points') ?? null);
+  narrator.shows('received', valueAt(outcome, '/result/results/sort-by-points') ?? null);
   narrator.holds(
     'the workflow is on record as an execution',
     kind === 'execution' && valueAt(outcome, '/result/status') === 'success',
@@ -120,9 +120,9 @@ async function letterAsks(
   };
   narrator.shows('sent', message);
   const acknowledged = await client.mailbox.send(message, { signal });
-  narrator.shows('came', { status: acknowledged.metadata.status ?? null, replyTo: acknowledged.replyTo });
+  narrator.shows('received', { status: acknowledged.metadata.status ?? null, replyTo: acknowledged.replyTo });
   narrator.holds('it was acknowledged at once', acknowledged.metadata.status === 'received');
-  narrator.shows('became', whatIsSaid((await admin.admin.requests.explain(guide.letterId)).envelope));
+  narrator.shows('became', membersWithContent((await admin.admin.requests.explain(guide.letterId)).envelope));
   const { answer, callback } = await callbacks.answering(guide.letterId, signal);
   narrator.shows('called', { replyTo: answer.replyTo, threadId: answer.threadId, content: answer.message.content });
   narrator.holds(`the answer was called back, signed (${callback.id})`, answer.metadata.status !== 'error');
@@ -134,11 +134,11 @@ async function agentAsks(stage: Stage, narrator: Narrator, guide: Guide): Promis
   const { sent, answer, isAnswerSigned } = await askSigned(stage, guest, { agent: 'guide', content: 'May I come in?' });
   narrator.shows('sent', sent);
   const { envelope, allowed } = await stage.admin.admin.requests.explain(String(sent['message_id']));
-  narrator.shows('became', whatIsSaid(envelope));
+  narrator.shows('became', membersWithContent(envelope));
   for (const { who, known_by, what, rule } of allowed)
     narrator.shows('allowed', `${who}, known by ${known_by}, ${what}: ${rule}`);
-  narrator.shows('came', answer);
-  narrator.holds('nothing but the signature said who asks', allowed[0]?.known_by === 'its signature');
+  narrator.shows('received', answer);
+  narrator.holds('only the signature identified the caller', allowed[0]?.known_by === 'its signature');
   narrator.holds('the answer is signed by the server', isAnswerSigned);
   guide.add(valueAt(answer, '/payload/data'), narrator);
 }
@@ -151,13 +151,13 @@ async function clientResumes({ client, signal }: Stage, narrator: Narrator): Pro
     before.push(sequence);
     if (before.length === 2) break;
   }
-  narrator.shows('came', `frames ${before.join(', ')}; then the connection was dropped, and the agent went on`);
+  narrator.shows('received', `frames ${before.join(', ')}; then the connection was dropped, and the agent continued`);
   const after: E2AResponse[] = [];
   for await (const frame of client.resume(requestId, { after: before.at(-1) ?? -1, signal })) after.push(frame);
   narrator.shows('resumed', `frames ${after.map(({ sequence }) => sequence).join(', ')}`);
   const all = [...before, ...after.map(({ sequence }) => sequence)];
   narrator.holds(
-    'no frame is missing and none came twice',
+    'no frame is missing and none arrived twice',
     all.length === 6 && all.every((sequence, index) => sequence === index),
   );
   narrator.holds(
@@ -167,20 +167,20 @@ async function clientResumes({ client, signal }: Stage, narrator: Narrator): Pro
 }
 
 async function operatorAsks({ admin }: Stage, narrator: Narrator, { letterId }: Guide): Promise<void> {
-  const told = await admin.admin.requests.explain(letterId);
-  narrator.shows('received', told.received.text ?? '');
-  for (const { who, what, rule } of told.allowed) narrator.shows('allowed', `${who} ${what}: ${rule}`);
-  for (const { pointer, why } of told.way_in.dropped) narrator.shows('dropped', `${pointer} (${why})`);
-  for (const { pointer, why } of told.way_in.changed) narrator.shows('changed', `${pointer} (${why})`);
-  for (const { pointer, value, why } of told.way_in.invented)
-    narrator.shows('invented', `${pointer} ${JSON.stringify(value ?? null)} (${why})`);
+  const explanation = await admin.admin.requests.explain(letterId);
+  narrator.shows('received', explanation.received.text ?? '');
+  for (const { who, what, rule } of explanation.allowed) narrator.shows('allowed', `${who} ${what}: ${rule}`);
+  for (const { pointer, why } of explanation.way_in.dropped) narrator.shows('dropped', `${pointer} (${why})`);
+  for (const { pointer, why } of explanation.way_in.changed) narrator.shows('changed', `${pointer} (${why})`);
+  for (const { pointer, value, why } of explanation.way_in.invented)
+    narrator.shows('added', `${pointer} ${JSON.stringify(value ?? null)} (${why})`);
   narrator.holds(
-    'the letter is on record as it was sent',
-    valueAt(JSON.parse(told.received.text ?? 'null'), '/from/name') === 'Ada',
+    'the message is on record as it was sent',
+    valueAt(JSON.parse(explanation.received.text ?? 'null'), '/from/name') === 'Ada',
   );
-  narrator.holds('who sent it is who the key says', valueAt(told.envelope, '/source_agent_id') === 'demo');
+  narrator.holds('the sender is the owner of the key', valueAt(explanation.envelope, '/source_agent_id') === 'demo');
   narrator.holds(
     'its callback was delivered',
-    told.callbacks.some((one) => valueAt(one, '/state') === 'delivered'),
+    explanation.callbacks.some((one) => valueAt(one, '/state') === 'delivered'),
   );
 }

@@ -71,7 +71,7 @@ function noDemo(url: string, isDragoman: boolean): Trouble {
   const what = isDragoman ? 'is no server of dragoman dev, or keeps its keys elsewhere' : 'is not Dragoman';
   return {
     code: 'no_demo',
-    message: `what answers at ${url} ${what}; the tour needs the demo`,
+    message: `the program at ${url} ${what}; the tour needs the demo`,
     fixes: [
       `start one: ${PROGRAM} dev --port 0`,
       `or say where its keys are: ${PROGRAM} tour --data FOLDER`,

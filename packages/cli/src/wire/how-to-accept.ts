@@ -1,7 +1,7 @@
 import { asWord } from '../as-word.ts';
 import { PROGRAM } from '../command.ts';
 
-/** What whoever started a host does to accept a changed tool: the host itself takes no such word, and has its folder to itself. */
+/** How the operator of a host accepts a changed tool: the host has no command for it, and locks its folder. */
 export function howToAccept({ config, data }: { config: string | undefined; data: string | undefined }) {
   return (tool: string): string => {
     if (data === undefined) return 'end this host and start it again; without --data it remembers no tool';

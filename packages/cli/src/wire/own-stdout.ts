@@ -11,14 +11,21 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   const toUs = write.bind(stdout);
   stdout.write = stderr.write.bind(stderr) as typeof stdout.write;
   const onError = stdout.listeners('error') as (() => void)[];
-  stdout.removeAllListeners('error').on('error', heard);
+  stdout.removeAllListeners('error').on('error', ignored);
   return {
     // Not a stream around the stream: that would cost each answer twice.
     output: {
       get writableLength() {
         return stdout.writableLength;
       },
-      write: (text, done) => toUs(text, done),
+      // Answers that are ready together, as those of one commit are, go out in one system call.
+      write(text, done) {
+        if (stdout.writableCorked === 0) {
+          stdout.cork();
+          process.nextTick(() => stdout.uncork());
+        }
+        return toUs(text, done);
+      },
       on: (event, listener) => stdout.on(event, listener),
       // The process keeps it: it ends when that does.
       end: (done) => toUs('', () => done()),
@@ -26,11 +33,11 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
     },
     giveBack: () => {
       stdout.write = write;
-      stdout.off('error', heard);
+      stdout.off('error', ignored);
       for (const listener of onError) stdout.on('error', listener);
     },
   };
 }
 
-/** Whoever is told does what there is to do; with nobody to hear it, it would be thrown. */
-function heard(): void {}
+/** The writer's callback handles the error; without any listener, it would be thrown. */
+function ignored(): void {}

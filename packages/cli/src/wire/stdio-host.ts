@@ -70,13 +70,13 @@ export async function runStdioHost(
     }).catch(async (error: unknown) =>
       fail(await startTrouble(error, { settings: { ...settings, data: folder }, command })),
     );
-    const told = new Promise<void>((stop) => {
+    const signalled = new Promise<void>((stop) => {
       forget = context.onSignal(stop);
     });
     input = ownStdin();
     // After the end of its input Node may have nothing left to wait for, while a tool has.
     awake = setInterval(() => {}, LONGEST_MS);
-    await Promise.race([serve({ server, config, input, output }), told]);
+    await Promise.race([serve({ server, config, input, output }), signalled]);
     return 0;
   } finally {
     forget();

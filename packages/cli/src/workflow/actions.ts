@@ -61,7 +61,7 @@ export async function runWorkflowFile(text: string, { server, options, context }
       printer.tell(event);
       if (event.event === 'execution-finished') return event.result;
     }
-    throw new Error('an execution told everything but its end');
+    throw new Error('an execution ended without an end event');
   };
   const result = await talking(server, 'agent', follow, goesOn(id)).finally(forget);
   if (options.json) terminal.out(`${JSON.stringify(result)}\n`);
@@ -69,7 +69,7 @@ export async function runWorkflowFile(text: string, { server, options, context }
   return result.status === 'success' ? 0 : 1;
 }
 
-/** Whoever loses sight of an execution is told that it runs, and where it will be found. */
+/** After a broken connection: the execution continues, and how to find it. */
 function goesOn(id: string) {
   return ({ code }: { readonly code: string }) =>
     code === 'unreachable' ? [`the execution may go on: ${PROGRAM} explain ${id}`] : [];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { encodeWorkflow, parseWorkflow } from '@dragoman/protocols/a2e-workflow';
 
-/** The same workflow under an id nobody has used, so that it runs and is not answered from the record. */
+/** The same workflow under a fresh id, so that it runs and is not answered from the record. */
 export function withFreshId(text: string): string {
   const read = parseWorkflow(text, { lenient: true });
   // What cannot be read is the server's to explain.

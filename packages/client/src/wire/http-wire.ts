@@ -44,7 +44,7 @@ export function httpWire(options: HttpWireOptions): WireTransport {
             .then(() => http.json({ method: 'POST', path: 'a2e/send', body, headers, signal: gone.signal, gives: {} }))
             .catch((error: unknown) => close(errorOf(url, error)));
         },
-        // A session that is not told of its end stays open, and a caller has only so many; a server that is gone is not waited for.
+        // Without a goodbye the session stays open, and a caller has a limited number; a server that is gone is not waited for.
         close: async () => {
           const late = setTimeout(() => gone.abort(), GOODBYE_MS);
           await before;
@@ -76,12 +76,12 @@ async function readStream(
   }
 }
 
-/** What ends a session that was there: that it is gone says nothing of what was asked in it. */
+/** Ends a session that existed: that it is gone says nothing about its running requests. */
 function errorOf(url: string, error: unknown): DragomanError {
   if (!(error instanceof DragomanError)) return unreachable(url, error);
   return error.status !== undefined && GONE.has(error.status) ? unreachable(url, error) : error;
 }
 
-/** There is no such session any more, or not all that it said. */
+/** The session does not exist any more, or part of its output is gone. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
 const GOODBYE_MS = 2_000;

@@ -5,7 +5,7 @@ export interface OpenLinkOptions {
   readonly transport: WireTransport;
   readonly handlers: LinkHandlers;
   readonly withinMs: number;
-  /** Nobody wants it any more. */
+  /** The caller gave up. */
   readonly closing: AbortSignal;
 }
 

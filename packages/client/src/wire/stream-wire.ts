@@ -53,7 +53,7 @@ function isOpener(open: unknown): boolean {
   return typeof open === 'function' || (isObject(open) && isObject(open['input']) && isObject(open['output']));
 }
 
-/** What keeps it from being opened is most often that nobody is there yet. */
+/** The most common reason for a failed connection: the host does not listen yet. */
 async function opened(open: () => ByteStreams | Promise<ByteStreams>): Promise<ByteStreams> {
   try {
     return await open();
@@ -83,7 +83,7 @@ function linkOver(
   };
   if (isEmitter(input)) listen(input, take, over);
   else void read(input, take, over);
-  // A program that has ended takes nothing; unheard, that would end the one who wrote to it.
+  // Writing to a program that has ended fails; without a listener that error would end our process.
   if (isEmitter(output)) output.on('error', over);
   let unsent = '';
   let unsentLines = 0;
@@ -100,8 +100,8 @@ function linkOver(
     }
   };
   return {
-    // What is said in one turn goes in one write: each costs more than the rest of a small call. But not all of it, when there is
-    // much: the other side would wait until everything is said, and then we for its answers.
+    // The messages of one turn go in one write: each write costs more than the rest of a small call. But not all of them, when there is
+    // much: the other side would wait until everything is written, and then we for its answers.
     send: (text) => {
       if (unsent === '') queueMicrotask(flush);
       unsent += `${text}\n`;

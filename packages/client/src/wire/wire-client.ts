@@ -22,19 +22,19 @@ import type { WireLink, WireTransport } from './wire-transport.ts';
 
 export interface WireClientOptions {
   readonly transport: WireTransport;
-  /** The API key; none where the host takes whoever started it. */
+  /** The API key; none if the host trusts the process that started it. */
   readonly key?: string;
   /** What this agent calls itself; a label, not a proof. */
   readonly agentId?: string;
   /** The capabilities it wants. Default: all there are. */
   readonly capabilities?: readonly string[];
   readonly retry?: RetryOptions;
-  /** Told of what answers no request, such as `mcp/server/push`. */
+  /** Called for messages that answer no request, such as `mcp/server/push`. */
   readonly onPush?: (message: WireMessage) => void;
 }
 
 export interface RequestOptions {
-  /** Told how the request is going, in order. */
+  /** Called for each event of the request, in order. */
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
   /** Gives the request up; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
@@ -50,7 +50,7 @@ export async function connectWire(options: WireClientOptions): Promise<WireClien
 }
 
 /**
- * An agent's side of the A2E wire. A connection that breaks ends what was under way, because nobody knows how far it got; the
+ * An agent's side of the A2E wire. A broken connection ends the running requests, because their progress is unknown; the
  * next request opens a new one.
  *
  *   closed ──a request──▶ connecting ──handshake──▶ ready ──it breaks──▶ closed
@@ -79,7 +79,7 @@ export class WireClient implements AsyncDisposable {
     return (await this.#connected()).granted;
   }
 
-  /** Calls a tool. What it answers, also that it did not succeed, is the result; an error is thrown. */
+  /** Calls a tool. Its answer is the result, even if it did not succeed; an error is thrown. */
   call(tool: string, args: JsonObject = {}, options: RequestOptions = NO_OPTIONS): Promise<ToolResult> {
     try {
       textGiven(tool, 'tool');
@@ -138,7 +138,7 @@ export class WireClient implements AsyncDisposable {
     await this.close();
   }
 
-  /** What the caller handed in is looked at here, and by nobody after. */
+  /** The caller's arguments are checked here and nowhere else. */
   async #checked<Answer>(
     type: WireType,
     fields: JsonObject,
@@ -151,22 +151,22 @@ export class WireClient implements AsyncDisposable {
     return this.#request(type, fields, options, read);
   }
 
-  /** At once where there is a connection; who asks for one gets it first. */
+  /** At once if there is a connection; otherwise after connecting. */
   #request<Answer>(
     type: WireType,
     fields: JsonObject,
     options: RequestOptions,
     read: (message: WireMessage) => Answer,
   ): Promise<Answer> {
-    const asked = { type, fields, options, read };
-    if (this.#link !== undefined && !this.#isClosed) return this.#ask(this.#link, asked);
-    return this.#whenConnected(asked);
+    const request = { type, fields, options, read };
+    if (this.#link !== undefined && !this.#isClosed) return this.#ask(this.#link, request);
+    return this.#whenConnected(request);
   }
 
-  /** Who asks waits for the connection no longer than for the answer. */
-  #whenConnected<Answer>(asked: WaitingRequest<Answer>): Promise<Answer> {
-    const { signal } = asked.options;
-    const timeoutMs = waitOf(asked.options, DEFAULT_REQUEST_MS);
+  /** A call waits for the connection no longer than for its answer. */
+  #whenConnected<Answer>(request: WaitingRequest<Answer>): Promise<Answer> {
+    const { signal } = request.options;
+    const timeoutMs = waitOf(request.options, DEFAULT_REQUEST_MS);
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason);
       let isGivenUp = false;
@@ -177,7 +177,7 @@ export class WireClient implements AsyncDisposable {
       };
       const onAbort = () => giveUp(signal?.reason);
       const timer = setTimeout(
-        () => giveUp(timeoutError(asked.type, timeoutMs)),
+        () => giveUp(timeoutError(request.type, timeoutMs)),
         Math.min(timeoutMs, LONGEST_TIMER_MS),
       );
       const over = () => {
@@ -188,7 +188,7 @@ export class WireClient implements AsyncDisposable {
       this.#connected().then(({ link }) => {
         if (isGivenUp) return;
         over();
-        resolve(this.#ask(link, asked));
+        resolve(this.#ask(link, request));
       }, giveUp);
     });
   }
@@ -199,7 +199,7 @@ export class WireClient implements AsyncDisposable {
     return this.#connection;
   }
 
-  /** Tries until the host answers; a host that says no is not asked again. */
+  /** Retries until the host answers; a refusal is final. */
   async #dial(): Promise<Connected> {
     const backoff = new RetryPauses(this.#retry);
     try {
@@ -225,7 +225,7 @@ export class WireClient implements AsyncDisposable {
       refusal ??= error;
       if (link !== undefined) this.#lost(link, refusal);
     };
-    /** Asked again after each wait: the end may come with what was waited for. */
+    /** Checked again after each wait: the client may have been closed meanwhile. */
     const check = (opened: WireLink) => {
       if (refusal === undefined) return;
       void opened.close();
@@ -246,8 +246,8 @@ export class WireClient implements AsyncDisposable {
     check(link);
     const fields = { agent_id: agentId, agent_caps: [...capabilities], auth_token: key };
     const options = { timeoutMs: HANDSHAKE_MS, signal: closing };
-    const asked = { type: 'handshake/req', fields, options, read: itself } as const;
-    const granted = await this.#ask(opened, asked).catch((error: unknown) => {
+    const request = { type: 'handshake/req', fields, options, read: itself } as const;
+    const granted = await this.#ask(opened, request).catch((error: unknown) => {
       // The next try opens another.
       void opened.close();
       throw error;
@@ -290,7 +290,7 @@ export class WireClient implements AsyncDisposable {
     });
   }
 
-  /** The caller waits no more; what it asked for need not run on for nobody. */
+  /** The caller gave up; a request that nobody waits for need not continue. */
   #giveUp(id: string, reason: unknown): void {
     const waiting = this.#settle(id);
     if (waiting === undefined) return;
@@ -350,7 +350,7 @@ export class WireClient implements AsyncDisposable {
     else if (route.to === 'push') this.#pushed(message);
   }
 
-  /** What a listener of pushes throws is nobody's call's trouble; it is told as what any listener throws, and the connection goes on. */
+  /** An error thrown by a push listener fails no call; it is reported like that of any listener, and the connection continues. */
   #pushed(message: WireMessage): void {
     try {
       this.#options.onPush?.(message);
@@ -376,7 +376,7 @@ export class WireClient implements AsyncDisposable {
     else waiting?.answer(message);
   }
 
-  /** An answer that is not as it should be still ends its request; an event is only told. */
+  /** An invalid answer still ends its request; an invalid event is only reported. */
   #unreadable(json: JsonObject): void {
     const reqId: Json | undefined = json['req_id'];
     if (typeof reqId !== 'string' || lookup(String(json['type']))?.role === 'event') return;
@@ -384,7 +384,7 @@ export class WireClient implements AsyncDisposable {
     this.#settle(reqId)?.reject(new DragomanError({ code: 'unexpected_answer', message }));
   }
 
-  /** What was asked over this link is over; another may be open already. */
+  /** Ends the requests of this link; another link may be open already. */
   #lost(link: WireLink, error: DragomanError): void {
     const isAfterHandshake = this.#link === link;
     if (isAfterHandshake) {
@@ -449,7 +449,7 @@ function waitOf({ timeoutMs }: RequestOptions, otherwise: number): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : (timeoutMs ?? otherwise);
 }
 
-/** A host writes what it means: how a key that stands there twice is to be read need not be asked here. */
+/** A host writes what it means, so duplicate keys are not checked here. */
 function objectIn(text: string): JsonObject | undefined {
   try {
     const json = JSON.parse(text) as Json;
@@ -484,7 +484,7 @@ function fieldOf(message: WireMessage, type: WireType, field: string): Json | un
   throw new DragomanError({ code: 'unexpected_answer', message: text });
 }
 
-/** What may run on for long when nobody waits for it any more. */
+/** Requests that may run for long after their caller gave up. */
 const CANCELLED: ReadonlySet<WireType> = new Set(['tool/call/req', 'chain/req', 'skill/call/req']);
 const LENIENT = { lenient: true };
 const NO_OPTIONS: RequestOptions = {};

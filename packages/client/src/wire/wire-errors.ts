@@ -17,13 +17,13 @@ export function errorOfMessage(message: WireMessage, requestId: string): Dragoma
   });
 }
 
-/** What the handshake said of us. */
+/** The handshake's answer about us. */
 export interface Greeting {
   readonly hasKey: boolean;
   readonly capabilities: readonly string[];
 }
 
-/** The host has said no to the handshake. With `server_error` it could not tell, and may another time. */
+/** The host refused the handshake. With `server_error` it could not decide, and a retry may succeed. */
 export function turnedDown(reason: string, greeting: Greeting): DragomanError {
   const { why, suggestions } = REASONS[reason]?.(greeting) ?? { why: '', suggestions: [] };
   return new DragomanError({
@@ -36,7 +36,7 @@ export function turnedDown(reason: string, greeting: Greeting): DragomanError {
 
 type Explained = (greeting: Greeting) => { readonly why: string; readonly suggestions: readonly string[] };
 
-/** Hosts say no more than the word: what it means, and the way out, depends on what was asked of them. */
+/** Hosts send only a code: its meaning and the fix depend on the request. */
 const REASONS: Readonly<Record<string, Explained | undefined>> = {
   auth_failed: ({ hasKey }) =>
     hasKey
@@ -56,7 +56,7 @@ const REASONS: Readonly<Record<string, Explained | undefined>> = {
     why: `it does not speak A2E wire ${WIRE_VERSION}`,
     suggestions: ['check that the host is an A2E wire of the same major version'],
   }),
-  server_error: () => ({ why: 'it could not tell who is calling at the moment', suggestions: ['try again later'] }),
+  server_error: () => ({ why: 'it could not verify the caller at the moment', suggestions: ['try again later'] }),
 };
 
 /** The connection is gone, by us. */

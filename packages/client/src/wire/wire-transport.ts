@@ -2,7 +2,7 @@ import type { DragomanError } from '../dragoman-error.ts';
 
 /** A way to an A2E host. Each connection is a link of its own. */
 export interface WireTransport {
-  /** Resolves when messages can be sent. When the signal aborts nobody wants it any more; what is opened all the same is closed. */
+  /** Resolves when messages can be sent. When the signal aborts, a connection that opens all the same is closed. */
   open(handlers: LinkHandlers, signal?: AbortSignal): Promise<WireLink>;
 }
 

@@ -49,7 +49,9 @@ function AgentTables({ list: { agents, targets, registered }, figures }: AgentTa
     <>
       {ids.length === 0 ? (
         <Empty title="No agents yet">
-          <p>Create one below, or name one under agents in dragoman.yaml. `npx dragoman dev` starts with four.</p>
+          <p>
+            Create one below, or name one under agents in dragoman.yaml. <code>npx dragoman dev</code> starts with some.
+          </p>
         </Empty>
       ) : (
         <Table

@@ -71,7 +71,10 @@ function Chat() {
       <Problem error={agents.error ?? sessions.error} />
       {agents.data?.length === 0 ? (
         <Empty title="You may talk to no agent">
-          <p>An operator grants that with permissions.agents, on the Agents page or with `npx dragoman agents`.</p>
+          <p>
+            An operator grants that with permissions.agents, on the Agents page or with <code>npx dragoman agents</code>
+            .
+          </p>
         </Empty>
       ) : (
         <div class="split">

@@ -63,7 +63,10 @@ function ApiList({ list }: { readonly list: readonly ListedApi[] }) {
     <section class="panel">
       <h2>APIs that workflows may call</h2>
       {list.length === 0 && (
-        <p class="dim">None. Add one under apis in dragoman.yaml, or with `npx dragoman apis put`.</p>
+        <p class="dim">
+          None. Add one under <code>apis</code> in <code>dragoman.yaml</code>, or with{' '}
+          <code>npx dragoman apis add</code>.
+        </p>
       )}
       <ul>
         {list.map(({ id, base_url: url, description }) => (

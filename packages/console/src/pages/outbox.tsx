@@ -50,8 +50,8 @@ export default function OutboxPage() {
       {data?.deliveries.length === 0 && (
         <Empty title="No callbacks here">
           <p>
-            A mailbox message with a callbackUrl is answered by a signed callback. `npx dragoman listen` receives them
-            on this machine.
+            A mailbox message with a callbackUrl is answered by a signed callback. <code>npx dragoman listen</code>{' '}
+            receives them on this machine.
           </p>
         </Empty>
       )}

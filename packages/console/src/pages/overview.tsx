@@ -4,6 +4,7 @@ import { useLive } from '../live.ts';
 import { Chart } from '../parts/chart.tsx';
 import { Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
+import { Table } from '../parts/table.tsx';
 import { Text } from '../parts/text.tsx';
 import { When } from '../parts/when.tsx';
 import { pageUrl } from '../router.ts';
@@ -17,7 +18,7 @@ export default function OverviewPage() {
 function ServerOverview() {
   const admin = asAdmin.value?.admin;
   const { data, error, reload } = useLive(async (signal) => admin?.overview({ signal }), [admin], 2000);
-  const { data: attention } = useLive(() => needsAttention(), [admin], 10_000);
+  const { data: duties } = useLive(() => openDuties(), [admin], 10_000);
   return (
     <Page
       title="Overview"
@@ -30,16 +31,35 @@ function ServerOverview() {
       }
     >
       <Problem error={error} retry={reload} />
-      {data !== undefined && <Numbers overview={data} />}
-      <section class="panel" aria-label="What needs attention">
-        <h2>What needs attention</h2>
-        {attention === undefined ? (
-          <p class="dim">Looking…</p>
-        ) : attention.length === 0 ? (
-          <p class="good">Nothing: no open question, no callback that was given up, no changed tool or card.</p>
-        ) : (
-          <ul>
-            {attention.map(({ text, to }) => (
+      {data !== undefined && <Tiles overview={data} duties={duties} />}
+      {duties !== undefined && <Attention list={duties.attention} />}
+      {data !== undefined && (
+        <>
+          <Charts overview={data} />
+          <div class="columns">
+            <ByAgent overview={data} />
+            <Routes overview={data} />
+          </div>
+          <div class="columns">
+            <Outcomes overview={data} />
+            <ByProtocol overview={data} />
+          </div>
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Attention({ list }: { readonly list: Duties['attention'] }) {
+  return (
+    <section class={list.length === 0 ? 'panel' : 'panel attention'} aria-label="What needs attention">
+      {list.length === 0 ? (
+        <span class="good">✓ Nothing needs attention</span>
+      ) : (
+        <>
+          <h2>What needs attention</h2>
+          <ul class="list">
+            {list.map(({ text, to }) => (
               <li key={to}>
                 <a href={to}>
                   <Text value={text} />
@@ -47,75 +67,80 @@ function ServerOverview() {
               </li>
             ))}
           </ul>
-        )}
-      </section>
-      {data !== undefined && (
-        <div class="columns">
-          <Outcomes overview={data} />
-          <ByProtocol overview={data} />
-          <ByAgent overview={data} />
-          <Routes overview={data} />
-        </div>
+        </>
       )}
-    </Page>
+    </section>
   );
 }
 
-function Numbers({ overview }: { readonly overview: Overview }) {
-  const { now, history, rate_limited: limited, failed_logins: logins, edge } = overview;
+function Tiles({ overview, duties }: { readonly overview: Overview; readonly duties: Duties | undefined }) {
+  const { now, history, rate_limited: limited, edge, routes } = overview;
+  const latest = useMemo(() => rates([...history.slice(-1), now]).at(-1), [history, now]);
+  const sending = routes.find(({ method, route: path }) => method === 'POST' && SENDING.test(path));
+  return (
+    <div class="tiles">
+      <Tile label="requests/s" value={shown(latest?.accepted)} to={pageUrl('requests')} />
+      <Tile label="running" value={now.running} to={`${pageUrl('requests')}?state=running`} />
+      <Tile label="waiting" value={now.waiting} to={`${pageUrl('requests')}?state=waiting`} />
+      <Tile label="failed" value={now.failed} isBad={now.failed > 0} to={`${pageUrl('requests')}?state=failed`} />
+      <Tile label={`p50 ${sending?.route ?? ''}`} value={sending === undefined ? '–' : bound(sending.p50_ms)} />
+      <Tile label={`p95 ${sending?.route ?? ''}`} value={sending === undefined ? '–' : bound(sending.p95_ms)} />
+      <Tile label="frames/s" value={shown(latest?.frames)} />
+      <Tile label="commits/s" value={shown(latest?.commits)} />
+      <Tile label="open streams" value={edge.streams + edge.sockets} />
+      <Tile label="rate limited" value={limited} />
+      <Tile label="callbacks due" value={duties?.due ?? '–'} to={`${pageUrl('outbox')}?state=due`} />
+      <Tile label="open questions" value={duties?.questions ?? '–'} to={pageUrl('questions')} />
+    </div>
+  );
+}
+
+function Charts({ overview: { now, history } }: { readonly overview: Overview }) {
   const points = useMemo(() => [...history, now], [history, now]);
   const perSecond = rates(points);
-  const latest = perSecond.at(-1);
   return (
-    <>
-      <div class="tiles">
-        <Tile label="requests/s" value={shown(latest?.accepted)} />
-        <Tile label="running" value={now.running} />
-        <Tile label="waiting" value={now.waiting} />
-        <Tile label="requests in all" value={now.accepted} />
-        <Tile label="failed" value={now.failed} isBad={now.failed > 0} />
-        <Tile label="frames/s" value={shown(latest?.frames)} />
-        <Tile label="commits/s" value={shown(latest?.commits)} />
-        <Tile label="rate limited" value={limited} />
-        <Tile label="failed logins" value={logins} isBad={logins > 0} />
-        <Tile label="open streams" value={edge.streams + edge.sockets} />
-      </div>
-      <div class="columns">
-        <Chart
-          title="Requests per second, last hour"
-          times={perSecond.map(({ at }) => at)}
-          lines={[
-            { label: 'accepted', colour: '--accent', values: perSecond.map(({ accepted }) => accepted) },
-            { label: 'failed', colour: '--bad', values: perSecond.map(({ failed: one }) => one) },
-          ]}
-        />
-        <Chart
-          title="Running and waiting, last hour"
-          times={points.map(({ at }) => at / 1000)}
-          lines={[
-            { label: 'running', colour: '--accent', values: points.map(({ running }) => running) },
-            { label: 'waiting', colour: '--warn', values: points.map(({ waiting }) => waiting) },
-          ]}
-        />
-      </div>
-    </>
+    <div class="columns">
+      <Chart
+        title="Requests per second"
+        times={perSecond.map(({ at }) => at)}
+        lines={[
+          { label: 'accepted', colour: '--accent', values: perSecond.map(({ accepted }) => accepted) },
+          { label: 'failed', colour: '--bad', values: perSecond.map(({ failed: one }) => one) },
+        ]}
+      />
+      <Chart
+        title="Running and waiting"
+        times={points.map(({ at }) => at / 1000)}
+        lines={[
+          { label: 'running', colour: '--accent', values: points.map(({ running }) => running) },
+          { label: 'waiting', colour: '--warn', values: points.map(({ waiting }) => waiting) },
+        ]}
+      />
+    </div>
   );
 }
 
-function Tile({
-  label,
-  value,
-  isBad = false,
-}: {
+interface TileParts {
   readonly label: string;
   readonly value: number | string;
   readonly isBad?: boolean;
-}) {
-  return (
-    <div class="tile">
+  /** The page that has more of it. */
+  readonly to?: string;
+}
+
+function Tile({ label, value, isBad = false, to }: TileParts) {
+  const content = (
+    <>
       <strong class={isBad ? 'bad' : ''}>{typeof value === 'number' ? value.toLocaleString() : value}</strong>
-      <span>{label}</span>
-    </div>
+      <span title={label}>{label}</span>
+    </>
+  );
+  return to === undefined ? (
+    <div class="tile">{content}</div>
+  ) : (
+    <a class="tile" href={to}>
+      {content}
+    </a>
   );
 }
 
@@ -124,14 +149,14 @@ function Outcomes({ overview: { outcomes } }: { readonly overview: Overview }) {
   const all = Object.entries(outcomes).sort(([, one], [, other]) => other - one);
   return (
     <section class="panel">
-      <h2>How requests ended since the start</h2>
+      <h2>Outcomes since the start</h2>
       {all.length === 0 && (
         <p class="dim">
           None has ended yet. <a href={pageUrl('chat')}>Talk to an agent</a> or{' '}
           <a href={pageUrl('connect')}>connect a client</a>.
         </p>
       )}
-      <dl class="facts">
+      <dl class="counts">
         {all.map(([outcome, count]) => (
           <>
             <dt>{outcome}</dt>
@@ -147,32 +172,19 @@ function Routes({ overview: { routes } }: { readonly overview: Overview }) {
   return (
     <section class="panel">
       <h2>Busiest routes since the start</h2>
-      <div class="scroll" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th>Route</th>
-              <th class="number">Requests</th>
-              <th class="number">Server errors</th>
-              <th class="number">p50 within</th>
-              <th class="number">p95 within</th>
-            </tr>
-          </thead>
-          <tbody>
-            {routes.map(({ method, route, count, errors, p50_ms: p50, p95_ms: p95 }) => (
-              <tr key={`${method} ${route}`}>
-                <td class="mono">
-                  {method} {route}
-                </td>
-                <td class="number">{count.toLocaleString()}</td>
-                <td class={`number ${errors > 0 ? 'bad' : ''}`}>{errors}</td>
-                <td class="number">{bound(p50)}</td>
-                <td class="number">{bound(p95)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table head={['Route', 'Requests', 'Errors', 'p50', 'p95']} numbers={['Requests', 'Errors', 'p50', 'p95']}>
+        {routes.slice(0, 8).map(({ method, route, count, errors, p50_ms: p50, p95_ms: p95 }) => (
+          <tr key={`${method} ${route}`}>
+            <td class="mono fill" title={`${method} ${route}`}>
+              {method} {route}
+            </td>
+            <td class="number">{count.toLocaleString()}</td>
+            <td class={`number ${errors > 0 ? 'bad' : ''}`}>{errors}</td>
+            <td class="number">{bound(p50)}</td>
+            <td class="number">{bound(p95)}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }
@@ -181,9 +193,9 @@ function ByProtocol({ overview: { by_protocol: counts } }: { readonly overview: 
   const all = Object.entries(counts).sort(([, one], [, other]) => other - one);
   return (
     <section class="panel">
-      <h2>Requests by protocol since the start</h2>
+      <h2>Protocols since the start</h2>
       {all.length === 0 && <p class="dim">None yet.</p>}
-      <dl class="facts">
+      <dl class="counts">
         {all.map(([protocol, count]) => (
           <>
             <dt>
@@ -202,35 +214,32 @@ function ByProtocol({ overview: { by_protocol: counts } }: { readonly overview: 
 function ByAgent({ overview: { by_agent: agents } }: { readonly overview: Overview }) {
   return (
     <section class="panel">
-      <h2>Requests by agent since the start</h2>
-      <div class="scroll" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th>Agent</th>
-              <th class="number">Requests</th>
-              <th class="number">Failed</th>
-              <th class="number">Running</th>
-              <th class="number">Waiting</th>
+      <h2>Agents since the start</h2>
+      {agents.length === 0 && (
+        <p class="dim">
+          Nothing was asked yet. <a href={pageUrl('chat')}>Talk to an agent.</a>
+        </p>
+      )}
+      {agents.length > 0 && (
+        <Table
+          head={['Agent', 'Requests', 'Failed', 'Running', 'Waiting']}
+          numbers={['Requests', 'Failed', 'Running', 'Waiting']}
+        >
+          {agents.slice(0, 8).map(({ agent, accepted, failed, running, waiting }) => (
+            <tr key={agent}>
+              <td>
+                <a href={`${pageUrl('requests')}?agent=${encodeURIComponent(agent)}`}>
+                  <Text value={agent} />
+                </a>
+              </td>
+              <td class="number">{accepted.toLocaleString()}</td>
+              <td class={`number ${failed > 0 ? 'bad' : ''}`}>{failed.toLocaleString()}</td>
+              <td class="number">{running}</td>
+              <td class="number">{waiting}</td>
             </tr>
-          </thead>
-          <tbody>
-            {agents.slice(0, 20).map(({ agent, accepted, failed, running, waiting }) => (
-              <tr key={agent}>
-                <td>
-                  <a href={`${pageUrl('requests')}?agent=${encodeURIComponent(agent)}`}>
-                    <Text value={agent} />
-                  </a>
-                </td>
-                <td class="number">{accepted.toLocaleString()}</td>
-                <td class={`number ${failed > 0 ? 'bad' : ''}`}>{failed.toLocaleString()}</td>
-                <td class="number">{running}</td>
-                <td class="number">{waiting}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </Table>
+      )}
     </section>
   );
 }
@@ -280,30 +289,48 @@ function OwnOverview() {
   );
 }
 
-async function needsAttention(): Promise<{ text: string; to: string }[]> {
+/** What waits for somebody, and what only waits. */
+interface Duties {
+  readonly due: number;
+  readonly questions: number;
+  readonly attention: readonly { readonly text: string; readonly to: string }[];
+}
+
+async function openDuties(): Promise<Duties | undefined> {
   const admin = asAdmin.value?.admin;
-  if (admin === undefined) return [];
-  const [dead, tools, cards, questions, logins] = await Promise.all([
+  if (admin === undefined) return undefined;
+  const [dead, due, tools, cards, questions, logins, servers] = await Promise.all([
     admin.outbox.list({ state: 'dead', limit: 1 }),
+    admin.outbox.list({ state: 'due', limit: 1 }),
     admin.tools.list(),
     admin.agents.heldCards(),
     admin.questions.list(),
     admin.failedLogins(),
+    admin.tools.mcpServers(),
   ]);
   const found: { text: string; to: string }[] = [];
-  if (dead.total > 0)
-    found.push({ text: `${dead.total} callbacks were given up`, to: `${pageUrl('outbox')}?state=dead` });
+  if (questions.length > 0) found.push({ text: counted(questions.length, 'open question'), to: pageUrl('questions') });
+  if (dead.total > 0) {
+    const were = dead.total === 1 ? 'was' : 'were';
+    found.push({ text: `${counted(dead.total, 'callback')} ${were} given up`, to: `${pageUrl('outbox')}?state=dead` });
+  }
+  for (const { server_id: id, name = id ?? '', error } of servers)
+    if (error !== undefined) found.push({ text: `The MCP server ${name} is down: ${error}`, to: pageUrl('tools') });
   for (const name of tools.undecided)
     found.push({ text: `The tool ${name} has changed and is held`, to: pageUrl('tools', name) });
   for (const id of cards.held) found.push({ text: `The card of ${id} has changed and is held`, to: pageUrl('agents') });
   const lately = logins.recent.filter(({ last_at: at }) => Date.now() - Date.parse(at) < LATELY_MS);
   if (lately.length > 0) {
     const [first] = lately;
-    const others = lately.length === 1 ? '' : ` and ${lately.length - 1} other addresses`;
+    const others = lately.length === 1 ? '' : ` and ${counted(lately.length - 1, 'other address')}`;
     found.push({ text: `Failed logins from ${first?.address}${others} in the last hour`, to: pageUrl('keys') });
   }
-  if (questions.length > 0) found.push({ text: `${questions.length} open questions`, to: pageUrl('questions') });
-  return found;
+  return { due: due.total, questions: questions.length, attention: found };
+}
+
+function counted(count: number, noun: string): string {
+  const plural = noun.endsWith('s') ? `${noun}es` : `${noun}s`;
+  return `${count.toLocaleString()} ${count === 1 ? noun : plural}`;
 }
 
 interface Rate {
@@ -334,6 +361,9 @@ function rates(points: readonly OverviewReading[]): Rate[] {
     ];
   });
 }
+
+/** Routes that send something to an agent. */
+const SENDING = /^\/(?:e2a|a2a|lf-a2a|acp|mcp|v1)\b/;
 
 /** An hour. */
 const LATELY_MS = 3_600_000;

@@ -10,19 +10,15 @@ import { asAgent } from '../session.ts';
 export default function WorkflowsPage() {
   const [kind, name] = route.value.rest;
   return (
-    <Page
-      title="Workflows"
-      actions={
-        <>
-          <a href={pageUrl('workflows')} aria-current={kind === undefined ? 'page' : undefined}>
-            Editor
-          </a>
-          <a href={pageUrl('workflows', 'executions')} aria-current={kind === 'executions' ? 'page' : undefined}>
-            Executions
-          </a>
-        </>
-      }
-    >
+    <Page title="Workflows">
+      <nav class="tabs" aria-label="Workflows">
+        <a href={pageUrl('workflows')} aria-current={kind === undefined ? 'page' : undefined}>
+          Editor
+        </a>
+        <a href={pageUrl('workflows', 'executions')} aria-current={kind === 'executions' ? 'page' : undefined}>
+          Executions
+        </a>
+      </nav>
       {asAgent.value === undefined ? <NeedsKey kind="agent" /> : <Content kind={kind} name={name} />}
     </Page>
   );

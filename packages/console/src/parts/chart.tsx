@@ -34,14 +34,23 @@ export function Chart({ title, times, lines }: ChartParts) {
         height: element.clientHeight,
         legend: { show: false },
         cursor: { show: false },
-        scales: { y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] } },
-        axes: [axis, { ...axis, size: 44 }],
+        scales: {
+          x: { range: ({ data }) => shownTimes(data[0]) },
+          y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
+        },
+        axes: [
+          { ...axis, size: 26, values: (_, splits) => splits.map(clockTime), space: 70 },
+          { ...axis, size: 40 },
+        ],
         series: [
           {},
-          ...lines.map(({ label, colour: name }) => ({
+          ...lines.map(({ label, colour: name }, at) => ({
             label,
             stroke: resolved(element, name),
+            ...(at === 0 && { fill: faint(resolved(element, name)) }),
             width: 1.6,
+            // A line needs two readings.
+            points: { show: ({ data }: uPlot) => data[0].length < 3 },
             spanGaps: false,
           })),
         ],
@@ -61,18 +70,38 @@ export function Chart({ title, times, lines }: ChartParts) {
   const words = lines.map(({ label, values }) => `${label}: now ${values.at(-1) ?? 0}`).join('; ');
   return (
     <section class="panel">
-      <h2>{title}</h2>
+      <div class="bar">
+        <h2>{title}</h2>
+        <p class="legend">
+          {lines.map(({ label, colour }) => (
+            <span key={label}>
+              <i style={{ background: `var(${colour})` }} />
+              {label}
+            </span>
+          ))}
+        </p>
+      </div>
       <div class="chart" ref={place} role="img" aria-label={`${title}. ${words}`} />
-      <p class="dim">
-        {lines.map(({ label, colour }) => (
-          <span key={label}>
-            <span style={{ color: `var(${colour})` }}>■</span> {label}{' '}
-          </span>
-        ))}
-      </p>
     </section>
   );
 }
+
+/** From the first reading to the last one, and at least five minutes. */
+function shownTimes(times: ArrayLike<number>): [number, number] {
+  const last = times[times.length - 1] ?? Date.now() / 1000;
+  return [Math.min(times[0] ?? last, last - SHORTEST_S), last];
+}
+
+function clockTime(seconds: number): string {
+  return new Date(seconds * 1000).toTimeString().slice(0, 5);
+}
+
+/** `rgb(…)` with a twelfth of its strength. */
+function faint(colour: string): string {
+  return colour.replace('rgb(', 'rgba(').replace(')', ', 0.08)');
+}
+
+const SHORTEST_S = 300;
 
 /** A canvas knows no variables and no `light-dark()`: the browser says what a colour comes to. */
 function resolved(element: HTMLElement, name: string): string {

@@ -21,7 +21,10 @@ export function CredentialTable({
   if (list.length === 0) {
     return (
       <Empty title="The vault is empty">
-        <p>`npx dragoman vault put NAME` stores a credential that workflows use by name. Nobody can read it back.</p>
+        <p>
+          <code>npx dragoman vault set NAME</code> stores a credential that workflows use by name. Nobody can read it
+          back.
+        </p>
       </Empty>
     );
   }

@@ -1,4 +1,10 @@
-import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
+import {
+  autocompletion,
+  type CompletionContext,
+  type CompletionResult,
+  insertCompletionText,
+  pickedCompletion,
+} from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
@@ -7,6 +13,7 @@ import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { useEffect, useRef } from 'preact/hooks';
+import type { Offered } from '../workflow-completion.ts';
 
 /** Something to mark in the text. */
 export interface Finding {
@@ -21,16 +28,16 @@ interface EditorParts {
   readonly initial: string;
   readonly change: (text: string) => void;
   readonly findings: readonly Finding[];
-  /** What may be written, offered while somebody types. */
-  readonly words: readonly string[];
+  /** What may be written at a column of a line, offered while somebody types. */
+  readonly offers: (line: string, column: number, text: string) => Offered | undefined;
 }
 
 /** JSON lines, with findings at their line. In a shadow root: there its styles need no inline style element. */
-export function Editor({ label, initial, change, findings, words }: EditorParts) {
+export function Editor({ label, initial, change, findings, offers }: EditorParts) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
-  const latest = useRef({ change, words });
-  latest.current = { change, words };
+  const latest = useRef({ change, offers });
+  latest.current = { change, offers };
   useEffect(() => {
     const host = place.current;
     if (host === null) return;
@@ -45,7 +52,7 @@ export function Editor({ label, initial, change, findings, words }: EditorParts)
           history(),
           json(),
           syntaxHighlighting(COLOURS),
-          autocompletion({ override: [(context) => offered(context, latest.current.words)] }),
+          autocompletion({ override: [(context) => completions(context, latest.current.offers)], icons: false }),
           keymap.of([...defaultKeymap, ...historyKeymap]),
           EditorView.lineWrapping,
           EditorView.contentAttributes.of({ 'aria-label': label }),
@@ -72,11 +79,24 @@ export function Editor({ label, initial, change, findings, words }: EditorParts)
   return <div class="editor" ref={place} />;
 }
 
-function offered(context: CompletionContext, words: readonly string[]): CompletionResult | null {
-  const word = context.matchBefore(/"?[\w-]*/);
-  if (word === null || (word.from === word.to && !context.explicit)) return null;
-  const from = word.text.startsWith('"') ? word.from + 1 : word.from;
-  return { from, options: words.map((label) => ({ label })) };
+function completions({ state, pos }: CompletionContext, offers: EditorParts['offers']): CompletionResult | null {
+  const line = state.doc.lineAt(pos);
+  const offered = offers(line.text, pos - line.from, state.doc.toString());
+  if (offered === undefined) return null;
+  const isQuoted = state.sliceDoc(line.from + offered.from, line.from + offered.from + 1) === '"';
+  return {
+    from: line.from + offered.from + (isQuoted ? 1 : 0),
+    // Up to where somebody writes, so that the list is narrowed by what stands before.
+    options: offered.offers.map(({ label, text, detail }) => ({
+      label,
+      ...(detail !== undefined && { detail }),
+      apply: (view, _, from) =>
+        view.dispatch({
+          ...insertCompletionText(view.state, text, isQuoted ? from - 1 : from, line.from + offered.to),
+          annotations: pickedCompletion.of({ label }),
+        }),
+    })),
+  };
 }
 
 const COLOURS = HighlightStyle.define([
@@ -93,6 +113,9 @@ const LOOK = EditorView.theme({
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '.cm-tooltip': { backgroundColor: 'var(--raised)', color: 'var(--ink)', border: '1px solid var(--line)' },
+  '.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', maxHeight: '16rem' },
+  '.cm-completionDetail': { color: 'var(--dim)', fontStyle: 'normal', fontFamily: 'system-ui, sans-serif' },
+  '.cm-tooltip-autocomplete ul li[aria-selected] .cm-completionDetail': { color: 'inherit' },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
   '.cm-selectionBackground': { backgroundColor: 'var(--line) !important' },
 });

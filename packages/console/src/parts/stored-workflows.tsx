@@ -23,7 +23,9 @@ export function StoredWorkflowList() {
       <h2>Stored workflows</h2>
       <Problem error={error} />
       {data?.length === 0 && (
-        <p class="dim">None that you may run. `npx dragoman workflow store NAME file.jsonl` stores one under a name.</p>
+        <p class="dim">
+          None that you may run. <code>npx dragoman workflow store NAME file.jsonl</code> stores one under a name.
+        </p>
       )}
       <ul class="list">
         {data?.map(({ name, description, version }) => (

@@ -1,9 +1,11 @@
 import type { WorkflowPlan } from '@dragoman/client';
-import type { Capabilities, ValidationReport } from '@dragoman/protocols/a2e-workflow';
+import { isObject } from '@dragoman/protocols';
+import { type Capabilities, OPERATION_NAMES, type ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { useAction } from '../action.ts';
 import { useLive } from '../live.ts';
 import { asAgent } from '../session.ts';
+import { offeredAt, type Usable } from '../workflow-completion.ts';
 import { findingsIn } from '../workflow-findings.ts';
 import { Editor, type Finding } from './editor.tsx';
 import { Run } from './executions.tsx';
@@ -22,7 +24,7 @@ export function WorkflowBench() {
   const [checked, setChecked] = useState<{ report?: ValidationReport; plan?: WorkflowPlan; error?: unknown }>({});
   const [running, setRunning] = useState<string>();
   const { act, trouble } = useAction();
-  const words = useLive(async () => client && wordsIn(await client.workflows.capabilities()), [client]);
+  const usable = useLive(async () => client && usableIn(await client.workflows.capabilities()), [client]);
   useEffect(() => {
     draft = text;
     const over = new AbortController();
@@ -64,7 +66,7 @@ export function WorkflowBench() {
               ? 'Checking…'
               : report.valid
                 ? `Valid${report.warnings.length > 0 ? `, ${report.warnings.length} warnings` : ''}`
-                : `${report.errors.length} errors`}
+                : `${report.errors.length} ${report.errors.length === 1 ? 'error' : 'errors'}`}
           </span>
         </div>
         <Editor
@@ -72,7 +74,7 @@ export function WorkflowBench() {
           initial={text}
           change={setText}
           findings={findings}
-          words={words.data ?? NO_WORDS}
+          offers={(line, column, all) => offeredAt(line, column, all, usable.data ?? NOTHING)}
         />
         <Problem error={trouble ?? checked.error} />
         <FindingList findings={findings} />
@@ -160,18 +162,19 @@ function withFreshId(text: string): string {
 
 const CHECK_AFTER_MS = 400;
 const NO_FINDINGS: readonly Finding[] = [];
-const NO_WORDS: readonly string[] = [];
-/** What may be written: operations, and what the key may use. */
-function wordsIn({ capabilities }: Capabilities): readonly string[] {
+const NOTHING: Usable = { operations: OPERATION_NAMES, credentials: [], origins: [] };
+/** The operations that this server knows, and what the key may use. */
+function usableIn({ capabilities }: Capabilities): Usable {
   const { supportedOperations, availableApis, availableCredentials } = capabilities;
-  const ids = [...availableApis, ...availableCredentials].map(({ id }) => (typeof id === 'string' ? id : ''));
-  return [...new Set([...supportedOperations, ...ids.filter((id) => id !== ''), ...LINE_WORDS])];
+  const textsOf = (list: readonly unknown[], name: string) =>
+    list.flatMap((one) => (isObject(one) && typeof one[name] === 'string' ? [one[name]] : []));
+  return {
+    operations: supportedOperations,
+    credentials: textsOf(availableCredentials, 'id'),
+    origins: [...textsOf(availableApis, 'base_url'), ...textsOf(availableApis, 'baseUrl')],
+  };
 }
 
-const LINE_WORDS = [
-  ...['operationUpdate', 'beginExecution', 'type', 'operationId', 'operation', 'executionId', 'operationOrder'],
-  ...['inputPath', 'outputPath', 'credentialRef', 'method', 'url', 'headers', 'body'],
-];
 const NO_STATES: StepStates = {};
 const EXAMPLE = [
   {

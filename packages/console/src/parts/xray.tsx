@@ -10,7 +10,12 @@ export function Xray({ explanation }: { readonly explanation: Explanation }) {
     <section aria-label="X-ray">
       <div class="columns">
         <section class="panel">
-          <h2>What came in</h2>
+          <div class="bar">
+            <h2>What came in</h2>
+            <span class="dim">
+              <Text value={received.dialect} />, {received.bytes.toLocaleString()} bytes
+            </span>
+          </div>
           {received.text === null ? (
             <p class="dim">
               <Text value={received.note ?? 'It is not kept.'} />

@@ -14,7 +14,8 @@ const clock: Clock = {
   after: () => () => {},
 };
 
-const ids: Ids = { hex: () => randomBytes(16).toString('hex'), uuid: () => randomUUID() };
+const hex = () => randomBytes(16).toString('hex');
+const ids: Ids = { hex, sortable: hex, uuid: () => randomUUID() };
 const signatures = new Signatures();
 afterAll(() => signatures[Symbol.asyncDispose]());
 

@@ -25,7 +25,7 @@ import {
 import type { AgentRegistry } from '../agent-registry/agent-registry.ts';
 import type { Principal } from '../call/principal.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { Strangers } from '../limits/strangers.ts';
+import type { ProofFailures } from '../limits/proof-failures.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { failureOf } from '../refusals/refused.ts';
 import { unreadable } from '../refusals/unreadable.ts';
@@ -46,7 +46,7 @@ export interface MessagesOptions {
   /** The callers that are connected, so that they can be asked. */
   readonly connections: AgentConnections;
   readonly proof: SenderProof;
-  readonly strangers: Strangers;
+  readonly proofFailures: ProofFailures;
   readonly nonces: NonceStore;
   readonly signer: MessageSigner;
   readonly reader: JsonReader;
@@ -72,12 +72,12 @@ export interface MessagesEntrance {
   /** Asked when a signature first tells who is calling: whether that agent may have one more connection. Absent: it may. */
   readonly seat?: (principal: Principal) => boolean;
   /** Of a connection: sends what answers nothing. Absent where each message gets its one answer. */
-  readonly send?: (said: Said) => unknown;
+  readonly send?: (answer: MessageAnswer) => unknown;
   readonly signal: AbortSignal;
 }
 
 /** What a message is answered with. */
-export interface Said {
+export interface MessageAnswer {
   /** Signed; `undefined` when nothing is to be said, or nothing can be. */
   readonly message?: A2AMessage;
   /** Why it was refused. Without a message the door words it by itself. */
@@ -128,9 +128,9 @@ export class Conversation {
   }
 
   /** Takes what came. Messages are looked at in the order they came, and answered when there is an answer. */
-  async take(text: Uint8Array | string): Promise<Said> {
-    const { strangers } = this.#options;
-    const limited = this.isProven ? undefined : strangers.refuse(this.#entrance.address);
+  async take(text: Uint8Array | string): Promise<MessageAnswer> {
+    const { proofFailures } = this.#options;
+    const limited = this.isProven ? undefined : proofFailures.refuse(this.#entrance.address);
     // A valid signature proves its sender whatever others at that address send: a small signed message is still looked at.
     if (limited !== undefined && text.length > MOST_UNPROVEN) return { failure: limited };
     let about: Json = null;
@@ -160,7 +160,7 @@ export class Conversation {
   }
 
   /** Refuses a message that is not looked at further, such as one over its caller's limits, by an `error` about it. */
-  async refuse(text: Uint8Array | string, refused: Failure): Promise<Said> {
+  async refuse(text: Uint8Array | string, refused: Failure): Promise<MessageAnswer> {
     const read = await this.#read(text);
     return this.#refusal(read.ok ? read.value.about : null, refused);
   }
@@ -175,7 +175,7 @@ export class Conversation {
 
   /** Whatever a stranger gets wrong proves nobody, and costs us an answer that is signed. */
   #counted(refused: Failure): Failure {
-    if (refused.fault === 'sender' && !this.isProven) this.#options.strangers.failed(this.#entrance.address);
+    if (refused.fault === 'sender' && !this.isProven) this.#options.proofFailures.failed(this.#entrance.address);
     return refused;
   }
 
@@ -206,7 +206,10 @@ export class Conversation {
       connections.take(principal.id, { read, message });
       return undefined;
     }
-    if (message.message_type !== 'request' && this.#entrance.counted !== true) engine.limiter.request(principal);
+    if (message.message_type !== 'request' && this.#entrance.counted !== true) {
+      await engine.limiter.lease(principal);
+      engine.limiter.request(principal);
+    }
     if (message.message_type !== 'discover_agents') return this.#deliver(message, text, proven);
     let refused: Answer;
     const announced = await this.#announcements.answer(principal.id, text, async () => {
@@ -333,7 +336,7 @@ export class Conversation {
     if (send !== undefined) this.#options.connections.attach(id, { send: (message) => send({ message }), signal });
   }
 
-  async #refusal(json: Json, refused: Failure): Promise<Said> {
+  async #refusal(json: Json, refused: Failure): Promise<MessageAnswer> {
     const about = errorAbout(json, refused, this.#stamp());
     // Only in our own name: an error under the name of an agent elsewhere would pass for that agent's.
     const sender_id = about === undefined ? '' : this.#cardOf(about.sender_id).agent_id;
@@ -341,7 +344,7 @@ export class Conversation {
     return { failure: refused, ...(message !== undefined && { message }) };
   }
 
-  async #signed(message: A2AMessage | undefined): Promise<Said> {
+  async #signed(message: A2AMessage | undefined): Promise<MessageAnswer> {
     return message === undefined ? {} : { message: await this.#options.signer.sign(message) };
   }
 

@@ -5,10 +5,10 @@ import {
   type AgentCard,
   a2aMessagesDialect,
   answerPayload,
-  askedQuestion,
   checkFreshness,
   type FreshnessWindow,
   messageIdFrom,
+  questionFromPeer,
   type RequestMessage,
   signedContent,
 } from '@dragoman/protocols/a2a-messages';
@@ -166,7 +166,7 @@ async function partOf({ read, said, status }: Exchanged, asked: Asked): Promise<
       : { part: 'error', ...errorIn(payload.error) };
   }
   if (message.message_type === 'error') return { part: 'error', ...errorIn(message.payload.error) };
-  const question = askedQuestion(message, request.message_id, now);
+  const question = questionFromPeer(message, request.message_id, now);
   if (question !== undefined) return { question, messageId: message.message_id };
   return agentFailed(`The agent answered a request with a message of type ${message.message_type}.`);
 }

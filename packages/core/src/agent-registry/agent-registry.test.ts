@@ -224,10 +224,10 @@ describe('an id', () => {
     const [row] = await store.registrations.list();
     if (row === undefined) throw new Error('nothing is recorded');
     const card = JSON.stringify(cardOf('One-Agent', ['read']));
-    await store.registrations.put({ ...row, agentId: 'One-Agent', owner: 'eve', card });
+    await store.registrations.put({ ...row, agentId: 'One-Agent', owner: 'One-Agent', card });
     const { registry } = open({ clock, store });
     await registry.load();
-    for (const [owner, id] of Object.entries({ ada: 'one-agent', eve: 'One-Agent' })) {
+    for (const [owner, id] of Object.entries({ ada: 'one-agent', 'One-Agent': 'One-Agent' })) {
       expect((await registry.register(owner, cardOf(id, ['write']), AT)).isNew).toBe(false);
       clock.time += 2_000;
       expect(await registry.beat(owner, id)).toBe(clock.time);

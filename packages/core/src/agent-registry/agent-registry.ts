@@ -1,6 +1,7 @@
 import type { AgentCard } from '@dragoman/protocols/a2a-messages';
 import type { Clock } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
+import { OwnWrites } from '../store/own-writes.ts';
 import type { RegistrationRow, RegistrationStore } from '../store/store.ts';
 import { CapabilityIndex, type Indexed, type IndexQuery } from './capability-index.ts';
 import { areAlike } from './spellings.ts';
@@ -43,8 +44,8 @@ export class AgentRegistry {
   readonly #index = new CapabilityIndex<RegisteredAgent>();
   /** Those that registered and are healthy, the longest silent first: when they were heard, by a clock nobody sets. */
   readonly #beating = new Map<string, number>();
-  /** Whose registration is being recorded. */
-  readonly #claims = new Map<string, string>();
+  readonly #writes = new OwnWrites();
+  #heardUntil = 0;
   readonly #owned = new Map<string, number>();
   readonly #store: RegistrationStore;
   readonly #clock: Clock;
@@ -67,13 +68,39 @@ export class AgentRegistry {
     this.#onChange = onChange;
   }
 
-  async load(): Promise<void> {
-    const rows = await this.#store.list();
-    const now = this.#clock.now().getTime();
-    for (const row of rows.sort((a, b) => a.lastHeartbeat - b.lastHeartbeat)) {
-      // Heard in the future was heard now: the clock was set back.
-      this.#put(row, this.#clock.elapsed() - Math.max(0, now - row.lastHeartbeat));
+  /** Reads what is recorded; again after another process has changed it. False when some of it must be read once more. */
+  load(): Promise<boolean> {
+    return this.#writes.reading(
+      () => this.#store.list(),
+      (rows, isOwn) => {
+        const there = new Set(rows.map(({ agentId }) => agentId));
+        // Those of this server are looked up when somebody asks.
+        for (const { agentId, owner } of this.#index.find(EVERYBODY).agents) {
+          if (owner !== undefined && !there.has(agentId) && !isOwn(agentId)) this.#forget(agentId, owner);
+        }
+        for (const row of [...rows].sort((a, b) => a.lastHeartbeat - b.lastHeartbeat)) {
+          if (!isOwn(row.agentId) && !isSameAgent(this.#index.get(row.agentId), row))
+            this.#put(row, this.#elapsedAt(row));
+        }
+      },
+    );
+  }
+
+  /** Takes over the heartbeats that other processes have received since the last time. */
+  async hear(): Promise<void> {
+    const beats = await this.#store.beats(this.#heardUntil - OVERLAP_MS);
+    for (const beat of beats) {
+      const { agentId, lastHeartbeat } = beat;
+      this.#heardUntil = Math.max(this.#heardUntil, lastHeartbeat);
+      const known = this.#index.get(agentId);
+      if (known?.owner === undefined || known.lastHeartbeat >= lastHeartbeat) continue;
+      this.#heard({ ...known, lastHeartbeat }, this.#elapsedAt(beat));
     }
+  }
+
+  /** Heard in the future was heard now: the clock was set back. */
+  #elapsedAt({ lastHeartbeat }: Pick<RegistrationRow, 'lastHeartbeat'>): number {
+    return this.#clock.elapsed() - Math.max(0, this.#clock.now().getTime() - lastHeartbeat);
   }
 
   /** Registers an agent, or what changed of it. An id belongs to the caller of that name, else to who registered it first. */
@@ -100,14 +127,11 @@ export class AgentRegistry {
       registeredAt: known?.registeredAt ?? now,
       lastHeartbeat: now,
     };
-    // Two that want the same id at once: the first is being recorded, so the second is late.
-    this.#claims.set(agentId, owner);
-    try {
-      await this.#store.put(row);
-    } finally {
-      this.#claims.delete(agentId);
-    }
-    return { agent: this.#put(row), isNew };
+    return this.#writes.of(agentId, async () => {
+      // Of two that want the same id at once, here or in two processes, the store takes the first.
+      if (!(await this.#store.put(row))) refuseAnothers(agentId);
+      return { agent: this.#put(row), isNew };
+    });
   }
 
   /** The agent is alive. The time it was heard; `undefined` when the owner has registered none of this id. */
@@ -127,11 +151,18 @@ export class AgentRegistry {
   async remove(owner: string, agentId: string): Promise<boolean> {
     const known = this.find(agentId);
     if (known === undefined || known.owner !== owner) return false;
-    await this.#store.remove(agentId);
+    await this.#writes.of(agentId, async () => {
+      await this.#store.remove(agentId);
+      this.#forget(agentId, owner);
+    });
+    return true;
+  }
+
+  #forget(agentId: string, owner: string): void {
+    const known = this.#index.get(agentId);
     if (this.#index.delete(agentId)) this.#count(owner, -1);
     this.#beating.delete(agentId);
-    this.#onChange(known, 'removed');
-    return true;
+    if (known !== undefined) this.#onChange(known, 'removed');
   }
 
   /**
@@ -149,8 +180,9 @@ export class AgentRegistry {
 
   /** The agents that callers registered, healthy or not. */
   registered(): (RegisteredAgent & { readonly owner: string })[] {
-    const all = this.discover({ capabilities: [], status: 'all', limit: Number.POSITIVE_INFINITY }).agents;
-    return all.flatMap((agent) => (agent.owner === undefined ? [] : [{ ...agent, owner: agent.owner }]));
+    return this.discover(EVERYBODY).agents.flatMap((agent) =>
+      agent.owner === undefined ? [] : [{ ...agent, owner: agent.owner }],
+    );
   }
 
   find(agentId: string): RegisteredAgent | undefined {
@@ -171,11 +203,8 @@ export class AgentRegistry {
   }
 
   #refuseTaken(agentId: string, owner: string, known: RegisteredAgent | undefined): void {
-    const claimed = this.#claims.get(agentId);
     const isAnothers = known !== undefined && known.owner !== owner && (known.owner === undefined || agentId !== owner);
-    if (isAnothers || (claimed !== undefined && claimed !== owner) || this.#isTaken(agentId, owner)) {
-      refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent; choose another.`);
-    }
+    if (isAnothers || this.#isTaken(agentId, owner)) refuseAnothers(agentId);
     // Who has it keeps it, and the name of a caller is its own.
     const other = known === undefined && agentId !== owner ? this.#alike(agentId) : undefined;
     if (other !== undefined) {
@@ -186,8 +215,7 @@ export class AgentRegistry {
   }
 
   #alike(agentId: string): string | undefined {
-    const others = [...this.#claims.keys(), ...this.#names()];
-    return this.#index.alike(agentId) ?? others.find((other) => areAlike(other, agentId));
+    return this.#index.alike(agentId) ?? [...this.#names()].find((other) => areAlike(other, agentId));
   }
 
   #put(row: RegistrationRow, heardAt?: number): RegisteredAgent {
@@ -212,9 +240,10 @@ export class AgentRegistry {
   }
 
   #heard(agent: RegisteredAgent, at: number = this.#clock.elapsed()): void {
+    const isHealthy = at >= this.#clock.elapsed() - STALE_MS;
     this.#beating.delete(agent.agentId);
-    this.#beating.set(agent.agentId, at);
-    this.#index.put({ ...agent, isHealthy: true });
+    if (isHealthy) this.#beating.set(agent.agentId, at);
+    this.#index.put({ ...agent, isHealthy });
   }
 
   /** What time and administration have changed since somebody last asked. */
@@ -247,6 +276,19 @@ export class AgentRegistry {
   }
 }
 
+function isSameAgent(known: RegisteredAgent | undefined, row: RegistrationRow): boolean {
+  return (
+    known?.owner === row.owner &&
+    known.endpoint === row.endpoint &&
+    known.registeredAt === row.registeredAt &&
+    JSON.stringify(known.card) === row.card
+  );
+}
+
+function refuseAnothers(agentId: string): never {
+  refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent; choose another.`);
+}
+
 /** When an agent was last heard. Those of this server need not beat: it answers for them whenever somebody asks. */
 export function lastHeard({ owner, lastHeartbeat }: RegisteredAgent, now: Date): Date {
   return owner === undefined ? now : new Date(lastHeartbeat);
@@ -255,4 +297,7 @@ export function lastHeard({ owner, lastHeartbeat }: RegisteredAgent, now: Date):
 /** Agents beat every 30 seconds; three beats missed is gone. */
 export const STALE_MS = 90_000;
 const SOONEST_BEAT_MS = 1_000;
+const EVERYBODY: IndexQuery = { capabilities: [], status: 'all', limit: Number.POSITIVE_INFINITY };
 const MOST_AGENTS = 100_000;
+/** What is committed later may be of a little earlier. */
+const OVERLAP_MS = 10_000;

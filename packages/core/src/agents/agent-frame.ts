@@ -55,7 +55,7 @@ export function frameTooLarge(limit: number): Issue {
   return {
     pointer: '',
     code: 'frame_too_large',
-    message: `expected at most ${limit} bytes in a frame; more came`,
+    message: `expected at most ${limit} bytes in a frame; got more`,
     suggestion: 'send the answer in several frames',
   };
 }

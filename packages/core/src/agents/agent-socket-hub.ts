@@ -59,6 +59,7 @@ export class AgentSocketHub {
       );
     this.#lines.set(id, [...(this.#lines.get(id) ?? []), line]);
     this.#connections.add(connection);
+    if (this.#lines.get(id)?.length === 1) this.#options.onChanged?.(id, true);
     this.#awaited.get(id)?.onConnected();
     this.#awaited.delete(id);
     connection.signal.addEventListener('abort', lose, { once: true });
@@ -79,8 +80,10 @@ export class AgentSocketHub {
       this.#connections.delete(connection);
       connection.signal.removeEventListener('abort', lose);
       const others = (this.#lines.get(id) ?? []).filter((other) => other !== line);
-      if (others.length === 0) this.#lines.delete(id);
-      else this.#lines.set(id, others);
+      if (others.length === 0) {
+        this.#lines.delete(id);
+        this.#options.onChanged?.(id, false);
+      } else this.#lines.set(id, others);
       lose();
     }
   }
@@ -124,6 +127,8 @@ interface HubOptions {
   readonly ids: Ids;
   readonly log: Log;
   readonly onPush?: OnPush;
+  /** Called when an agent connects, and when its last connection is gone. */
+  readonly onChanged?: ((id: string, isConnected: boolean) => void) | undefined;
   /** More in one frame is refused. */
   readonly maxFrameBytes?: number;
   readonly reader?: JsonReader;

@@ -295,7 +295,7 @@ const MAX_READ_BYTES = MAX_FRAME_BYTES * READ_PAST_LIMIT;
 const TOO_LARGE = frameTooLarge(MAX_FRAME_BYTES);
 /** Of a frame that is too large: more than its excerpt, so that no secret is cut in two and missed. */
 const SEARCHED = 64 * 1024;
-const BINARY = { pointer: '', code: 'not_text', message: 'a frame is text; a binary one came' } as const;
+const BINARY = { pointer: '', code: 'not_text', message: 'a frame must be text; got a binary one' } as const;
 const DIAL_MS = 10_000;
 const GREETING_MS = 5000;
 const PING_MS = 30_000;

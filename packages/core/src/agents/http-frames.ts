@@ -57,6 +57,6 @@ const READERS: Readonly<Record<string, FrameReader>> = {
 const TOO_LARGE: Issue = {
   pointer: '',
   code: 'too_large',
-  message: `expected at most ${MAX_FRAME_BYTES} bytes in an answer; more came`,
+  message: `expected at most ${MAX_FRAME_BYTES} bytes in an answer; got more`,
   suggestion: 'send the answer in several frames, as application/x-ndjson',
 };

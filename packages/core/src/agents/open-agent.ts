@@ -94,7 +94,7 @@ const DRIVERS = {
       authMethod,
       permissions,
       workspaces,
-      offer: { files: definition.client_fs === 'local', terminals: definition.client_terminal === 'local' },
+      access: { files: definition.client_fs ?? 'off', terminals: definition.client_terminal ?? 'off' },
       childrenFolder: childrenFolder(context.folder),
       startTimeoutMs: LONGEST_START_MS,
       version: context.version ?? '0',
@@ -139,7 +139,7 @@ function acpOpener(id: string, definition: DriverDefinition, context: DriverCont
     const limited = new LimitedLog({ log, clock, fields: { agent: id }, perSecond: 50 });
     const folder = childrenFolder(context.folder);
     const env = variablesOf(id, definition, context);
-    return acpChild({ id, command, args, env, cwd, childrenFolder: folder, clock, log: limited });
+    return acpChild({ id, command, args, env, cwd, childrenFolder: folder, clock, log: limited, reader });
   }
   // A program elsewhere must not read or run anything here.
   if (files === 'local' || terminals === 'local') {

@@ -5,6 +5,7 @@ import { ApiDefinition as validate } from '../generated/apis.js';
 import type { Clock, Log } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 import type { ApiStore } from '../store/apis.ts';
+import { OwnWrites } from '../store/own-writes.ts';
 import type { Api, ApiCatalogue } from './api.ts';
 import { decodeBaseUrl } from './base-url.ts';
 import { ApiDefinition, type ApiShape } from './definition.ts';
@@ -27,6 +28,7 @@ export class Apis implements ApiCatalogue {
   readonly #gate: Pick<Gate, 'check'> | undefined;
   #configured: ReadonlyMap<string, Api> = new Map();
   readonly #administered = new Map<string, Api>();
+  readonly #writes = new OwnWrites();
   /** Grows with every change. */
   version = 0;
 
@@ -40,12 +42,26 @@ export class Apis implements ApiCatalogue {
   /** Call it once. */
   async load(configured: Readonly<Record<string, ApiShape>> = {}): Promise<void> {
     await this.configure(configuredApis(configured));
-    for (const row of await this.#store.list()) this.#administered.set(row.apiId, JSON.parse(row.definition) as Api);
-    this.version += 1;
+    await this.reload();
+  }
+
+  /** Reads those of the administration; again after another process has changed them. False when some must be read once more. */
+  reload(): Promise<boolean> {
+    return this.#writes.reading(
+      () => this.#store.list(),
+      (rows, isOwn) => {
+        const there = new Set(rows.map(({ apiId }) => apiId));
+        for (const id of this.#administered.keys()) if (!there.has(id) && !isOwn(id)) this.#administered.delete(id);
+        for (const { apiId, definition } of rows) {
+          if (!isOwn(apiId)) this.#administered.set(apiId, JSON.parse(definition) as Api);
+        }
+        this.version += 1;
+      },
+    );
   }
 
   /**
-   * Puts these in place of those the configuration had. It was written by who runs the server: an API nobody can call is worth
+   * Puts these in place of those the configuration had. The operator wrote it: an API that nobody can call is worth
    * a warning.
    */
   async configure(apis: ReadonlyMap<string, Api>): Promise<void> {
@@ -62,23 +78,27 @@ export class Apis implements ApiCatalogue {
     this.#refuseConfigured(api.id);
     const issue = await this.#gateIssue(api.base_url);
     if (issue !== undefined) refuse('invalid_message', { issues: [issue] }, issue.message);
-    await this.#store.put({
-      apiId: api.id,
-      definition: JSON.stringify(api),
-      createdAt: this.#clock.now().getTime(),
+    return this.#writes.of(api.id, async () => {
+      await this.#store.put({
+        apiId: api.id,
+        definition: JSON.stringify(api),
+        createdAt: this.#clock.now().getTime(),
+      });
+      const known = this.#administered.has(api.id);
+      this.#administered.set(api.id, api);
+      this.version += 1;
+      return known ? 'replaced' : 'made';
     });
-    const known = this.#administered.has(api.id);
-    this.#administered.set(api.id, api);
-    this.version += 1;
-    return known ? 'replaced' : 'made';
   }
 
   async remove(id: string): Promise<boolean> {
     this.#refuseConfigured(id);
-    const removed = await this.#store.remove(id);
-    this.#administered.delete(id);
-    this.version += 1;
-    return removed;
+    return this.#writes.of(id, async () => {
+      const removed = await this.#store.remove(id);
+      this.#administered.delete(id);
+      this.version += 1;
+      return removed;
+    });
   }
 
   find(id: string): Api | undefined {
@@ -113,7 +133,7 @@ export class Apis implements ApiCatalogue {
   }
 }
 
-/** The APIs of a configuration. Throws where one of them is none. */
+/** The APIs of a configuration. Throws if one of them is invalid. */
 export function configuredApis(shapes: Readonly<Record<string, ApiShape>>): ReadonlyMap<string, Api> {
   return new Map(
     Object.entries(shapes).map(([id, shape]) => {
@@ -128,7 +148,7 @@ export function configuredApis(shapes: Readonly<Record<string, ApiShape>>): Read
 export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   const issues: Issue[] = [...nameIssues('an API', id), ...issuesOf(validate, ApiDefinition, json)];
   if (issues.length > 0) return reject(...issues);
-  const { openapi, ...told } = json as ApiDefinition;
+  const { openapi, ...given } = json as ApiDefinition;
   const read = openapi === undefined ? accept<Partial<ApiShape>>({}) : apiFromOpenApi(openapi as Json);
   if (!read.ok) return read;
   const {
@@ -137,10 +157,10 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
     endpoints = [],
     accepts_data_from,
     allow_unlisted,
-  } = { ...read.value, ...told };
+  } = { ...read.value, ...given };
   if (base_url === undefined) return reject(openapi === undefined ? NO_URL : NO_SERVER);
   const url = decodeBaseUrl(base_url);
-  if (!url.ok) return told.base_url === undefined ? reject(...url.issues.map(ofDocument)) : url;
+  if (!url.ok) return given.base_url === undefined ? reject(...url.issues.map(ofDocument)) : url;
   const twice = repeated(endpoints);
   if (twice.length > 0) return reject(...twice);
   const sources = accepts_data_from === undefined ? undefined : hostNames(accepts_data_from);
@@ -156,7 +176,7 @@ export function decodeApi(id: string, json: Json | ApiShape): Outcome<Api> {
   return accept(api, read.warnings);
 }
 
-/** Nobody wrote it here: servers of a document may be relative to where it was found, or have blanks. */
+/** A URL from a document: it may be relative to the document's own address, or have blanks. */
 function ofDocument(issue: Issue): Issue {
   return { ...issue, suggestion: BESIDE_DOCUMENT };
 }

@@ -8,7 +8,7 @@ export function decodeBaseUrl(text: string): Outcome<string> {
   // The parser fixes these in silence; what is meant by them is not ours to guess.
   if (/[\s\\]/.test(text) || hasControl(text))
     return refused(text, 'without blanks, control characters or backslashes');
-  // Nobody fills them: a server of OpenAPI whose variable has no default.
+  // A server of an OpenAPI document with a variable that has no default: nothing fills it in.
   if (/[{}]/.test(text)) return refused(text, 'written out, without { and }');
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused(text, 'an absolute https URL');
   const url = new URL(text);

@@ -45,7 +45,7 @@ export const ApiShape = {
 } as const;
 export type ApiShape = Static<typeof ApiShape>;
 
-/** The body of `PUT /admin/v1/apis/{id}`: an API in full, or an OpenAPI document; what is said beside the document wins. */
+/** The body of `PUT /admin/v1/apis/{id}`: an API in full, or an OpenAPI document; members beside the document win. */
 export const ApiDefinition = {
   type: 'object',
   properties: {

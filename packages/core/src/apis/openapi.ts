@@ -16,7 +16,7 @@ import type { ApiShape } from './definition.ts';
 
 /**
  * An API from its OpenAPI 3 or Swagger 2 document: the first server, and every operation with the words that describe it.
- * What an ApiCall could not call is left out, and said as a warning.
+ * Endpoints that an ApiCall could not call are left out, with a warning.
  */
 export function apiFromOpenApi(document: Json): Outcome<Partial<ApiShape>> {
   if (!isObject(document) || !isVersion(document)) return reject(NOT_OPENAPI);

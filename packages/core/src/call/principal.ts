@@ -1,11 +1,11 @@
-/** Who is calling, and what that caller may do. */
+/** The caller, and what that caller may do. */
 export interface Principal {
   /** The agent id, `admin`, or the owner that an anonymous sender's messages are recorded with. */
   readonly id: string;
   /** Who it is: an agent with a key or a signature, the operator, or a sender of the mailbox without either. */
   readonly kind: 'agent' | 'admin' | 'anonymous';
   readonly permissions: Permissions;
-  /** The key it came with, so that revoking that key ends what it opened; `undefined` for a signature. */
+  /** The caller's key, so that revoking the key ends what it opened; `undefined` for a signature. */
   readonly keyId?: string;
   /** Its own limits, where they differ from everybody's. */
   readonly limits?: Partial<RateLimits>;

@@ -8,10 +8,11 @@ import { Keys } from './keys.ts';
 const [FIRST, SECOND] = ['first-'.padEnd(24, 'x'), 'second-'.padEnd(24, 'x')];
 
 async function keysOn(store = memoryStore()): Promise<Keys> {
+  const hex = () => randomBytes(16).toString('hex');
   const keys = new Keys({
     store: store.keys,
     clock: new TestClock(),
-    ids: { hex: () => randomBytes(16).toString('hex'), uuid: randomUUID },
+    ids: { hex, sortable: hex, uuid: randomUUID },
   });
   await keys.load();
   return keys;

@@ -5,6 +5,7 @@ import { BUILT_IN_TARGETS } from '../call/target.ts';
 import { AgentDefinition as validate } from '../generated/registry.js';
 import type { Clock } from '../ports/ports.ts';
 import { publicKeyFault } from '../signing/public-keys.ts';
+import { OwnWrites } from '../store/own-writes.ts';
 import type { AgentStore, KeyRow } from '../store/store.ts';
 import { AgentBody } from './definition.ts';
 
@@ -13,6 +14,8 @@ export class Callers {
   readonly #store: AgentStore;
   readonly #clock: Clock;
   readonly #agents = new Map<string, AgentBody>();
+  readonly #writes = new OwnWrites();
+  #isLoaded = false;
   /** Made from the list and kept until it changes. */
   readonly #principals = new WeakMap<KeyRow, { principal: Principal | undefined; changes: number }>();
   readonly #renewed = new WeakMap<Principal, { principal: Principal; changes: number }>();
@@ -24,18 +27,48 @@ export class Callers {
     this.#clock = clock;
   }
 
-  async load(): Promise<void> {
-    for (const row of await this.#store.list()) {
-      this.#agents.set(row.agentId, JSON.parse(row.definition) as AgentBody);
-    }
-    this.changes += 1;
+  /**
+   * Reads what is recorded; again after another process has changed it. False when some of it must be read once more. `onChange` is called
+   * with every agent that is another one than before.
+   */
+  load(onChange: (agentId: string, before: AgentBody | undefined) => void = () => {}): Promise<boolean> {
+    return this.#writes.reading(
+      () => this.#store.list(),
+      (rows, isOwn) => {
+        const gone = new Map(this.#agents);
+        const changed: [string, AgentBody | undefined][] = [];
+        for (const { agentId, definition } of rows) {
+          const before = this.#agents.get(agentId);
+          gone.delete(agentId);
+          if (isOwn(agentId) || (before !== undefined && JSON.stringify(before) === definition)) continue;
+          this.#agents.set(agentId, JSON.parse(definition) as AgentBody);
+          changed.push([agentId, before]);
+        }
+        for (const [agentId, before] of gone) {
+          if (isOwn(agentId)) continue;
+          this.#agents.delete(agentId);
+          changed.push([agentId, before]);
+        }
+        this.#isLoaded = true;
+        this.changes += 1;
+        for (const [agentId, before] of changed) onChange(agentId, before);
+      },
+    );
   }
 
-  async put(definition: AgentBody): Promise<void> {
+  /** Reads what is recorded, unless that was done. */
+  async ensureLoaded(): Promise<void> {
+    if (!this.#isLoaded) await this.load();
+  }
+
+  put(definition: AgentBody): Promise<void> {
     const agentId = definition.agent_id;
-    await this.#store.put({ agentId, definition: JSON.stringify(definition), createdAt: this.#clock.now().getTime() });
-    this.#agents.set(agentId, definition);
-    this.changes += 1;
+    return this.#writes.of(agentId, async () => {
+      const createdAt = this.#clock.now().getTime();
+      await this.#store.put({ agentId, definition: JSON.stringify(definition), createdAt });
+      this.#agents.set(agentId, definition);
+      this.changes += 1;
+    });
   }
 
   find(agentId: string): AgentBody | undefined {
@@ -46,10 +79,12 @@ export class Callers {
     return [...this.#agents.values()];
   }
 
-  async remove(agentId: string): Promise<boolean> {
-    this.#agents.delete(agentId);
-    this.changes += 1;
-    return this.#store.remove(agentId);
+  remove(agentId: string): Promise<boolean> {
+    return this.#writes.of(agentId, () => {
+      this.#agents.delete(agentId);
+      this.changes += 1;
+      return this.#store.remove(agentId);
+    });
   }
 
   /** Who a key proves its bearer to be; `undefined` when its agent is gone. */

@@ -14,7 +14,7 @@ const clock: Clock = {
 
 function open() {
   let count = 0;
-  const ids: Ids = { hex: () => String(count++).padStart(32, '0'), uuid: () => '' };
+  const ids: Ids = { hex: () => String(count++).padStart(32, '0'), sortable: () => '', uuid: () => '' };
   return new Keys({ store: memoryStore().keys, clock, ids });
 }
 

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock, Ids } from '../ports/ports.ts';
+import { OwnWrites } from '../store/own-writes.ts';
 import type { KeyRow, KeyStore } from '../store/store.ts';
 
 /** A key as it is shown, once. */
@@ -20,6 +21,7 @@ export class Keys {
   readonly #byHash = new Map<string, KeyRow>();
   /** Keys in use, in memory only: to hash one with every request costs as much as to read the request. */
   readonly #inUse = new Map<string, KeyRow>();
+  readonly #writes = new OwnWrites();
   readonly #listeners: ((keyId: string) => void)[] = [];
 
   constructor({ store, clock, ids }: { store: KeyStore; clock: Clock; ids: Ids }) {
@@ -28,8 +30,17 @@ export class Keys {
     this.#ids = ids;
   }
 
-  async load(): Promise<void> {
-    for (const row of await this.#store.list()) if (row.revokedAt === null) this.#admit(row);
+  /** Reads what is recorded; again after another process has changed it. False when some of it must be read once more. */
+  load(): Promise<boolean> {
+    return this.#writes.reading(
+      () => this.#store.list(),
+      (rows, isOwn) => {
+        const valid = new Map(rows.flatMap((row) => (row.revokedAt === null ? [[row.keyId, row]] : [])));
+        const known = [...this.#byHash.values()].map(({ keyId }) => keyId);
+        for (const keyId of known) if (!valid.delete(keyId) && !isOwn(keyId)) this.#end(keyId);
+        for (const row of valid.values()) if (!isOwn(row.keyId)) this.#admit(row);
+      },
+    );
   }
 
   async create({
@@ -50,8 +61,10 @@ export class Keys {
       expiresAt: expiresInMs === undefined ? null : createdAt + expiresInMs,
       revokedAt: null,
     };
-    await this.#store.put(row);
-    this.#admit(row);
+    await this.#writes.of(row.keyId, async () => {
+      await this.#store.put(row);
+      this.#admit(row);
+    });
     return { row, secret };
   }
 
@@ -79,8 +92,10 @@ export class Keys {
 
   /** Ends the key at once, with everything that was opened by it. */
   async revoke(keyId: string): Promise<boolean> {
-    this.#end(keyId);
-    return this.#store.revoke(keyId, this.#clock.now().getTime());
+    return this.#writes.of(keyId, () => {
+      this.#end(keyId);
+      return this.#store.revoke(keyId, this.#clock.now().getTime());
+    });
   }
 
   /** Tells of every key that is revoked or has expired, for whoever holds something open in its name. */

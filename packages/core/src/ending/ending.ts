@@ -14,7 +14,7 @@ export interface StopSignal {
  * microseconds, for each request, tool call and execution.
  */
 export class Ending implements StopSignal {
-  /** Most are listened to by nobody or by one. */
+  /** Most have no listener, or one. */
   #listener: (() => void) | undefined;
   #others: Set<() => void> | undefined;
   #controller: AbortController | undefined;

@@ -2,7 +2,7 @@ import type { StopSignal } from './ending.ts';
 
 /**
  * The items of `source` until the signal aborts, then its reason as an error, even if the source hangs and never looks at
- * the signal. The source is told to stop, and not waited for.
+ * the signal. The source is asked to stop, and not waited for.
  */
 export async function* untilAborted<T>(
   source: AsyncIterable<T>,

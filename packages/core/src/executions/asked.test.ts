@@ -6,6 +6,13 @@ const upper =
   '{"type":"operationUpdate","operationId":"a","operation":{"FormatText":{"inputPath":"/workflow/b","template":"x","format":"upper","outputPath":"/workflow/a"}}}';
 const begin = (id: string) => `{"type":"beginExecution","executionId":${JSON.stringify(id)},"operationOrder":["a"]}`;
 
+test('an array of messages is read as the lines it stands for', () => {
+  const lines = [upper, begin('e1')];
+  const list = reader.read({ workflow: lines.map((line) => JSON.parse(line)), level: 'strict' });
+  expect(list).toMatchObject({ ok: true, asked: { text: lines.join('\n'), options: { level: 'strict' } } });
+  expect(reader.read({ workflow: 7 })).toMatchObject({ ok: false, failure: { code: 'invalid_message' } });
+});
+
 describe('a workflow that comes again under another id', () => {
   test.each([
     ['plain', upper, {}],
@@ -18,7 +25,7 @@ describe('a workflow that comes again under another id', () => {
   ] as const)('%s, is recorded as it was written', (_, lines, options) => {
     for (const id of ['e1', 'e2', ' e3', 'a-longer-name_4']) {
       const workflow = `${lines}\n${begin(id).replace('" ', ' "')}`;
-      const recorded = JSON.parse(requestText(asked(workflow, options), 0));
+      const recorded = JSON.parse(requestText(asked(workflow, options)));
       expect(recorded).toEqual({ workflow, ...options });
       expect(reader.read(recorded)).toMatchObject({ ok: true, asked: { workflow: { executionId: id.trim() } } });
     }

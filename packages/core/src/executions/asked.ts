@@ -1,4 +1,12 @@
-import { type Failure, failure, isObject, type Json, type JsonLimits, type JsonObject } from '@dragoman/protocols';
+import {
+  type Failure,
+  failure,
+  isObject,
+  type Json,
+  type JsonLimits,
+  type JsonObject,
+  parseJson,
+} from '@dragoman/protocols';
 import {
   decodeRequest,
   type Finding,
@@ -48,8 +56,11 @@ export class AskedReader {
   }
 
   read(json: Json): AskedOutcome {
-    if (!isObject(json) || typeof json['workflow'] !== 'string') return { ok: false, failure: NO_WORKFLOW };
-    const text = json['workflow'];
+    if (!isObject(json)) return { ok: false, failure: NO_WORKFLOW };
+    const { workflow: text } = json;
+    if (Array.isArray(text))
+      return this.read({ ...json, workflow: text.map((line) => JSON.stringify(line)).join('\n') });
+    if (typeof text !== 'string') return { ok: false, failure: NO_WORKFLOW };
     const named = withoutId(text);
     if (named === undefined) return this.#readAnew(json, text);
     const name = `${named.rest}\n${Object.keys(json).length === 1 ? '' : JSON.stringify({ ...json, workflow: '' })}`;
@@ -123,12 +134,31 @@ export function unreadableLines(issues: readonly Finding[]): Failure {
   return failure('invalid_message', { issues, ...(operationId !== undefined && { operationId }) }, first?.message);
 }
 
-/** What is recorded, so that a restart can read it again. */
-export function requestText({ text, options, workflow: { executionId }, kind }: Asked, hops: number): string {
+/** What is recorded, so that a restart can read it again: what was asked, and by whom where a request to the hub asked it. */
+export function requestText(asked: Asked, { hops = 0, requestId }: AskedBy = {}): string {
+  const { text, options, workflow, kind } = asked;
+  const { executionId } = workflow;
+  if (hops > 0 || requestId !== undefined) {
+    const by = { ...(hops > 0 && { hops }), ...(requestId !== undefined && { request_id: requestId }) };
+    return JSON.stringify({ workflow: text, ...options, ...by } satisfies JsonObject);
+  }
   // An id has nothing in it that JSON writes in another way.
-  if (hops > 0) return JSON.stringify({ workflow: text, ...options, hops } satisfies JsonObject);
   if (kind !== undefined) return `${kind.request[0]}${executionId}${kind.request[1]}`;
   return JSON.stringify({ workflow: text, ...options } satisfies JsonObject);
+}
+
+/** What `requestText` wrote: the body of the request, and who asked. */
+export function recordedRequest(text: string): { readonly body: JsonObject; readonly by: AskedBy } {
+  const json = parseJson(text);
+  const { hops = 0, request_id: requestId, ...body }: JsonObject = json.ok && isObject(json.value) ? json.value : {};
+  return { body, by: { hops: Number(hops), ...(typeof requestId === 'string' && { requestId }) } };
+}
+
+export interface AskedBy {
+  /** How many workflows and agents stand between the first caller and this. */
+  readonly hops?: number | undefined;
+  /** The request to the hub that it answers: its questions are asked in that one. */
+  readonly requestId?: string | undefined;
 }
 
 const MOST_KNOWN = 500;
@@ -142,10 +172,10 @@ const NO_WORKFLOW = failure(
       {
         pointer: '/workflow',
         code: 'required',
-        message: 'workflow must be a string of JSON lines',
+        message: 'workflow must be a string of JSON lines, or an array of messages',
         suggestion: 'send {"workflow": "…"}, or the lines themselves as application/jsonl',
       },
     ],
   },
-  'workflow must be a string of JSON lines.',
+  'workflow must be a string of JSON lines, or an array of messages.',
 );

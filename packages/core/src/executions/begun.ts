@@ -1,4 +1,4 @@
-import type { ExecutionRow } from '../store/executions.ts';
+import type { ExecutionEnd, ExecutionRow } from '../store/executions.ts';
 import type { LongText } from '../text/long-text.ts';
 import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
 
@@ -26,6 +26,25 @@ export function begunNow(live: LiveExecution): Begun {
     parked: () => live.whenParked(),
     events: (after) => live.read(after),
     replayedFrom: () => live.replayedFrom,
+  };
+}
+
+/** An execution that has ended. */
+export type EndedExecution = ExecutionRow & { readonly end: ExecutionEnd };
+
+/** One that another node runs. What it tells is recorded with its end. */
+export function begunElsewhere(row: ExecutionRow, ended: Promise<EndedExecution>): Begun {
+  // Nobody may be waiting for it.
+  ended.catch(() => {});
+  return {
+    row,
+    told: 0,
+    replayedFrom: () => undefined,
+    result: async () => (await ended).end.result,
+    parked: () => new Promise(() => {}),
+    async *events(after) {
+      yield* pastEvents(await ended, after);
+    },
   };
 }
 

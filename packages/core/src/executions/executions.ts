@@ -1,12 +1,4 @@
-import {
-  FAILURES,
-  type Failure,
-  failure,
-  isObject,
-  type JsonObject,
-  parseJson,
-  type QuestionEnd,
-} from '@dragoman/protocols';
+import { FAILURES, type Failure, failure, type QuestionEnd } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../call/principal.ts';
 import { Ending } from '../ending/ending.ts';
@@ -16,6 +8,7 @@ import type { SecretUse } from '../gate/secrets.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import type { OpenQuestions } from '../questions/open-questions.ts';
 import { failureOf, Refused, refuse } from '../refusals/refused.ts';
+import { LOST } from '../runs/active-run.ts';
 import { FAILED, outcomeOfFailure, SUCCEEDED } from '../runs/run-counts.ts';
 import type { RunPlace } from '../runs/run-place.ts';
 import type { RunTable } from '../runs/run-table.ts';
@@ -28,7 +21,7 @@ import type {
   ExecutionSummary,
 } from '../store/executions.ts';
 import type { ForgettingStore, Removed } from '../store/forgetting.ts';
-import { type Claimed, claimAll, type Held } from '../store/held.ts';
+import { type Claimed, claimAll, type Held, isNotHeld } from '../store/held.ts';
 import type { LongText } from '../text/long-text.ts';
 import { everyHour } from '../time/every-hour.ts';
 import type { PurgeTime } from '../time/purge-time.ts';
@@ -37,10 +30,11 @@ import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 import type { ApiCalls } from './api-calls.ts';
-import { type Asked, type AskedReader, requestText } from './asked.ts';
-import { type Begun, begunBefore, begunNow } from './begun.ts';
+import { type Asked, type AskedBy, type AskedReader, recordedRequest, requestText } from './asked.ts';
+import { type Begun, begunBefore, begunElsewhere, begunNow, type EndedExecution } from './begun.ts';
 import { cursorAfter, numberInCursor } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
+import type { ExecutionsElsewhere } from './elsewhere.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
@@ -96,6 +90,8 @@ export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #budgets: Partial<Budgets>;
   readonly #late: LateRecords;
+  #elsewhere: ExecutionsElsewhere | undefined;
+  #swept: Promise<unknown> | undefined;
   /** Those that wait for a person. */
   readonly #parked = new Map<string, ParkedExecution>();
 
@@ -105,7 +101,6 @@ export class Executions {
     runs.setLimit(LANE, limits.max_parallel);
     runs.recovers<Claimed<ExecutionRow>>({
       unfinished: () => this.#unfinished(),
-      nameOf: ({ row }) => executionName(row),
       resume: (claimed) => this.#resume(claimed),
     });
     this.#budgets = {
@@ -138,10 +133,10 @@ export class Executions {
       throw new Refused(otherPlan(planHash, planned.plan.hash));
     const row: ExecutionRow = {
       owner: principal.id,
-      executionId: asked.workflow.executionId ?? `exec-${ids.hex()}`,
+      executionId: asked.workflow.executionId ?? `exec-${ids.sortable()}`,
       digest: planned.plan.hash,
       idempotencyKey: idempotencyKey ?? null,
-      request: requestText(asked, hops),
+      request: requestText(asked, { hops, requestId }),
       acceptedAt: clock.now().getTime(),
       end: null,
     };
@@ -208,18 +203,50 @@ export class Executions {
     return row && this.#follow(row);
   }
 
+  /** One that an earlier process recorded, as soon as it continues or has ended. `undefined`: there is none. */
+  async continued(key: ExecutionKey, signal: AbortSignal): Promise<Begun | undefined> {
+    const { store, clock } = this.#options;
+    for (;;) {
+      const row = await store.find(key);
+      if (row === undefined) return undefined;
+      if (row.end !== null || this.#live(row) !== undefined) return this.#follow(row);
+      await clock.wait(CONTINUED_PAUSE_MS, signal);
+    }
+  }
+
   /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
   async cancel(key: ExecutionKey): Promise<{ readonly cancelled: boolean; readonly status: string } | undefined> {
     const live = this.#live(key);
     const reason = new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.'));
+    let isEnded = live !== undefined;
     const parked = this.#parked.get(executionName(key));
-    if (parked === undefined) live?.end(reason);
+    if (live === undefined) isEnded = (await this.#elsewhere?.cancel(key)) ?? false;
+    else if (parked === undefined) live.end(reason);
     else parked.end(reason);
     await live?.ended;
     const row = await this.#options.store.find(key);
     if (row === undefined) return undefined;
     const status = row.end?.status ?? 'running';
-    return { cancelled: live !== undefined && status === 'cancelled', status };
+    return { cancelled: isEnded && status === 'cancelled', status };
+  }
+
+  /** Executions may be run by other nodes, too. */
+  join(elsewhere: ExecutionsElsewhere): void {
+    this.#elsewhere = elsewhere;
+  }
+
+  /** Whether it runs here, and is ended with that. */
+  cancelHere(key: ExecutionKey): boolean {
+    if (this.#live(key) === undefined) return false;
+    // Whoever asks looks for its end in the store.
+    void this.cancel(key).catch(() => {});
+    return true;
+  }
+
+  /** Others may continue what runs here: nothing more is recorded, and readers go on there. */
+  letGo(): void {
+    for (const parked of this.#parked.values()) parked.end(LOST);
+    for (const live of this.#options.runs.values(LiveExecution)) if (live.recording !== undefined) live.end(LOST);
   }
 
   /** Takes one that has ended out of the record, for good. */
@@ -262,7 +289,9 @@ export class Executions {
   }
 
   async #unfinished(): Promise<readonly Claimed<ExecutionRow>[]> {
-    await this.#options.storedData.sweep();
+    // Once: later, another execution may be writing a file that no row names yet.
+    this.#swept ??= this.#options.storedData.sweep();
+    await this.#swept;
     return claimAll((limit) => this.#options.store.claim(limit));
   }
 
@@ -307,7 +336,8 @@ export class Executions {
     if (live.withdrawn !== undefined && !(live.withdrawn instanceof Refused) && live.withdrawn !== SUSPENDED) {
       log.error({ execution_id: live.row.executionId, error: String(live.withdrawn) }, 'a question could not be asked');
     }
-    if (runs.isClosed('execution') || live.withdrawn === SUSPENDED) {
+    if (live.withdrawn === LOST) await this.#followLost(live);
+    else if (runs.isClosed('execution') || live.withdrawn === SUSPENDED) {
       live.fail(new Refused(failure('interrupted', { retry_after: 5 })));
     } else this.#start(live);
   }
@@ -358,6 +388,11 @@ export class Executions {
         }
       }
     } catch (error) {
+      if (error === LOST || isNotHeld(error)) {
+        log.warn({ execution_id: live.row.executionId }, 'another process runs an execution that ran here');
+        void this.#followLost(live);
+        return undefined;
+      }
       if (error === SUSPENDED) await this.#late.now(live).catch(() => {});
       else if (!(error instanceof Refused))
         log.error({ execution_id: live.row.executionId, error: String(error) }, 'an execution could not be ended');
@@ -371,7 +406,7 @@ export class Executions {
     try {
       await this.#options.runs.turn(live, { lane: LANE, principal: live.principal, priority: 0 });
     } catch (error) {
-      if (error === SUSPENDED) throw error;
+      if (error === SUSPENDED || error === LOST) throw error;
     }
   }
 
@@ -383,15 +418,15 @@ export class Executions {
     }
   }
 
-  async #planAgain({ row, principal }: LiveExecution): Promise<Planned | Failure> {
+  async #planAgain(live: LiveExecution): Promise<Planned | Failure> {
+    const { row, principal } = live;
     const { reader, planner } = this.#options;
-    const json = parseJson(row.request);
-    const { hops = 0, ...request }: JsonObject = json.ok && isObject(json.value) ? json.value : {};
-    const read = json.ok ? reader.read(request) : undefined;
-    if (read?.ok !== true)
-      return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
+    const { body, by } = recordedRequest(row.request);
+    live.requestId = by.requestId;
+    const read = reader.read(body);
+    if (!read.ok) return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
     const outcome = await planner.compile(read.asked, principal);
-    return outcome.ok ? { asked: read.asked, plan: outcome.plan, hops: Number(hops) } : refusalOf(outcome.findings);
+    return outcome.ok ? { asked: read.asked, plan: outcome.plan, hops: by.hops ?? 0 } : refusalOf(outcome.findings);
   }
 
   /** Runs it to its end, or to a question to a person. */
@@ -426,10 +461,11 @@ export class Executions {
       caller: limits.cache_seconds > 0 ? principal.id : undefined,
       budgets: this.#budgets,
       onError: asked.options.onError ?? 'stop',
-      onProgress: (progress) => live.tell(progress),
+      // Operations that end because it is run again have not ended.
+      onProgress: (progress) => runsAgain(running.reason) || live.tell(progress),
     });
     leave();
-    if (live.reason === SUSPENDED) throw SUSPENDED;
+    if (live.reason === SUSPENDED || live.reason === LOST) throw live.reason;
     if (running.reason instanceof WaitsForPerson) {
       live.spentMs += clock.elapsed() - startedAt;
       return new ParkedExecution(live, running.reason.asked, async (effect) =>
@@ -475,6 +511,29 @@ export class Executions {
     if (live !== undefined) await this.#late.now(live);
   }
 
+  /** Its readers are told what the process that runs it records. */
+  async #followLost(live: LiveExecution): Promise<void> {
+    try {
+      const row = await this.#endOf(live.row);
+      live.finishElsewhere(row, row.end);
+    } catch (error) {
+      live.fail(error);
+    }
+  }
+
+  /** Its record, when another process has ended it. */
+  async #endOf(key: ExecutionKey): Promise<EndedExecution> {
+    const { store, clock, runs } = this.#options;
+    for (;;) {
+      const row = await store.find(key);
+      if (row === undefined) refuse('not_found', {}, 'The execution was removed.');
+      if (row.end !== null) return { ...row, end: row.end };
+      await clock.wait(LOOK_MS, runs.stopped.signal).catch(() => {
+        throw new Refused(failure('interrupted', { retry_after: 5 }));
+      });
+    }
+  }
+
   /** The one that runs, or the record of the one that has ended. */
   async #follow(row: ExecutionRow): Promise<Begun> {
     if (row.end !== null) return begunBefore(row, row.end.result);
@@ -482,6 +541,7 @@ export class Executions {
     if (live !== undefined) return begunNow(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
+    if (now?.end === null && this.#elsewhere !== undefined) return begunElsewhere(now, this.#endOf(now));
     if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
     return begunBefore(now, now.end.result);
   }
@@ -504,15 +564,11 @@ function otherPlan(expected: string, hash: string): Failure {
   );
 }
 
-export interface ExecuteContext {
+export interface ExecuteContext extends AskedBy {
   readonly principal: Principal;
   /** It runs only if its plan has this hash. */
   readonly planHash?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** How many workflows and agents stand between the first caller and this. */
-  readonly hops?: number;
-  /** The request to the hub that it answers: its questions are asked in that one. */
-  readonly requestId?: string | undefined;
   /** The caller hears nothing of it before its end. */
   readonly waits?: boolean;
 }
@@ -559,6 +615,11 @@ function plain(details: Failure['details']) {
   return JSON.parse(JSON.stringify(details));
 }
 
+/** Whether what stopped it is followed by another run of it. */
+function runsAgain(reason: unknown): boolean {
+  return reason === SUSPENDED || reason === LOST || reason instanceof WaitsForPerson;
+}
+
 /** Whether it has a record to go on from. */
 function isRecorded({ recording }: LiveExecution): Promise<boolean> {
   return recording === undefined ? Promise.resolve(false) : recording.then(({ repeat }) => !repeat).catch(() => false);
@@ -573,5 +634,9 @@ function outcomeOf(status: EndedRun['status']): string {
 /** One lane for all executions. No agent can have this id. */
 const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
+/** How often it is looked whether an execution continues. */
+const CONTINUED_PAUSE_MS = 50;
+/** Between two looks for the end of an execution that another node runs. */
+const LOOK_MS = 200;
 const CANNOT_GO_ON = 'The execution cannot go on just now.';
 const OVER = new Error('the execution is over');

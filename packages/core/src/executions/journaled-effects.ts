@@ -7,7 +7,7 @@ import type { EffectKind, EffectRow } from '../store/executions.ts';
 import type {
   ApiAnswer,
   ApiRequest,
-  ApprovalAsked,
+  ApprovalRequest,
   Effects,
   StoredValue,
   StoreWrite,
@@ -151,7 +151,11 @@ export class JournaledEffects implements Effects {
   }
 
   /** The question is on the disk before anybody sees it, with all that was learned before; its answer before anybody acts on it. */
-  async approve(key: string, { operationId, question: given }: ApprovalAsked, digest: string): Promise<QuestionAnswer> {
+  async approve(
+    key: string,
+    { operationId, question: given }: ApprovalRequest,
+    digest: string,
+  ): Promise<QuestionAnswer> {
     const { journal, askPerson, secrets } = this.#options;
     let question = noteIn<{ question: Question }>(this.#past('question', key, digest))?.question;
     if (question === undefined) {

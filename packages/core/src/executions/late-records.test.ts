@@ -229,4 +229,4 @@ function linesOf(operations: object, executionId: string): string {
   return lines.map((line) => JSON.stringify(line)).join('\n');
 }
 
-const ids: Ids = { hex: () => '0'.repeat(32), uuid: () => '0' };
+const ids: Ids = { hex: () => '0'.repeat(32), sortable: () => '0'.repeat(32), uuid: () => '0' };

@@ -1,7 +1,7 @@
 import type { Question } from '@dragoman/protocols';
 import type { Principal } from '../call/principal.ts';
 import { ActiveRun } from '../runs/active-run.ts';
-import type { ExecutionAccepted, ExecutionKey, ExecutionRow } from '../store/executions.ts';
+import type { ExecutionAccepted, ExecutionEnd, ExecutionKey, ExecutionRow } from '../store/executions.ts';
 import { type LongText, stringOf } from '../text/long-text.ts';
 import type { Progress } from '../workflow/effects.ts';
 import type { EffectJournal } from './effect-journal.ts';
@@ -39,6 +39,8 @@ export class LiveExecution extends ActiveRun {
   #results: ResultsSoFar = NO_RESULTS;
   /** Written out only when somebody reads them: most executions nobody watches. */
   #events: Progress[] = [];
+  /** Its record, where another process has ended it. */
+  #past: ExecutionRow | undefined;
   #end: { readonly status: string; readonly result: string | LongText } | undefined;
   #broken: unknown;
   #closing = false;
@@ -133,6 +135,12 @@ export class LiveExecution extends ActiveRun {
     this.#wakeReaders();
   }
 
+  /** Another process has ended it. What it told is in its record. */
+  finishElsewhere(row: ExecutionRow, { status, result }: Pick<ExecutionEnd, 'status' | 'result'>): void {
+    this.#past = row;
+    this.finish(status, result);
+  }
+
   /** It continues after the next start. */
   override interrupt(): void {
     this.end(SUSPENDED);
@@ -148,6 +156,10 @@ export class LiveExecution extends ActiveRun {
   async *read(after: number): AsyncGenerator<ExecutionEventRecord, void, undefined> {
     let next = after + 1;
     for (;;) {
+      if (this.#past !== undefined) {
+        yield* pastEvents(this.#past, next - 1);
+        return;
+      }
       if (next < this.#events.length) {
         const end = this.#events.length;
         await this.#recorded();

@@ -55,6 +55,24 @@ const read = async (key: string, owner = 'ann') => {
 
 const filesThere = () => readdirSync(folder).flatMap((own) => readdirSync(join(folder, own)));
 
+test('without a folder, what is kept in a file is in the store, and a file of another server is refused', async () => {
+  const options = {
+    store: store.storedData,
+    clock: new TestClock(),
+    ids: new TestIds(),
+    quota: { bytes: 100, count: 3 },
+  };
+  await keep('old', '1', 'file');
+  data = new StoredData(options);
+  await keep('k', '{"a":1}', 'file');
+  expect(await read('k')).toEqual({ a: 1 });
+  expect(await store.storedData.find('ann', 'k')).toMatchObject({ value: '{"a":1}', file: null });
+  await expect(read('old')).rejects.toMatchObject({ code: 'store_damaged' });
+  await keep('old', '2', 'file');
+  expect(await read('old')).toBe(2);
+  expect(await data.remove('ann', 'k')).toBe(true);
+});
+
 test.each(['localStorage', 'file'] as const)('what is kept in %s is read back by its owner alone', async (storage) => {
   await keep('k', '{"a":[1,"é"]}', storage);
   expect(await read('k')).toEqual({ a: [1, 'é'] });

@@ -3,12 +3,14 @@ import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf, Refused } from '../refusals/refused.ts';
 import type { EffectRow, StoredDataStore, StoredInfo, StoredQuota } from '../store/executions.ts';
 import type { Held } from '../store/held.ts';
+import { StoreError } from '../store/store-error.ts';
 import type { StoredValue, StoreWrite } from '../workflow/effects.ts';
 import type { FileStorage } from './file-storage.ts';
 
 export interface StoredDataOptions {
   readonly store: StoredDataStore;
-  readonly files: FileStorage;
+  /** Where values of `storage: file` go. Default: into the store, with the others. */
+  readonly files?: FileStorage | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   /** For each agent. */
@@ -30,21 +32,24 @@ export class StoredData {
     if (UNSTORABLE.test(name)) throw new Refused(failure('invalid_message', {}, 'A key must be text without NUL.'));
     // Looked at again when it is kept: this only spares the disk a file that could never be.
     if (json.length > quota.bytes) throw over({ bytes: json.length, count: 1 }, quota);
-    const file = write.storage === 'file' ? await files.write(owner, { name, unique: ids.hex(), bytes: json }) : null;
+    const file =
+      write.storage === 'file' && files !== undefined
+        ? await files.write(owner, { name, unique: ids.hex(), bytes: json })
+        : null;
     const value = file === null ? new TextDecoder().decode(json) : null;
     const labels = carries.length === 0 ? null : JSON.stringify(carries);
     const row = { owner, name, value, file, bytes: json.length, labels, updatedAt: clock.now().getTime() };
     const kept = await store.keep(row, quota, by).catch(async (error: unknown) => {
       // Nothing was recorded. After any other error the row may be there, and the next start removes what no row names.
-      if (file !== null && failureOf(error)?.code === 'store_unavailable') await files.remove(file);
+      if (file !== null && failureOf(error)?.code === 'store_unavailable') await this.erase([file]);
       throw error;
     });
     if (!kept.kept) {
-      if (file !== null) await files.remove(file);
+      if (file !== null) await this.erase([file]);
       throw over(kept, quota);
     }
     const old = kept.replaced?.file ?? null;
-    if (old !== null) await files.remove(old);
+    if (old !== null) await this.erase([old]);
   }
 
   /** `undefined` when there is nothing under that name. */
@@ -55,6 +60,7 @@ export class StoredData {
       if (row === undefined) return undefined;
       const labels = row.labels === null ? [] : (JSON.parse(row.labels) as StoredValue['labels']);
       if (row.file === null) return { bytes: new TextEncoder().encode(row.value ?? 'null'), labels };
+      if (files === undefined) throw new StoreError('store_damaged', `${name} is in a file of another server.`);
       try {
         return { bytes: await files.read(row.file), labels };
       } catch (error) {
@@ -66,7 +72,7 @@ export class StoredData {
 
   /** Removes files whose names are gone. One that a crash leaves, the next start removes. */
   async erase(files: readonly string[]): Promise<void> {
-    for (const file of files) await this.#options.files.remove(file);
+    for (const file of files) await this.#options.files?.remove(file);
   }
 
   list(owner: string): Promise<StoredInfo[]> {
@@ -75,10 +81,9 @@ export class StoredData {
 
   /** False when there is nothing under that name. */
   async remove(owner: string, name: string): Promise<boolean> {
-    const { store, files } = this.#options;
-    const removed = await store.remove(owner, name);
+    const removed = await this.#options.store.remove(owner, name);
     // A file that a crash leaves here, the next start removes.
-    if (removed !== null && removed.file !== null) await files.remove(removed.file);
+    if (removed !== null && removed.file !== null) await this.erase([removed.file]);
     return removed !== null;
   }
 
@@ -89,7 +94,7 @@ export class StoredData {
   /** Removes files that no name leads to, which a crash can leave. Call it before anything runs. */
   async sweep(): Promise<void> {
     const { store, files } = this.#options;
-    await files.sweep(new Set(await store.files()));
+    await files?.sweep(new Set(await store.files()));
   }
 }
 

@@ -29,8 +29,8 @@ export interface WorkflowsOptions {
   readonly store: Store;
   /** Every run of this process. */
   readonly runs: RunTable;
-  /** The data folder: files of StoreData are kept below it. */
-  readonly folder: string;
+  /** The data folder: files of StoreData are kept below it. Default: they are kept in the store. */
+  readonly folder?: string | undefined;
   readonly gate: Gate;
   readonly apis: ApiCatalogue;
   readonly credentials: KnownCredentials;
@@ -94,7 +94,7 @@ export function openWorkflows(options: WorkflowsOptions): WorkflowService {
   const calls = new ApiCalls({ gate, apis, hostsOf, limiter, cache, breaker, clock, ids, maxAnswerBytes });
   const storedData = new StoredData({
     store: store.storedData,
-    files: new FileStorage({ root: join(folder, 'stored') }),
+    files: folder === undefined ? undefined : new FileStorage({ root: join(folder, 'stored') }),
     clock,
     ids,
     quota: { bytes: limits.store_bytes, count: limits.store_keys },
@@ -120,7 +120,8 @@ export function openWorkflows(options: WorkflowsOptions): WorkflowService {
     calls,
     storedData,
     questions: options.questions,
-    askTarget: (ask, by) => {
+    askTarget: async (ask, by) => {
+      await limiter.leaseApiCall(by.principal);
       limiter.apiCall(by.principal);
       return options.askTarget(ask, by);
     },

@@ -20,14 +20,14 @@ export function changesBetween(before: Json, after: Json, why: (pointer: string)
   };
 }
 
-/** Two messages of different shapes, by what is said: a value that stands nowhere in `from` is new in `to`. */
+/** Two messages of different shapes, by their values: a value that is nowhere in `from` is new in `to`. */
 export function unsaidIn(to: Json, from: readonly Json[], why: (pointer: string) => string | undefined): Change[] {
-  const said = new Set(from.flatMap((one) => leavesOf(one).map(({ value }) => value)));
-  const texts = [...said].filter((value) => typeof value === 'string');
-  const isSaid = (value: Json) =>
-    said.has(value) || (typeof value === 'string' && texts.some((text) => text.includes(value)));
+  const known = new Set(from.flatMap((one) => leavesOf(one).map(({ value }) => value)));
+  const texts = [...known].filter((value) => typeof value === 'string');
+  const isKnown = (value: Json) =>
+    known.has(value) || (typeof value === 'string' && texts.some((text) => text.includes(value)));
   return leavesOf(to)
-    .filter(({ value }) => !isSaid(value))
+    .filter(({ value }) => !isKnown(value))
     .map(({ pointer, value }) => ({ pointer, why: why(pointer) ?? DEFAULT, value }));
 }
 
@@ -48,4 +48,4 @@ function leavesAt(whole: Json, pointer: string): Leaf[] {
   return leavesOf(whole).filter((leaf) => leaf.pointer === pointer || leaf.pointer.startsWith(`${pointer}/`));
 }
 
-const DEFAULT = 'what the protocol says where the sender says nothing';
+const DEFAULT = "the protocol's default";

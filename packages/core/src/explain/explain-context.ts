@@ -1,12 +1,16 @@
+import type { Explanation } from '@dragoman/protocols';
 import type { OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../call/principal.ts';
 import type { Store } from '../store/store.ts';
 
-/** What is asked to tell what happened: the record, and who may do what now. */
+/** The sources of an explanation: the record, and the current permissions. */
 export interface ExplainContext {
   readonly store: Store;
-  /** Who has this id now. */
+  /** The caller that has this id now. */
   readonly principalNamed: (id: string) => Principal | undefined;
   /** Those the operator has added. */
   readonly operations: OwnOperations;
 }
+
+/** What the record of one run says. */
+export type Explained = Omit<Explanation, 'also_by' | 'node'>;

@@ -2,7 +2,6 @@ import {
   type Allowed,
   DATA_LIMITS,
   type E2AEnvelope,
-  type Explanation,
   encodeEnvelope,
   type Json,
   parseJson,
@@ -15,15 +14,16 @@ import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameFrom } from '../runs/frame-text.ts';
 import { isAnonymousOwner } from '../store/anonymous.ts';
 import type { ArrivedRow, ShownDelivery, Store } from '../store/store.ts';
+import type { Explained } from './explain-context.ts';
 import { wayIn } from './way-in.ts';
 import { wayOut } from './way-out.ts';
 
 /** A request to an agent, or to the server itself, from its record. */
-export async function explainRequest(row: ArrivedRow, store: Store): Promise<Omit<Explanation, 'also_by'>> {
+export async function explainRequest(row: ArrivedRow, store: Store): Promise<Explained> {
   const envelope = recordedEnvelope(row.envelope);
   const arrival = row.arrival === null ? UNKNOWN : readArrival(row.arrival, encodeEnvelope(envelope));
   const { frames, leftOut } = await framesOf(row, store);
-  const asked = { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
+  const exchange = { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
   return {
     request_id: row.requestId,
     kind: 'request',
@@ -34,7 +34,7 @@ export async function explainRequest(row: ArrivedRow, store: Store): Promise<Omi
     envelope: redacted(encodeEnvelope(envelope)),
     allowed: allowed(row, arrival, envelope),
     way_in: wayIn(arrival, envelope, new Date(row.acceptedAt)),
-    answers: await wayOut(arrival.dialect, frames, asked),
+    answers: await wayOut(arrival.dialect, frames, exchange),
     answers_left_out: leftOut,
     outcome: null,
     callbacks: (await store.outbox.answering(row)).map(callback),
@@ -42,11 +42,11 @@ export async function explainRequest(row: ArrivedRow, store: Store): Promise<Omi
 }
 
 function received({ dialect, size, text }: Arrival): ReceivedInput {
-  const note = text !== null ? {} : { note: dialect === null ? NOT_TOLD : TOO_LARGE };
+  const note = text !== null ? {} : { note: dialect === null ? NOT_KEPT : TOO_LARGE };
   return { dialect: dialect ?? 'none', bytes: size, text: text === null ? null : shown(text), ...note };
 }
 
-/** As it came, unless something in it looks like a secret: then as the same JSON without that. */
+/** As received, unless something in it looks like a secret: then the same JSON without it. */
 function shown(text: string): string {
   const json = parseJson(text, DATA_LIMITS);
   if (!json.ok) return text;
@@ -57,7 +57,7 @@ function shown(text: string): string {
 function allowed(row: ArrivedRow, { keyId, isSigned, rules }: Arrival, envelope: E2AEnvelope): Allowed[] {
   const by = { who: row.owner, known_by: knownBy(row.owner, keyId, isSigned) };
   if (row.agentId === SERVER) {
-    return [{ ...by, what: `the server's own ${envelope.method}`, rule: 'everybody may who has a key' }];
+    return [{ ...by, what: `the server's own ${envelope.method}`, rule: 'allowed for every caller with a key' }];
   }
   return rules.map((rule) => {
     const [list = '', entry = ''] = rule.split(/:(.*)/s);
@@ -72,7 +72,7 @@ function knownBy(owner: string, keyId: string | null, isSigned: boolean): string
   return isSigned ? 'its signature' : 'not recorded';
 }
 
-/** The first frames and the last: of an answer of ten thousand nobody reads more. */
+/** The first frames and the last ones of a long answer. */
 async function framesOf(row: ArrivedRow, { requests }: Store) {
   const frames = [];
   let [count, after] = [0, -1];
@@ -102,6 +102,6 @@ function callback({ id, url, state, attempts, failures, body, endedAt }: ShownDe
 }
 
 const UNKNOWN: Arrival = { keyId: null, isSigned: false, rules: [], dialect: null, size: 0, text: null };
-const NOT_TOLD = 'the server made this request itself, or an older version of it recorded it';
+const NOT_KEPT = 'the server made this request itself, or an older version of it recorded it';
 const TOO_LARGE = 'larger than what is kept';
 const MOST_SHOWN = 100;

@@ -1,19 +1,19 @@
-import type { Allowed, Explanation } from '@dragoman/protocols';
+import type { Allowed } from '@dragoman/protocols';
 import { isWireErrorCode, WIRE_ERRORS } from '@dragoman/protocols/a2e-wire';
 import type { Permissions } from '../call/principal.ts';
 import type { AuditEntry } from '../tools/wire/audit.ts';
 import { NO_CHANGES } from './changes.ts';
-import type { ExplainContext } from './explain-context.ts';
+import type { ExplainContext, Explained } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
 
 /**
- * A line of the wire, from its audit. Calls there are audited, not journaled: who did what is known, and not what was said, so
+ * A line of the wire, from its audit. Calls there are audited, not journaled: the audit knows who did what, but no contents, so
  * there is no text, no envelope and no frame to show, and no field that could have been dropped or invented.
  */
 export function explainWire(
   { ts, req_id, agent_id, type, name, success, error_code, input_bytes, ...rest }: AuditEntry,
   { principalNamed }: Pick<ExplainContext, 'principalNamed'>,
-): Omit<Explanation, 'also_by'> {
+): Explained {
   const isRefused = REFUSALS.has(error_code);
   const permissions = isRefused ? undefined : principalNamed(agent_id)?.permissions;
   return {
@@ -25,7 +25,12 @@ export function explainWire(
     received: { dialect: 'a2e-wire', bytes: input_bytes, text: null, note: NOT_KEPT },
     envelope: null,
     allowed: [
-      { who: agent_id, known_by: knownBy(rest), what: 'to open the session', rule: 'everybody may who has a key' },
+      {
+        who: agent_id,
+        known_by: knownBy(rest),
+        what: 'to open the session',
+        rule: 'allowed for every caller with a key',
+      },
       ...(permissions === undefined ? [] : callOf({ agent_id, type, name }, permissions)),
     ],
     way_in: { ...NO_CHANGES, warnings: [] },
@@ -63,4 +68,4 @@ const REFUSALS: ReadonlySet<string> = new Set([
   ...['invalid_message', 'schema_violation', 'unknown_type', 'unauthorized', 'capability_missing', 'not_found'],
   ...['busy', 'rate_limited'],
 ]);
-const NOT_KEPT = 'what is said on the wire is not kept';
+const NOT_KEPT = 'the contents of wire messages are not kept';

@@ -7,7 +7,7 @@ export function permissionRule(permissions: Permissions, list: keyof Permissions
   return `permissions.${list} has ${JSON.stringify(entryFor(entries, name))}`;
 }
 
-/** What a list of permissions has now, where it is not known which name was asked for. */
+/** The current content of a list of permissions, if the requested name is unknown. */
 export function permissionList(permissions: Permissions, list: keyof Permissions): string {
   return `permissions.${list} has ${permissions[list].map((name) => JSON.stringify(name)).join(', ') || 'nothing'}`;
 }

@@ -12,8 +12,8 @@ import type { Arrival } from '../runs/arrival.ts';
 import { changesBetween, NO_CHANGES, unsaidIn } from './changes.ts';
 
 /**
- * What was lost and added between what came and the envelope that was made of it. Found, not declared: the envelope is told
- * back in the dialect of the door, and what does not return was lost.
+ * The fields lost and added between the message received and its envelope. Found, not declared: the envelope is converted
+ * back to the dialect of the endpoint, and fields that do not return were lost.
  */
 export function wayIn({ dialect: name, text }: Arrival, envelope: E2AEnvelope, acceptedAt: Date): WayIn {
   const dialect = name === null ? undefined : (ANY_SIZE.get(name) ?? dialectNamed(name));
@@ -25,8 +25,8 @@ export function wayIn({ dialect: name, text }: Arrival, envelope: E2AEnvelope, a
   const recorded = encodeEnvelope(envelope);
   if (dialect.name === 'e2a') return { ...changesBetween(given, recorded, why), warnings };
   const back = dialect.fromEnvelope(envelope, { id: NO_ID, now: acceptedAt });
-  const told: Json = back.ok ? dialect.encode(back.value) : {};
-  const { dropped, changed } = changesBetween(given, told, (pointer) => FOREIGN[topOf(pointer)]);
+  const returned: Json = back.ok ? dialect.encode(back.value) : {};
+  const { dropped, changed } = changesBetween(given, returned, (pointer) => FOREIGN[topOf(pointer)]);
   return { dropped, changed, invented: unsaidIn(recorded, [given], why), warnings };
 }
 
@@ -39,17 +39,17 @@ function topOf(pointer: string): string {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  '/provenance': 'tells where it came from and who translated it',
-  '/source_agent_id': 'who the sender has proven to be',
+  '/provenance': 'records the source and the conversion',
+  '/source_agent_id': 'the proven caller',
   '/request_id': 'the sender gave none',
-  '/agent_ref': 'whom the path or the mailbox names',
+  '/agent_ref': 'the target, from the path or the recipient',
 };
 
 const FOREIGN: Readonly<Record<string, string>> = {
-  '/auth': 'it was checked at the door; an agent is told who signed, not how',
+  '/auth': 'it was checked at the endpoint; an agent learns who signed, not how',
 };
 
-/** The door has bound it by its own limits: what it took was not too much. */
+/** The endpoint has applied its own limits already. */
 const ANY_SIZE: ReadonlyMap<string, Dialect<unknown>> = new Map([
   [
     mailboxDialect.name,

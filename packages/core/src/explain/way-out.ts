@@ -1,5 +1,6 @@
 import {
   type E2AResponse,
+  type ExplainedFrame,
   encodeEnvelope,
   encodeResponse,
   isObject,
@@ -7,7 +8,6 @@ import {
   type JsonObject,
   type Projection,
   questionIn,
-  type Told,
 } from '@dragoman/protocols';
 import { mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { a2aMessagesDialect, questionMessage } from '@dragoman/protocols/a2a-messages';
@@ -16,23 +16,25 @@ import { type AskedMessage, finalOf, mailboxAnswerOf } from '../mailbox/answer.t
 import { questionMessageIn } from '../mailbox/question.ts';
 import { unsaidIn } from './changes.ts';
 
-/** Every frame as it went out: over E2A as it is, with its projections; by another door as that one tells it. */
+/** Every frame as it was sent: unchanged over E2A, with its projections; converted by any other endpoint. */
 export async function wayOut(
   dialect: string | null,
   frames: readonly E2AResponse[],
-  asked: AskedMessage,
-): Promise<Told[]> {
-  const tell = dialect === null ? undefined : TELLERS[dialect];
+  exchange: AskedMessage,
+): Promise<ExplainedFrame[]> {
+  const convert = dialect === null ? undefined : TELLERS[dialect];
   return Promise.all(
-    frames.map(async (frame): Promise<Told> => {
-      const told =
-        tell === undefined ? projectionsOf(frame) : [[dialect ?? '', await tell(frame, asked, frames)] as const];
+    frames.map(async (frame): Promise<ExplainedFrame> => {
+      const forms =
+        convert === undefined
+          ? projectionsOf(frame)
+          : [[dialect ?? '', await convert(frame, exchange, frames)] as const];
       return {
         sequence: frame.sequence,
         response_kind: frame.response_kind,
         is_final: frame.is_final,
         frame: encodeResponse(frame),
-        projections: told.map(([name, message]) => projection(name, message, { frame, asked })),
+        projections: forms.map(([name, message]) => projection(name, message, { frame, exchange })),
       };
     }),
   );
@@ -41,18 +43,18 @@ export async function wayOut(
 function projection(
   dialect: string,
   message: Json,
-  { frame, asked }: { frame: E2AResponse; asked: AskedMessage },
+  { frame, exchange }: { frame: E2AResponse; exchange: AskedMessage },
 ): Projection {
   if (message === null) {
     const why = `${dialect} tells answers whole, and has no word for a part of one`;
     return { dialect, message, dropped: [{ pointer: '/body', why }], invented: [] };
   }
-  const from = [encodeResponse(frame), encodeEnvelope(asked.envelope)];
+  const from = [encodeResponse(frame), encodeEnvelope(exchange.envelope)];
   return {
     dialect,
     message,
     dropped: unsaidIn({ body: frame.body }, [message], () => `${dialect} has no place for it`),
-    invented: unsaidIn(message, from, () => `${dialect} says it of itself`),
+    invented: unsaidIn(message, from, () => `${dialect} adds it`),
   };
 }
 
@@ -60,14 +62,14 @@ function projectionsOf({ projections }: E2AResponse): [string, Json][] {
   return Object.entries(projections).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
 }
 
-type Teller = (frame: E2AResponse, asked: AskedMessage, frames: readonly E2AResponse[]) => Promise<Json> | Json;
+type Converter = (frame: E2AResponse, exchange: AskedMessage, frames: readonly E2AResponse[]) => Promise<Json> | Json;
 
-/** Doors that do not send frames as they are. Signatures are made when a message leaves, and are not shown. */
-const TELLERS: Readonly<Record<string, Teller>> = {
-  'a2a-mailbox': async (frame, asked, frames) => {
+/** Endpoints that do not send frames unchanged. Signatures are made when a message is sent, and are not shown. */
+const TELLERS: Readonly<Record<string, Converter>> = {
+  'a2a-mailbox': async (frame, exchange, frames) => {
     const message = frame.is_final
-      ? mailboxAnswerOf(asked, await finalOf(each(frames)))
-      : questionMessageIn(asked, frame);
+      ? mailboxAnswerOf(exchange, await finalOf(each(frames)))
+      : questionMessageIn(exchange, frame);
     return message === undefined ? null : mailboxDialect.encode(message);
   },
   'a2a-messages': async (frame, { envelope }, frames) => {

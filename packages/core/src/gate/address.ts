@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** Why an address is none of the public network's. */
+/** Why an address is not public. */
 export interface AddressFault {
   readonly why: string;
   /** Whether a name that the operator allows may stand for it. The others must be allowed as they are, by number. */
@@ -14,7 +14,7 @@ export function judgeAddress(text: string): AddressFault | undefined {
   return bytes.length === 4 ? judgeIPv4(bytes) : judgeIPv6(bytes);
 }
 
-/** The 4 or 16 bytes of an address; `undefined` for what is none. A zone makes an address local, so it counts as none. */
+/** The 4 or 16 bytes of an address; `undefined` for anything else. An address with a zone is local, so it is not accepted. */
 function parseAddress(text: string): Uint8Array | undefined {
   if (isIPv4(text)) return Uint8Array.from(text.split('.'), Number);
   return isIPv6(text) && !text.includes('%') ? parseIPv6(text) : undefined;

@@ -53,7 +53,7 @@ export async function ask(
   };
 }
 
-/** The head of the answer, unless there is nobody to ask for it in time. What was sent has the time of the whole exchange. */
+/** The head of the answer, unless no connection is made in time. Once something was sent, the time of the whole exchange applies. */
 async function headInTime(
   exchange: OutboundExchange,
   { clock, milliseconds }: NonNullable<AskOptions['patience']>,
@@ -68,7 +68,7 @@ async function headInTime(
   }
 }
 
-/** An answer that goes on as it came. */
+/** An answer that is passed on unchanged. */
 class PlainAnswer implements InboundAnswer {
   readonly status: number;
   readonly headers: InboundAnswer['headers'];

@@ -16,7 +16,7 @@ export function connectFault(error: unknown): string {
   if (name.startsWith('HPE_') || (error instanceof Error && error.name === 'HTTPParserError'))
     return 'it does not speak HTTP';
   const status = typeof message === 'string' ? /^Unexpected server response: (\d{3})$/.exec(message)?.[1] : undefined;
-  if (status !== undefined) return `it answered ${status} where a WebSocket was asked for`;
+  if (status !== undefined) return `it answered ${status} to a WebSocket handshake`;
   return name === '' ? 'the connection failed' : `the connection failed (${name})`;
 }
 
@@ -33,7 +33,7 @@ const WORDS: Readonly<Record<string, string>> = {
   EPEER: 'the connection led to another address',
   HPE_HEADER_OVERFLOW: 'its headers are too long',
   UND_ERR_HEADERS_OVERFLOW: 'its headers are too long',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its answer has not the length it told',
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'its answer does not have the announced length',
   UND_ERR_SOCKET: 'it broke the connection',
 };
 

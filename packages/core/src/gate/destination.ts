@@ -8,7 +8,7 @@ import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 /** Where a request goes, as far as its URL tells. */
 export interface Destination extends HostPort {
   readonly url: URL;
-  /** Of the connection, not of what is spoken over it. */
+  /** Of the connection, not of the protocol on it. */
   readonly isSecure: boolean;
   /** The operator chose this host and port. */
   readonly isAllowed: boolean;
@@ -76,7 +76,7 @@ function refused(why: string, suggestion: string): Failure {
   return failure('forbidden', { suggestions: [suggestion] }, `The gate does not let this URL out: ${why}.`);
 }
 
-/** Whoever wrote the URL may have meant it: then it is the operator's to open. */
+/** The URL may be intended: then the operator has to allow it. */
 function wayOut(refused: HostPort, list: AllowList): string {
   return `use a public https URL, or ask the operator to ${OPENS[list](nameOfHostPort(refused))}`;
 }
@@ -91,7 +91,7 @@ function invalid(what: string): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/url', code: 'url', message: `url ${what}` }] });
 }
 
-/** What may be asked, and whether the connection is a secure one. */
+/** The allowed schemes, and whether the connection is secure. */
 const SECURE: Readonly<Record<string, boolean>> = { 'https:': true, 'http:': false, 'wss:': true, 'ws:': false };
 
 /** Ports above 1023 where something other than a web server listens: those that browsers refuse. */

@@ -40,7 +40,7 @@ export class Dialler {
         // The last word on where we are: the operating system's.
         if (isSameAddress(socket.remoteAddress ?? '', address)) return resolve(socket);
         socket.destroy();
-        reject(withCode('EPEER', `asked for ${address} and reached ${socket.remoteAddress}`));
+        reject(withCode('EPEER', `dialled ${address} and reached ${socket.remoteAddress}`));
       });
     });
   }
@@ -51,11 +51,11 @@ export class Dialler {
     return connectTls({
       host: address,
       port,
-      // A certificate of an address is judged by the address; only names are told to the server.
+      // A certificate of an address is checked by the address; only names are sent to the server (SNI).
       ...(literal !== address && { servername: host }),
       secureContext: this.#trust,
       ALPNProtocols: ['http/1.1'],
-      // Said, so that no variable of the environment can take it back.
+      // Explicit, so that no environment variable can turn it off.
       rejectUnauthorized: true,
     });
   }

@@ -10,11 +10,11 @@ export interface DnsOptions {
 }
 
 /**
- * Asks the name servers of this machine for every address of a name, without the system: no thread is kept while nobody
- * answers, so that dead names keep nobody waiting. Rejects with `NoNameServer` when there is nobody to ask.
+ * Asks the name servers of this machine for every address of a name, without the system: no thread is held while nothing
+ * answers, so that dead names block no other lookup. Rejects with `NoNameServer` if the machine has no name server.
  *
- * Some name servers never answer what they do not know, which IPv6 addresses are to them. Who has IPv4 ones waits for those a
- * moment and no more (RFC 8305 §3). What comes later is not known then: it is neither judged nor used.
+ * Some name servers never answer for IPv6 addresses. A lookup that has IPv4 addresses waits for those a
+ * moment only (RFC 8305 §3). Addresses that arrive later are neither checked nor used.
  */
 export async function dnsResolve(name: string, { clock, withinMs, servers }: DnsOptions): Promise<readonly string[]> {
   // One for each name: it can be ended by itself, and knows the name servers that the machine has by now.
@@ -38,7 +38,7 @@ export async function dnsResolve(name: string, { clock, withinMs, servers }: Dns
 /** This machine has no name server, or none that runs: it may know names in another way. */
 export class NoNameServer extends Error {}
 
-/** In the word of the system for a name that nobody has. */
+/** With the system's code for a name that does not exist. */
 class NoSuchName extends Error {
   readonly code = 'ENOTFOUND';
 
@@ -47,9 +47,9 @@ class NoSuchName extends Error {
   }
 }
 
-/** A name that exists without an address is no better than none. What cannot be asked for is no name. */
+/** A name without an address counts as missing, and so does a text that is not a name. */
 const NO_SUCH_NAME: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 const TRY_MS = 2000;
 const TRIES = 2;
-/** Longer than the 50 ms for interactive use: most of these names are asked for the first time. */
+/** Longer than the 50 ms for interactive use: most of these names are looked up for the first time. */
 const RESOLUTION_DELAY_MS = 250;

@@ -6,7 +6,7 @@ import { brokenAnswer, excessive, tooLarge, unreachableHost } from './gate-failu
 import { joined } from './whole-body.ts';
 
 /**
- * One request on its way and the answer to it, pulled: while nobody reads, the socket is not read either.
+ * One running request and the answer to it, pulled: without a reader the socket is not read either.
  *
  *   waiting ──sent──▶ sent ──head──▶ answering ──end──▶ over
  *      └──────────────┴─────fail, from either side──────▶ over
@@ -85,12 +85,12 @@ export class OutboundExchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(asError(error));
   }
 
-  /** Nobody wants the rest of it. */
+  /** The rest is not needed. */
   leave(): void {
     this.fail(LEFT);
   }
 
-  /** The bytes of the body as they came. For one reader; one that leaves early ends the connection. */
+  /** The bytes of the body as received. For one reader; one that leaves early ends the connection. */
   async *body(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for (;;) {

@@ -1,22 +1,26 @@
 import { type Failure, failure } from '@dragoman/protocols';
 import { connectFault } from './connect-fault.ts';
 
-/** Nothing was sent. Who may not know what stands behind a host hears no reason: it would tell open ports from closed ones. */
+/** Nothing was sent. Callers that may not learn about a host get no reason: it would reveal which ports are open. */
 export function unreachableHost(reason: string | undefined): Failure {
   if (reason === undefined) return failure('unreachable', { sent: false });
   return failure('unreachable', { sent: false, reason }, `The host is unreachable: ${reason}.`);
 }
 
-/** Nobody was asked where the host is, so that it is not to blame: `looked_up` tells it from a host that cannot be reached. */
+/** The host was not looked up, so it is not at fault: `looked_up` distinguishes it from a host that cannot be reached. */
 export function notLookedUp(): Failure {
-  const message = 'The host was not asked: too many names are being looked up at the moment.';
+  const message = 'The host was not contacted: too many names are being looked up at the moment.';
   return failure('unreachable', { sent: false, looked_up: false }, message);
 }
 
-/** Something was sent, and what came back is no whole answer: whether it was acted upon is not known. */
+/** The request was sent, and the answer is not complete: whether the host acted on it is unknown. */
 export function brokenAnswer(error: unknown): Failure {
   const reason = connectFault(error);
-  return failure('agent_failed', { sent: true, reason }, `The host was asked and did not answer in full: ${reason}.`);
+  return failure(
+    'agent_failed',
+    { sent: true, reason },
+    `The host received the request and did not answer in full: ${reason}.`,
+  );
 }
 
 /** An answer that goes over a bound. Asking again would not make it smaller. */
@@ -29,7 +33,7 @@ export function late(milliseconds: number, sent: boolean): Failure {
   return failure('timeout', { sent }, `The answer did not come within ${Math.round(milliseconds)} ms.`);
 }
 
-/** An answer of which nobody wants so much. */
+/** An answer beyond its limit. */
 export function tooLarge(maxBytes: number): Failure {
   return excessive(`it is larger than ${maxBytes} bytes`, ['ask for less at a time: a page, or fewer fields']);
 }

@@ -22,7 +22,7 @@ export interface Gate {
 
 /**
  * Which private or plain-http hosts a request may reach: those the operator allows for its own destinations (`gate.allow`), those it
- * allows for URLs that callers give (`gate.callbacks`), or none. There is no default: whoever sends a request knows where its
+ * allows for URLs that callers give (`gate.callbacks`), or none. There is no default: the code that sends a request knows where its
  * URL comes from, and a caller's URL must never be judged by the operator's list.
  */
 export type AllowList = 'allow' | 'callbacks' | 'none';
@@ -52,12 +52,12 @@ export type OutboundHeader = string | CredentialUse | SecretText;
 export interface InboundAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Inflated, bounded, and with every secret that was sent replaced by a marker. Pulled: nothing is read ahead of who asks. */
+  /** Inflated, bounded, and with every secret that was sent replaced by a marker. Pulled: nothing is read ahead of the reader. */
   readonly body: AsyncIterable<Uint8Array>;
   /** All of the body, where that is to be had for less than its pieces. In place of reading `body`. */
   whole?(): Promise<Uint8Array>;
-  /** Ends it, and the connection with it, also while somebody waits for more of it. */
+  /** Ends it and its connection, even while a reader waits for more. */
   end?(): void;
-  /** Whether all of it has come already, so that nobody has to read it for the connection's sake. */
+  /** Whether all of it was received, so that it need not be read to free the connection. */
   readonly isOver?: boolean;
 }

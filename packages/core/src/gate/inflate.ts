@@ -14,7 +14,7 @@ export interface Unpacking {
   readonly limits: Pick<GateLimits, 'unpacked_ratio' | 'unpacked_free_bytes'>;
 }
 
-/** The body without its content coding, never more than `maxBytes` of it. Throws when it is read and its coding is none we know. */
+/** The body without its content coding, never more than `maxBytes` of it. Throws when it is read and its coding is unknown. */
 export function inflated(body: Bytes, coding: string | undefined, unpacking: Unpacking): Bytes {
   const name = (coding ?? '').trim().toLowerCase();
   if (name === '' || name === 'identity') return bounded(body, unpacking.maxBytes);
@@ -23,10 +23,10 @@ export function inflated(body: Bytes, coding: string | undefined, unpacking: Unp
   return decoded(body, decoder(), unpacking);
 }
 
-/** Who wants no more than the head has it; and where nothing comes there is nothing to decode. */
+/** Without a body there is nothing to decode. */
 async function* unreadable(body: Bytes, coding: string): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const _ of body) {
-    throw new Refused(excessive(`it came in the coding ${show(coding.slice(0, 40))}, of which we know none`));
+    throw new Refused(excessive(`its content coding ${show(coding.slice(0, 40))} is unknown`));
   }
 }
 

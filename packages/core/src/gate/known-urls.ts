@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** URLs as they were read, by how they are written: the same ones are called again and again. Nobody may change one. */
+/** Parsed URLs by their text: the same ones are called again and again. They must not be changed. */
 export class KnownUrls {
   readonly #known = new LRUCache<string, URL>({ max: MOST_KNOWN });
 

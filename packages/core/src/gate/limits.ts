@@ -1,6 +1,6 @@
 import type { Static } from '@dragoman/protocols';
 
-/** What the gate bounds by itself, as `gate:` in the configuration says it. Who asks bounds the time and size of each answer. */
+/** The gate's own limits, from `gate:` in the configuration. Its callers limit the time and size of each answer. */
 export const GATE_LIMITS = {
   connect_ms: atLeast(
     100,

@@ -100,7 +100,7 @@ describe('a name that anybody could give', () => {
     // They are given up at their timeout, not after the last name server has failed.
     clock.pass(10_000);
     for (const fault of await faults) expect(isPassingLookup(fault)).toBe(true);
-    expect(dead.every(({ hasBegun }) => hasBegun)).toBe(true);
+    expect(dead.every(({ hasStarted }) => hasStarted)).toBe(true);
   });
 
   test('is asked for once while nobody has answered', async () => {
@@ -152,7 +152,7 @@ describe('a name that anybody could give', () => {
       lookups.lookUp(`${index}.dead.example`, { isChosen: false }),
     );
     const faults = Promise.all(many.map(({ answers }) => answers.catch((error: unknown) => error)));
-    expect(many.map(({ hasBegun }) => hasBegun).indexOf(false)).toBe(500);
+    expect(many.map(({ hasStarted }) => hasStarted).indexOf(false)).toBe(500);
     await expect.poll(() => clock.waiting).toBe(500);
     clock.pass(10_000);
     expect((await faults).every(isPassingLookup)).toBe(true);

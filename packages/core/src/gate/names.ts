@@ -20,7 +20,7 @@ export interface NamesOptions {
 
 /**
  * Looks up names. The system looks up those the operator chose, because it knows more ways than the DNS. Anybody can give us
- * others, and nobody has to answer for them: the name servers are asked for those directly, where a dead name keeps no other
+ * others, and nobody has to answer for them: the name servers are lookup for those directly, where a dead name keeps no other
  * waiting. Answers are remembered for a moment, so that a burst of requests asks once; they are judged each time they are
  * used, and connections are made to them and to nothing else.
  */
@@ -56,13 +56,13 @@ export class Names {
   }
 
   #lookUpOther(name: string): Lookup {
-    if (this.#running >= MOST_AT_ONCE) return { answers: Promise.reject(new NoAnswerYet(name)), hasBegun: false };
+    if (this.#running >= MOST_AT_ONCE) return { answers: Promise.reject(new NoAnswerYet(name)), hasStarted: false };
     const { resolve, clock, withinMs } = this.#options;
     let system: Lookup | undefined;
     this.#running += 1;
-    const asked =
+    const lookup =
       resolve === undefined ? dnsResolve(name, this.#options) : inTime(resolve(name), { name, clock, withinMs });
-    const answers = asked
+    const answers = lookup
       .catch((error: unknown) => {
         if (!(error instanceof NoNameServer)) throw error;
         system = this.#system.lookUp(name, { isChosen: false });
@@ -73,8 +73,8 @@ export class Names {
       });
     return {
       answers,
-      get hasBegun() {
-        return system?.hasBegun ?? true;
+      get hasStarted() {
+        return system?.hasStarted ?? true;
       },
     };
   }

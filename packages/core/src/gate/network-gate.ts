@@ -53,10 +53,10 @@ export function openGate({
   ca = [],
   secrets,
   resolve,
-  limits: told = {},
+  limits: given = {},
   egress,
 }: GateOptions): NetworkGate {
-  const limits = { ...DEFAULT_GATE_LIMITS, ...told };
+  const limits = { ...DEFAULT_GATE_LIMITS, ...given };
   const dialler = new Dialler({ clock, ca, connectMs: limits.connect_ms });
   const parts: Parts = {
     clock,
@@ -88,7 +88,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     };
   }
 
-  /** The same gate with these hosts added to `gate.allow`. For hosts the operator names, and nobody else. */
+  /** The same gate with these hosts added to `gate.allow`. Only for hosts that the operator names. */
   allowing(hosts: readonly HostPort[]): NetworkGate {
     return new NetworkGate(this.#parts, new Set([...this.#also, ...allowedHosts(hosts)]));
   }
@@ -168,7 +168,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     return this.#noted({ ...dial, method: 'CONNECT' }, this.#dial(dial), () => null);
   }
 
-  /** Notes in the log of what is sent how it came out. */
+  /** Logs the outcome of each request. */
   async #noted<T>({ method, url, caller }: Noted, work: Promise<T>, statusOf: (value: T) => number | null): Promise<T> {
     const { egress, clock, urls } = this.#parts;
     if (egress === undefined) return work;
@@ -252,7 +252,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     const answers = await (bound?.wait(lookup.answers) ?? lookup.answers).catch((error: unknown) => {
       if (signal?.aborted === true) throw error;
       // Whatever ended the wait for its turn, the host has no part in it.
-      if (!lookup.hasBegun) throw this.#notLookedUp(destination, caller);
+      if (!lookup.hasStarted) throw this.#notLookedUp(destination, caller);
       throw failureOf(error) === undefined ? this.#unreachableHost(destination, caller, connectFault(error)) : error;
     });
     this.#judgeAnswers(answers, destination, caller);
@@ -306,7 +306,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     throw new Error('there is always an address to ask');
   }
 
-  /** What the operator may know, and what the caller hears. */
+  /** What the operator learns, and what the caller learns. */
   #unreachableHost(destination: Destination, caller: string | undefined, reason: string): Refused {
     const host = nameOfHostPort(destination);
     this.#parts.log.write('warn', { caller, host, reason }, 'a host could not be reached');
@@ -392,7 +392,7 @@ function connectorTo(address: string, dialler: Dialler): buildConnector.connecto
   };
 }
 
-/** Of each kind the first ones: a name can stand for thousands of addresses, and whoever chose it would have us knock at all. */
+/** The first addresses of each family: a name can have thousands, and its owner could make us try them all. */
 function someOf(addresses: readonly string[]): readonly string[] {
   if (addresses.length <= MOST_OF_A_KIND) return addresses;
   const [four, six] = [addresses.filter(isIPv4), addresses.filter((address) => !isIPv4(address))];
@@ -405,7 +405,7 @@ function patienceMs({ leftMs, addresses }: { leftMs: number; addresses: number }
 }
 
 function noSecret(): never {
-  throw new Error('a secret was asked for that nobody released');
+  throw new Error('a secret was requested that was not released');
 }
 
 type Noted = Pick<OutboundRequest, 'url' | 'caller'> & { readonly method: string };

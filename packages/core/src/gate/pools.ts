@@ -27,7 +27,7 @@ export class Pools implements AsyncDisposable {
       // A peer may ask for longer, and gets a little.
       keepAliveMaxTimeout: Math.floor(limits.keep_alive_ms * 2.5),
       maxHeaderSize: limits.header_bytes,
-      // Time is bounded for the whole exchange by who asks, so the library's own clocks are off.
+      // The caller limits the time of the whole exchange, so the library's own timeouts are off.
       headersTimeout: 0,
       bodyTimeout: 0,
     };
@@ -45,7 +45,7 @@ export class Pools implements AsyncDisposable {
   }
 
   async #open(name: string, key: PoolKey): Promise<Pool> {
-    // Loaded with the first request: a server that calls nobody need not keep it in memory.
+    // Loaded with the first request: a server without outbound requests need not keep it in memory.
     this.#undici ??= await import('undici');
     const known = this.#pools.get(name);
     if (known !== undefined) return known;

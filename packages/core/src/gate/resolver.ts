@@ -7,8 +7,8 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 /** A name that is being looked up. */
 export interface Lookup {
   readonly answers: Promise<readonly string[]>;
-  /** Whether anybody was asked. As long as nobody was, that there is no answer says nothing of the name. */
-  readonly hasBegun: boolean;
+  /** Whether the lookup was started. Before that, a missing answer says nothing about the name. */
+  readonly hasStarted: boolean;
 }
 
 /** As this machine resolves names, its hosts file included. */

@@ -33,7 +33,7 @@ const faultOf = ({ answers }: Lookup) => answers.catch((error: unknown) => error
 test('two names that were never found are looked up at a time, the others in their turn', async () => {
   const { lookUp, underWay } = open();
   const all = ['a', 'b', 'c', 'd'].map((name) => lookUp(name));
-  expect(all.map(({ hasBegun }) => hasBegun)).toEqual([true, true, false, false]);
+  expect(all.map(({ hasStarted }) => hasStarted)).toEqual([true, true, false, false]);
   underWay.get('b')?.found();
   underWay.get('a')?.fail(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }));
   await expect(all[0]?.answers).rejects.toMatchObject({ code: 'ENOTFOUND' });
@@ -67,7 +67,7 @@ test('a lookup that takes too long may come to something later, and keeps its pl
   clock.pass(10_000);
   for (const fault of await faults) expect(isPassingLookup(fault)).toBe(true);
   const later = lookUp('d');
-  expect(later.hasBegun).toBe(false);
+  expect(later.hasStarted).toBe(false);
   underWay.get('a')?.found();
   await setImmediate();
   // Nobody waits for c any more.
@@ -81,7 +81,7 @@ test('a name nobody answers for has one place, however often it is asked for', a
   void faultOf(lookUp('dead'));
   clock.pass(10_000);
   const again = [lookUp('dead'), lookUp('dead')];
-  expect(again.map(({ hasBegun }) => hasBegun)).toEqual([true, true]);
+  expect(again.map(({ hasStarted }) => hasStarted)).toEqual([true, true]);
   const other = lookUp('a');
   underWay.get('a')?.found();
   expect(await other.answers).toEqual(['address of a']);
@@ -99,7 +99,7 @@ test('one that does not get its turn in half of its time is not begun any more; 
   await setImmediate();
   clock.pass(1);
   expect(isPassingLookup(await faultOf(all[3] as Lookup))).toBe(true);
-  expect(all.map(({ hasBegun }) => hasBegun)).toEqual([true, true, true, false]);
+  expect(all.map(({ hasStarted }) => hasStarted)).toEqual([true, true, true, false]);
   clock.pass(4999);
   underWay.get('c')?.found();
   expect(await all[2]?.answers).toEqual(['address of c']);

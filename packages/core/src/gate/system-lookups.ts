@@ -24,11 +24,11 @@ export class SystemLookups {
   lookUp(name: string, { isChosen }: { isChosen: boolean }): Lookup {
     const bound = { name, clock: this.#clock, withinMs: this.#withinMs };
     const running = this.#running.get(name);
-    if (running !== undefined) return { answers: inTime(running, bound), hasBegun: true };
-    let hasBegun = false;
+    if (running !== undefined) return { answers: inTime(running, bound), hasStarted: true };
+    let hasStarted = false;
     const answers = new Promise<readonly string[]>((found, fail) => {
       const begin = () => {
-        hasBegun = true;
+        hasStarted = true;
         cancel();
         this.#run(name).then(found, fail);
       };
@@ -43,8 +43,8 @@ export class SystemLookups {
     });
     return {
       answers: inTime(answers, bound),
-      get hasBegun() {
-        return hasBegun;
+      get hasStarted() {
+        return hasStarted;
       },
     };
   }

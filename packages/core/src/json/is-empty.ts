@@ -1,4 +1,4 @@
-/** Whether an object has no members. Asked of every request and every frame, so they are not listed to find out. */
+/** Whether an object has no members. Runs for every request and every frame, so the members are not listed. */
 export function hasNoMembers(object: object | undefined): boolean {
   for (const _ in object) return false;
   return true;

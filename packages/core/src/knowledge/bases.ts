@@ -4,6 +4,7 @@ import { allows, type Principal } from '../call/principal.ts';
 import { KnowledgeBaseDefinition as validate } from '../generated/knowledge.js';
 import type { Clock } from '../ports/ports.ts';
 import type { KnowledgeStore } from '../store/knowledge.ts';
+import { OwnWrites } from '../store/own-writes.ts';
 import { KnowledgeBaseDefinition } from './definition.ts';
 
 export interface KnowledgeBase extends KnowledgeBaseDefinition {
@@ -15,6 +16,7 @@ export class KnowledgeBases {
   readonly #store: KnowledgeStore;
   readonly #clock: Clock;
   readonly #bases = new Map<string, KnowledgeBase>();
+  readonly #writes = new OwnWrites();
   /** Grows with every change. */
   version = 0;
 
@@ -23,30 +25,42 @@ export class KnowledgeBases {
     this.#clock = clock;
   }
 
-  async load(): Promise<void> {
-    for (const row of await this.#store.list()) {
-      this.#bases.set(row.baseId, JSON.parse(row.definition) as KnowledgeBase);
-    }
-    this.version += 1;
+  /** Reads what is recorded; again after another process has changed it. False when some of it must be read once more. */
+  load(): Promise<boolean> {
+    return this.#writes.reading(
+      () => this.#store.list(),
+      (rows, isOwn) => {
+        const there = new Set(rows.map(({ baseId }) => baseId));
+        for (const id of this.#bases.keys()) if (!there.has(id) && !isOwn(id)) this.#bases.delete(id);
+        for (const { baseId, definition } of rows) {
+          if (!isOwn(baseId)) this.#bases.set(baseId, JSON.parse(definition) as KnowledgeBase);
+        }
+        this.version += 1;
+      },
+    );
   }
 
-  async put(base: KnowledgeBase): Promise<'made' | 'replaced'> {
-    await this.#store.put({
-      baseId: base.id,
-      definition: JSON.stringify(base),
-      createdAt: this.#clock.now().getTime(),
+  put(base: KnowledgeBase): Promise<'made' | 'replaced'> {
+    return this.#writes.of(base.id, async () => {
+      await this.#store.put({
+        baseId: base.id,
+        definition: JSON.stringify(base),
+        createdAt: this.#clock.now().getTime(),
+      });
+      const known = this.#bases.has(base.id);
+      this.#bases.set(base.id, base);
+      this.version += 1;
+      return known ? 'replaced' : 'made';
     });
-    const known = this.#bases.has(base.id);
-    this.#bases.set(base.id, base);
-    this.version += 1;
-    return known ? 'replaced' : 'made';
   }
 
-  async remove(id: string): Promise<boolean> {
-    const removed = await this.#store.remove(id);
-    this.#bases.delete(id);
-    this.version += 1;
-    return removed;
+  remove(id: string): Promise<boolean> {
+    return this.#writes.of(id, async () => {
+      const removed = await this.#store.remove(id);
+      this.#bases.delete(id);
+      this.version += 1;
+      return removed;
+    });
   }
 
   find(id: string): KnowledgeBase | undefined {

@@ -4,7 +4,7 @@ import type { ApiCatalogue } from '../apis/api.ts';
 import { allows, type Principal } from '../call/principal.ts';
 import type { KnowledgeBases } from './bases.ts';
 
-/** What may be told of a credential: everything but its value. */
+/** The public part of a credential: everything but its value. */
 export interface CredentialInfo {
   readonly id: string;
   readonly type: string;
@@ -54,7 +54,7 @@ export function capabilitiesOf(principal: Principal, options: CapabilitiesOption
             type,
             description,
             hosts: [...hosts],
-            // A header is what the spec has; whoever may use another place has to learn of it.
+            // The spec has headers only; a caller that may use another place has to be told which.
             ...(places.some((place) => place !== HEADER) && { places: [...places] }),
             usage: { credentialRef: { id } },
           }),

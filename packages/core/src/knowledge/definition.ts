@@ -9,7 +9,7 @@ const DocumentShape = {
     id: GivenName,
     title: { type: 'string', minLength: 1, maxLength: 200 },
     text: { type: 'string', minLength: 1, maxLength: 65_536 },
-    metadata: { type: 'object', description: 'Told with a hit, not searched.' },
+    metadata: { type: 'object', description: 'Returned with a hit, not searched.' },
   },
   additionalProperties: false,
 } as const;
@@ -24,7 +24,7 @@ export const KnowledgeBaseDefinition = {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: 128 },
       maxItems: 1000,
-      description: 'Who may search it, by id. "*" means everybody; an empty list means nobody.',
+      description: 'Who may search it, by id. "*" means everyone; an empty list means nobody.',
     },
     documents: { type: 'array', items: DocumentShape, maxItems: 5000 },
   },

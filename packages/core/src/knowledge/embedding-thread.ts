@@ -3,7 +3,7 @@ import { unit } from './embedder.ts';
 import type { FromEmbeddingThread, ToEmbeddingThread } from './embedding-messages.ts';
 
 // The thread with the sentence encoder in it. Its arithmetic takes milliseconds a sentence and its weights take memory:
-// here it holds up nobody, and goes with the thread.
+// here it blocks nothing, and ends with the thread.
 
 if (parentPort === null) throw new Error('embedding-thread.ts runs in a worker only');
 const port = parentPort;

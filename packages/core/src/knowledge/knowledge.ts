@@ -24,7 +24,7 @@ export interface KnowledgeOptions {
   readonly weights?: Weights;
 }
 
-/** The answer to a search, as it is told. */
+/** The answer to a search, as callers receive it. */
 export interface Found {
   readonly query: string;
   readonly results: JsonObject[];
@@ -83,7 +83,7 @@ export class KnowledgeSearch implements AsyncDisposable {
     const hits = compared
       .map((each, index) => ({ ...each, score: scores[index] ?? 0, named: nameMatch(query, each.entry.thing) }))
       .filter(({ likeness, near, named }) => named > 0 || likeness.words > 0 || (near?.nearness ?? -1) >= TOO_FAR)
-      // A thing that is asked for by its name comes first, whatever the words and the meaning say.
+      // A thing searched for by its name comes first, whatever its scores.
       .sort((a, b) => b.named - a.named || b.score - a.score);
     const ranking = vector === undefined ? 'words' : 'words+meaning';
     const pending = compared.filter(({ likeness }) => likeness.whole === undefined).length;
@@ -181,7 +181,7 @@ function answerOf(
 ): Omit<Found, 'ranking'> {
   const forms = hits.map((hit) => ({ whole: hitJson(hit, query, partial_schema), short: shortJson(hit) }));
   const { kept, tokens } = withinBudget(forms, token_budget ?? Number.POSITIVE_INFINITY);
-  // Schemas are counted with the hits they belong to, and told together.
+  // Schemas are counted with the hits they belong to, and returned together.
   const schemas = kept.flatMap(({ schema, id }) => (schema === undefined ? [] : [[String(id), schema] as const]));
   const results = kept.map(({ schema: _, ...rest }) => rest);
   return {

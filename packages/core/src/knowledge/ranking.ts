@@ -17,7 +17,7 @@ export interface Weights {
 }
 
 /**
- * One score each. Likenesses of different kinds have no common measure: each is told as how far it stands out among all
+ * One score each. Likenesses of different kinds have no common measure: each is expressed as how far it stands out among all
  * that were compared (in standard deviations). What is not known counts as the average.
  */
 export function scoresOf(likenesses: readonly Likeness[], weights: Weights): number[] {

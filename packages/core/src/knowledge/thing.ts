@@ -15,13 +15,13 @@ export interface Thing {
   readonly text: string;
   /** What it is part of, in a few words. */
   readonly context?: string;
-  /** The key of the thing it is a part of, which is not told beside it. */
+  /** The key of the thing it is a part of, which is not returned beside it. */
   readonly partOf?: string;
   /** The knowledge base it is in. */
   readonly baseId?: string;
-  /** What a caller needs to use it: told with a hit, not searched. */
+  /** What a caller needs to use it: returned with a hit, not searched. */
   readonly details: JsonObject;
-  /** Of an operation, how it is written: told to who asks for it. */
+  /** Of an operation, its schema: returned on request. */
   readonly schema?: JsonSchema;
 }
 

@@ -16,7 +16,7 @@ export interface ThreadEmbedderOptions {
 /**
  * The sentence encoder that is installed with the server, in a thread of its own: no key, no network.
  *
- *   absent ──asked──▶ starting ──▶ ready ──idle──▶ absent
+ *   absent ──search─▶ starting ──▶ ready ──idle──▶ absent
  *                        └──▶ missing: its packages are not installed, and it is not tried again
  */
 export class ThreadEmbedder implements Embedder {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '@dragoman/protocols';
 
-/** Keeps as much of the hits, best first, as fits; one that does not fit whole is told in short, then not at all. */
+/** Keeps as much of the hits, best first, as fits; one that does not fit is shortened, then left out. */
 export function withinBudget<Hit extends JsonObject>(
   hits: readonly { readonly whole: Hit; readonly short: Hit }[],
   budget: number,

@@ -7,7 +7,7 @@ import { Refused } from '../refusals/refused.ts';
 import { Countdown } from '../time/countdown.ts';
 
 /**
- * Ends a call that takes longer than this, without the time in which a question to a person is open. Whoever runs the call sees
+ * Ends a call that takes longer than this, without the time in which a question to a person is open. The runner of the call sees
  * to it that ending it does not need the agent's help.
  */
 export function deadline({ clock, milliseconds }: { clock: Clock; milliseconds: number }): Layer {

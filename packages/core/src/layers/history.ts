@@ -1,5 +1,5 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { type Call, ExtendedCall, type SaidBefore } from '../call/call.ts';
+import { type Call, type EarlierTurn, ExtendedCall } from '../call/call.ts';
 import type { Layer } from '../call/handler.ts';
 import { lookBack } from '../runs/look-back.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -12,26 +12,26 @@ export interface HistoryOptions {
   readonly agentOf: (envelope: E2AEnvelope, by: Pick<Call, 'principal'>) => string;
 }
 
-/** Gives the agent what was said before in the conversation, when it asks (`call.history()`). */
+/** Gives the agent the earlier turns of the conversation when it calls `call.history()`. */
 export function history(options: HistoryOptions): Layer {
   return (next) => (envelope, call) => {
-    const said = saidBefore(envelope, call, options);
+    const turns = earlierTurns(envelope, call, options);
     return next(
       envelope,
       new ExtendedCall(call, {
         history: ({ limit = 50, maxBytes = MOST_BYTES } = {}) =>
-          said({ limit, maxBytes: Math.min(maxBytes, MOST_BYTES) }),
+          turns({ limit, maxBytes: Math.min(maxBytes, MOST_BYTES) }),
       }),
     );
   };
 }
 
 /**
- * What was said in a conversation, whichever protocols it came by: the turns in the journal. A thread keeps its messages for longer
- * than the journal its requests, so what was said before the oldest of those turns is read from there.
+ * The turns of a conversation, over all protocols, from the journal. A thread keeps its messages for longer
+ * than the journal keeps its requests, so the turns before the oldest one are read from there.
  */
-function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: HistoryOptions) {
-  return async ({ limit, maxBytes }: Omit<SaidRange, 'before'>): Promise<readonly SaidBefore[]> => {
+function earlierTurns(envelope: E2AEnvelope, { principal }: Call, context: HistoryOptions) {
+  return async ({ limit, maxBytes }: Omit<SaidRange, 'before'>): Promise<readonly EarlierTurn[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
     // An agent reckons it, and may come to 2.5 or to no number.
     const most = Math.floor(Math.min(limit, MOST));
@@ -40,38 +40,38 @@ function saidBefore(envelope: E2AEnvelope, { principal }: Call, context: History
     if (sessionId === null || requestId === null || principal.kind === 'anonymous' || !(most >= 1)) return [];
     const key = { owner: principal.id, agentId: context.agentOf(envelope, { principal }), sessionId };
     const range = { before: requestId, limit: most, maxBytes };
-    const { said, left, from } = await inJournal(key, range, context);
-    if (said.length >= most || left <= 0) return said.slice(-most);
+    const { turns, left, from } = await inJournal(key, range, context);
+    if (turns.length >= most || left <= 0) return turns.slice(-most);
     const until =
       from ?? (await context.runs.find({ owner: key.owner, requestId }))?.acceptedAt ?? Number.POSITIVE_INFINITY;
-    const known = new Set(said.map((one) => one.request_id));
+    const known = new Set(turns.map((one) => one.request_id));
     const older = await inThread(key, { ...range, maxBytes: left }, context);
     const before = older.filter((one) => Date.parse(one.timestamp) < until && !known.has(one.request_id));
-    return [...before, ...said].slice(-most);
+    return [...before, ...turns].slice(-most);
   };
 }
 
 /** OpenAI clients keep the conversation themselves and send all of it each time. */
-function broughtAlong({ params, provenance, timestamp }: E2AEnvelope, most: number): SaidBefore[] {
+function broughtAlong({ params, provenance, timestamp }: E2AEnvelope, most: number): EarlierTurn[] {
   const { messages } = params;
   if (provenance.source_protocol !== 'openai' || !Array.isArray(messages)) return [];
-  const said = messages.filter(isObject);
-  const before = said.slice(
+  const turns = messages.filter(isObject);
+  const before = turns.slice(
     0,
     Math.max(
       0,
-      said.findLastIndex(({ role }) => role === 'user'),
+      turns.findLastIndex(({ role }) => role === 'user'),
     ),
   );
   return before
-    .flatMap(({ role, content = null }): SaidBefore[] => {
+    .flatMap(({ role, content = null }): EarlierTurn[] => {
       if (content === null || (role !== 'user' && role !== 'assistant')) return [];
       return [{ role: role === 'user' ? 'caller' : 'agent', request_id: '', timestamp: timestamp ?? '', content }];
     })
     .slice(-most);
 }
 
-async function inThread(key: SessionKey, range: SaidRange, { threads }: HistoryOptions): Promise<SaidBefore[]> {
+async function inThread(key: SessionKey, range: SaidRange, { threads }: HistoryOptions): Promise<EarlierTurn[]> {
   return (await threads.latest(key, range)).map(({ messageId, isAnswer, text, at }) => {
     const { message, replyTo } = JSON.parse(text) as { message: { content: Json }; replyTo?: string };
     return {
@@ -86,7 +86,7 @@ async function inThread(key: SessionKey, range: SaidRange, { threads }: HistoryO
 /** Also how many bytes are left, and when the oldest turn was accepted. */
 async function inJournal(key: SessionKey, range: SaidRange, context: HistoryOptions) {
   const { rows } = await context.sessions.turns(key, { offset: 0, ...range });
-  const turns: SaidBefore[][] = [];
+  const turns: EarlierTurn[][] = [];
   let left = range.maxBytes;
   let from: number | undefined;
   for (const row of rows) {
@@ -97,24 +97,24 @@ async function inJournal(key: SessionKey, range: SaidRange, context: HistoryOpti
     turns.push(turn);
     from = row.acceptedAt;
   }
-  return { said: turns.reverse().flat(), left, from };
+  return { turns: turns.reverse().flat(), left, from };
 }
 
-async function saidIn(turn: RecordedTurn, owner: string, { runs }: HistoryOptions): Promise<SaidBefore[]> {
+async function saidIn(turn: RecordedTurn, owner: string, { runs }: HistoryOptions): Promise<EarlierTurn[]> {
   const { requestId, envelope, acceptedAt } = turn;
   const { params = {} } = JSON.parse(envelope) as { params?: JsonObject };
-  const asked: SaidBefore = {
+  const request: EarlierTurn = {
     role: 'caller',
     request_id: requestId,
     timestamp: new Date(acceptedAt).toISOString(),
     content: params['content'] ?? params['query'] ?? params,
   };
   const final = await lookBack(turn, { owner, runs });
-  if (final === undefined) return [asked];
+  if (final === undefined) return [request];
   const { body, timestamp } = final;
   const result = body['result'] ?? body;
   const content = isObject(result) ? (result['content'] ?? result) : result;
-  return [asked, { role: 'agent', request_id: requestId, timestamp: timestamp ?? asked.timestamp, content }];
+  return [request, { role: 'agent', request_id: requestId, timestamp: timestamp ?? request.timestamp, content }];
 }
 
 const MOST = 1000;

@@ -18,7 +18,7 @@ export function journal({ runs, router }: { runs: Runs; router: Router }): (next
     if (typeof agentId !== 'string') return runs.reopen(envelope, call, agentId);
     const admission = {
       agentId,
-      // Nor does a stranger, whose name for one may be somebody's: what the agent says there by itself would reach neither.
+      // Nor does an anonymous sender, whose session id may be another caller's: what the agent sends by itself would reach neither.
       sessionId: forAgent && call.principal.kind !== 'anonymous' ? envelope.session_id : null,
       priority: priorityOf(hints['priority']),
       endsUnread: hints['cancel_on_disconnect'] === true,
@@ -46,7 +46,7 @@ export function priorityOf(word: unknown): number {
   return PRIORITIES.get(word) ?? 1;
 }
 
-/** A map, because the word comes from a stranger: `constructor` is no priority. */
+/** A map, because a caller chooses the word: `constructor` is not a priority. */
 const PRIORITIES: ReadonlyMap<unknown, number> = new Map([
   ['urgent', 0],
   ['normal', 1],

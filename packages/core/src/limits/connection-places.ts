@@ -16,7 +16,7 @@ export interface ConnectionPlace {
 }
 
 /**
- * Who has how many connections: a caller, or all peers of an address as long as nobody knows who they are. Neither may have more
+ * How many connections each caller has, or all unproven peers of an address together. Neither may have more
  * than its share, so that one does not take every place there is.
  */
 export class ConnectionPlaces {
@@ -29,7 +29,7 @@ export class ConnectionPlaces {
     this.#share = Math.min(maxPerCaller, Math.ceil(maxConnections / 4));
   }
 
-  /** For a caller the transport has proven, or else for a stranger from an address. `undefined` when their share is taken. */
+  /** For a proven caller, or for an unproven peer of an address. `undefined` when their share is taken. */
   take(principal: Principal | undefined, address: string): ConnectionPlace | undefined {
     let holder = principal === undefined ? `address ${address}` : callerOf(principal);
     if (!this.#add(holder)) return undefined;
@@ -60,7 +60,7 @@ export class ConnectionPlaces {
   }
 }
 
-/** Whoever started the process may have as many as there are. */
+/** The local operator may have as many as there are. */
 export const OWN_PLACE: ConnectionPlace = { belongsTo: () => true, giveBack: () => {} };
 
 /** An agent may be named like an address. */

@@ -187,7 +187,7 @@ export class Letters {
     if (callbackUrl === undefined) return null;
     const { priority, expires_at: expiresAt } = asked.envelope.channel_context;
     return {
-      id: `cb-${this.#options.ids.hex()}`,
+      id: `cb-${this.#options.ids.sortable()}`,
       owner: asked.owner,
       requestId: asked.requestId,
       messageId: response.messageId,

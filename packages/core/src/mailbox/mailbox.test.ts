@@ -110,6 +110,16 @@ test.each([
   await engine.stop({ drainMs: 0 });
 });
 
+test('an unknown replyTo is reported without a thread as well', async () => {
+  const { mailbox, engine } = mailboxOn(memoryStore());
+  const answer = await mailbox.receive(message('hello', { replyTo: 'msg_unknown' }), { principal: ANN });
+  expect(answer.metadata['warnings']).toEqual([
+    'replyTo: msg_unknown is kept; only a message with threadId replies to another',
+  ]);
+  await mailbox.stop();
+  await engine.stop({ drainMs: 0 });
+});
+
 test('a repeat gets the first answer, also when its thread has forgotten what it replied to', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   const send = (text: string, metadata: object) =>
@@ -520,7 +530,7 @@ function mailboxOn(
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'echo' });
   engine.addAgent(moduleAgent('echo', agent));
   const gate = openGate({ clock, log, ...way });
-  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures });
   const outbox = new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => true });
   const again = (changed: Directory) =>
     new MailboxService({

@@ -1,5 +1,11 @@
 import { type E2AResponse, failure, type Issue } from '@dragoman/protocols';
-import { completed, type MailboxMessage, type MailboxResponse, sameAgentId } from '@dragoman/protocols/a2a-mailbox';
+import {
+  completed,
+  type MailboxMessage,
+  type MailboxResponse,
+  repliedQuestion,
+  sameAgentId,
+} from '@dragoman/protocols/a2a-mailbox';
 import type { Beside, Call } from '../call/call.ts';
 import { allows, type Principal } from '../call/principal.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -85,7 +91,7 @@ export class MailboxService {
 
   /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */
   async start(): Promise<void> {
-    await this.#letters.start();
+    await this.claim();
     const { engine, store, clock, log, settings, anonymousQuota } = this.#options;
     const purge = () => {
       const messages = engine.purgeTime.now() - settings.keepThreadsMs;
@@ -106,6 +112,11 @@ export class MailboxService {
     });
   }
 
+  /** Takes up the messages that a process that is gone left. */
+  claim(): Promise<void> {
+    return this.#letters.start();
+  }
+
   /** Waits for the answers that are being put in their places. Call it when the engine has stopped. */
   async stop(): Promise<void> {
     this.#stopped.abort();
@@ -121,7 +132,8 @@ export class MailboxService {
     this.#checkIdentity(whole, sender);
     const key = { owner: principal.id, requestId: whole.messageId ?? '' };
     const hasThread = whole.metadata.threadId !== null && principal.kind !== 'anonymous';
-    const { message, warnings = [] } = hasThread ? await this.#withReplyTo(whole, key) : { message: whole };
+    const isReply = whole.metadata.replyTo !== null && principal.kind !== 'anonymous';
+    const { message, warnings = [] } = isReply ? await this.#withReplyTo(whole, key) : { message: whole };
     const { callbackUrl } = message.from;
     if (callbackUrl !== null) await this.#checkCallback(callbackUrl, key, principal);
     const reply = answerRequestIn(message, principal);
@@ -304,7 +316,11 @@ export class MailboxService {
     key: RequestKey,
   ): Promise<{ message: MailboxMessage; warnings?: string[] }> {
     const { threadId, replyTo } = message.metadata;
-    if (threadId === null || replyTo === null) return { message };
+    if (replyTo === null) return { message };
+    if (threadId === null) {
+      const warnings = [`replyTo: ${replyTo} is kept; only a message with threadId replies to another`];
+      return repliedQuestion(replyTo) === undefined ? { message, warnings } : { message };
+    }
     if (await this.#options.store.threads.has(key.owner, threadId, replyTo)) return { message };
     const question =
       (await this.#acknowledged(replyTo, threadId, key.owner)) ?? (await this.#earlierReply(replyTo, key));

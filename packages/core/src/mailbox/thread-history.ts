@@ -1,5 +1,5 @@
 import { type E2AEnvelope, isObject, type Json } from '@dragoman/protocols';
-import type { SaidBefore } from '../call/call.ts';
+import type { EarlierTurn } from '../call/call.ts';
 import type { Layer } from '../call/handler.ts';
 import { deferred } from '../runs/deferred.ts';
 
@@ -25,7 +25,7 @@ function withoutCallback(envelope: E2AEnvelope): E2AEnvelope {
 }
 
 /** The newest of them that have no more characters together than this. */
-function within(said: readonly SaidBefore[], characters: number): readonly SaidBefore[] {
+function within(said: readonly EarlierTurn[], characters: number): readonly EarlierTurn[] {
   let left = characters;
   const from = said.findLastIndex((one) => {
     left -= JSON.stringify(one.content).length;

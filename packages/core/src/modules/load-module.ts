@@ -14,7 +14,7 @@ export class ModuleFault extends Error {
 }
 
 /**
- * What a JavaScript or TypeScript file of the operator's exports. What is wrong with it is told by the name of what wants it,
+ * What a JavaScript or TypeScript file of the operator's exports. Its errors name the part of the configuration that needs it,
  * and the line where Node knows it: of a syntax error it does not say it here.
  *
  * A file that was changed since is read again; what it imports is not.

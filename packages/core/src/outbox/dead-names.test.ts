@@ -61,7 +61,7 @@ async function sendAll({ allowed }: { allowed: readonly string[] }): Promise<voi
       });
     },
   });
-  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures });
   outbox = new Outbox({
     ...{ store: store.outbox, gate, keys, clock, log },
     ids: new TestIds(),

@@ -77,7 +77,7 @@ async function deliveredBeside({
   const store = memoryStore();
   const log = new SilentLog();
   const gate = openGate({ clock: systemClock, log, callbacks: [...living, ...dead] });
-  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures });
   // The dead ones first in line, where they could do harm.
   const places = [...dead, ...living];
   for (let number = 0; number < callbacks; number += 1) {

@@ -57,7 +57,7 @@ afterEach(async () => {
 });
 
 function openOutbox(): Outbox {
-  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures });
   // Always the shortest pause.
   const ids = Object.assign(new TestIds(), { hex: () => '0'.repeat(32) });
   return new Outbox({ store: store.outbox, gate, keys, clock, ids, log, isRegistered: () => false });

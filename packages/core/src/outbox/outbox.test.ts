@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 function opened(settings: Partial<OutboxSettings> = {}, through: Gate = gate): Outbox {
-  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures });
   // Always the shortest pause, so that a test knows it.
   const ids = Object.assign(new TestIds(), { hex: () => '0'.repeat(32) });
   return new Outbox({

@@ -83,7 +83,7 @@ export class Outbox {
   /** Takes up what an earlier process left. */
   async start(): Promise<void> {
     const { store, clock, log, purgeTime = new PurgeTime({ clock, log }) } = this.#options;
-    for (const due of await claimAll((limit) => store.claim(limit))) this.admit(due);
+    await this.claim();
     const { keepMs } = this.#settings;
     const purge = () => {
       const ended = purgeTime.now() - keepMs;
@@ -96,6 +96,19 @@ export class Outbox {
       signal: this.#stopped.signal,
       failed: 'old callbacks could not be forgotten',
     });
+  }
+
+  /** Takes up what a process that is gone left. */
+  async claim(): Promise<void> {
+    const { store } = this.#options;
+    for (const due of await claimAll((limit) => store.claim(limit))) this.admit(due);
+  }
+
+  /** Others take up what waits here. What is being sent may arrive. */
+  letGo(): void {
+    const ids = new Set(this.#entries.keys());
+    this.#schedule.remove(ids);
+    for (const id of ids) this.#forget(this.#entries.get(id));
   }
 
   /** A delivery that is in the store and due: sends it when its time and turn have come. */

@@ -61,7 +61,7 @@ async function start(count: number, { body = '{}', hosts = 1, settings = {} }: S
   }
   const { outbox: rows } = nextProcess(store);
   const log = new SilentLog();
-  const keys = new SigningKeys({ store: store.outbox, signatures, log });
+  const keys = new SigningKeys({ store: store.outbox, signatures });
   const parts = { store: { ...store.outbox, claim: rows.claim }, gate, keys, clock, ids: new TestIds(), log };
   outbox = new Outbox({ ...parts, isRegistered: () => false, settings });
   await outbox.start();

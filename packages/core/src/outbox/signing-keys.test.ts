@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
+import { keyIn } from '../signing/key-file.ts';
 import { Signatures } from '../signing/signatures.ts';
 import { webhookHeaders } from './signature.ts';
 import { SigningKeys } from './signing-keys.ts';
@@ -19,7 +20,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-const open = (log = new SilentLog()) => new SigningKeys({ store: store.outbox, signatures, log, folder });
+const open = (log = new SilentLog()) => {
+  const key = keyIn(join(folder, 'callbacks.pem'), { log, signs: 'callbacks', isEd25519: true });
+  return new SigningKeys({ store: store.outbox, signatures, key });
+};
 
 describe('the key that signs callbacks', () => {
   test('is made once, in a file for its owner only, and is the same ever after', () => {

@@ -1,7 +1,5 @@
 import { createPublicKey, hash, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { join } from 'node:path';
-import type { Log } from '../ports/ports.ts';
-import { keyIn, newKey } from '../signing/key-file.ts';
+import { newKey } from '../signing/key-file.ts';
 import { signatureOf } from '../signing/private-key.ts';
 import type { Signatures } from '../signing/signatures.ts';
 import type { OutboxStore } from '../store/store.ts';
@@ -9,9 +7,8 @@ import type { OutboxStore } from '../store/store.ts';
 export interface SigningKeysOptions {
   readonly store: OutboxStore;
   readonly signatures: Signatures;
-  readonly log: Log;
-  /** Where the key file is; without one the key is gone with the process. */
-  readonly folder?: string;
+  /** An Ed25519 key. Default: one that is gone with the process. */
+  readonly key?: KeyObject;
 }
 
 export interface PublicJwk {
@@ -24,8 +21,7 @@ export interface PublicJwk {
 }
 
 /**
- * What callbacks are signed with. One Ed25519 key, made at the first start and kept in a file that only its owner may read,
- * signs for everybody. From it and a salt of its own each registered agent has a shared secret, so that no secret is in the
+ * What callbacks are signed with. One Ed25519 key, made at the first start, signs for everybody. From it and a salt of its own each registered agent has a shared secret, so that no secret is in the
  * database and a database alone forges nothing.
  */
 export class SigningKeys {
@@ -39,11 +35,10 @@ export class SigningKeys {
   readonly #seed: Buffer;
   readonly #secrets = new Map<string, Buffer>();
 
-  constructor({ store, signatures, log, folder }: SigningKeysOptions) {
+  constructor({ store, signatures, key = newKey() }: SigningKeysOptions) {
     this.#store = store;
     this.#signatures = signatures;
-    const options = { log, signs: 'callbacks', isEd25519: true };
-    this.#privateKey = folder === undefined ? newKey() : keyIn(join(folder, KEY_FILE), options);
+    this.#privateKey = key;
     const { x = '' } = createPublicKey(this.#privateKey).export({ format: 'jwk' });
     this.publicKey = `whpk_${Buffer.from(x, 'base64url').toString('base64')}`;
     const kid = hash('sha256', JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x }), 'base64url');
@@ -76,6 +71,11 @@ export class SigningKeys {
     return `whsec_${(await this.secretOf(agentId)).toString('base64')}`;
   }
 
+  /** Another process may have removed an agent: secrets are looked up again. */
+  reload(): void {
+    this.#secrets.clear();
+  }
+
   /** The agent is gone: whoever gets its id next gets another secret. */
   async forget(agentId: string): Promise<void> {
     await this.#store.forgetSalt(agentId);
@@ -83,6 +83,5 @@ export class SigningKeys {
   }
 }
 
-const KEY_FILE = 'callbacks.pem';
 /** Less than a tenth of a millisecond's work. */
 const SHORT = 8192;

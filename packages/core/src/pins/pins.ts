@@ -1,9 +1,10 @@
 import type { Clock } from '../ports/ports.ts';
-import type { PinRow, PinStore } from '../store/pins.ts';
+import { OwnWrites } from '../store/own-writes.ts';
+import type { NewPin, PinRow, PinStore } from '../store/pins.ts';
 
 /**
  * What each foreign tool, and each foreign agent's card, was when it was first seen. One that has changed since is held until the
- * operator accepts it: it is trusted for what it said it was.
+ * operator accepts it: it is trusted for its first definition only.
  */
 export class Pins {
   readonly #store: PinStore;
@@ -13,6 +14,7 @@ export class Pins {
   readonly #counts = new Map<string, number>();
   /** What a held tool is now, by name. */
   readonly #held = new Map<string, Pinned>();
+  readonly #writes = new OwnWrites();
   #loaded: Promise<void> | undefined;
 
   constructor({ store, clock }: { store: PinStore; clock: Clock }) {
@@ -27,12 +29,12 @@ export class Pins {
   async admit(name: string, now: Pinned): Promise<boolean> {
     this.#loaded ??= this.#load();
     await this.#loaded;
-    const pin = this.#pins.get(name);
-    const isNew = pin === undefined && (this.#counts.get(serverIn(name)) ?? 0) < MOST_NAMES;
+    const isNew = !this.#pins.has(name) && (this.#counts.get(serverIn(name)) ?? 0) < MOST_NAMES;
+    const pin = isNew ? await this.#add(name, now) : this.#pins.get(name);
     const isSame = pin?.hash === now.hash;
     // A pin of an older version has no definition to compare a later change with.
-    if (isNew || (isSame && !pin.hasDefinition && isKept(now))) await this.#pin(name, now);
-    if (isNew || isSame) {
+    if (isSame && !pin.hasDefinition && isKept(now)) await this.#pin(name, now);
+    if (isSame) {
       this.#held.delete(name);
       return true;
     }
@@ -72,13 +74,15 @@ export class Pins {
     };
   }
 
-  /** Leaves a changed tool held for good: it is not asked about again unless it changes once more. False when none is held. */
+  /** Keeps a changed tool held: the question does not come back unless it changes again. False if none is held. */
   async refuse(name: string): Promise<boolean> {
     const now = this.#held.get(name);
     if (now === undefined) return false;
-    await this.#store.refuse(name, now.hash);
-    const pin = this.#pins.get(name);
-    if (pin !== undefined) this.#pins.set(name, { ...pin, refused: now.hash });
+    await this.#writes.of(name, async () => {
+      await this.#store.refuse(name, now.hash);
+      const pin = this.#pins.get(name);
+      if (pin !== undefined) this.#pins.set(name, { ...pin, refused: now.hash });
+    });
     return true;
   }
 
@@ -91,27 +95,61 @@ export class Pins {
     return true;
   }
 
-  async #pin(name: string, now: Pinned): Promise<void> {
+  /** Reads what is recorded once more, after another process has changed it. False when some of it must be read again. */
+  async reload(): Promise<boolean> {
+    if (this.#loaded === undefined) return true;
+    await this.#loaded;
+    return this.#read();
+  }
+
+  /** Another process may have seen it first: then it is as that has seen it. */
+  #add(name: string, now: Pinned): Promise<PinRow> {
+    return this.#writes.of(name, async () => {
+      const pin = await this.#store.add(this.#newPin(name, now));
+      this.#remember(pin);
+      return pin;
+    });
+  }
+
+  #pin(name: string, now: Pinned): Promise<void> {
+    return this.#writes.of(name, async () => {
+      const { definition, ...row } = this.#newPin(name, now);
+      await this.#store.put({ ...row, definition });
+      this.#remember({ ...row, refused: null, hasDefinition: definition !== null });
+    });
+  }
+
+  #newPin(name: string, now: Pinned): NewPin {
     const definition = isKept(now) ? now.definition : null;
-    const row = { name, hash: now.hash, pinnedAt: this.#clock.now().getTime() };
-    await this.#store.put({ ...row, definition });
-    this.#remember({ ...row, refused: null, hasDefinition: definition !== null });
+    return { name, hash: now.hash, pinnedAt: this.#clock.now().getTime(), definition };
   }
 
   async #load(): Promise<void> {
     try {
-      for (const row of await this.#store.list()) this.#remember(row);
+      await this.#read();
     } catch (error) {
-      // Whoever asks next asks the store again.
+      // The next caller reads the store again.
       this.#loaded = undefined;
       throw error;
     }
+  }
+
+  /** Pins are kept for good: there are none to forget. */
+  #read(): Promise<boolean> {
+    return this.#writes.reading(
+      () => this.#store.list(),
+      (rows, isOwn) => {
+        for (const row of rows) if (!isOwn(row.name)) this.#remember(row);
+      },
+    );
   }
 
   #remember(row: PinRow): void {
     const server = serverIn(row.name);
     if (!this.#pins.has(row.name)) this.#counts.set(server, (this.#counts.get(server) ?? 0) + 1);
     this.#pins.set(row.name, row);
+    // Accepted elsewhere.
+    if (this.#held.get(row.name)?.hash === row.hash) this.#held.delete(row.name);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Log, LogFields } from './ports.ts';
 
-/** A log for what a stranger can make happen as often as it likes: some lines a second, then only how many more there were. */
+/** A log for events that an unproven caller can cause at will: some lines a second, then only how many were left out. */
 export class LimitedLog {
   readonly #log: Log;
   readonly #clock: Clock;
@@ -28,7 +28,7 @@ export class LimitedLog {
     else this.#leftOut++;
   }
 
-  /** Tells how many lines were left out since it was last told. */
+  /** Logs how many lines were left out since the last such line. */
   flush(): void {
     if (this.#leftOut === 0) return;
     this.#log.warn({ ...this.#fields, count: this.#leftOut }, 'log lines of this kind were left out');
@@ -39,7 +39,7 @@ export class LimitedLog {
 interface LimitedLogOptions {
   readonly log: Log;
   readonly clock: Clock;
-  /** Told with every line. */
+  /** Added to every line. */
   readonly fields?: LogFields;
   readonly perSecond?: number;
 }

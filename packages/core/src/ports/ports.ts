@@ -15,6 +15,11 @@ export type Cancel = () => void;
 export interface Ids {
   /** 32 lowercase hex digits, random. */
   hex(): string;
+  /**
+   * 32 lowercase hex digits: the milliseconds since 1970, then 80 random bits. For the names of rows: those made one after the other
+   * are neighbours in every index, so that a commit writes few pages.
+   */
+  sortable(): string;
   /** A random UUID, version 4. */
   uuid(): string;
 }

@@ -5,7 +5,7 @@ export class LastWords {
   readonly #lines: string[] = [];
   readonly #secrets: readonly string[];
 
-  /** What the variables of its environment hold is never told. */
+  /** The values of its environment variables are never shown. */
   constructor(env: Readonly<Record<string, string>>) {
     this.#secrets = Object.values(env).filter((value) => value.length >= SHORTEST_SECRET);
   }
@@ -18,7 +18,7 @@ export class LastWords {
   }
 
   /**
-   * One line: the last that names an error, as what follows it is where it came from, and Node ends with its version; or else the
+   * One line: the last that names an error, because a stack trace follows it, and Node ends with its version; or else the
    * last few as they are. Empty where it wrote nothing.
    */
   toString(): string {
@@ -37,7 +37,7 @@ export class LastWords {
 const NAMES_ERROR = /^(?:uncaught |fatal |fatal: )?[\w.$]*(?:error|exception)(?:\s?\[\w+\])?: \S/i;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is for
 const CONTROLS = /\u001b\[[\d;]*m|[\u0000-\u001f\u007f-\u009f]/g;
-/** Of a stack and what is told beside it. */
+/** Lines of a stack trace and its surroundings. */
 const MOST_LINES = 40;
 const FEW = 3;
 const LONGEST = 500;

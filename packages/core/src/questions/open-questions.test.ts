@@ -402,6 +402,41 @@ test('one request has at most sixteen open questions', async () => {
   expect(String(error)).toContain('16 at once');
 });
 
+test('questions that have ended are listed, newest first, for those who might have answered them', async () => {
+  const desk = new Desk(asks(PERMISSION));
+  const { questions } = desk.engine;
+  const first = desk.ask('r1');
+  await desk.call('chat.user_answer', { question_id: (await desk.question()).question_id, option_id: 'allow' });
+  await first.over;
+  const second = desk.ask('r2');
+  await desk.question();
+  expect(questions.endedFor(ADA)).toMatchObject([{ requestId: 'r1', end: { state: 'answered' } }]);
+  desk.engine.runs.cancel({ owner: 'ada', requestId: 'r2' });
+  await second.over;
+  expect(questions.endedFor(ADA).map(({ requestId, end }) => [requestId, end.state])).toEqual([
+    ['r2', 'withdrawn'],
+    ['r1', 'answered'],
+  ]);
+  expect(questions.endedFor(APPROVER)).toHaveLength(2);
+  expect(questions.endedFor(BOB)).toEqual([]);
+  expect(questions.endedFor({ id: 'desk', kind: 'agent', permissions: ALL_PERMISSIONS })).toEqual([]);
+});
+
+test('of the questions that have ended only the latest are remembered', async () => {
+  const desk = new Desk(async function* (_, call) {
+    for (let at = 0; at < 205; at++) await call.ask?.({ ...PERMISSION, title: `number ${at}` });
+    yield 'after';
+  });
+  const { questions } = desk.engine;
+  questions.onChange(({ question: { question_id: questionId } }, end) => {
+    if (end !== undefined) return;
+    void questions.answer({ questionId }, { option_id: 'allow' }, { principal: ADA, channel: 'test' });
+  });
+  await desk.ask().over;
+  const titles = questions.endedFor(ADA).map(({ question }) => question.title);
+  expect([titles.length, titles[0], titles.at(-1)]).toEqual([200, 'number 204', 'number 5']);
+});
+
 test('those who watch hear of every question and of its end', async () => {
   const desk = new Desk(asks(PERMISSION));
   const seen: string[] = [];

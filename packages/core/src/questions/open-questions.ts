@@ -31,6 +31,11 @@ export interface OpenQuestion {
   readonly question: Question;
 }
 
+/** A question that has ended, and how. */
+export interface EndedQuestion extends OpenQuestion {
+  readonly end: QuestionEnd;
+}
+
 /** Who answers a question, and how. */
 export interface Answerer {
   readonly principal: Principal;
@@ -53,6 +58,8 @@ export class OpenQuestions {
   readonly #ids: Ids;
   readonly #log: Log;
   readonly #asked = new Map<string, Asked>();
+  /** The latest ones, oldest first. Their requests have recorded them; here they are only listed. */
+  readonly #ended: { readonly one: EndedQuestion; readonly askers: ReadonlySet<string> }[] = [];
   readonly #listeners = new Set<QuestionListener>();
 
   constructor({ clock, ids, log }: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }) {
@@ -126,6 +133,13 @@ export class OpenQuestions {
   /** The open questions that a caller may answer, oldest first. */
   openFor(principal: Principal): readonly OpenQuestion[] {
     return this.#open().filter((one) => this.mayAnswer(one.question.question_id, { principal, channel: '' }));
+  }
+
+  /** Those that have ended lately and that a caller might have answered, newest first. */
+  endedFor(principal: Principal): readonly EndedQuestion[] {
+    const answerer = { principal, channel: '' };
+    const might = this.#ended.filter(({ one: open, askers }) => refusalOf({ open, askers }, answerer) === undefined);
+    return might.map(({ one }) => one).reverse();
   }
 
   /** Whether this caller may answer this question this way. An unknown one nobody may. */
@@ -225,9 +239,13 @@ export class OpenQuestions {
     this.#report(asked, answer);
   }
 
-  #report({ open, end }: Asked, answer?: QuestionAnswer): void {
+  #report({ open, askers, end }: Asked, answer?: QuestionAnswer): void {
     const { question_id } = open.question;
     const ended = end === undefined ? undefined : { question_id, state: end, ...(answer && { answer }) };
+    if (ended !== undefined) {
+      this.#ended.push({ one: { ...open, end: ended }, askers });
+      if (this.#ended.length > MOST_REMEMBERED) this.#ended.shift();
+    }
     for (const listener of this.#listeners) listener(open, ended);
   }
 }
@@ -259,7 +277,10 @@ interface Asked {
 }
 
 /** Why a caller may not answer: in words, or `not_found` where it may not learn of the question either. */
-function refusalOf({ open, askers }: Asked, { principal, isToolCall = false }: Answerer): string | undefined {
+function refusalOf(
+  { open, askers }: Pick<Asked, 'open' | 'askers'>,
+  { principal, isToolCall = false }: Answerer,
+): string | undefined {
   const isOwner = principal.id === open.owner && principal.kind !== 'anonymous';
   if (!isOwner && !allows(principal.permissions.operations, ANSWER_OPERATION)) return 'not_found';
   if (askers.has(principal.id)) return 'An agent cannot answer the question of a request that it answers.';
@@ -296,3 +317,4 @@ const ENDED = {
 const DEFAULT_EXPIRY_MS = 600_000;
 const MOST_OPEN = 16;
 const MOST_ASKED = 1000;
+const MOST_REMEMBERED = 200;

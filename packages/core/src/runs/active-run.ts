@@ -10,6 +10,9 @@ import type { Slot } from './slots.ts';
 export const RUN_KINDS = ['execution', 'request', 'tool'] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
 
+/** Why a run ends here that another process continues. What it has asked for goes on there, too. */
+export const LOST = new Refused(failure('interrupted'));
+
 /** One run while it is in the table, whatever it answers. */
 export abstract class ActiveRun extends Ending {
   abstract readonly kind: RunKind;

@@ -13,7 +13,7 @@ import type { Clock, Ids } from '../ports/ports.ts';
 export class FrameMaker {
   readonly #envelope: E2AEnvelope;
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #ids: Ids;
+  readonly #ids: Pick<Ids, 'hex' | 'uuid'>;
   #sequence: number;
 
   constructor({ envelope, clock, ids, from = 0 }: FrameMakerOptions) {
@@ -80,7 +80,7 @@ export class FrameMaker {
 interface FrameMakerOptions {
   readonly envelope: E2AEnvelope;
   readonly clock: Pick<Clock, 'now'>;
-  readonly ids: Ids;
+  readonly ids: Pick<Ids, 'hex' | 'uuid'>;
   /** The sequence of the first frame. */
   readonly from?: number;
 }

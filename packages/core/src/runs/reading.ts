@@ -8,8 +8,8 @@ export interface FrameSource {
   after(sequence: number): Promise<readonly FrameRow[]>;
   /** Resolves when `after` would not wait; absent where it never does. */
   ready?(sequence: number): Promise<void>;
-  /** The final frame, where it is at hand: nobody has to read it back from its text. */
-  readonly final?: E2AResponse | undefined;
+  /** The frame of this sequence, where it is at hand: nobody has to read it back from its text. */
+  frame?(sequence: number): E2AResponse | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export class Reading implements AsyncIterable<E2AResponse> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<E2AResponse, void, undefined> {
     for (let rows = await this.next(); rows.length > 0; rows = await this.next()) {
-      for (const row of rows) yield this.frameOf(row);
+      for (const row of rows) yield framed(this.frameOf(row), row.text);
     }
   }
 
@@ -66,9 +66,8 @@ export class Reading implements AsyncIterable<E2AResponse> {
     return this.#opening;
   }
 
-  /** A frame that was read; the final one may be at hand. */
-  frameOf({ isFinal, text }: FrameRow): E2AResponse {
-    const atHand = isFinal ? this.#source?.final : undefined;
-    return atHand === undefined ? frameFrom(text) : framed(atHand, text);
+  /** A frame that was read. */
+  frameOf({ sequence, text }: FrameRow): E2AResponse {
+    return this.#source?.frame?.(sequence) ?? frameFrom(text);
   }
 }

@@ -18,6 +18,8 @@ import { type SlotRequest, Slots } from './slots.ts';
  */
 export class RunTable {
   readonly counts = new RunCounts();
+  /** Whether nothing new may be taken just now: what is recorded could be another node's by then. */
+  isFenced: () => boolean = () => false;
   /** Ends when a stop begins. */
   readonly draining = new Ending();
   /** Ends when a stop has waited long enough. */
@@ -48,8 +50,9 @@ export class RunTable {
     return this.#closed.has(kind);
   }
 
-  /** Throws `Refused` when the server stops. */
+  /** Throws `Refused` when the server stops, or may take nothing just now. */
   requireOpen(kind: RunKind): void {
+    if (this.isFenced()) refuse('store_unavailable', { retry_after: 5 }, 'This node does not reach its database.');
     if (this.isClosed(kind)) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
   }
 
@@ -121,15 +124,15 @@ export class RunTable {
   }
 
   /** What an earlier process left of a kind is resumed by `recover`, after the kinds that were named before. */
-  recovers<Row>({ unfinished, nameOf, resume }: Recoverable<Row>): void {
+  recovers<Row>({ unfinished, resume }: Recoverable<Row>): void {
     this.#recoveries.push(async () => {
       const rows = await unfinished();
-      return rows.map((row) => async () => (this.#live.has(nameOf(row)) ? undefined : resume(row)));
+      return rows.map((row) => () => resume(row));
     });
   }
 
   /**
-   * Deals with what an earlier process left. Doing it twice changes nothing. Where the disk is full, ends are written when there is
+   * Deals with what a process that is gone left. Where the disk is full, ends are written when there is
    * room, and the start does not wait for that.
    */
   async recover(): Promise<void> {
@@ -187,8 +190,6 @@ export class RunTable {
 export interface Recoverable<Row> {
   /** What was left, oldest first. */
   unfinished(): Promise<readonly Row[]>;
-  /** Its name in the table. */
-  nameOf(row: Row): string;
   /** Continues with it or ends it; `ended` is what the start of a server waits for. */
   resume(row: Row): Promise<Resumed | undefined>;
 }

@@ -1,6 +1,8 @@
 import { answerEnd, type E2AResponse, questionEndIn } from '@dragoman/protocols';
+import { isNotHeld } from '../store/held.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { FrameRow, Held, ProgressChange, RequestKey, RequestStore } from '../store/store.ts';
+import { LOST } from './active-run.ts';
 import { afterPromises } from './after-promises.ts';
 import { FrameWriter } from './frame-text.ts';
 import { type JournalPages, PAGE_BYTES } from './journal-pages.ts';
@@ -24,6 +26,10 @@ export class Run implements FrameSource {
   readonly #patience: Patience;
   readonly #writer = new FrameWriter();
   readonly #onFrame: RunOptions['onFrame'];
+  readonly #onLanded: RunOptions['onLanded'];
+  readonly #onLost: RunOptions['onLost'];
+  /** Where readers are given the rest, when another node answers the request. */
+  #followed: FrameSource | undefined;
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   #tail: FrameRow[] = [];
   #tailStart: number;
@@ -31,6 +37,9 @@ export class Run implements FrameSource {
   /** Frames given but not yet durable. */
   #pending: FrameRow[] = [];
   #pendingSize = 0;
+  #pendingFrames: E2AResponse[] = [];
+  /** The frames of the batch that became durable last: who reads along takes them from here. */
+  #newest: readonly E2AResponse[] = [];
   #given: number;
   #durable: number;
   #final: E2AResponse | undefined;
@@ -40,10 +49,10 @@ export class Run implements FrameSource {
   /** Until the request itself is recorded: no frame can be before it is. */
   #recording: Latch | undefined;
   /** Frames that are being recorded together with their request. */
-  #taken: { readonly batch: readonly FrameRow[]; readonly size: number } | undefined;
+  #taken: Batch | undefined;
   #wake: (() => void)[] = [];
 
-  constructor({ key, held, agentId, store, pages, counts, patience, onFrame, from = 0 }: RunOptions) {
+  constructor({ key, held, agentId, store, pages, counts, patience, onFrame, onLanded, onLost, from = 0 }: RunOptions) {
     this.key = key;
     this.#held = held;
     this.#agentId = agentId;
@@ -52,6 +61,8 @@ export class Run implements FrameSource {
     this.#counts = counts;
     this.#patience = patience;
     this.#onFrame = onFrame;
+    this.#onLanded = onLanded;
+    this.#onLost = onLost;
     this.#given = from;
     this.#durable = from;
     this.#tailStart = from;
@@ -63,8 +74,22 @@ export class Run implements FrameSource {
     return this.#given;
   }
 
+  frame(sequence: number): E2AResponse | undefined {
+    return this.#newest[sequence - (this.#durable - this.#newest.length)];
+  }
+
   get final(): E2AResponse | undefined {
-    return this.#final;
+    return this.#followed === undefined ? this.#final : undefined;
+  }
+
+  /** The right to write to it; null before it is recorded. */
+  get held(): Held | null {
+    return this.#held;
+  }
+
+  /** The sequence of the next frame that readers do not see yet. */
+  get durable(): number {
+    return this.#durable;
   }
 
   /** Whether the final frame has been given. */
@@ -88,6 +113,7 @@ export class Run implements FrameSource {
     const change = changesProgress(frame) ? changeBy(frame) : undefined;
     this.#pending.push({ sequence: frame.sequence, isFinal: frame.is_final, text, change });
     this.#pendingSize += text.length;
+    this.#pendingFrames.push(frame);
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
       // Who gives the next frame, and who reads, is told by `#broken`.
@@ -101,25 +127,31 @@ export class Run implements FrameSource {
     await this.#flushing;
   }
 
-  /** Records that an agent works on it from now on. */
-  async start(): Promise<void> {
+  /** Records that an agent works on it from now on. False when another process has claimed it. */
+  start(): Promise<boolean> {
     const held = this.#requireHeld();
-    await patiently(() => this.#store.start(held), this.#patience);
+    return patiently(() => this.#store.start(held), this.#patience);
+  }
+
+  /** Another process answers the request: readers are given what that records, and nothing more is taken here. */
+  follow(source: FrameSource): void {
+    this.#followed = source;
+    this.#broken ??= LOST;
+    this.#wakeReaders();
   }
 
   /** The whole answer, if it is complete, so that it can be recorded together with its request. */
   takeAnswer(): readonly FrameRow[] | undefined {
     if (this.#recording === undefined || !this.answered) return undefined;
-    this.#taken = { batch: this.#pending, size: this.#pendingSize };
-    this.#pending = [];
-    this.#pendingSize = 0;
-    return this.#taken.batch;
+    this.#taken = this.#takePending();
+    return this.#taken.rows;
   }
 
   /** The request is on the disk, with the answer that was taken. `held` is null when that was all of it. */
   recorded(held: Held | null): void {
     this.#held = held;
-    if (this.#taken !== undefined) this.#land(this.#taken.batch, this.#taken.size);
+    if (this.#taken !== undefined) this.#land(this.#taken);
+    this.#taken = undefined;
     this.#recording?.open();
     this.#recording = undefined;
   }
@@ -134,6 +166,7 @@ export class Run implements FrameSource {
   async after(sequence: number): Promise<readonly FrameRow[]> {
     const next = sequence + 1;
     if (next >= this.#durable) await this.ready(sequence);
+    if (this.#followed !== undefined) return this.#followed.after(sequence);
     if (next >= this.#durable) return [];
     return next >= this.#tailStart
       ? upTo(PAGE_BYTES, this.#tail, next - this.#tailStart)
@@ -142,6 +175,7 @@ export class Run implements FrameSource {
 
   async ready(sequence: number): Promise<void> {
     while (sequence + 1 >= this.#durable) {
+      if (this.#followed !== undefined) return this.#followed.ready?.(sequence);
       if (this.#broken !== undefined) throw this.#broken;
       if (this.#ended) return;
       await new Promise<void>((resolve) => this.#wake.push(resolve));
@@ -154,15 +188,13 @@ export class Run implements FrameSource {
       await afterPromises();
       if (this.#recording !== undefined) await this.#recording.opened;
       while (this.#pending.length > 0) {
-        const batch = this.#pending;
-        const size = this.#pendingSize;
-        this.#pending = [];
-        this.#pendingSize = 0;
-        await this.#append(batch);
-        this.#land(batch, size);
+        const batch = this.#takePending();
+        await this.#append(batch.rows);
+        this.#land(batch);
       }
     } catch (error) {
       this.#broken = error;
+      if (isNotHeld(error)) this.#onLost?.();
       this.#wakeReaders();
       throw error;
     } finally {
@@ -171,12 +203,22 @@ export class Run implements FrameSource {
   }
 
   /** These are durable from now on: whoever waits may see them. */
-  #land(batch: readonly FrameRow[], size: number): void {
-    this.#keep(batch, size);
-    this.#durable += batch.length;
-    this.#ended = batch.at(-1)?.isFinal === true;
-    this.#count(batch.length);
+  #land({ rows, size, frames }: Batch): void {
+    this.#keep(rows, size);
+    this.#durable += rows.length;
+    this.#newest = frames;
+    this.#ended = rows.at(-1)?.isFinal === true;
+    this.#count(rows.length);
     this.#wakeReaders();
+    if (this.#held !== null) this.#onLanded?.(this.#held.id, this.#durable, this.#ended);
+  }
+
+  #takePending(): Batch {
+    const batch = { rows: this.#pending, size: this.#pendingSize, frames: this.#pendingFrames };
+    this.#pending = [];
+    this.#pendingSize = 0;
+    this.#pendingFrames = [];
+    return batch;
   }
 
   #append(batch: readonly FrameRow[]): Promise<void> {
@@ -216,6 +258,10 @@ export class Run implements FrameSource {
 }
 
 export interface RunOptions {
+  /** Called when frames are on the disk: the number of the request, the sequence of the next frame, and whether that was the last. */
+  readonly onLanded?: ((request: number, next: number, isOver: boolean) => void) | undefined;
+  /** Called when another process has claimed the request. */
+  readonly onLost?: (() => void) | undefined;
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
   readonly key: RequestKey;
@@ -231,6 +277,13 @@ export interface RunOptions {
   readonly patience: Patience;
   /** The sequence to go on from, for a request an earlier process began. */
   readonly from?: number;
+}
+
+/** Frames that are recorded together. */
+interface Batch {
+  readonly rows: readonly FrameRow[];
+  readonly size: number;
+  readonly frames: readonly E2AResponse[];
 }
 
 /** A request that asks a question, or goes on after one, is listed with that time. */

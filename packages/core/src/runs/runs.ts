@@ -11,13 +11,16 @@ import type { Accepted, Claimed, FrameRow, Held, RecordedWith, RequestKey, Reque
 import { afterPromises } from './after-promises.ts';
 import { arrivalText } from './arrival.ts';
 import { withoutCallerSecrets } from './caller-secrets.ts';
+import type { Elsewhere, RunControl } from './elsewhere.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
+import { frameFrom } from './frame-text.ts';
 import { JournalPages, type PageRange } from './journal-pages.ts';
 import type { FindRequest, KnownRequest } from './known-request.ts';
 import { holding, LiveRequest, requestName } from './live-request.ts';
 import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
+import { RecordedFrames } from './recorded-frames.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { RunPlace } from './run-place.ts';
 import type { Recoverable, RunLoad, RunTable } from './run-table.ts';
@@ -44,9 +47,14 @@ export class Runs {
   readonly #log: Log;
   readonly #isIdempotent: (agentId: string) => boolean;
   readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
+  readonly #frameKeyOf: (agentId: string) => FrameKey | undefined;
   readonly #pages: JournalPages;
-  readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame'>;
+  readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame' | 'onLanded'>;
   readonly #patience: Patience;
+  /** By the number of the request. */
+  readonly #byNumber = new Map<number, LiveRequest>();
+  #elsewhere: Elsewhere | undefined;
+  #resume: ((claimed: Claimed<RequestRow>) => Promise<unknown>) | undefined;
   #findElsewhere: FindRequest = async () => undefined;
 
   constructor({
@@ -58,6 +66,7 @@ export class Runs {
     onFrame,
     isIdempotent = () => false,
     whenReachable = () => undefined,
+    frameKeyOf = () => undefined,
   }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
@@ -66,6 +75,7 @@ export class Runs {
     this.table = table;
     this.#isIdempotent = isIdempotent;
     this.#whenReachable = whenReachable;
+    this.#frameKeyOf = frameKeyOf;
     this.#patience = { clock, log, signal: table.interrupted.signal, what: 'an answer' };
     this.#pages = new JournalPages(store.requests);
     this.#runParts = {
@@ -74,6 +84,7 @@ export class Runs {
       counts: table.counts,
       patience: this.#patience,
       onFrame,
+      onLanded: (request, next, isOver) => this.#elsewhere?.landed(request, next, isOver),
     };
   }
 
@@ -127,6 +138,16 @@ export class Runs {
     };
   }
 
+  /** Requests may be answered by other nodes, too. */
+  join(elsewhere: Elsewhere): void {
+    this.#elsewhere = elsewhere;
+  }
+
+  /** For reading recorded answers in turns. */
+  get pages(): JournalPages {
+    return this.#pages;
+  }
+
   /** Also finds the requests whose frames another part of the server keeps. */
   findElsewhere(find: FindRequest): void {
     this.#findElsewhere = find;
@@ -142,23 +163,16 @@ export class Runs {
       envelope.request_id ?? refuse('invalid_message', {}, 'A request without an id cannot be recorded.');
     const recorded = withoutSecrets(envelope);
     const text = envelopeRecord(recorded);
-    const { nonce, letter, idempotencyKey = null } = call.beside ?? {};
+    const { nonce, letter } = call.beside ?? {};
     const recordedWith = { nonce, arrival: arrivalText(envelope, call, admission.agentId), letter };
+    const looking = this.#lineFor(admission.agentId);
+    const line = looking === undefined ? undefined : await looking;
+    const opened = { requestId, envelope: recorded, text, call, admission, recordedWith };
+    if (line !== undefined) return this.#openAt(line, opened);
     const isHeld = this.#heldFor(admission) !== undefined;
     // After everything that can throw: a place has to be given back.
     const place = this.table.admit('request', admission.agentId, call.principal, { isHeld });
-    const row: RequestRow = {
-      owner: call.principal.id,
-      requestId,
-      agentId: admission.agentId,
-      sessionId: admission.sessionId,
-      idempotencyKey,
-      envelope: text,
-      state: place.hasSlot ? 'started' : 'accepted',
-      acceptedAt: this.#clock.now().getTime(),
-      expiresAt: admission.expiresAt,
-      priority: admission.priority,
-    };
+    const row = this.#rowOf(opened, place.hasSlot ? 'started' : 'accepted');
     let early: LiveRequest | undefined;
     try {
       if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
@@ -176,6 +190,7 @@ export class Runs {
         call.beside?.onAccepted?.(row, { isRepeat: false });
         const { held } = accepted;
         early?.run.recorded(held);
+        if (early !== undefined) this.#number(early);
         const live = early ?? this.#begin({ row, held }, envelope, call, answer, place);
         if (admission.endsUnread === true) this.#endUnread(live, call.signal);
         return live.run;
@@ -188,6 +203,48 @@ export class Runs {
     } finally {
       place.release();
     }
+  }
+
+  #rowOf({ requestId, text, call, admission }: Opened, state: RequestRow['state']): RequestRow {
+    const { agentId, sessionId, expiresAt, priority } = admission;
+    return {
+      owner: call.principal.id,
+      requestId,
+      agentId,
+      sessionId,
+      idempotencyKey: call.beside?.idempotencyKey ?? null,
+      envelope: text,
+      state,
+      acceptedAt: this.#clock.now().getTime(),
+      expiresAt,
+      priority,
+    };
+  }
+
+  /** The other node that an agent is connected to that has dialled in there, and not here. */
+  #lineFor(agentId: string): Promise<number | undefined> | undefined {
+    if (this.#elsewhere === undefined || this.#whenReachable(agentId) === undefined) return undefined;
+    return this.#elsewhere.lineOf(agentId);
+  }
+
+  /** Records a request for another node, which answers it. */
+  async #openAt(holder: number, opened: Opened): Promise<FrameSource> {
+    const { envelope, call, admission, recordedWith } = opened;
+    this.table.requireOpen('request');
+    const row = this.#rowOf(opened, 'accepted');
+    if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
+    const accepted = await this.#store.requests.accept(row, { ...recordedWith, holder });
+    if ('reused' in accepted) refuse('nonce_reused');
+    if (accepted.repeat) return this.#repeated(accepted.row, envelope, call);
+    this.table.counts.acceptRequest({ protocol: envelope.provenance.source_protocol, agentId: row.agentId });
+    call.beside?.onAccepted?.(row, { isRepeat: false });
+    this.#elsewhere?.handOver(holder);
+    if (admission.endsUnread === true) {
+      const cancel = () => void this.cancel(row, UNREAD);
+      call.signal.addEventListener('abort', cancel, { once: true });
+      if (call.signal.aborted) cancel();
+    }
+    return this.#recorded(row);
   }
 
   async #reopen(envelope: E2AEnvelope, call: Call, reason: Refused): Promise<FrameSource> {
@@ -257,7 +314,7 @@ export class Runs {
 
   /** The first of its readers is who asked. */
   #endUnread(live: LiveRequest, signal: AbortSignal): void {
-    live.readers = new Readers(() => this.cancel(live.row, 'The request was to end with its last reader, who left.'));
+    live.readers = new Readers(() => this.cancel(live.row, UNREAD));
     live.readers.add(signal);
   }
 
@@ -267,40 +324,96 @@ export class Runs {
     // Asked for only where it counts: a signal is made when somebody asks for it.
     if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
-    return { after: (sequence) => this.#pages.read(key, { after: sequence, signal: reader.signal }) };
+    return this.#recorded(key, reader.signal);
   }
 
-  /** Ends a running request with `E2A.CANCELLED`. False when it is not running here. */
-  cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean {
+  /** The request as it is recorded, by this process or by others. */
+  #recorded(key: RequestKey, signal?: AbortSignal): FrameSource {
+    if (this.#elsewhere !== undefined) return this.#elsewhere.follow(key, signal);
+    return { after: (sequence) => this.#pages.read(key, { after: sequence, signal }) };
+  }
+
+  /** Ends a running request with `E2A.CANCELLED`. False when it is not running. */
+  cancel(key: RequestKey, reason = 'The request was cancelled by its caller.'): boolean | Promise<boolean> {
     return this.end(key, failure('cancelled', {}, reason));
   }
 
-  /** Ends a running request with this failure. False when it is not running here. */
-  end(key: RequestKey, reason: Failure): boolean {
-    const live = this.#find(key);
-    if (live === undefined || live.run.answered) return false;
-    live.end(new Refused(reason));
-    return true;
+  /** Ends a running request with this failure. False when it is not running. */
+  end(key: RequestKey, reason: Failure): boolean | Promise<boolean> {
+    return this.#control(key, { do: 'end', reason });
   }
 
   /** Holds a running answer where it is: nothing more is taken from the agent until `resume`. */
-  pause(key: RequestKey): void {
-    const live = this.#find(key);
-    if (live !== undefined) live.held ??= holding();
+  pause(key: RequestKey): boolean | Promise<boolean> {
+    return this.#control(key, { do: 'pause' });
   }
 
-  resume(key: RequestKey): void {
+  resume(key: RequestKey): boolean | Promise<boolean> {
+    return this.#control(key, { do: 'resume' });
+  }
+
+  #control(key: RequestKey, control: RunControl): boolean | Promise<boolean> {
     const live = this.#find(key);
-    live?.held?.release();
-    if (live !== undefined) live.held = undefined;
+    if (live !== undefined) return controlled(live, control);
+    return this.#elsewhere?.control(key, control) ?? false;
+  }
+
+  /** The same for one that is answered here, by its number. */
+  controlHere(request: number, control: RunControl): boolean {
+    const live = this.#byNumber.get(request);
+    return live !== undefined && controlled(live, control);
+  }
+
+  /** Another node has taken over a request that was to be answered here. */
+  loseHere(request: number): void {
+    const live = this.#byNumber.get(request);
+    if (live !== undefined) this.#lose(live);
+  }
+
+  /** The numbers of the requests that wait here for their turn or their agent. */
+  waitingHere(): number[] {
+    return [...this.#byNumber].filter(([, { isWaiting }]) => isWaiting).map(([request]) => request);
+  }
+
+  /** Answers a request that another node has recorded for this one. */
+  async adopt(claimed: Claimed<RequestRow>): Promise<void> {
+    await this.#resume?.(claimed);
+  }
+
+  /** Of a request that is answered here, the sequence of the next frame that is not on the disk. */
+  durableHere(request: number): number | undefined {
+    return this.#byNumber.get(request)?.run.durable;
   }
 
   /** The running requests of an owner, newest last. */
-  running(owner: string): RequestRow[] {
+  async running(owner: string): Promise<readonly RequestRow[]> {
+    if (this.#elsewhere !== undefined) return this.#elsewhere.running(owner);
     return this.table
       .values(LiveRequest)
       .map((live) => live.row)
       .filter((row) => row.owner === owner);
+  }
+
+  /** Others may continue what is answered here: nothing more is recorded, and readers go on there. */
+  letGo(): void {
+    for (const live of this.table.values(LiveRequest)) this.#lose(live);
+  }
+
+  #lose(live: LiveRequest): void {
+    // One that is not recorded yet is nobody's.
+    if (live.isAbandoned || live.run.held === null) return;
+    this.#log.warn({ request_id: live.row.requestId }, 'another process answers a request that was answered here');
+    live.lose(this.#recorded(live.row));
+    this.table.remove(live);
+  }
+
+  #number(live: LiveRequest): void {
+    const { held } = live.run;
+    if (this.#elsewhere === undefined || held === null) return;
+    this.#byNumber.set(held.id, live);
+    void live.done.then(() => {
+      if (this.#byNumber.get(held.id) === live) this.#byNumber.delete(held.id);
+    });
   }
 
   /** Resolves when everything that is being asked of an agent now has its answer. */
@@ -310,48 +423,48 @@ export class Runs {
   }
 
   /**
-   * What an earlier process accepted but never started runs after a restart; what it started and cannot continue ends with
-   * `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process.
+   * What an earlier process accepted but never started runs after a restart. What it started continues behind the frames it has where the
+   * target can give its answer again; else it ends with `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended
+   * that process.
    */
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
-    return {
-      unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)),
-      nameOf: ({ row }) => requestName(row),
-      resume: async (claimed) => {
-        const { row } = claimed;
-        const envelope = recordedEnvelope(row.envelope);
-        const call = callFor(row);
-        if (row.state !== 'accepted' || call === undefined) {
-          return { ended: this.#endInterrupted(claimed, envelope, await this.#framesOf(row)) };
-        }
-        this.#begin(claimed, envelope, call, answer);
-        return undefined;
-      },
+    const resume: Recoverable<Claimed<RequestRow>>['resume'] = async (claimed) => {
+      const { row } = claimed;
+      // It was claimed from this process too, which may not know it yet.
+      const lost = this.#find(row);
+      if (lost !== undefined) this.#lose(lost);
+      const envelope = recordedEnvelope(row.envelope);
+      const call = callFor(row);
+      const frameKey = this.#frameKeyOf(row.agentId);
+      if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
+        return { ended: this.#endInterrupted(claimed, envelope, await this.#recordedFrames(row)) };
+      }
+      const recorded = row.state === 'accepted' ? undefined : await this.#recordedFrames(row, frameKey);
+      this.#begin({ ...claimed, recorded }, envelope, call, answer);
+      return undefined;
     };
+    this.#resume = resume;
+    return { unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)), resume };
   }
 
-  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, from: number): Promise<void> {
-    const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, from });
-    const live = new LiveRequest(row, run);
+  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, recorded: RecordedFrames): Promise<void> {
+    const live = this.#live({ row, held, recorded });
+    const { run } = live;
     const end = async () => {
       try {
-        await run.give(this.#maker(envelope, from).error(failure('interrupted')));
+        await run.give(this.#maker(envelope, recorded.count).error(failure('interrupted')));
       } catch (error) {
         this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet');
       }
     };
     live.done = this.table.start(live, end, { name: requestName(row) });
+    this.#number(live);
     return live.done;
   }
 
-  #begin(
-    { row, held }: { readonly row: RequestRow; readonly held: Held | null },
-    envelope: E2AEnvelope,
-    call: Call,
-    answer: Handler,
-    place?: RunPlace,
-  ): LiveRequest {
-    const live = new LiveRequest(row, new Run({ key: row, held, agentId: row.agentId, ...this.#runParts }));
+  #begin(request: RequestToBegin, envelope: E2AEnvelope, call: Call, answer: Handler, place?: RunPlace): LiveRequest {
+    const { row } = request;
+    const live = this.#live(request);
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
     const work = () =>
@@ -359,6 +472,16 @@ export class Runs {
         this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
       });
     live.done = this.table.start(live, work, { name: requestName(row), place });
+    this.#number(live);
+    return live;
+  }
+
+  #live({ row, held, recorded }: RequestToBegin): LiveRequest {
+    const onLost = () => this.#lose(live);
+    const from = recorded?.count ?? 0;
+    const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, onLost, from });
+    const canContinue = this.#frameKeyOf(row.agentId) !== undefined;
+    const live: LiveRequest = new LiveRequest(row, run, { canContinue, recorded });
     return live;
   }
 
@@ -373,7 +496,7 @@ export class Runs {
         await this.table.turn(live, request, this.#heldFor(row));
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
-        await run.start();
+        if (!live.isResumed && !(await run.start())) return this.#lose(live);
       }
       live.insert = (given) => {
         run.give(secrets.frame(this.#maker(envelope, run.next).frame(given)));
@@ -384,6 +507,7 @@ export class Runs {
         // Also one that hangs and never looks at its signal is left behind.
         const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
+        if (live.recorded?.takes(item.value) === true) continue;
         while (live.held !== undefined) await unlessAborted(live.held.released, live);
         const durable = run.give(secrets.frame(numbered(item.value, run.next)));
         if (durable !== undefined) await durable;
@@ -403,13 +527,12 @@ export class Runs {
     }
   }
 
-  async #framesOf(key: RequestKey): Promise<number> {
-    let after = -1;
+  async #recordedFrames(key: RequestKey, frameKey: FrameKey = () => ''): Promise<RecordedFrames> {
+    const recorded = new RecordedFrames(frameKey);
     for (;;) {
-      const rows = await this.page(key, { after, limit: 1000, maxBytes: 1 << 20 });
-      const last = rows.at(-1);
-      if (last === undefined) return after + 1;
-      after = last.sequence;
+      const rows = await this.page(key, { after: recorded.count - 1, limit: 1000, maxBytes: 1 << 20 });
+      if (rows.length === 0) return recorded;
+      for (const { text } of rows) recorded.add(frameFrom(text));
     }
   }
 
@@ -418,14 +541,46 @@ export class Runs {
   }
 }
 
+interface Opened {
+  readonly requestId: string;
+  /** As it is recorded. */
+  readonly envelope: E2AEnvelope;
+  readonly text: string;
+  readonly call: Call;
+  readonly admission: Admission;
+  readonly recordedWith: RecordedWith;
+}
+
+function controlled(live: LiveRequest, control: RunControl): boolean {
+  if (live.run.answered) return false;
+  if (control.do === 'end') live.end(new Refused(control.reason));
+  else if (control.do === 'pause') live.held ??= holding();
+  else {
+    live.held?.release();
+    live.held = undefined;
+  }
+  return true;
+}
+
 /** The agent counts its own frames; others may have been added in between. */
 function numbered(frame: E2AResponse, sequence: number): E2AResponse {
   return frame.sequence === sequence ? frame : { ...frame, sequence };
 }
 
+const UNREAD = 'The request was to end with its last reader, who left.';
+
 function tooMany(agentId: string): Failure {
   return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);
 }
+
+interface RequestToBegin {
+  readonly row: RequestRow;
+  readonly held: Held | null;
+  readonly recorded?: RecordedFrames | undefined;
+}
+
+/** What a frame reports, of an agent whose answers can be given again. */
+type FrameKey = (frame: E2AResponse) => string;
 
 interface RunsOptions {
   readonly store: Store;
@@ -440,4 +595,6 @@ interface RunsOptions {
   readonly isIdempotent?: (agentId: string) => boolean;
   /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
   readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
+  /** Of an agent whose answers can be given again after a restart. */
+  readonly frameKeyOf?: (agentId: string) => FrameKey | undefined;
 }

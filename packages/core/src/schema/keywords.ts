@@ -141,12 +141,12 @@ export const KEYWORDS: readonly Keyword[] = [
     };
   }),
   keyword('any', 'if', (part) => {
-    const { if: condition, then, else: otherwise } = part.schema;
-    const asked = part.inner(condition as Json, 'if');
+    const { if: test, then, else: otherwise } = part.schema;
+    const condition = part.inner(test as Json, 'if');
     const ifSo = then === undefined ? undefined : part.inner(then, 'then');
     const ifNot = otherwise === undefined ? undefined : part.inner(otherwise, 'else');
     return (value, run) => {
-      const next = run.fitsQuietly(asked, value) ? ifSo : ifNot;
+      const next = run.fitsQuietly(condition, value) ? ifSo : ifNot;
       return next === undefined || run.fits(next, value);
     };
   }),

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { RE2JS } from 're2js';
 
 /**
- * A pattern that a stranger wrote, on an engine that takes time linear in the text: no pattern can hang the server. That engine
+ * A pattern that a caller wrote, on an engine that takes time linear in the text: no pattern can hang the server. That engine
  * writes repeats out before it begins, `(…){1000}` a thousand times, so what would come to too much is refused unread.
  */
 export function linearPattern(pattern: string): RE2JS {

@@ -37,7 +37,7 @@ export class SchemaDocument {
       const anchor = schema[keyword];
       if (typeof anchor !== 'string') continue;
       const uri = withFragment(own, anchor);
-      // Which one is meant would depend on the way by which a check came there.
+      // Which one is meant would depend on the path of the check.
       if (keyword === '$dynamicAnchor' && this.#named.has(uri))
         throw new Error(`${path} repeats ${keyword} ${show(anchor)}`);
       this.#named.set(uri, place);

@@ -3,7 +3,7 @@ import { relatedTo } from './thesaurus.ts';
 import { stemOf, wordsOf } from './words.ts';
 
 /**
- * Finds texts by their words (BM25). How rare a word is, is counted among the texts that are asked about, never among all: a
+ * Finds texts by their words (BM25). The rarity of a word is counted among the texts searched, never among all: a
  * score tells nothing about texts its reader may not see.
  */
 export class WordIndex {
@@ -11,11 +11,11 @@ export class WordIndex {
   readonly #lengths = new Map<string, number>();
   /** The keys of the texts each word is in. */
   readonly #places = new Map<string, Set<string>>();
-  readonly #asked: ReadonlySet<string> | undefined;
+  readonly #only: ReadonlySet<string> | undefined;
 
-  /** `asked`: the only words that will be searched for. An index for one query need not remember every word there is. */
-  constructor(asked?: ReadonlySet<string>) {
-    this.#asked = asked;
+  /** `only`: the only words that will be searched for. An index for one query need not remember every word. */
+  constructor(only?: ReadonlySet<string>) {
+    this.#only = only;
   }
 
   put(key: string, text: string): void {
@@ -23,7 +23,7 @@ export class WordIndex {
     const counts = new Map<string, number>();
     const words = wordsOf(text);
     for (const word of words) {
-      if (this.#asked?.has(word) !== false) counts.set(word, (counts.get(word) ?? 0) + 1);
+      if (this.#only?.has(word) !== false) counts.set(word, (counts.get(word) ?? 0) + 1);
     }
     for (const word of counts.keys()) {
       const places = this.#places.get(word);
@@ -120,6 +120,6 @@ export function asWritten(text: string, stems: readonly string[]): string[] {
   return [...new Set(written.filter((word) => stems.includes(stemOf(word))))];
 }
 
-// The values everybody uses: how soon more of the same word counts no more, and how much long texts are held back.
+// The usual values of BM25: how soon more of the same word counts no more, and how much long texts are held back.
 const K = 1.2;
 const B = 0.75;

@@ -1,4 +1,4 @@
-/** Where a secret goes. The vault puts it there; nobody else sees it. */
+/** Where a secret goes. The vault puts it there; nothing else sees it. */
 export class CredentialUse {
   readonly id: string;
   constructor(id: string) {

@@ -5,10 +5,10 @@ import { BoundedTalk } from './bounded-talk.ts';
 test('values are told as they are while there is room, and then by their beginning', () => {
   const talk = new BoundedTalk({ whole: 100, least: 10 });
   const short = { text: 'x'.repeat(50), 'a number': 7, none: null };
-  expect(talk.told(short)).toBe(short);
-  expect(talk.told('y'.repeat(50))).toBe(`${'y'.repeat(14)}…`);
-  expect(talk.told('z'.repeat(50))).toBe(`${'z'.repeat(10)}…`);
-  expect(talk.told('whole')).toBe('whole');
+  expect(talk.bounded(short)).toBe(short);
+  expect(talk.bounded('y'.repeat(50))).toBe(`${'y'.repeat(14)}…`);
+  expect(talk.bounded('z'.repeat(50))).toBe(`${'z'.repeat(10)}…`);
+  expect(talk.bounded('whole')).toBe('whole');
 });
 
 test.each<[string, Json, Json]>([
@@ -28,5 +28,5 @@ test.each<[string, Json, Json]>([
     JSON.parse(`{"__proto__":"${'x'.repeat(23)}…"}`),
   ],
 ])('what is cut is %s', (_, value, told) => {
-  expect(new BoundedTalk({ whole: 0, least: 40 }).told(value)).toEqual(told);
+  expect(new BoundedTalk({ whole: 0, least: 40 }).bounded(value)).toEqual(told);
 });

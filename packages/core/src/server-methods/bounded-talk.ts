@@ -2,7 +2,7 @@ import { isObject, type Json } from '@dragoman/protocols';
 import { cutTo } from '../text/cut-to.ts';
 
 /**
- * Tells values one after the other, as they are while there is room, and behind that each by its beginning: texts are cut, and
+ * Returns values one after the other, unchanged while there is room, and then only the beginning of each: texts are cut, and
  * end in `…`; what comes after the cut is left out.
  */
 export class BoundedTalk {
@@ -15,7 +15,7 @@ export class BoundedTalk {
     this.#least = least;
   }
 
-  told(value: Json): Json {
+  bounded(value: Json): Json {
     const room = Math.max(this.#least, this.#left);
     const size = JSON.stringify(value).length;
     this.#left -= Math.min(size, room);
@@ -26,7 +26,7 @@ export class BoundedTalk {
 function beginningOf(value: Json, room: number): Json {
   let left = room;
 
-  function begun(one: Json): Json {
+  function cut(one: Json): Json {
     if (typeof one === 'string') {
       const text = one.length <= left ? one : `${cutTo(one, left)}…`;
       left -= text.length;
@@ -34,18 +34,18 @@ function beginningOf(value: Json, room: number): Json {
     }
     // What stands around it.
     left -= PUNCTUATION;
-    if (Array.isArray(one)) return one.flatMap((item) => (left > 0 ? [begun(item)] : []));
+    if (Array.isArray(one)) return one.flatMap((item) => (left > 0 ? [cut(item)] : []));
     if (!isObject(one)) return one;
     const members: [string, Json][] = [];
     for (const key in one) {
       left -= key.length + PUNCTUATION;
       if (left <= 0) break;
-      members.push([key, begun(one[key] ?? null)]);
+      members.push([key, cut(one[key] ?? null)]);
     }
     return Object.fromEntries(members);
   }
 
-  return begun(value);
+  return cut(value);
 }
 
 const PUNCTUATION = 4;

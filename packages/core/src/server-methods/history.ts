@@ -9,7 +9,7 @@ import { lastTodos, TODOS } from './todos.ts';
 
 /**
  * A session's turns, newest first, fifty a page: one event each when streamed, else all in the result. Behind the newest comes
- * what the agent has to do, where it has told that. Of what is very long only the beginning: the whole is read by its request.
+ * the agent's list of things to do, if it sent one. Of long values only the beginning: the whole is read by its request.
  */
 export const historyGet: ServerMethod = async function* (envelope, call, { agentOf, runs, sessions }) {
   const sessionId = sessionParam(envelope) ?? refuse('invalid_message', {}, 'history.get needs params.session_id.');
@@ -45,7 +45,7 @@ async function* turnsFrom(offset: number, key: SessionKey, sessions: SessionStor
     const last = found.rows.at(-1);
     read += found.rows.length;
     if (last === undefined || read === PAGE || offset + read >= found.total) return;
-    // Not by their number: a turn that came in between has moved them all on.
+    // Not by their number: a new turn in between has moved them all.
     place = { offset: 0, before: last.requestId };
   }
 }
@@ -56,9 +56,9 @@ function messageOf(turn: RecordedTurn, final: E2AResponse | undefined, talk: Bou
     request_id: turn.requestId,
     timestamp: new Date(turn.acceptedAt).toISOString(),
     method,
-    params: talk.told(params),
+    params: talk.bounded(params),
     status: final === undefined ? 'in_progress' : final.status,
-    answer: final === undefined ? null : talk.told(final.body['result'] ?? final.body),
+    answer: final === undefined ? null : talk.bounded(final.body['result'] ?? final.body),
   };
 }
 
@@ -68,6 +68,6 @@ function event(eventType: string, fields: JsonObject): JsonObject {
 
 const PAGE = 50;
 const READ_BYTES = 2 * 1024 * 1024;
-/** Characters of a page that are told as they are; behind them, of each question and each answer. */
+/** Characters of a page that are returned unchanged; beyond them, of each request and each answer. */
 const WHOLE = 4 * 1024 * 1024;
 const LEAST = 64 * 1024;

@@ -5,16 +5,16 @@ import { choiceParam, sessionParam } from './params.ts';
 import type { ServerMethod, ServerMethodContext } from './server-methods.ts';
 
 /**
- * Stops, holds or lets go on what runs in a session. Cancelling, and supplementing what was asked, end the running
+ * Cancels, pauses or resumes what runs in a session. Cancelling, and supplementing the request, end the running
  * answers; pausing keeps them where they are. That nothing runs is not an error: it is what the caller wanted.
  */
 export const chatInterrupt: ServerMethod = async function* (envelope, call, context) {
   const intent = choiceParam(envelope, 'intent', ['cancel', 'supplement', 'pause', 'resume']) ?? 'cancel';
-  const keys = runningIn(envelope, call, context);
+  const keys = await runningIn(envelope, call, context);
   for (const key of keys) {
-    if (intent === 'pause') context.runs.pause(key);
-    else if (intent === 'resume') context.runs.resume(key);
-    else context.runs.cancel(key, `Interrupted by ${intent}.`);
+    if (intent === 'pause') await context.runs.pause(key);
+    else if (intent === 'resume') await context.runs.resume(key);
+    else await context.runs.cancel(key, `Interrupted by ${intent}.`);
   }
   const message = keys.length === 0 ? 'nothing was running' : `${intent}: ${keys.length} running`;
   return { event_type: 'chat.interrupt_result', success: true, intent, message };
@@ -22,16 +22,18 @@ export const chatInterrupt: ServerMethod = async function* (envelope, call, cont
 
 /** ACP's way to cancel. */
 export const sessionCancel: ServerMethod = async function* (envelope, call, context) {
-  for (const key of runningIn(envelope, call, context)) context.runs.cancel(key, 'Cancelled by session/cancel.');
+  for (const key of await runningIn(envelope, call, context)) {
+    await context.runs.cancel(key, 'Cancelled by session/cancel.');
+  }
   return {};
 };
 
 /** A session belongs to one agent: where one is named, those of others under the same session id are left alone. */
-function runningIn(envelope: E2AEnvelope, call: Call, { runs, agentOf }: ServerMethodContext) {
+async function runningIn(envelope: E2AEnvelope, call: Call, { runs, agentOf }: ServerMethodContext) {
   const session = sessionParam(envelope) ?? null;
   const agentId = targetOf(envelope) === undefined ? undefined : agentOf(envelope, call);
-  return runs
-    .running(call.principal.id)
+  const running = await runs.running(call.principal.id);
+  return running
     .filter((row) => row.sessionId === session && row.requestId !== envelope.request_id)
     .filter((row) => agentId === undefined || row.agentId === agentId);
 }

@@ -2,7 +2,7 @@ import { type E2AEnvelope, show } from '@dragoman/protocols';
 import { idFault } from '../refusals/id-fault.ts';
 import { refuse } from '../refusals/refused.ts';
 
-/** The session a method is about: said in its params, or by the envelope. */
+/** The session of a method: in its params, or in the envelope. */
 export function sessionParam(envelope: E2AEnvelope): string | undefined {
   for (const name of ['session_id', 'sessionId']) {
     const id = textParam(envelope, name);

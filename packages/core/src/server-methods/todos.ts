@@ -3,8 +3,8 @@ import { frameFrom } from '../runs/frame-text.ts';
 import type { Runs } from '../runs/runs.ts';
 
 /**
- * What an agent has told last, in these requests, of the things it has to do. The newest comes first. Not all of a very long
- * talk is read for it.
+ * The latest list of things to do that an agent sent in these requests. The newest request is first. Not all of a very long
+ * conversation is read for it.
  */
 export async function lastTodos(
   requestIds: readonly string[],
@@ -12,14 +12,14 @@ export async function lastTodos(
 ): Promise<JsonObject | undefined> {
   let left = MOST_FRAMES;
   for (const requestId of requestIds) {
-    let told: JsonObject | undefined;
+    let todos: JsonObject | undefined;
     const reading = runs.read({ owner, requestId }, -1);
     for (let rows = await reading.next(); rows.length > 0 && left > 0; rows = await reading.next()) {
       left -= rows.length;
       // Reading a frame costs more than looking for a word in it.
-      for (const { text } of rows) if (text.includes(TODOS)) told = todosIn(frameFrom(text).body) ?? told;
+      for (const { text } of rows) if (text.includes(TODOS)) todos = todosIn(frameFrom(text).body) ?? todos;
     }
-    if (told !== undefined || left <= 0) return told;
+    if (todos !== undefined || left <= 0) return todos;
   }
   return undefined;
 }

@@ -12,22 +12,34 @@ export interface KeyFileOptions {
   readonly isEd25519?: boolean;
 }
 
-/** The key in a file that only its owner may read; an Ed25519 one is made when there is none. */
+/** The key in a file that only its owner may read; an Ed25519 key is made if the file is missing. */
 export function keyIn(path: string, { log, signs, isEd25519 = false }: KeyFileOptions): KeyObject {
-  if (!existsSync(path)) writeSecretFile(path, newKey().export({ format: 'pem', type: 'pkcs8' }).toString());
+  if (!existsSync(path)) writeSecretFile(path, pemOf(newKey()));
   if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
     log.warn({ path }, `others can read the key that signs ${signs}; chmod 600 fixes that`);
   }
-  const key = privateKeyIn(readFileSync(path));
+  return signingKeyIn(readFileSync(path, 'utf8'), { place: path, signs, isEd25519 });
+}
+
+/** The key in a PEM text that was read from this place. Throws for one that cannot sign. */
+export function signingKeyIn(
+  pem: string,
+  { place, signs, isEd25519 = false }: Omit<KeyFileOptions, 'log'> & { readonly place: string },
+): KeyObject {
+  const key = privateKeyIn(pem);
   const kinds = isEd25519 ? 'Ed25519' : 'Ed25519, ECDSA P-256 or RSA';
-  if (key === undefined) throw new Error(`${path} is not a private key in PEM form, of ${kinds}. ${WAY_OUT}`);
+  if (key === undefined) throw new Error(`${place} is not a private key in PEM form, of ${kinds}. ${WAY_OUT}`);
   const { asymmetricKeyType: kind } = key;
   if (!isEd25519 || kind === 'ed25519') return key;
-  throw new Error(`${path} must be an Ed25519 key, nothing else signs ${signs}; it is one of ${kind}. ${WAY_OUT}`);
+  throw new Error(`${place} must be an Ed25519 key, nothing else signs ${signs}; it is one of ${kind}. ${WAY_OUT}`);
 }
 
 export function newKey(): KeyObject {
   return generateKeyPairSync('ed25519').privateKey;
+}
+
+export function pemOf(key: KeyObject): string {
+  return key.export({ format: 'pem', type: 'pkcs8' }).toString();
 }
 
 const WAY_OUT = 'Put a backup in its place, or move it away to begin with a new key.';

@@ -36,7 +36,7 @@ export function fingerprintOf(key: KeyObject): string {
     .digest('hex')}`;
 }
 
-/** Whether a signature is this key's. Works on a thread of the pool: the event loop goes on. */
+/** Whether a signature is this key's. Works on a thread of the pool: the event loop is free. */
 export function isSignedBy({ key }: PublicKey, bytes: Uint8Array, signature: Uint8Array): Promise<boolean> {
   const { digest, options } = schemeOf(key);
   return new Promise((resolve) => {

@@ -8,7 +8,7 @@ import type { FromSignatureThread, ToSignatureThread } from './signature-thread.
 /**
  * Checks and makes signatures beside the event loop. Those of the quick kinds go to one thread, all of a turn at once: to
  * hand each to Node's pool costs the event loop more than half of what checking it would. RSA is slow, and goes to the
- * pool, where nobody waits behind it.
+ * pool, where no other work waits behind it.
  *
  * The thread starts with the first of them, and knows keys by numbers: to send one takes as long as to use it.
  */
@@ -17,10 +17,10 @@ export class Signatures {
   #keys = new WeakMap<KeyObject, number>();
   #keyCount = 0;
   #next: ToSignatureThread = emptyMessage();
-  /** Who waits for the jobs of the next message. */
+  /** The callers of the jobs in the next message. */
   #asking: Pending[] = [];
-  /** Who waits for those of each message sent, in order: the thread answers in that order. */
-  readonly #asked: Pending[][] = [];
+  /** The callers of each message sent, in order: the thread answers in that order. */
+  readonly #sent: Pending[][] = [];
 
   /** Whether a signature, in base64, is this key's. */
   async verify(key: PublicKey, text: string | Uint8Array, signature: string): Promise<boolean> {
@@ -69,7 +69,7 @@ export class Signatures {
     this.#worker ??= this.#start();
     this.#worker.ref();
     this.#worker.postMessage(this.#next);
-    this.#asked.push(this.#asking);
+    this.#sent.push(this.#asking);
     this.#next = emptyMessage();
     this.#asking = [];
   }
@@ -77,21 +77,21 @@ export class Signatures {
   #start(): Worker {
     const worker = startThread('signature-thread', { name: 'dragoman signatures' });
     worker.on('message', (answers: FromSignatureThread) => {
-      const asked = this.#asked.shift() ?? [];
-      if (this.#asked.length === 0) worker.unref();
-      for (const [at, { resolve }] of asked.entries()) resolve(answers[at] ?? false);
+      const pending = this.#sent.shift() ?? [];
+      if (this.#sent.length === 0) worker.unref();
+      for (const [at, { resolve }] of pending.entries()) resolve(answers[at] ?? false);
     });
     worker.on('error', (error) => this.#lose(error));
     return worker;
   }
 
-  /** Those who wait are told; the next to come gets a new thread. */
+  /** Waiting callers are rejected; the next one gets a new thread. */
   #lose(error: Error): void {
     this.#worker = undefined;
     this.#keys = new WeakMap();
     this.#keyCount = 0;
     this.#next = emptyMessage();
-    for (const { reject } of [...this.#asked.splice(0).flat(), ...this.#asking.splice(0)]) reject(error);
+    for (const { reject } of [...this.#sent.splice(0).flat(), ...this.#asking.splice(0)]) reject(error);
   }
 }
 

@@ -7,6 +7,11 @@ export interface Held {
   readonly epoch: number;
 }
 
+/** Matched by its code: a store in another thread has classes of its own. */
+export function isNotHeld(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === 'not_held';
+}
+
 /** A run that an earlier process left open, with the right to continue it. */
 export interface Claimed<Row> {
   readonly row: Row;

@@ -8,7 +8,7 @@ import { MAILBOX_MIGRATION, THREAD_END_TABLES } from './sql/mailbox-tables.ts';
 import { NONCE_TABLES } from './sql/nonces.ts';
 import { PUSH_CONFIG_TABLES } from './sql/push-configs.ts';
 import { REGISTRATION_TABLES } from './sql/registrations.ts';
-import { ENDED_REQUEST_TABLES } from './sql/request-list.ts';
+import { ENDED_BY_TIME_INDEX, ENDED_REQUEST_TABLES } from './sql/request-list.ts';
 import { WORKFLOW_TABLES } from './sql/workflows.ts';
 import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
@@ -221,4 +221,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE deliveries ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
   ALTER TABLE push_configs ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0
   `,
+  // Ids that differ only in the case of letters are found at once.
+  'CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))',
+  ENDED_BY_TIME_INDEX,
 ];

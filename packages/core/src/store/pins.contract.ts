@@ -18,6 +18,15 @@ export function describePins(name: string, open: () => Promise<Store>): void {
       expect(await store.pins.definition('files__gone')).toBeNull();
     });
 
+    test('of two that pin a name for the first time, the first one counts for both', async () => {
+      await using store = await open();
+      const pin = { name: 'files__write', hash: 'a', pinnedAt: 1, definition: '{}' };
+      const both = await Promise.all([store.pins.add(pin), store.pins.add({ ...pin, hash: 'b', definition: null })]);
+      expect(both[0]).toEqual(both[1]);
+      expect(await store.pins.list()).toEqual([both[0]]);
+      expect(await store.pins.add({ ...pin, hash: 'c' })).toEqual(both[0]);
+    });
+
     test('a change that was refused is recorded until the name is pinned again', async () => {
       await using store = await open();
       const pin = { name: 'files__write', hash: 'a', pinnedAt: 1, definition: null };

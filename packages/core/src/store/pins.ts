@@ -19,6 +19,8 @@ export interface NewPin {
 }
 
 export interface PinStore {
+  /** Pins a name that has no pin yet. Gives the pin that it has then, which may be another process's. */
+  add(pin: NewPin): Promise<PinRow>;
   /** Replaces an earlier one of the name, and what was refused of it. */
   put(pin: NewPin): Promise<void>;
   /** Records that a change was refused. */

@@ -12,10 +12,18 @@ export interface RegistrationRow {
   readonly lastHeartbeat: number;
 }
 
+export type Heartbeat = Pick<RegistrationRow, 'agentId' | 'lastHeartbeat'>;
+
 export interface RegistrationStore {
-  put(row: RegistrationRow): Promise<void>;
+  /**
+   * Records it. False, and nothing is changed, when the id belongs to another owner, or differs only in the case of letters from one that
+   * is there. The id that is an owner's own name is always its own.
+   */
+  put(row: RegistrationRow): Promise<boolean>;
   list(): Promise<RegistrationRow[]>;
   /** The agent is alive. False when it is not registered. */
   beat(agentId: string, at: number): Promise<boolean>;
+  /** Those that were heard after a time, in the order in which they were heard. */
+  beats(since: number): Promise<Heartbeat[]>;
   remove(agentId: string): Promise<boolean>;
 }

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { heldOf } from '../../test-support/held-runs.ts';
 import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import { frame, requestRow } from './requests.contract.ts';
+import { SCANNED } from './sql/request-list.ts';
 import type { ListedRequest, RequestQuery, RequestRow, Store } from './store.ts';
 
 /** What every store must do to list requests. `open` gives a fresh, empty one. */
@@ -160,8 +161,44 @@ export function describeRequestList(name: string, open: OpenStore): void {
         await answer('b', 120, 'completed', { owner: 'bob', agentId: 'other' });
         await answer('c', 130, 'completed', { owner: 'bob' });
         await accept('d', { owner: 'cy', acceptedAt: 140 });
-        expect(await list({ owner: undefined })).toEqual({ ids: ['d', 'c', 'b', 'a'], total: 4 });
-        expect(await list({ owner: undefined, agentId: 'echo' })).toEqual({ ids: ['d', 'c', 'a'], total: 3 });
+        expect(await list({ owner: undefined })).toEqual({ ids: ['d', 'c', 'b', 'a'], total: undefined });
+        expect(await list({ owner: undefined, agentId: 'echo' })).toEqual({
+          ids: ['d', 'c', 'a'],
+          total: undefined,
+        });
+      });
+
+      test('conditions hold across owners, and a page continues where the one before ended', async () => {
+        await answer('a', 110, 'failed', { owner: 'ann', sessionId: 's' });
+        await answer('b', 120, 'completed', { owner: 'bob', sessionId: 's' });
+        await answer('c', 130, 'failed', { owner: 'bob' });
+        await accept('d', { owner: 'cy', acceptedAt: 125, sessionId: 's' });
+        const ids = async (query: Partial<RequestQuery>) => (await list({ owner: undefined, ...query })).ids;
+        expect(await ids({ progress: ['failed'] })).toEqual(['c', 'a']);
+        expect(await ids({ sessionId: 's' })).toEqual(['d', 'b', 'a']);
+        expect(await ids({ changedSince: 120 })).toEqual(['c', 'd', 'b']);
+        const seen: string[] = [];
+        let after: ListedRequest | undefined;
+        do {
+          const { rows } = await store.requests.list({ owner: undefined, limit: 1, after });
+          seen.push(...rows.map(({ requestId }) => requestId));
+          after = rows.at(-1);
+        } while (after !== undefined);
+        expect(seen).toEqual(['c', 'd', 'b', 'a']);
+      });
+
+      test('a rare condition is looked for some at a time, and every look says where the next one begins', async () => {
+        await answer('first', 110, 'failed', { owner: 'ann' });
+        await Promise.all(
+          Array.from({ length: SCANNED }, (_, at) => answer(`more-${at}`, 200 + at, 'completed', { owner: 'bob' })),
+        );
+        await accept('open', { owner: 'cy', acceptedAt: 120 });
+        const query = { owner: undefined, limit: 5, progress: ['failed', 'accepted'] } as const;
+        const none = await store.requests.list(query);
+        expect(none).toMatchObject({ rows: [], lookedUpTo: { requestId: 'more-0', owner: 'bob', changedAt: 200 } });
+        const rest = await store.requests.list({ ...query, after: none.lookedUpTo });
+        expect(rest.rows.map(({ requestId }) => requestId)).toEqual(['open', 'first']);
+        expect(rest.lookedUpTo).toBeUndefined();
       });
 
       test('a purged request is gone from the list too', async () => {

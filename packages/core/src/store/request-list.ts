@@ -51,11 +51,14 @@ export interface ListedRequest extends RequestPlace {
 
 export interface RequestList {
   readonly rows: readonly ListedRequest[];
-  /** How many the query matches, wherever `after` stands; `protocol` and `text` are not counted by. */
-  readonly total: number;
   /**
-   * `protocol` and `text` need a look into each envelope, so one query looks into some only. This is the last one it looked
-   * into, where more follow: the next query begins after it.
+   * How many the query matches, wherever `after` stands. Absent in a list of everybody's, and with `protocol` or `text`: they are
+   * not counted.
+   */
+  readonly total?: number | undefined;
+  /**
+   * A query that has to pass over many requests stops early, so that no caller holds the store for long. This is the last one it
+   * passed, where more follow: the next query begins after it.
    */
   readonly lookedUpTo?: RequestPlace | undefined;
 }

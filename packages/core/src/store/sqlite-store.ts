@@ -226,6 +226,7 @@ export class SqliteStore implements Store {
   };
 
   readonly pins: PinStore = {
+    add: (row) => this.#ask('addPin', row),
     put: (row) => this.#ask('putPin', row),
     refuse: (name, hash) => this.#ask('refusePin', name, hash),
     list: () => this.#ask('listPins'),
@@ -246,6 +247,7 @@ export class SqliteStore implements Store {
     put: (row) => this.#ask('putRegistration', row),
     list: () => this.#ask('listRegistrations'),
     beat: (agentId, at) => this.#ask('beatRegistration', agentId, at),
+    beats: (since) => this.#ask('heartbeats', since),
     remove: (agentId) => this.#ask('removeRegistration', agentId),
   };
 

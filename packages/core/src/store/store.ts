@@ -1,7 +1,9 @@
 import type { AnonymousStore } from './anonymous.ts';
 import type { ApiStore } from './apis.ts';
+import type { ClusterStore } from './cluster.ts';
 import type { CredentialStore } from './credentials.ts';
 import type { ExecutionStore, StoredDataStore } from './executions.ts';
+import type { FamilyStore } from './families.ts';
 import type { ForgettingStore } from './forgetting.ts';
 import type { Claimed, Held } from './held.ts';
 import type { KnowledgeStore } from './knowledge.ts';
@@ -17,8 +19,10 @@ import type { WorkflowStore } from './workflows.ts';
 
 export type * from './anonymous.ts';
 export type * from './apis.ts';
+export type * from './cluster.ts';
 export type * from './credentials.ts';
 export type * from './executions.ts';
+export type * from './families.ts';
 export type * from './forgetting.ts';
 export type * from './held.ts';
 export type * from './knowledge.ts';
@@ -56,6 +60,17 @@ export interface Store extends AsyncDisposable {
   readonly nonces: NonceStore;
   readonly forgetting: ForgettingStore;
   readonly anonymous: AnonymousStore;
+  /** This node and the others; absent where one process owns the store. */
+  readonly cluster?: ClusterStore;
+  /** What other processes have changed; absent where one process owns the store. */
+  readonly families?: FamilyStore;
+  /** Epoch milliseconds by the clock of the database; absent where that is this machine's. */
+  now?(): Promise<number>;
+  /**
+   * Does what only one process at a time may do; absent where one process owns the store. The work may run more than once: it must find
+   * what it has done.
+   */
+  inTurn?<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }
@@ -125,6 +140,8 @@ export interface RecordedWith {
   readonly nonce?: NonceRow | undefined;
   /** How it arrived, as `arrivalText` wrote it. */
   readonly arrival?: string | undefined;
+  /** The number of the other node that answers it, which `takeHandedOver` gives it to. Only in a store of several nodes. */
+  readonly holder?: number | undefined;
   /** What it owes beyond its answer. */
   readonly letter?: NewLetter | undefined;
 }
@@ -268,8 +285,23 @@ export interface CounterRow {
   readonly count: number;
 }
 
+/** The slices of one name from a time on. */
+export interface CounterSpan {
+  readonly name: string;
+  readonly since: number;
+}
+
 export interface CounterStore {
   load(since: number): Promise<CounterRow[]>;
   /** Adds to the counts, which several processes may do; slices before `forget` are dropped. */
   add(rows: readonly CounterRow[], forget: number): Promise<void>;
+  /**
+   * Adds what `decide` makes of the counts of a principal, while no other process does so for it; gives the counts as they are then. `decide`
+   * may be called more than once. Absent where one process owns the store.
+   */
+  lease?(
+    principal: string,
+    spans: readonly CounterSpan[],
+    decide: (rows: readonly CounterRow[]) => readonly CounterRow[],
+  ): Promise<readonly CounterRow[]>;
 }

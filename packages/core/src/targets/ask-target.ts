@@ -10,9 +10,11 @@ import {
   newProvenance,
 } from '@dragoman/protocols';
 import type { Engine } from '../engine/engine.ts';
+import { SUSPENDED } from '../executions/live-execution.ts';
 import type { AskTarget } from '../executions/target-asks.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
+import { LOST } from '../runs/active-run.ts';
 import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
 /** How a running workflow asks a target: as a request of its caller, recorded and limited like any other. */
@@ -39,7 +41,9 @@ export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock
       channel_context: { hops },
     });
     const key = { owner: principal.id, requestId };
-    const cancel = () => engine.runs.cancel(key);
+    const cancel = () => {
+      if (signal.reason !== LOST && signal.reason !== SUSPENDED) void engine.runs.cancel(key);
+    };
     let isLate = false;
     const forget = clock.after(timeoutMs, () => {
       isLate = true;

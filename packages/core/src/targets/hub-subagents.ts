@@ -98,7 +98,7 @@ export class HubSubagents implements Subagents {
         ...(role !== '' && { role }),
         ...(model !== 'default' && { model }),
       };
-      const requestId = `req_${this.#options.ids.hex()}`;
+      const requestId = `req_${this.#options.ids.sortable()}`;
       const kept: Kept = { ...before, steps: steps + 1, request_id: requestId, task_name };
       // Written first: what a crash leaves is a request that was never made, and not one that nobody can find.
       await this.#rows.keep(place, subagent_id, kept as unknown as JsonObject);

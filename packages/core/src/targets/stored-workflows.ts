@@ -49,11 +49,24 @@ export class StoredWorkflows implements WorkflowCatalogue {
    * or removing it takes a running server.
    */
   async load(definitions: readonly StoredDefinition[] = []): Promise<void> {
-    const { store, log } = this.#options;
     this.#configured = this.configured(definitions);
-    for (const row of await store.list()) {
+    await this.reload();
+  }
+
+  /** Reads those of administration; again after another process has changed them. */
+  reload(): Promise<void> {
+    return this.#inTurn(() => this.#read());
+  }
+
+  async #read(): Promise<void> {
+    const { store, log } = this.#options;
+    const rows = await store.list();
+    const before = new Map(this.#administered);
+    this.#administered.clear();
+    for (const row of rows) {
       try {
-        this.#check(this.#opened(row, row.version));
+        const known = before.get(row.name);
+        this.#check(known?.version === row.version ? known : this.#opened(row, row.version));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         log.error({ workflow: row.name, reason }, 'a stored workflow cannot run: store it again, or remove it');

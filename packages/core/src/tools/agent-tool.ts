@@ -9,6 +9,7 @@ import {
 import { MOST_HOPS, TOO_MANY_HOPS } from '../call/hops.ts';
 import type { Ids } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
+import { LOST } from '../runs/active-run.ts';
 import { textOf, withStreamed } from '../runs/streamed-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import type { ToolCall, ToolOutcome } from './tool.ts';
@@ -26,12 +27,12 @@ export function agentTool({ agent = '' }: ConfiguredTool, { engine, ids }: ToolB
   };
 }
 
-/** What an agent is asked on behalf of whoever called a tool or a skill. */
+/** The request to an agent on behalf of the caller of a tool or a skill. */
 export function question({ agent, method = 'chat.send', params, call, ids }: Question): E2AEnvelope {
   const { principal, hops } = call;
   if (hops > MOST_HOPS) refuse('invalid_message', {}, TOO_MANY_HOPS);
   return newEnvelope({
-    request_id: `req_${ids.hex()}`,
+    request_id: `req_${ids.sortable()}`,
     method,
     params,
     agent_ref: { id: agent },
@@ -51,15 +52,17 @@ interface Question {
   readonly ids: Ids;
 }
 
-/** Asks the agent and waits for its last frame. The caller's own permission for the agent is asked too. */
+/** Asks the agent and waits for its last frame. The caller needs its own permission for the agent. */
 export async function toolResultOf(
   engine: ToolBackends['engine'],
   envelope: E2AEnvelope,
   call: Pick<ToolCall, 'principal' | 'signal' | 'status' | 'ask'>,
 ): Promise<ToolOutcome> {
   const { principal, signal, ask } = call;
-  // The work goes on by itself in the engine, so that who gives it up has to say so.
-  const cancel = () => engine.runs.cancel({ owner: principal.id, requestId: envelope.request_id ?? '' });
+  // The engine continues the work without a reader, so giving it up needs a cancel.
+  const cancel = () => {
+    if (signal.reason !== LOST) void engine.runs.cancel({ owner: principal.id, requestId: envelope.request_id ?? '' });
+  };
   signal.addEventListener('abort', cancel, { once: true });
   try {
     let text = '';

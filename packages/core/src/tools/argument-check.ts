@@ -18,7 +18,7 @@ export class ArgumentCheck {
     this.#tool = tool;
   }
 
-  /** Every problem, with its pointer below `/arguments`. Throws when the schema itself is none. */
+  /** Every problem, with its pointer below `/arguments`. Throws if the schema itself is invalid. */
   issuesOf(args: JsonObject): readonly Issue[] {
     this.#compiled ??= compiled(this.#schema, this.#tool);
     const { first, all } = this.#compiled;
@@ -38,7 +38,7 @@ function argumentIssue(issue: Issue): Issue {
   return { ...issue, pointer, message: `missing required argument "${name}"` };
 }
 
-/** Whose tool it is has to fix it, and whoever calls it can say what. */
+/** The tool's owner has to fix it; the caller learns what is wrong. */
 function compiled(schema: JsonSchema, tool: string): CompiledSchema {
   try {
     return compileSchema(schema);
@@ -47,7 +47,7 @@ function compiled(schema: JsonSchema, tool: string): CompiledSchema {
   }
 }
 
-/** Whose tool it is, or who calls it with so much, is told what is too much of it. */
+/** Names what is too large, for the tool's owner or its caller. */
 function inBounds(tool: string, check: () => readonly Issue[]): readonly Issue[] {
   try {
     return check();
@@ -71,7 +71,7 @@ function isSmall(value: unknown): boolean {
   return count(value);
 }
 
-const ENDLESS = 'it refers to itself without end, or what came is nested too deep for it';
+const ENDLESS = 'it refers to itself without end, or the arguments are nested too deep for it';
 const SMALL = 2_000;
 /** A text of so many characters counts as one more. */
 const LONG = 64;

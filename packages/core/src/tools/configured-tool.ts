@@ -34,8 +34,8 @@ export function configuredTool(entry: ConfiguredTool, backends: ToolBackends): T
   const kinds = KINDS.filter(({ of }) => entry[of] !== undefined);
   const [kind, second] = kinds;
   if (kind === undefined || second !== undefined) {
-    const came = second === undefined ? 'none' : kinds.map(({ of }) => of).join(' and ');
-    throw new Error(`tool ${entry.name}: it needs one of ${KINDS.map(({ of }) => of).join(', ')}; got ${came}`);
+    const given = second === undefined ? 'none' : kinds.map(({ of }) => of).join(' and ');
+    throw new Error(`tool ${entry.name}: it needs one of ${KINDS.map(({ of }) => of).join(', ')}; got ${given}`);
   }
   const { input, run } = kind.open(entry, backends);
   const schema = (entry.input as JsonSchema | undefined) ?? input;

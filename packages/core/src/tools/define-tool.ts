@@ -12,9 +12,9 @@ export interface ToolSpec<Args extends object = JsonObject> {
   readonly description?: string;
   /** JSON Schema of the arguments; anything that does not fit is refused before `run` is called. */
   readonly input: JsonSchema;
-  /** JSON Schema of what it returns, told to callers. */
+  /** JSON Schema of its result, shown to callers. */
   readonly output?: JsonSchema;
-  /** Calling it twice does no more than calling it once. */
+  /** Calling it twice has the same effect as calling it once. */
   readonly idempotent?: boolean;
   readonly tags?: readonly string[];
   readonly version?: string;

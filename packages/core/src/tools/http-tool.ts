@@ -51,7 +51,7 @@ export function httpTool({ name, http }: ConfiguredTool, { gate, reader = new Js
   };
 }
 
-/** Nobody who calls it could fix it: whatever the arguments are, they stand in one part of it each. */
+/** A caller could not fix it: each argument fills only one part of the URL. */
 function requireAddress(name: string, template: string): void {
   const example = template.replaceAll(BLANK, '1');
   if (/^https?:$/.test(URL.canParse(example) ? new URL(example).protocol : '')) return;
@@ -110,13 +110,13 @@ async function outcomeOf(answer: InboundAnswer, readText: ReadText): Promise<Too
   if (status < 200 || status >= 300) {
     return new FailedOutcome(`The endpoint answered ${status}.`, { code: `HTTP_${status}`, data });
   }
-  const told = type.slice(0, 100);
+  const named = type.slice(0, 100);
   if (json?.ok === false) {
-    const words = `The endpoint said ${told} but its answer is not: ${json.issues[0]?.message}`;
+    const words = `The endpoint sent the content type ${named}, but its answer is not: ${json.issues[0]?.message}`;
     return new FailedOutcome(words, { code: 'NOT_JSON', data });
   }
   if (read !== undefined) return { success: true, data: read };
-  const what = type === '' ? 'bytes that are' : `${told}, which is`;
+  const what = type === '' ? 'bytes that are' : `${named}, which is`;
   return new FailedOutcome(`The endpoint answered with ${what} neither JSON nor text.`, { code: 'NOT_TEXT' });
 }
 

@@ -17,7 +17,7 @@ export interface RunningToolOptions {
   readonly ask?: Ask | undefined;
 }
 
-/** One call of a tool while it runs. What it tells after its end is told to nobody. */
+/** One call of a tool while it runs. Events after its end are dropped. */
 export class RunningTool extends ActiveRun implements ToolCall {
   readonly kind = 'tool';
   readonly principal: Principal;
@@ -29,13 +29,13 @@ export class RunningTool extends ActiveRun implements ToolCall {
   readonly #onEvent: ((event: ToolEvent) => void) | undefined;
   /** Most tools tell nothing. */
   #kept: JsonObject[] | undefined;
-  /** Bytes that may still be kept, and how much came after that. */
+  /** Bytes that may still be kept, and how many arrived after that. */
   #room = MOST_KEPT_BYTES;
   #left = 0;
   #log: Log | undefined;
   #isOver = false;
 
-  /** What it tells while nobody listens is kept. */
+  /** Events without a listener are kept. */
   constructor(principal: Principal, { onEvent, hops = 0, ask }: RunningToolOptions = {}) {
     super();
     this.#ask = ask;
@@ -44,7 +44,7 @@ export class RunningTool extends ActiveRun implements ToolCall {
     this.#onEvent = onEvent;
   }
 
-  get isHeard(): boolean {
+  get hasListener(): boolean {
     return this.#onEvent !== undefined;
   }
 
@@ -113,7 +113,7 @@ export class RunningTool extends ActiveRun implements ToolCall {
     });
   }
 
-  /** Its answer is there: nothing more is heard of it. */
+  /** Its answer is there: no events follow. */
   over(): void {
     this.#isOver = true;
   }
@@ -133,7 +133,7 @@ export class RunningTool extends ActiveRun implements ToolCall {
 }
 
 function eventLog(tell: (data: JsonObject) => void): Log {
-  // Whoever writes a tool may leave out either: a line without words would be no event.
+  // A tool's author may leave out either: a line without words would not be an event.
   const line = (level: string) => (fields: Readonly<Record<string, unknown>> | string, message?: string) => {
     const isAlone = typeof fields === 'string' || fields instanceof Error;
     const words = wordsOf(message ?? (isAlone ? fields : ''));
@@ -143,8 +143,8 @@ function eventLog(tell: (data: JsonObject) => void): Log {
 }
 
 /** A tool may be written without types: what it caught is as likely to come as a text. */
-function wordsOf(said: unknown): string {
-  return said instanceof Error ? said.message : String(said);
+function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Of an artifact in one event: the most below 256 KiB that base64 needs no padding for, so that pieces can be put together either way. */

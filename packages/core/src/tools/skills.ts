@@ -16,14 +16,14 @@ export interface SkilledAgent {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly skills?: readonly string[] | undefined;
-  /** It is asked for a skill by a method of that name, as agents that speak A2A messages are; else it is told which in the params. */
+  /** A skill is requested by a method of its name, as for agents that speak A2A messages; otherwise by its name in the params. */
   readonly hasMethods?: boolean;
 }
 
 export interface SkillsOptions {
   readonly engine: Hub;
   readonly ids: Ids;
-  /** The agents there are now and can be asked; those that have a skill, where one is named. */
+  /** The reachable agents; those that have a skill, if one is named. */
   readonly agents: (skill?: string) => readonly SkilledAgent[];
 }
 
@@ -50,7 +50,7 @@ export class Skills {
     );
   }
 
-  /** What the agent answers. Its chunks are told as events, or kept beside the answer where nobody listens. */
+  /** The agent's answer. Its chunks are sent as events, or kept beside the answer without a listener. */
   async call({
     name,
     args,
@@ -60,11 +60,11 @@ export class Skills {
   }: Omit<ToolRequest, 'without' | 'timeoutMs'>): Promise<SkillOutcome> {
     const skill = this.#find(name, principal);
     const { ids } = this.#options;
-    const asked = skill.agent.hasMethods
+    const request = skill.agent.hasMethods
       ? { method: skill.name, params: args }
       : { params: { ...args, skill: skill.name } };
     const running = new RunningTool(principal, { onEvent });
-    const envelope = question({ agent: skill.agent.id, ...asked, call: running, ids });
+    const envelope = question({ agent: skill.agent.id, ...request, call: running, ids });
     const forget = running.ending.follow(ending);
     try {
       const outcome = await toolResultOf(this.#options.engine, envelope, running);
@@ -103,7 +103,7 @@ export class Skills {
 }
 
 interface SkillOutcome extends ToolOutcome {
-  /** What it told while nobody listened. */
+  /** Its events without a listener. */
   readonly events: JsonObject[];
 }
 

@@ -24,7 +24,7 @@ export interface ApprovedCall {
 /** Asks a person before the tools that need it. The first rule that names a tool decides. */
 export class ToolApprovals {
   #rules: readonly { readonly matches: (name: string) => boolean; readonly approval: Approval }[] = [];
-  /** Who has been given which tool. */
+  /** The tools approved for each caller. */
   readonly #given = new Set<string>();
 
   /** Takes other rules from now on. */
@@ -33,23 +33,23 @@ export class ToolApprovals {
     this.#given.clear();
   }
 
-  /** Resolves when the call may go on; `undefined` when nobody has to be asked. Rejects with `Refused` when it may not. */
+  /** Resolves when the call may continue; `undefined` if it needs no approval. Rejects with `Refused` when it may not. */
   before(call: ApprovedCall): Promise<void> | undefined {
     if (this.#rules.length === 0) return undefined;
     const approval = this.#rules.find(({ matches }) => matches(call.name))?.approval ?? 'never';
     if (approval === 'never') return undefined;
     if (approval === 'once' && this.#given.has(nameOf(call))) return undefined;
-    return this.#asked(call, approval);
+    return this.#approved(call, approval);
   }
 
-  async #asked(call: ApprovedCall, approval: Exclude<Approval, 'never'>): Promise<void> {
+  async #approved(call: ApprovedCall, approval: Exclude<Approval, 'never'>): Promise<void> {
     const { name, args, ask } = call;
     if (ask === undefined) {
       const suggestions = ['send it as a request to the target "tools", whose caller can be asked'];
       refuse(
         'forbidden',
         { suggestions },
-        `The tool ${name} needs the approval of a person, and nobody can be asked here.`,
+        `The tool ${name} needs the approval of a person, which cannot be requested here.`,
       );
     }
     const { option_id: chosen } = await ask({

@@ -5,7 +5,7 @@ import { cutTo } from '../text/cut-to.ts';
 import { WireRefused } from './wire/wire-refused.ts';
 
 /**
- * What a tool throws is told in its own words, without where in its code it happened. Of what caused it only the code is added, as
+ * A tool's error is reported in its own words, without its stack. Of its cause only the code is added, as
  * in `fetch failed (ECONNREFUSED)`: its words often name hosts, ports and files that the tool did not choose to tell.
  */
 export function toolFailure(error: unknown): Error {
@@ -15,8 +15,8 @@ export function toolFailure(error: unknown): Error {
   const words = cutTo(wordsOf(error) || 'The tool failed.', LONGEST_MESSAGE);
   const code = codeOf(error);
   const cause = codeOf(causeOf(error));
-  const told = cause === undefined || words.includes(cause) ? words : `${words} (${cause})`;
-  return new Refused(failure('tool_failed', code === undefined ? {} : { tool_code: code }, told));
+  const message = cause === undefined || words.includes(cause) ? words : `${words} (${cause})`;
+  return new Refused(failure('tool_failed', code === undefined ? {} : { tool_code: code }, message));
 }
 
 /** For the log: where it happened, first of all in code of the tool, and all that caused it. `undefined` for what was refused in words of ours. */
@@ -39,8 +39,8 @@ export function traceOf(error: unknown): LogFields | undefined {
 
 function wordsOf(error: unknown): string {
   const { message } = Object(error) as { message?: unknown };
-  const said = typeof error === 'string' ? error : message;
-  return typeof said === 'string' ? said : '';
+  const text = typeof error === 'string' ? error : message;
+  return typeof text === 'string' ? text : '';
 }
 
 function codeOf(error: unknown): string | undefined {

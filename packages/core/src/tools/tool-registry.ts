@@ -23,7 +23,7 @@ export interface ToolRegistryOptions {
   readonly clock: Clock;
   /** Where calls run. Default: a table of its own. */
   readonly runs?: RunTable;
-  /** Told where in its code a tool threw, which its callers are not. */
+  /** Receives the stack of a tool's error, which callers do not see. */
   readonly log?: Log;
   /** The longest a call may take, whatever it asks for. Default: 10 minutes. */
   readonly maxTimeoutMs?: number;
@@ -37,7 +37,7 @@ export interface ToolRequest {
   readonly principal: Principal;
   /** How many workflows and agents stand between the first caller and this call. Default: 0. */
   readonly hops?: number;
-  /** How the tool asks a person; absent where there is nobody to ask. */
+  /** How the tool asks a person; absent if no person can be asked. */
   readonly ask?: Ask | undefined;
   /** Where the caller says that it is enough. */
   readonly ending: Ending;
@@ -77,7 +77,7 @@ export class ToolRegistry {
     this.#sources.push(source);
   }
 
-  /** Resolves when every source has been asked once what it has. */
+  /** Resolves when every source has listed its tools once. */
   async ready(): Promise<void> {
     for (const { ready } of this.#sources) await ready;
   }
@@ -92,7 +92,7 @@ export class ToolRegistry {
     return this.#sources.flatMap((source) => source.find(name) ?? []);
   }
 
-  /** Every tool, whoever may use it. */
+  /** Every tool, for any caller. */
   every(): readonly Tool[] {
     const byName = new Map<string, Tool>();
     for (const tool of this.all()) if (!byName.has(tool.definition.name)) byName.set(tool.definition.name, tool);
@@ -107,7 +107,7 @@ export class ToolRegistry {
   /** The tools a caller may use, by name. */
   async list(principal: Principal, filter: ToolFilter = {}): Promise<ToolDefinition[]> {
     await this.ready();
-    const { query = '', tags = [], deferred = false, without = NOBODY } = filter;
+    const { query = '', tags = [], deferred = false, without = NONE } = filter;
     const wanted = query.toLowerCase();
     // A message has room for a million times the same.
     const wantedTags = [...new Set(tags)];
@@ -132,7 +132,7 @@ export class ToolRegistry {
     return this.#find(request) ?? this.#absent(request);
   }
 
-  /** Whether calls of a tool on the wire are journaled, whoever may make them. */
+  /** Whether calls of a tool on the wire are journaled, for any caller. */
   isJournaled(name: string): boolean {
     for (const source of this.#sources) {
       const tool = source.find(name);
@@ -142,8 +142,8 @@ export class ToolRegistry {
   }
 
   /**
-   * The result of the tool, also of one that did not succeed; at once when the tool has it at once. Throws or rejects with
-   * `Refused` when there is none.
+   * The result of the tool, even if it did not succeed; at once if the tool has it at once. Throws or rejects with
+   * `Refused` if there is no result.
    */
   call(request: ToolRequest): ToolResult | Promise<ToolResult> {
     const tool = this.#find(request);
@@ -224,7 +224,7 @@ export class ToolRegistry {
           resolve(found);
         },
         (error: unknown) => {
-          // What it throws because it was told to stop is no news, and nobody waits for it.
+          // An error after a cancel is expected, and its caller is gone.
           if (!running.aborted) fail(this.#failure(name, error));
         },
       );
@@ -233,7 +233,7 @@ export class ToolRegistry {
     });
   }
 
-  /** Nothing more is heard of it. */
+  /** No events follow. */
   #over(running: RunningTool, outcome: string): void {
     running.over();
     this.#runs.remove(running);
@@ -243,14 +243,14 @@ export class ToolRegistry {
   #resultOf(name: string, outcome: ToolOutcome, running: RunningTool, startedAt: number): ToolResult {
     const { success, data, summary = null, error = null, errorCode = null } = outcome;
     this.#over(running, success ? SUCCEEDED : FAILED);
-    const told = inLength(data, this.#maxResult);
+    const shortened = inLength(data, this.#maxResult);
     const brief = summary === null ? NO_SUMMARY : inLength(summary, this.#maxResult);
     return {
       success,
       tool_name: name,
-      data: told.data,
+      data: shortened.data,
       summary: brief.data,
-      truncated: told.truncated || brief.truncated,
+      truncated: shortened.truncated || brief.truncated,
       exit_code: null,
       error: error === null ? null : cutTo(error, LONGEST_MESSAGE),
       error_code: errorCode,
@@ -259,8 +259,8 @@ export class ToolRegistry {
     };
   }
 
-  /** A tool the caller may not use is refused like one that does not exist: nobody learns which it is. */
-  #find({ name, principal, without = NOBODY }: FindTool): Tool | undefined {
+  /** A tool that the caller may not use is refused like one that does not exist. */
+  #find({ name, principal, without = NONE }: FindTool): Tool | undefined {
     for (const source of this.#sources) {
       const tool = source.find(name);
       if (tool === undefined || without.has(tool.definition.toolkit ?? '')) continue;
@@ -272,7 +272,7 @@ export class ToolRegistry {
     });
   }
 
-  #absent({ name, principal, without = NOBODY }: FindTool): never {
+  #absent({ name, principal, without = NONE }: FindTool): never {
     for (const source of this.#sources) {
       const why = source.whyNot?.(name);
       if (why === undefined || without.has(why.toolkit)) continue;
@@ -304,4 +304,4 @@ function tooLate(milliseconds: number): Refused {
 /** Of a tool or a skill: ten minutes. */
 export const LONGEST_CALL_MS = 600_000;
 const NO_SUMMARY = { data: null, truncated: false } as const;
-const NOBODY: ReadonlySet<string> = new Set();
+const NONE: ReadonlySet<string> = new Set();

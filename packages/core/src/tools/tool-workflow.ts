@@ -130,15 +130,15 @@ function sentenceOf({ message, suggestion }: Issue): string {
   return suggestion === undefined ? message : `${message} (${suggestion})`;
 }
 
-/** None where an argument says where an operation writes or what it goes on to: that decides what is wrong with the others. */
-function faultsOf(asked: Asked, { limits, catalog }: WorkflowRules): readonly Finding[] {
-  const { operations, order } = asked.workflow;
+/** None if an argument decides where an operation writes or what follows it: the other findings depend on that. */
+function faultsOf(request: Asked, { limits, catalog }: WorkflowRules): readonly Finding[] {
+  const { operations, order } = request.workflow;
   const ties = [...operations.values()].map(({ id, type, config }) => {
     const description = operationNamed(type, catalog.own);
     const { writes = [], targets = [] } = description === undefined ? {} : usesOf(description, config);
     return [id, writes.map(({ path }) => path.keys), targets.map((target) => target.id)];
   });
-  return JSON.stringify([order, ties]).includes(ANYTHING) ? [] : faultsIn(asked, { limits, catalog });
+  return JSON.stringify([order, ties]).includes(ANYTHING) ? [] : faultsIn(request, { limits, catalog });
 }
 
 /** The line an issue is about: that of the operation it names, or the one it points to; empty when it is about the whole. */
@@ -169,11 +169,11 @@ function nameRunBy(operation: Json): string | undefined {
 }
 
 function textOf(lines: readonly Json[], args: JsonObject, executionId: string): string {
-  return lines.map((line) => JSON.stringify(begun(filled(line, args), executionId))).join('\n');
+  return lines.map((line) => JSON.stringify(withExecutionId(filled(line, args), executionId))).join('\n');
 }
 
-/** Each time another execution: one that was asked for before would answer what it answered then. */
-function begun(line: Json, executionId: string): Json {
+/** A new execution each time: a repeated id would return the earlier answer. */
+function withExecutionId(line: Json, executionId: string): Json {
   return isObject(line) && line['type'] === 'beginExecution' ? { ...line, executionId } : line;
 }
 

@@ -18,7 +18,7 @@ export interface Tool {
   readonly request?: (args: JsonObject) => HubRequest;
   /** What an MCP server tells of it beside name, description and schemas: title, annotations, icons and `_meta`. */
   readonly mcp?: JsonObject | undefined;
-  /** Every problem with these arguments, asked before each call. */
+  /** Every problem with these arguments, checked before each call. */
   issuesOf(args: JsonObject): readonly Issue[] | Promise<readonly Issue[]>;
   /** What it throws becomes `tool_error`; a `Refused` keeps its own code. */
   run(args: JsonObject, call: ToolCall): ToolOutcome | Promise<ToolOutcome>;
@@ -42,7 +42,7 @@ export interface ToolOutcome {
 
 /** The tools one place has to offer. A new kind of tool is a source of its own. */
 export interface ToolSource {
-  /** Resolves when it has been asked once what it has; absent where that is known from the start. */
+  /** Resolves when its tools have been listed once; absent if they are known from the start. */
   readonly ready?: Promise<void>;
   /** Grows whenever it has other tools than before; absent where it never has. */
   readonly version?: number;
@@ -70,10 +70,10 @@ export interface ToolCall {
   /** How many workflows and agents stand between the first caller and this call. */
   readonly hops: number;
   /** Whether its caller listens while it runs; what it tells others, they find in the result. */
-  readonly isHeard: boolean;
-  /** Asks a person. Absent where the call is no part of a request, as on the wire: there is nobody to ask. */
+  readonly hasListener: boolean;
+  /** Asks a person. Absent if the call is not part of a request, as on the wire. */
   readonly ask?: Ask | undefined;
-  /** Lines for the caller, told as events. */
+  /** Lines for the caller, sent as events. */
   readonly log: Log;
   /** How far it is, from 0 to 100. */
   progress(percent: number, message?: string): void;

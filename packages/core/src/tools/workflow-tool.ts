@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '@dragoman/protocols';
 import { unreadableLines } from '../executions/asked.ts';
 import type { Begun } from '../executions/begun.ts';
 import { Refused } from '../refusals/refused.ts';
+import { LOST } from '../runs/active-run.ts';
 import { stringOf } from '../text/long-text.ts';
 import type { Backend, ToolBackends } from './configured-tool.ts';
 import { FailedOutcome, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -20,14 +21,16 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
   return {
     input: written.inputs,
     async run(args, call) {
-      const executionId = `tool-${ids.hex()}`;
+      const executionId = `tool-${ids.sortable()}`;
       const read = reader.read({ workflow: written.textFor(args, executionId) });
       if ('failure' in read) throw new Refused(read.failure);
       if (!read.ok) throw new Refused(unreadableLines(read.issues));
       const { principal, signal, hops } = call;
       const asked = { ...read.asked, workflow: { ...read.asked.workflow, executionId } };
       const execution = await executions.execute(asked, { principal, hops });
-      const cancel = () => void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+      const cancel = () => {
+        if (signal.reason !== LOST) void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+      };
       signal.addEventListener('abort', cancel, { once: true });
       if (signal.aborted) cancel();
       try {

@@ -45,7 +45,7 @@ function hostIssues(hosts: readonly string[], places: readonly SecretPlace[]): I
 function valueIssues(type: string, value: string, places: readonly SecretPlace[]): Issue[] {
   const bytes = Buffer.byteLength(value);
   if (type !== 'username' && bytes < MIN_SECRET_BYTES) {
-    // A shorter one stands in too many texts by chance: it could not be told from them, and so not be kept out of answers.
+    // A shorter one occurs in too many texts by chance, so it could not be kept out of answers.
     const message = `value must have at least ${MIN_SECRET_BYTES} bytes; got ${bytes}`;
     return [{ pointer: '/value', code: 'too_short', message }];
   }

@@ -22,15 +22,23 @@ export interface KeySource {
   settle(text: string): void;
 }
 
-/** The key in the environment. After a change the operator has to change it there too, before the next start. */
-export function environmentKey(text: string): KeySource {
-  const fault = keyFault(text);
-  if (fault !== undefined) throw new VaultError(`DRAGOMAN_VAULT_KEY is not a valid key: ${fault}.`);
+/**
+ * The key in the environment. After a change the operator has to change it there too, before the next start. With `next`, the key to
+ * change to, every process that has both follows the change while it runs.
+ */
+export function environmentKey(text: string, next?: string): KeySource {
+  for (const [name, value] of [
+    ['DRAGOMAN_VAULT_KEY', text],
+    ['DRAGOMAN_VAULT_KEY_NEXT', next],
+  ]) {
+    const fault = value === undefined ? undefined : keyFault(value);
+    if (fault !== undefined) throw new VaultError(`${name} is not a valid key: ${fault}.`);
+  }
   return {
     name: 'DRAGOMAN_VAULT_KEY',
-    candidates: () => [text],
+    candidates: () => (next === undefined ? [text] : [text, next]),
     create: () => text,
-    next: () => undefined,
+    next: () => next,
     stage: () => {},
     settle: () => {},
   };

@@ -35,7 +35,7 @@ async function isFoundIn(parts: readonly Uint8Array[], redactor: Redactor): Prom
   return before.digest('hex') !== after.digest('hex');
 }
 
-/** String by string: a secret that seems to go from one to the next is none. */
+/** String by string: text that spans two strings is not a secret. */
 async function replaced(json: string, redactor: Redactor): Promise<string> {
   let clean = '';
   let turn = 0;

@@ -32,7 +32,7 @@ export class SecretRedactor implements Redactor {
 }
 
 /**
- * One pass over a body. Every place is read once, however often a secret may have begun before it: threads that wait at the same
+ * One pass over a body. Every position is read once, however many secrets may have started before it: threads that wait at the same
  * place for the same rest of a secret are one.
  */
 class Search {
@@ -138,7 +138,7 @@ class Search {
   }
 }
 
-/** A secret, or part of one, that has begun. */
+/** A secret that matches so far. */
 interface Thread {
   readonly forms: Forms;
   readonly node: FormNode;

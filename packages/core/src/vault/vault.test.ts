@@ -406,3 +406,76 @@ test("two processes that share a vault seal each other's secrets in, not out", a
     ['c', false],
   ]);
 });
+
+describe('a secret of the server itself', () => {
+  test('is made once, by the first process that needs it, and is the same in all', async () => {
+    const [one, other] = [await open(), await open()];
+    const made = await Promise.all([
+      one.keep('callbacks.pem', () => 'by one'),
+      other.keep('callbacks.pem', () => 'by other'),
+    ]);
+    expect(made[0]).toBe(made[1]);
+    expect(await (await open()).keep('callbacks.pem', () => 'by a third')).toBe(made[0]);
+    expect(JSON.stringify(await store.list())).not.toContain(made[0]);
+  });
+
+  test('cannot be listed, found, removed, released or handed to a program', async () => {
+    const vault = await open();
+    await vault.keep('callbacks.pem', () => SECRET);
+    expect(vault.list()).toEqual([]);
+    const id = 'server:callbacks.pem';
+    expect(vault.find(id)).toBeUndefined();
+    expect(await vault.remove(id)).toBe(false);
+    await expect(vault.release([HEADER(id)], USE)).rejects.toThrow();
+    await expect(vault.releaseToProgram(id, 'agents.a')).rejects.toThrow();
+    expect(vault.redactorFor(USE.to)).toBeUndefined();
+  });
+
+  test('survives a change of the key, and is refused where it was changed outside of the vault', async () => {
+    await (await open()).keep('callbacks.pem', () => SECRET);
+    await (await open()).rotate('cd'.repeat(32));
+    const key = environmentKey('cd'.repeat(32));
+    expect(await (await open(key)).keep('callbacks.pem', () => 'another')).toBe(SECRET);
+    const [row] = await store.list();
+    const seal = await store.seal();
+    await store.put(
+      [{ ...(row as CredentialRow), hosts: '["evil.example"]' }],
+      seal as VaultSeal,
+      (seal as VaultSeal).mac,
+    );
+    await expect((await open(key)).keep('callbacks.pem', () => 'another')).rejects.toThrow('outside of the vault');
+  });
+});
+
+describe('a vault that another process changes', () => {
+  test('has the changes after it was read again, and still recognizes what was replaced', async () => {
+    const [one, other] = [await open(), await open()];
+    await one.put(credential());
+    await other.reload();
+    expect(other.find('key')?.version).toBe(1);
+    await one.put(credential({ value: 'sk-the-next-secret' }));
+    await other.reload();
+    expect((await other.release([HEADER('key')], USE)).fill(HEADER('key'))).toBe('sk-the-next-secret');
+    expect(other.redactorFor(USE.to)?.text(`was ${SECRET}`)).not.toContain(SECRET);
+    await one.remove('key');
+    await other.reload();
+    expect(other.find('key')).toBeUndefined();
+  });
+
+  test('follows a change of the key where it has the next one too, and refuses where it has not', async () => {
+    const [now, next] = [KEY, 'cd'.repeat(32)];
+    const [one, other, third] = [
+      await open(environmentKey(now, next)),
+      await open(environmentKey(now, next)),
+      await open(),
+    ];
+    await one.put(credential());
+    expect(await one.rotate()).toBeUndefined();
+    await other.reload();
+    expect((await other.release([HEADER('key')], USE)).fill(HEADER('key'))).toBe(SECRET);
+    await other.put(credential({ id: 'second' }));
+    expect((await open(environmentKey(next))).list().map(({ damaged }) => damaged)).toEqual([false, false]);
+    await expect(third.reload()).rejects.toThrow('changed the key of the vault');
+    expect(() => environmentKey(now, 'short')).toThrow('DRAGOMAN_VAULT_KEY_NEXT');
+  });
+});

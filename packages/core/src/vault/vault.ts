@@ -49,18 +49,15 @@ export async function openVault({ store, clock, log, key }: VaultOptions): Promi
     if (!(await store.put([], first, null))) return openVault({ store, clock, log, key });
     return new Vault({ store, clock, log, key }, { salt, keys, mac: first.mac, rows: [], lastVersion: 0 });
   }
-  const salt = Buffer.from(seal.salt, 'base64');
-  for (const text of key.candidates()) {
-    const keys = await deriveKeys(text, salt);
-    if (keys.check !== seal.keyCheck) continue;
-    key.settle(text);
-    const state = { salt, keys, mac: seal.mac, rows, ...judged(seal, rows, keys, log) };
-    return new Vault({ store, clock, log, key }, state);
+  const keys = await keysOf(seal, key);
+  if (keys === undefined) {
+    throw new VaultError(
+      `The vault was sealed with another key than the one in ${key.name}. ` +
+        'Bring that key back; without it no credential in the vault can be read.',
+    );
   }
-  throw new VaultError(
-    `The vault was sealed with another key than the one in ${key.name}. ` +
-      'Bring that key back; without it no credential in the vault can be read.',
-  );
+  const state = { salt: saltOf(seal), keys, mac: seal.mac, rows, ...judged(seal, rows, keys, log) };
+  return new Vault({ store, clock, log, key }, state);
 }
 
 /**
@@ -70,6 +67,8 @@ export async function openVault({ store, clock, log, key }: VaultOptions): Promi
 export class Vault implements Secrets {
   readonly #options: VaultOptions;
   readonly #entries = new Map<string, Entry>();
+  /** What the server keeps for itself: no caller, host or program can name it. */
+  readonly #own = new Map<string, Entry>();
   readonly #redactors = new Map<string, Redactor | undefined>();
   /** What was replaced or removed since the start: who was sent it can give it back still. The newest come first. */
   #retired: readonly Retired[] = [];
@@ -88,7 +87,8 @@ export class Vault implements Secrets {
     this.#keys = keys;
     this.#lastVersion = lastVersion;
     this.#mac = mac;
-    for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, damaged.includes(row)));
+    for (const row of rows)
+      this.#entriesWith(row.credentialId).set(row.credentialId, entryOf(row, damaged.includes(row)));
   }
 
   list(): VaultCredential[] {
@@ -117,32 +117,33 @@ export class Vault implements Secrets {
   /** Makes or replaces a credential. It is on disk when this resolves. */
   put({ id, type, value, hosts, places, description }: NewCredential): Promise<VaultCredential> {
     return this.#change(async () => {
-      const now = this.#options.clock.now().getTime();
-      const version = this.#lastVersion + 1;
-      const open = {
-        credentialId: id,
-        version,
-        type,
-        hosts: JSON.stringify(hosts),
-        places: JSON.stringify(places),
-        description,
-        createdAt: this.#entries.get(id)?.credential.createdAt ?? now,
-        updatedAt: now,
-      };
-      const row = sealSecret(open, value, this.#keys);
-      const rows = [...this.#rows().filter(({ credentialId }) => credentialId !== id), row];
-      const seal = this.#sealOver(rows, version);
-      if (!(await this.#options.store.put([row], seal, this.#mac))) return OUTDATED;
-      this.#mac = seal.mac;
-      this.#lastVersion = version;
-      const entry = entryOf(row, false);
-      this.#retire(id);
-      this.#entries.set(id, entry);
-      return entry.credential;
+      const entry = await this.#sealed(id, value, { type, hosts, places, description });
+      return entry === OUTDATED ? OUTDATED : entry.credential;
     });
   }
 
-  /** False when there is none. */
+  /** A secret of the server itself, the same in every process that shares the vault: the first one that needs it makes it. */
+  keep(name: string, make: () => string): Promise<string> {
+    const id = `${OWN}${name}`;
+    return this.#change(async () => {
+      const known = this.#own.get(id);
+      if (known !== undefined) {
+        const value = known.credential.damaged ? undefined : openSecret(known.row, this.#keys);
+        if (value === undefined) throw new VaultError(`The vault's copy of ${name} was changed outside of the vault.`);
+        return value;
+      }
+      const value = make();
+      const entry = await this.#sealed(id, value, { type: 'own', hosts: [], places: [], description: null });
+      return entry === OUTDATED ? OUTDATED : value;
+    });
+  }
+
+  /** Reads what other processes have changed. Throws a `VaultError` when they use a key that is not here. */
+  reload(): Promise<void> {
+    return this.#change(() => this.#reload());
+  }
+
+  /** False if it does not exist. */
   remove(id: string): Promise<boolean> {
     return this.#change(async () => {
       if (!this.#entries.has(id)) return false;
@@ -166,8 +167,7 @@ export class Vault implements Secrets {
       if (fault !== undefined) return invalidKey(`is not a valid key: ${fault}`);
       const salt = randomBytes(16);
       const keys = await deriveKeys(text, salt);
-      const sound = [...this.#entries.values()].filter(({ credential }) => !credential.damaged);
-      const rows = sound.map(({ row }) => sealSecret(row, openSecret(row, this.#keys) ?? '', keys));
+      const rows = this.#rows().map((row) => sealSecret(row, openSecret(row, this.#keys) ?? '', keys));
       key.stage(text);
       const seal = sealManifest(manifestOf(rows, this.#lastVersion), salt, keys);
       if (!(await store.put(rows, seal, this.#mac))) return OUTDATED;
@@ -175,7 +175,7 @@ export class Vault implements Secrets {
       key.settle(text);
       this.#salt = salt;
       this.#keys = keys;
-      for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, false));
+      for (const row of rows) this.#entriesWith(row.credentialId).set(row.credentialId, entryOf(row, false));
       return undefined;
     });
   }
@@ -188,7 +188,7 @@ export class Vault implements Secrets {
   }
 
   /**
-   * Records that somebody who may not wanted to use a credential. Nobody waits for it: how long a refusal takes would tell one
+   * Records that a caller without permission wanted to use a credential. Not awaited: the duration of a refusal would tell one
    * that exists from one that does not.
    */
   noteRefusal(id: string, { caller, to, purpose }: SecretUse): void {
@@ -229,7 +229,7 @@ export class Vault implements Secrets {
       key: entries.map(({ credential }) => `${credential.id}@${credential.version}`).join(' '),
       fill: ({ id, place }) => {
         const secret = secrets.get(id);
-        if (secret === undefined) throw new Error('a secret was asked for that was not released');
+        if (secret === undefined) throw new Error('a secret was requested that was not released');
         return secret.type === 'bearer-token' && place === 'header' ? `Bearer ${secret.value}` : secret.value;
       },
     };
@@ -299,22 +299,59 @@ export class Vault implements Secrets {
   }
 
   async #reload(): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, log, key } = this.#options;
     const [seal, rows] = [await store.seal(), await store.list()];
-    if (seal === undefined || seal.keyCheck !== this.#keys.check) {
-      throw new VaultError('Another process has changed the key of the vault. Restart this one with that key.');
-    }
-    const { lastVersion, damaged } = judged(seal, rows, this.#keys, log);
-    for (const id of this.#entries.keys()) if (!rows.some(({ credentialId }) => credentialId === id)) this.#retire(id);
+    const keys = seal?.keyCheck === this.#keys.check ? this.#keys : seal && (await keysOf(seal, key));
+    if (seal === undefined || keys === undefined)
+      throw new VaultError(`${CHANGED_KEY} Restart this one with that key.`);
+    const { lastVersion, damaged } = judged(seal, rows, keys, log);
+    const nonces = new Set(rows.map(({ nonce }) => nonce));
+    for (const [id, { row }] of this.#entries) if (!nonces.has(row.nonce)) this.#retire(id);
+    this.#keys = keys;
+    this.#salt = saltOf(seal);
     this.#entries.clear();
-    for (const row of rows) this.#entries.set(row.credentialId, entryOf(row, damaged.includes(row)));
+    this.#own.clear();
+    for (const row of rows)
+      this.#entriesWith(row.credentialId).set(row.credentialId, entryOf(row, damaged.includes(row)));
     this.#redactors.clear();
     this.#lastVersion = lastVersion;
     this.#mac = seal.mac;
   }
 
+  /** Seals it in. `OUTDATED` when another process has changed the vault, and nothing was recorded. */
+  async #sealed(id: string, value: string, bound: Bound): Promise<Entry | typeof OUTDATED> {
+    const entries = this.#entriesWith(id);
+    const now = this.#options.clock.now().getTime();
+    const version = this.#lastVersion + 1;
+    const open = {
+      credentialId: id,
+      version,
+      type: bound.type,
+      hosts: JSON.stringify(bound.hosts),
+      places: JSON.stringify(bound.places),
+      description: bound.description,
+      createdAt: entries.get(id)?.credential.createdAt ?? now,
+      updatedAt: now,
+    };
+    const row = sealSecret(open, value, this.#keys);
+    const seal = this.#sealOver([...this.#rows().filter(({ credentialId }) => credentialId !== id), row], version);
+    if (!(await this.#options.store.put([row], seal, this.#mac))) return OUTDATED;
+    this.#mac = seal.mac;
+    this.#lastVersion = version;
+    const entry = entryOf(row, false);
+    this.#retire(id);
+    entries.set(id, entry);
+    return entry;
+  }
+
+  #entriesWith(id: string): Map<string, Entry> {
+    return id.startsWith(OWN) ? this.#own : this.#entries;
+  }
+
+  /** All that the seal is over. What is damaged stays as it is. */
   #rows(): CredentialRow[] {
-    return [...this.#entries.values()].flatMap(({ row, credential }) => (credential.damaged ? [] : row));
+    const all = [...this.#entries.values(), ...this.#own.values()];
+    return all.flatMap(({ row, credential }) => (credential.damaged ? [] : row));
   }
 
   #sealOver(rows: readonly CredentialRow[], lastVersion: number) {
@@ -333,6 +370,21 @@ export class Vault implements Secrets {
     this.#changing = result.catch(() => {});
     return result;
   }
+}
+
+/** Of the key that the vault was sealed with; `undefined` when it is not there. */
+async function keysOf(seal: VaultSeal, key: KeySource): Promise<VaultKeys | undefined> {
+  for (const text of key.candidates()) {
+    const keys = await deriveKeys(text, saltOf(seal));
+    if (keys.check !== seal.keyCheck) continue;
+    key.settle(text);
+    return keys;
+  }
+  return undefined;
+}
+
+function saltOf(seal: VaultSeal): Buffer {
+  return Buffer.from(seal.salt, 'base64');
 }
 
 /** Which rows fit the seal. */
@@ -362,6 +414,9 @@ interface Entry {
   readonly credential: VaultCredential;
 }
 
+/** What a secret is bound to. */
+type Bound = Pick<VaultCredential, 'type' | 'hosts' | 'places' | 'description'>;
+
 interface Retired {
   readonly hosts: readonly string[];
   readonly secret: string;
@@ -384,8 +439,11 @@ function invalidKey(what: string): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/key', code: 'vault_key', message }] }, `${message}.`);
 }
 
+const CHANGED_KEY = 'Another process has changed the key of the vault.';
 /** Another process has changed the vault. */
 const OUTDATED = Symbol('outdated');
+/** No id of a credential has a colon. */
+const OWN = 'server:';
 const ONE_DAY = 86_400_000;
 /** Each is looked for in everything its hosts say. */
 const MOST_RETIRED = 64;

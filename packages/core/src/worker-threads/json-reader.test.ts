@@ -1,4 +1,5 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { failureOf } from '../refusals/refused.ts';
 import { JsonReader } from './json-reader.ts';
 
@@ -14,6 +15,22 @@ describe('a reader', () => {
     const reading = reader.read(filled('"äé€😀"'), alice);
     expect(reading).toBeInstanceOf(Promise);
     expect(await reading).toMatchObject({ ok: true, value: { text: 'äé€😀' } });
+  });
+
+  test('sends a long text to its thread, and parses here only one that was found sound', async () => {
+    const sent = vi.spyOn(Worker.prototype, 'postMessage');
+    const parsed = vi.spyOn(JSON, 'parse');
+    const counts = () => [sent, parsed].map(({ mock }) => mock.calls.length);
+    const unsound = filled('[1, 1e400]');
+    for (const source of [unsound, Buffer.from(unsound)]) await reader.read(source, alice);
+    expect(counts()).toEqual([2, 0]);
+    expect(sent.mock.calls[0]?.[0]).toMatchObject({ source: unsound });
+    await reader.read(filled('1'), alice);
+    expect(counts()).toEqual([3, 1]);
+    await reader.read('1', alice);
+    expect(sent).toHaveBeenCalledTimes(3);
+    sent.mockRestore();
+    parsed.mockRestore();
   });
 
   test('reads bytes as it reads text, and leaves them to their owner', async () => {

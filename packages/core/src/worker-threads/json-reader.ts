@@ -108,7 +108,7 @@ export class JsonReader {
     const { length } = source;
     const bytes = (this.#bytes.get(caller) ?? 0) + length;
     const isFull = bytes > this.#maxPerCaller || this.#allBytes + length > this.#maxWaiting;
-    // A text that nobody else keeps waiting is taken whatever its size.
+    // A text that is read alone is accepted whatever its size.
     if (this.#isClosed || (isFull && !waits && this.#allBytes > 0)) {
       return Promise.reject(new Refused(failure('busy', { retry_after: 1 }, BUSY)));
     }
@@ -151,8 +151,8 @@ export class JsonReader {
     this.#worker.ref();
     const { limits, now } = job;
     const source = typeof job.source === 'string' ? job.source : new Uint8Array(job.source);
-    const asked: ToJsonThread = { source, limits, now };
-    this.#worker.postMessage(asked, typeof source === 'string' ? [] : [source.buffer]);
+    const message: ToJsonThread = { source, limits, now };
+    this.#worker.postMessage(message, typeof source === 'string' ? [] : [source.buffer]);
   }
 
   #start(): Worker {

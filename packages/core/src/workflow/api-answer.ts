@@ -20,10 +20,13 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
     if (parsed.ok) return { value: parsed.value, ...(text !== undefined && { written: text }) };
     if (isJson) {
       const [issue] = parsed.issues;
-      throw dataError(`The API said ${type} but its answer is not: ${issue?.message ?? 'it cannot be read'}`, {
-        details: { statusCode: status, response: beginning(bytes) },
-        suggestions: ['Check what the API sends, or ask for text with an Accept header'],
-      });
+      throw dataError(
+        `The API sent the content type ${type}, but its answer is not: ${issue?.message ?? 'it cannot be read'}`,
+        {
+          details: { statusCode: status, response: beginning(bytes) },
+          suggestions: ['Check what the API sends, or ask for text with an Accept header'],
+        },
+      );
     }
   }
   const charset = /charset\s*=\s*"?([\w-]+)/i.exec(contentType ?? '')?.[1]?.toLowerCase() ?? 'utf-8';

@@ -23,14 +23,14 @@ export const DEFAULT_BUDGETS: Budgets = {
   patternText: 1_048_576,
 };
 
-/** What was told, and the usual for the rest. */
-export function wholeBudgets(told: Partial<Budgets> = {}): Budgets {
+/** The given budgets, with defaults for the rest. */
+export function wholeBudgets(given: Partial<Budgets> = {}): Budgets {
   return {
-    steps: told.steps ?? DEFAULT_BUDGETS.steps,
-    apiCalls: told.apiCalls ?? DEFAULT_BUDGETS.apiCalls,
-    dataBytes: told.dataBytes ?? DEFAULT_BUDGETS.dataBytes,
-    iterations: told.iterations ?? DEFAULT_BUDGETS.iterations,
-    patternText: told.patternText ?? DEFAULT_BUDGETS.patternText,
+    steps: given.steps ?? DEFAULT_BUDGETS.steps,
+    apiCalls: given.apiCalls ?? DEFAULT_BUDGETS.apiCalls,
+    dataBytes: given.dataBytes ?? DEFAULT_BUDGETS.dataBytes,
+    iterations: given.iterations ?? DEFAULT_BUDGETS.iterations,
+    patternText: given.patternText ?? DEFAULT_BUDGETS.patternText,
   };
 }
 
@@ -81,13 +81,13 @@ export class Account {
 
   iterations(count: number): void {
     const { iterations } = this.#budgets;
-    if (count > iterations) throw this.#over('iterations', iterations, `items in a loop; ${count} came`, LESS);
+    if (count > iterations) throw this.#over('iterations', iterations, `items in a loop; got ${count}`, LESS);
   }
 
   patternText(length: number): void {
     const { patternText } = this.#budgets;
     if (length > patternText)
-      throw this.#over('pattern_text', patternText, `characters under a pattern; ${length} came`, LESS);
+      throw this.#over('pattern_text', patternText, `characters under a pattern; got ${length}`, LESS);
   }
 
   /** Asks for room before something is made that may take it. */

@@ -55,7 +55,7 @@ export class Catalog {
 
 /** Raised when an operation comes to give another result for the same input. */
 const ENGINE_VERSION = 1;
-/** Operations that came after version 1. A plan names those it uses, so one that uses none of these keeps its hash and is resumed. */
+/** Operations added after version 1. A plan names those it uses, so one that uses none of these keeps its hash and is resumed. */
 const ADDED: ReadonlySet<string> = new Set(['LoadData', 'AskApproval']);
 
 const OPERATIONS = {

@@ -11,7 +11,7 @@ export interface Comparison {
 
 export function compileComparison(operator: string, value: Json, pointer: string, compiling: Compiling): Comparison {
   if (compileTest(operator, null) === undefined) {
-    compiling.problem(`${pointer}/operator`, `operator ${show(operator)} is none that is known`);
+    compiling.problem(`${pointer}/operator`, `operator ${show(operator)} is unknown`);
   }
   const make = (right: Json): Test => compileTest(operator, right) ?? (() => false);
   if (isPathReference(value)) {

@@ -54,7 +54,7 @@ function ordered(holds: (left: number | string, right: number | string) => boole
   };
 }
 
-/** By hash, so that a long list costs no more than a short one. */
+/** By hash, so that a long list costs the same as a short one. */
 function oneOf(list: readonly Json[]): Test {
   const scalars = new Set<Json | undefined>(list.filter(isScalar));
   const others = new Set(list.filter((item) => !isScalar(item)).map(identity));

@@ -4,7 +4,7 @@ import { NOWHERE, type Origin, originBelow, originOfParts, originWith } from './
 import { dataError } from './step-error.ts';
 import { namesIn, pathBelow } from './stored-name.ts';
 
-/** One value put into the model, for whoever has to put it into another. */
+/** One value written into the model, so that it can be written into another. */
 export interface DataWrite {
   readonly path: Path;
   readonly value: Json;
@@ -13,12 +13,12 @@ export interface DataWrite {
 
 /**
  * What the operations of one execution share (A2E, Data Model): a tree of JSON values below `/workflow`, `/store` and
- * `/loop`; below `/store` the first step is a whole name. Values are never changed, only replaced, and what lies around a replaced value is copied: whoever read something
+ * `/loop`; below `/store` the first step is a whole name. Values are never changed, only replaced, and what lies around a replaced value is copied: a step that read something
  * keeps what he read, and a fork costs nothing.
  */
 export class DataModel {
   #roots: Roots;
-  /** Where each written value came from, by the keys of its path. */
+  /** The origin of each written value, by the keys of its path. */
   readonly #origins: Map<string, { readonly path: Path; readonly origin: Origin }>;
   readonly #log: DataWrite[] | undefined;
 
@@ -38,9 +38,9 @@ export class DataModel {
     return value;
   }
 
-  /** Where the value at a path came from, also when only a part of it, or something around it, was written. */
-  origin(asked: Path): Origin {
-    const path = this.#placed(asked);
+  /** The origin of the value at a path, even if only a part of it, or something around it, was written. */
+  origin(given: Path): Origin {
+    const path = this.#placed(given);
     const exact = this.#origins.get(keyOf(path));
     if (exact !== undefined) return exact.origin;
     const parts: Origin[] = [];
@@ -51,6 +51,20 @@ export class DataModel {
     }
     if (outer !== undefined) return originBelow(outer.origin, path, outer.path);
     return parts.length === 0 ? NOWHERE : originOfParts(parts);
+  }
+
+  /** The deepest place on the way to a path that has a value, for the words of an error. */
+  above(path: Path): { readonly place: string; readonly value: Json; readonly next: string } | undefined {
+    const [root, ...keys] = this.#placed(path).keys;
+    let value = this.#roots[path.root];
+    for (const [index, key] of keys.entries()) {
+      const inner = value === undefined ? undefined : member(value, key);
+      if (value !== undefined && inner === undefined && index > 0) {
+        return { place: `/${[root, ...keys.slice(0, index)].join('/')}`, value, next: key };
+      }
+      value = inner;
+    }
+    return undefined;
   }
 
   write(path: Path, value: Json, origin: Origin): void {
@@ -185,7 +199,7 @@ function badIndex(path: Path, part: string | number, length: number) {
   });
 }
 
-/** Objects of the model have no prototype: there is none to reach by any name. */
+/** Objects of the model have no prototype that a name could reach. */
 function withMember(target: JsonObject, key: string, value: Json): JsonObject {
   const copy: JsonObject = Object.create(null);
   for (const name in target) copy[name] = target[name] as Json;

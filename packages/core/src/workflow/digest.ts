@@ -8,7 +8,7 @@ import type { Json } from '@dragoman/protocols';
  */
 export class Digest {
   #name: string;
-  /** Keys and values in turn, of which nobody has asked for the name yet: often nobody does. */
+  /** Keys and values in turn; the name is computed on first use, and often not at all. */
   #pending: Json[] = [];
 
   constructor(start: string) {

@@ -14,10 +14,10 @@ export interface Effects {
   /** JSON text of what a target of the hub answers. */
   ask(key: string, request: TargetRequest, digest: string): Promise<Uint8Array>;
   store(key: string, write: StoreWrite, digest: string): Promise<void>;
-  /** Resolves when the time is over, also when the process was started again in between. */
+  /** Resolves when the time is over, even if the process was restarted in between. */
   wait(key: string, milliseconds: number, digest: string): Promise<void>;
-  /** The answer of a person, also when the process was started again, days later. */
-  approve(key: string, asked: ApprovalAsked, digest: string): Promise<QuestionAnswer>;
+  /** The answer of a person, even if the process was restarted, days later. */
+  approve(key: string, request: ApprovalRequest, digest: string): Promise<QuestionAnswer>;
   /** The time, the same in every run. Epoch milliseconds. */
   now(key: string, digest: string): Promise<number>;
   /** What earlier executions of the caller stored, as it was when this execution started. */
@@ -55,7 +55,7 @@ export interface TargetRequest {
   readonly carries: readonly Label[];
 }
 
-export interface ApprovalAsked {
+export interface ApprovalRequest {
   readonly operationId: string;
   readonly question: NewQuestion;
 }
@@ -66,20 +66,20 @@ export interface ApiAnswer {
   readonly bytes: Uint8Array;
   /** Names this answer: the same wherever a cached one is used again, else new. Without it the bytes are hashed. */
   readonly lineage?: string;
-  /** Where it came from, when a credential fetched it. */
+  /** Its origin, if a credential fetched it. */
   readonly labels?: readonly Label[];
   /** An earlier call got it, and this one was not made. */
   readonly cached?: true;
-  /** How it was asked for, where it is no success. */
+  /** The request, if the answer is not a success. */
   readonly sent?: SentCall;
 }
 
-/** What is told of a call that failed. */
+/** The report of a failed call. */
 export interface SentCall {
   /** Without secrets. */
   readonly url: string;
   readonly attempts: number;
-  /** Seconds the API asked to wait, where that is longer than the execution has left. */
+  /** The API's `Retry-After` in seconds, if the execution has less time left. */
   readonly retry_after?: number;
 }
 
@@ -99,7 +99,7 @@ export interface StoredValue {
   readonly labels: readonly Label[];
 }
 
-/** What is told while a workflow runs, in order. */
+/** The events of a running workflow, in order. */
 export type Progress =
   | { readonly event: 'operation-started'; readonly operationId: string; readonly key: string }
   | {

@@ -1,7 +1,7 @@
 import { canonicalPath, parseUrlTemplate } from '@dragoman/protocols/a2e-workflow';
 import type { Plan, Step } from './plan.ts';
 
-/** What a plan will do, for whoever asks before it runs. */
+/** What a plan will do, before it runs. */
 export interface PlanExplanation {
   readonly plan_hash: string;
   readonly execution_id: string | null;

@@ -3,12 +3,12 @@ import type { Json } from '@dragoman/protocols';
 /** Reads one field of an item; `undefined` when it has none. */
 export type FieldReader = (item: Json | undefined) => Json | undefined;
 
-/** What can be asked for a member by its name. */
+/** A value that has members by name. */
 export type Members = Readonly<Record<string, Json | undefined>>;
 
 /**
  * The reader of `status`, `address.city` or `lines[0].price`. A name is first tried as one key, as it is written, then
- * step by step. Only own members count, and `length` is none.
+ * step by step. Only own members count, and `length` is not one.
  */
 export function fieldReader(field: string): FieldReader {
   const steps = field.split(/[./[\]]+/).filter((step) => step !== '');

@@ -3,7 +3,7 @@ import { isScalar } from '../json/equality.ts';
 import type { Test } from './condition.ts';
 import { fieldReader, isPlainName, type Members } from './field.ts';
 
-/** Whether an item meets a condition. Only items that have members are asked. */
+/** Whether an item meets a condition. Only items that have members are tested. */
 export type ItemTest = (item: Members) => boolean;
 
 /**

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { resourceLimits } from 'node:worker_threads';
 
 /**
- * Asked before something large is made in one piece, with the bytes it may take at most. Where there is no room for it, it does
+ * Called before something large is made in one piece, with the bytes it may take at most. Where there is no room for it, it does
  * not come back.
  */
 export type AskMemory = (bytes: number) => void;

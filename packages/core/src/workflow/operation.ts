@@ -4,7 +4,7 @@ import type { Account } from './budget.ts';
 import type { ApiAnswer, ApiRequest, StoreWrite } from './effects.ts';
 
 /**
- * One operation of the catalogue: how it is written, and what it does. `Config` is the shape its schema describes; whoever
+ * One operation of the catalogue: how it is written, and what it does. `Config` is the shape its schema describes; code that
  * calls `compile` has read the configuration by that schema.
  */
 export interface Operation<Config = never> {
@@ -45,9 +45,9 @@ export interface StepContext {
   bytesAt(path: Path): number;
   /** Asks for the memory of something large before it is made in one piece. */
   askMemory(bytes: number): void;
-  /** Says that the result takes no more than this, so that it need not be measured. */
+  /** An upper limit of the result's size, so that it need not be measured. */
   boundedBy(bytes: number): void;
-  /** Names the result by where it came from. Left out: by the operation, its configuration and its inputs. */
+  /** Names the result by its origin. Default: by the operation, its configuration and its inputs. */
   cameFrom(lineage: string | (() => string)): void;
   /** Gives the result as JSON text, so that it is not written again. */
   writtenAs(text: string): void;

@@ -144,7 +144,7 @@ describe('TransformData', () => {
   test('aggregate never gives anything but a number', async () => {
     const rows = [{ n: 1e308 }, { n: 1e308 }, { n: -1e308 }];
     for (const operation of ['sum', 'avg']) {
-      const message = `${operation} gives no number that can be told`;
+      const message = `${operation} does not give a finite number`;
       const settings = { transform: 'aggregate', config: { field: 'n', operation } };
       expect(await resultOf('TransformData', rows, settings)).toEqual({ type: 'DataError', message });
     }

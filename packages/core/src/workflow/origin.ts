@@ -3,9 +3,9 @@ import type { Path } from '@dragoman/protocols/a2e-workflow';
 import type { Sized } from './budget.ts';
 import { type Label, UNLABELLED, unionOfLabels } from './label.ts';
 
-/** Where a value came from: what the cache, the budget of the data and the gate need to know about it. */
+/** The origin of a value: what the cache, the data budget and the gate need to know about it. */
 export interface Origin {
-  /** Names the value without looking at it: equal lineage, equal value. `''` while nobody asks. */
+  /** Names the value without looking at it: equal lineage, equal value. `''` until it is needed. */
   readonly lineage: string;
   /** What it adds to the data model. */
   readonly sizes: readonly Sized[];
@@ -40,7 +40,7 @@ export function originOfParts(parts: readonly Origin[]): Origin {
   };
 }
 
-/** One name from several. While nobody asks for names there is nothing to hash. */
+/** One name from several. Without names there is nothing to hash. */
 export function chainedName(...names: readonly string[]): string {
   if (names.includes('')) return '';
   if (names.length === 0) return 'nothing';

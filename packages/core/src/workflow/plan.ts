@@ -20,7 +20,7 @@ import type { Operation, Work } from './operation.ts';
 export interface Plan {
   /** Names the plan: equal for equal workflows, catalogues and options. */
   readonly hash: string;
-  /** What it was made from, its order without targets, for whoever has to make it again in another thread. */
+  /** Its source, with the order without targets, so that another thread can make it again. */
   readonly workflow: Workflow;
   readonly steps: ReadonlyMap<string, Step>;
   /** The ids of all that can run, in the order of definition. */
@@ -42,7 +42,7 @@ export interface Step {
   readonly work: Work;
   readonly uses: Uses;
   /** What it reads of what earlier executions stored. */
-  readonly asked: readonly Path[];
+  readonly storeReads: readonly Path[];
   /** Where its result goes. */
   readonly output: Path | undefined;
   /** Names the operation and its configuration. */
@@ -52,7 +52,7 @@ export interface Step {
 export interface PlanContext extends CheckContext {
   /** Default: the built-in operations. */
   readonly catalog?: Catalog;
-  /** What else the caller asked for, so that the same workflow with other options is another plan. */
+  /** The caller's options: the same workflow with other options is another plan. */
   readonly options?: JsonObject;
 }
 
@@ -98,7 +98,7 @@ function isLightStep({ type, config, operation }: Step): boolean {
   return JSON.stringify(config).length <= LIGHT_CONFIG;
 }
 
-/** What an operation of the operator's own does to the world, nobody knows. */
+/** The effects of an operator's own operation are unknown. */
 function isHarmlessStep({ type, config, operation }: Step): boolean {
   return Object.hasOwn(OPERATIONS, type) && operation.hasEffect?.(config as never) !== true;
 }
@@ -129,10 +129,10 @@ function compileSteps(workflow: Workflow, catalog: Catalog): CompiledSteps {
     });
     const uses = usesOf(operation.description, config);
     const output = uses.writes.find(({ path }) => path.root === 'workflow')?.path;
-    const asked = uses.reads.flatMap(({ path }) => (path.root === 'store' ? [path] : []));
+    const storeReads = uses.reads.flatMap(({ path }) => (path.root === 'store' ? [path] : []));
     const { outputPath: _, ...rest } = config;
     const lineage = hash('sha256', `${type} ${canonicalJson(rest)}`, 'base64url');
-    steps.set(id, { id, type, config, operation, work, uses, asked, output, lineage });
+    steps.set(id, { id, type, config, operation, work, uses, storeReads, output, lineage });
   }
   return { steps, problems };
 }

@@ -1,7 +1,7 @@
 import type { Failure } from '@dragoman/protocols';
 import type { Workflow } from '@dragoman/protocols/a2e-workflow';
 import type { Budgets } from './budget.ts';
-import type { ApiRequest, ApprovalAsked, Progress, StoreWrite, TargetRequest } from './effects.ts';
+import type { ApiRequest, ApprovalRequest, Progress, StoreWrite, TargetRequest } from './effects.ts';
 import type { RunResult } from './run.ts';
 
 // What passes between the main thread and a worker, several at a time. What may be large is bytes.
@@ -10,7 +10,7 @@ export interface WorkerSetup {
   /** Modules whose operations are added to the built-in ones. */
   readonly operations: readonly string[];
   readonly cacheBytes: number;
-  /** One number: the run that computes, for whoever has to know why the thread does not answer. */
+  /** One number: the run that computes, to explain why the thread does not answer. */
   readonly busy: SharedArrayBuffer;
 }
 
@@ -18,13 +18,13 @@ export interface WorkerSetup {
 export const OUT_OF_MEMORY = 12;
 
 export type ToWorker =
-  | { readonly kind: 'run'; readonly run: number; readonly asked: RunAsked }
+  | { readonly kind: 'run'; readonly run: number; readonly request: RunRequest }
   | { readonly kind: 'answer'; readonly run: number; readonly ask: number; readonly value: unknown }
   | { readonly kind: 'refusal'; readonly run: number; readonly ask: number; readonly failure: Failure }
   | { readonly kind: 'abort'; readonly run: number; readonly failure: Failure }
   | { readonly kind: 'forget'; readonly caller: string | undefined };
 
-export interface RunAsked {
+export interface RunRequest {
   readonly planHash: string;
   /** Left out when this worker has made the plan before. */
   readonly workflow: Workflow | undefined;
@@ -37,20 +37,20 @@ export interface RunAsked {
 }
 
 export type FromWorker =
-  | { readonly kind: 'ask'; readonly run: number; readonly ask: number; readonly effect: EffectAsked }
+  | { readonly kind: 'ask'; readonly run: number; readonly ask: number; readonly effect: EffectRequest }
   | { readonly kind: 'progress'; readonly run: number; readonly progress: Progress }
   | { readonly kind: 'end'; readonly run: number; readonly result: PortedResult };
 
-export type EffectAsked =
+export type EffectRequest =
   | { readonly name: 'call'; readonly key: string; readonly request: PortedRequest; readonly digest: string }
   | { readonly name: 'ask'; readonly key: string; readonly request: TargetRequest; readonly digest: string }
   | { readonly name: 'store'; readonly key: string; readonly write: StoreWrite; readonly digest: string }
   | { readonly name: 'wait'; readonly key: string; readonly milliseconds: number; readonly digest: string }
-  | { readonly name: 'approve'; readonly key: string; readonly asked: ApprovalAsked; readonly digest: string }
+  | { readonly name: 'approve'; readonly key: string; readonly request: ApprovalRequest; readonly digest: string }
   | { readonly name: 'now'; readonly key: string; readonly digest: string }
   | { readonly name: 'stored'; readonly key: string; readonly of: string };
 
-/** A request whose places for secrets are told apart from data: no class survives the way between threads. */
+/** A request whose places for secrets are marked as such: no class survives the way between threads. */
 export interface PortedRequest extends Omit<ApiRequest, 'query' | 'headers' | 'body'> {
   readonly query: readonly (readonly [name: string, value: PortedValue])[];
   readonly headers: readonly (readonly [name: string, value: PortedValue])[];

@@ -4,7 +4,7 @@ import type { Plan } from './plan.ts';
 import {
   type FromWorker,
   OUT_OF_MEMORY,
-  type RunAsked,
+  type RunRequest,
   remember,
   type ToWorker,
   type WorkerSetup,
@@ -60,19 +60,19 @@ export class PoolWorker {
     return this.#busy[0] ?? 0;
   }
 
-  /** Takes nobody else. */
+  /** Takes no other execution. */
   get isClosed(): boolean {
     return this.#exclusive || this.#why === 'ended';
   }
 
-  start(run: number, alone: boolean, plan: Plan, asked: Omit<RunAsked, 'planHash' | 'workflow'>): void {
+  start(run: number, alone: boolean, plan: Plan, request: Omit<RunRequest, 'planHash' | 'workflow'>): void {
     if (this.#runs.size === 0) this.#worker.ref();
     this.#runs.add(run);
     this.#exclusive = alone;
     const isKnown = this.#plans.has(plan.hash);
     if (!isKnown) remember(this.#plans, plan.hash, true);
     const workflow = isKnown ? undefined : plan.workflow;
-    this.say({ kind: 'run', run, asked: { ...asked, planHash: plan.hash, workflow } });
+    this.say({ kind: 'run', run, request: { ...request, planHash: plan.hash, workflow } });
   }
 
   /** It is over, as far as we are concerned. */

@@ -252,7 +252,7 @@ describe('executions in threads', () => {
     expect(told.at(-1)).toBe('operation-finished filter');
   });
 
-  test('results nested too deep to be told are the error of their execution, and end no thread', async () => {
+  test('results nested too deep to be returned are the error of their execution, and end no thread', async () => {
     const log = new SilentLog();
     await using own = new WorkflowPool({ ...options, log });
     const outputPath = `/workflow/x${'/p'.repeat(30)}`;
@@ -269,7 +269,7 @@ describe('executions in threads', () => {
     const effects = new RecordedEffects(() => answered(new Array(400).fill(1)));
     const result = await own.run(deep, { effects, timeoutMs: 20_000 });
     expect(result.errors).toMatchObject([
-      { type: 'DataError', message: 'The results are nested too deep to be told.' },
+      { type: 'DataError', message: 'The results are nested too deep to be returned.' },
     ]);
     expect(result).toMatchObject({ status: 'error', results: '{}' });
     expect(log.lines).toEqual([]);

@@ -7,7 +7,7 @@ import { type Budgets, wholeBudgets } from './budget.ts';
 import type { Progress } from './effects.ts';
 import { OUT_OF_TIME } from './out-of-time.ts';
 import type { Plan } from './plan.ts';
-import type { EffectAsked, FromWorker, PoolResult, PortedResult } from './pool-messages.ts';
+import type { EffectRequest, FromWorker, PoolResult, PortedResult } from './pool-messages.ts';
 import { PoolWorker } from './pool-worker.ts';
 import { RememberedEffects } from './remembered-effects.ts';
 import { MemoryResultCache } from './result-cache.ts';
@@ -36,14 +36,14 @@ export interface PoolOptions {
 }
 
 export interface PoolRunOptions extends Omit<PlanRunOptions, 'clock' | 'cache' | 'breathe'> {
-  /** Whose cached results may be used; `undefined` for nobody's. */
+  /** Whose cached results may be used; `undefined` for none. */
   readonly caller?: string | undefined;
 }
 
 /**
  * Runs plans, contained: small ones at once, all others in threads, where one that computes for ever or takes too much
  * memory ends alone. A thread that has to be ended takes the other executions in it down; they are run again, and whatever
- * they had asked of the world is answered from what was answered before.
+ * effects that they had requested are answered from the earlier answers.
  */
 export class WorkflowPool {
   readonly #options: Required<PoolOptions>;
@@ -74,7 +74,7 @@ export class WorkflowPool {
         settle,
         startedAt: clock.elapsed(),
         effects: new RememberedEffects(options.effects),
-        told: 0,
+        reported: 0,
         alone: false,
         losses: 0,
         run: 0,
@@ -101,7 +101,7 @@ export class WorkflowPool {
     });
   }
 
-  /** Small data and light work are done here, before a thread could be woken; what grows is begun again in a thread. */
+  /** Small data and light work are done here, before a thread could be woken; larger work is started again in a thread. */
   async #runLight(job: Job): Promise<void> {
     const { clock, lightBytes } = this.#options;
     const { plan, options } = job;
@@ -139,7 +139,7 @@ export class WorkflowPool {
     await Promise.all([...this.#workers].map((worker) => worker.end()));
   }
 
-  /** Gives waiting executions to threads that have room. One that must be alone waits for a thread with nobody in it. */
+  /** Gives waiting executions to threads that have room. One that must be alone waits for an empty thread. */
   #assign(): void {
     while (this.#waiting.length > 0 && !this.#closed) {
       const [job] = this.#waiting;
@@ -180,7 +180,7 @@ export class WorkflowPool {
     this.#lastRun += 1;
     job.run = this.#lastRun;
     job.worker = worker;
-    job.skip = job.told;
+    job.skip = job.reported;
     this.#jobs.add(job.run, job);
     worker.start(job.run, job.alone, plan, {
       timeoutMs: this.#left(job),
@@ -191,7 +191,7 @@ export class WorkflowPool {
     });
   }
 
-  /** No more data than its thread could hold, whatever else is allowed. */
+  /** At most the data that its thread can hold, whatever else is allowed. */
   #budgetsOf({ options: { budgets } }: Job): Partial<Budgets> {
     const { dataBytes } = wholeBudgets(budgets);
     return { ...budgets, dataBytes: Math.min(dataBytes, this.#options.memoryMb * 1024 * 1024) };
@@ -212,11 +212,11 @@ export class WorkflowPool {
   }
 
   #tell(job: Job, progress: Progress): void {
-    job.told += 1;
+    job.reported += 1;
     job.options.onProgress?.(progress);
   }
 
-  async #answer(job: Job, ask: number, effect: EffectAsked): Promise<void> {
+  async #answer(job: Job, ask: number, effect: EffectRequest): Promise<void> {
     const { run, worker } = job;
     try {
       const value = await job.effects.answer(effect);
@@ -237,7 +237,7 @@ export class WorkflowPool {
     job.timers.push(this.#options.clock.after(this.#options.graceMs, () => this.#force(job, reason)));
   }
 
-  /** The execution ends here, whatever its thread does; and the thread, which hears nothing, ends with it. */
+  /** The execution ends here, whatever its thread does; and the thread, which does not answer, ends with it. */
   #force(job: Job, reason: Failure): void {
     const { worker } = job;
     if (worker === undefined) {
@@ -303,7 +303,7 @@ export class WorkflowPool {
   }
 }
 
-/** One execution, from the moment it was asked for. */
+/** One execution, from its request on. */
 interface Job {
   readonly plan: Plan;
   readonly options: PoolRunOptions;
@@ -311,8 +311,8 @@ interface Job {
   readonly startedAt: number;
   readonly effects: RememberedEffects;
   readonly timers: Cancel[];
-  /** How much progress was told, and how much of it comes again now. */
-  told: number;
+  /** How much progress was reported, and how much of it is repeated now. */
+  reported: number;
   skip?: number;
   alone: boolean;
   losses: number;

@@ -2,13 +2,13 @@ import type { QuestionAnswer } from '@dragoman/protocols';
 import type {
   ApiAnswer,
   ApiRequest,
-  ApprovalAsked,
+  ApprovalRequest,
   Effects,
   StoredValue,
   StoreWrite,
   TargetRequest,
 } from './effects.ts';
-import type { EffectAsked } from './pool-messages.ts';
+import type { EffectRequest } from './pool-messages.ts';
 import { unportRequest } from './ported-request.ts';
 
 /** The world as one execution asks it, once for each key: a run that is done again gets what the first one got. */
@@ -37,8 +37,8 @@ export class RememberedEffects implements Effects {
     return this.#once('wait', key, () => this.#effects.wait(key, milliseconds, digest));
   }
 
-  approve(key: string, asked: ApprovalAsked, digest: string): Promise<QuestionAnswer> {
-    return this.#once('approve', key, () => this.#effects.approve(key, asked, digest));
+  approve(key: string, request: ApprovalRequest, digest: string): Promise<QuestionAnswer> {
+    return this.#once('approve', key, () => this.#effects.approve(key, request, digest));
   }
 
   now(key: string, digest: string): Promise<number> {
@@ -50,11 +50,11 @@ export class RememberedEffects implements Effects {
   }
 
   /** The same for a thread that asks, with what may be large ready to be sent there. */
-  answer(asked: EffectAsked): Promise<unknown> {
-    return this.#once<unknown>(asked.name, asked.key, () => this.#perform(asked));
+  answer(effect: EffectRequest): Promise<unknown> {
+    return this.#once<unknown>(effect.name, effect.key, () => this.#perform(effect));
   }
 
-  #once<T>(name: EffectAsked['name'], key: string, perform: () => Promise<T>): Promise<T> {
+  #once<T>(name: EffectRequest['name'], key: string, perform: () => Promise<T>): Promise<T> {
     const place = `${name} ${key}`;
     let answer = this.#answers.get(place);
     if (answer === undefined) {
@@ -64,18 +64,18 @@ export class RememberedEffects implements Effects {
     return answer as Promise<T>;
   }
 
-  async #perform(asked: EffectAsked): Promise<unknown> {
+  async #perform(effect: EffectRequest): Promise<unknown> {
     const effects = this.#effects;
-    if (asked.name === 'call') {
-      const answer = await effects.call(asked.key, unportRequest(asked.request), asked.digest);
+    if (effect.name === 'call') {
+      const answer = await effects.call(effect.key, unportRequest(effect.request), effect.digest);
       return { ...answer, bytes: alone(answer.bytes) };
     }
-    if (asked.name === 'ask') return alone(await effects.ask(asked.key, asked.request, asked.digest));
-    if (asked.name === 'store') return effects.store(asked.key, asked.write, asked.digest);
-    if (asked.name === 'wait') return effects.wait(asked.key, asked.milliseconds, asked.digest);
-    if (asked.name === 'approve') return effects.approve(asked.key, asked.asked, asked.digest);
-    if (asked.name === 'now') return effects.now(asked.key, asked.digest);
-    const stored = await effects.stored(asked.key, asked.of);
+    if (effect.name === 'ask') return alone(await effects.ask(effect.key, effect.request, effect.digest));
+    if (effect.name === 'store') return effects.store(effect.key, effect.write, effect.digest);
+    if (effect.name === 'wait') return effects.wait(effect.key, effect.milliseconds, effect.digest);
+    if (effect.name === 'approve') return effects.approve(effect.key, effect.request, effect.digest);
+    if (effect.name === 'now') return effects.now(effect.key, effect.digest);
+    const stored = await effects.stored(effect.key, effect.of);
     return stored === undefined ? undefined : { ...stored, bytes: alone(stored.bytes) };
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../ports/ports.ts';
 /**
  * Where results of operations on data can be found again (A2E, Caching). A lineage names the operation, its configuration
  * and, by their own lineage, its inputs, so that what is found is never stale and nothing large has to be hashed. Answers of
- * APIs are cached by whoever fetches them.
+ * Answers of APIs are cached where they are fetched.
  */
 export interface ResultCache {
   get(lineage: string): Json | undefined;

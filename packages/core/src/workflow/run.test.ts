@@ -1,4 +1,4 @@
-import { failure } from '@dragoman/protocols';
+import { failure, type Json } from '@dragoman/protocols';
 import { describe, expect, test } from 'vitest';
 import { answered, RecordedEffects } from '../../test-support/recorded-effects.ts';
 import { runWorkflow } from '../../test-support/run-workflow.ts';
@@ -103,13 +103,28 @@ describe('a run', () => {
     expect(wrapped.errors[0]).toMatchObject({
       type: 'DataError',
       message: '/workflow/users/active is not there',
-      suggestions: ['did you mean /workflow/users, written by fetch-users?'],
+      suggestions: ['/workflow/users has data'],
     });
     const whole = await runWorkflow(
       { filter: { FilterData: { ...filter.FilterData, inputPath: '/workflow/users' } } },
       { data: { users: { data: USERS } } },
     );
     expect(whole.errors[0]?.suggestions).toEqual(['did you mean /workflow/users/data?']);
+  });
+
+  test('lists the members that exist where one is missing', async () => {
+    const suggestions = async (inputPath: string) => {
+      const data = { user: { name: 'Ada', points: 7 }, list: [1, 2], text: 'x', none: {} };
+      return (await runWorkflow({ up: upperOf(inputPath) }, { data })).errors[0]?.suggestions;
+    };
+    expect(await suggestions('/workflow/user/nme')).toEqual([
+      'did you mean /workflow/user/name?',
+      '/workflow/user has name, points',
+    ]);
+    expect(await suggestions('/workflow/user.age')).toEqual(['/workflow/user has name, points']);
+    expect(await suggestions('/workflow/list[7]')).toEqual(['/workflow/list has the items 0 to 1']);
+    expect(await suggestions('/workflow/text/length')).toEqual(['/workflow/text is "x", which has no members']);
+    expect(await suggestions('/workflow/none/x')).toEqual(['/workflow/none is an empty object']);
   });
 
   test('gives the same digest for the same computation, and another for another', async () => {
@@ -138,6 +153,26 @@ describe('control', () => {
     const unmet = await runWorkflow({ check: check(5), yes, no }, { data, order: ['check'] });
     expect(unmet.results.get('no')).toBe('B');
     expect(unmet.skipped).toEqual(['yes']);
+  });
+
+  test('a Conditional refuses to order an array or object, which would never hold', async () => {
+    const check = (operator: string) => ({
+      Conditional: { condition: { path: '/workflow/count', operator, value: 0 }, ifTrue: ['yes'] },
+    });
+    const run = (operator: string, count: Json) =>
+      runWorkflow(
+        { check: check(operator), yes: upperOf('/workflow/a') },
+        { data: { count, a: 'a' }, order: ['check'] },
+      );
+    for (const count of [[1], { n: 4 }]) {
+      expect((await run('>', count)).errors[0]).toMatchObject({
+        type: 'DataError',
+        message: expect.stringContaining('/workflow/count must be a number or a string'),
+      });
+      expect((await run('==', count)).errors).toEqual([]);
+    }
+    expect((await run('<=', { n: 4 })).errors[0]?.suggestions).toEqual(['did you mean /workflow/count/n?']);
+    expect((await run('>', null)).errors).toEqual([]);
   });
 
   test('a Loop collects what its last operation gives, in order, and restores what it covered', async () => {

@@ -64,7 +64,7 @@ export class PlanRun {
   readonly #times = new Map<string, number>();
   /** What was looked up below `/store`. */
   readonly #lookups = new Map<string, Promise<EarlierValue | undefined>>();
-  /** Whether any of its data is labelled: most never is, and then nobody looks. */
+  /** Whether any of its data is labelled: most never is, and then labels are not checked. */
   isLabelled = false;
   #stopped = false;
 
@@ -155,7 +155,8 @@ export class PlanRun {
         milliseconds: clock.elapsed() - from,
         ...(stepRun.isCached && { cached: true }),
         ...(url !== undefined && { url }),
-        ...(stepRun.result !== undefined && stepRun.result.bytes <= LONGEST_TOLD && { value: stepRun.result.value }),
+        ...(stepRun.result !== undefined &&
+          stepRun.result.bytes <= LONGEST_REPORTED && { value: stepRun.result.value }),
       });
     onProgress?.({ event: 'operation-started', operationId: step.id, key });
     const succeed = (produced: Produced): Produced => {
@@ -175,7 +176,7 @@ export class PlanRun {
     }
   }
 
-  /** Records the error of an operation and decides whether the execution goes on. */
+  /** Records the error of an operation and decides whether the execution continues. */
   #failed(error: unknown, step: Step, frame: Frame, isOpen = false): Produced {
     // An operation inside this one failed and is recorded already.
     if (error === STOP) throw error;
@@ -184,8 +185,8 @@ export class PlanRun {
       throw error;
     }
     const ended = this.ending.aborted;
-    const told = atItem(workflowError(ended ? this.ending.reason : error, step.id), frame.item);
-    if (frame.errors.length < MOST_ERRORS) frame.errors.push(ended && isOpen ? withUnknownOutcome(told) : told);
+    const failed = atItem(workflowError(ended ? this.ending.reason : error, step.id), frame.item);
+    if (frame.errors.length < MOST_ERRORS) frame.errors.push(ended && isOpen ? withUnknownOutcome(failed) : failed);
     this.#stopped ||= ended || error instanceof OverBudget || this.options.onError !== 'continue';
     if (this.#stopped) throw STOP;
     return NOTHING;
@@ -228,5 +229,5 @@ export class PlanRun {
 /** Thrown to leave every level at once; what went wrong is recorded. */
 const STOP = new Error('the execution stops here');
 const MOST_ERRORS = 100;
-/** Bytes of a result that are told while an execution runs: each is copied between threads. */
-const LONGEST_TOLD = 65_536;
+/** Bytes of a result that are reported while an execution runs: each is copied between threads. */
+const LONGEST_REPORTED = 65_536;

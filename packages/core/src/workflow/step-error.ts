@@ -2,13 +2,13 @@ import { FAILURES, type Failure, type Json, type JsonObject } from '@dragoman/pr
 import { type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import { failureOf } from '../refusals/refused.ts';
 
-/** Thrown by an operation that cannot go on. Told to the caller in the spec's form (A2E, Error Response Format). */
+/** Thrown by an operation that cannot continue. The caller gets it in the spec's form (A2E, Error Response Format). */
 export class StepError extends Error {
   readonly type: WorkflowError['type'];
   readonly details: JsonObject;
   readonly suggestions: readonly string[];
 
-  constructor(type: WorkflowError['type'], message: string, { details = {}, suggestions = [] }: Told = {}) {
+  constructor(type: WorkflowError['type'], message: string, { details = {}, suggestions = [] }: ErrorParts = {}) {
     super(message);
     this.name = 'StepError';
     this.type = type;
@@ -17,25 +17,25 @@ export class StepError extends Error {
   }
 }
 
-interface Told {
+interface ErrorParts {
   readonly details?: JsonObject;
   readonly suggestions?: readonly string[];
 }
 
 /** The data is not there, or not what the operation needs. */
-export function dataError(message: string, told?: Told): StepError {
-  return new StepError('DataError', message, told);
+export function dataError(message: string, parts?: ErrorParts): StepError {
+  return new StepError('DataError', message, parts);
 }
 
 /** One of the execution's budgets is used up: nothing more runs, whatever `onError` says. */
 export class OverBudget extends StepError {
-  constructor(message: string, told: Told) {
-    super('ExecutionError', message, told);
+  constructor(message: string, parts: ErrorParts) {
+    super('ExecutionError', message, parts);
   }
 }
 
 /**
- * Any error, of an operation or of the execution itself, in the spec's form. What only we can get wrong is told without its
+ * Any error, of an operation or of the execution itself, in the spec's form. A bug of ours is reported without its
  * words.
  */
 export function workflowError(error: unknown, operationId?: string): WorkflowError {
@@ -73,17 +73,17 @@ export function failedUrl(error: unknown): string | undefined {
   return typeof url === 'string' ? url : undefined;
 }
 
-/** The error of an operation that was ended while it changed something: whether that was done, nobody heard. */
-export function withUnknownOutcome({ details, suggestions, ...told }: WorkflowError): WorkflowError {
+/** The error of an operation that was ended while it changed something: the outcome is unknown. */
+export function withUnknownOutcome({ details, suggestions, ...parts }: WorkflowError): WorkflowError {
   const look = 'look at the API whether it was done';
   return {
-    ...told,
+    ...parts,
     details: { ...details, retryable: false, outcome: 'unknown' },
     suggestions: [...(suggestions ?? []), look],
   };
 }
 
-/** The workflow was found valid before it ran. What is not valid now came with the data; what is too much, with its size. */
+/** The workflow was valid before it ran, so the data is at fault now: by its content or by its size. */
 function typeOf(code: Failure['code']): WorkflowError['type'] {
   const type = FAILURES[code].workflow as WorkflowError['type'];
   if (type !== 'ValidationError') return type;
@@ -92,7 +92,7 @@ function typeOf(code: Failure['code']): WorkflowError['type'] {
 
 function fromFailure({ code, message, retryable, details }: Failure): WorkflowError {
   const { suggestions = [], issues, ...rest } = details;
-  // Whoever refuses puts only JSON into the details; the round trip drops what is not.
+  // A refusal has only JSON in its details; the round trip drops anything else.
   const plain = JSON.parse(JSON.stringify({ code, retryable, ...rest, ...(issues && { issues }) })) as JsonObject;
   return {
     type: typeOf(code),

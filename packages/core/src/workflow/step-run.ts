@@ -1,11 +1,13 @@
 import { hash } from 'node:crypto';
 import {
   DATA_LIMITS,
+  isObject,
   type Json,
   type NewQuestion,
   nearest,
   parseJsonBytes,
   type QuestionAnswer,
+  show,
 } from '@dragoman/protocols';
 import { canonicalPath, formatPath, type Path, type WorkflowError } from '@dragoman/protocols/a2e-workflow';
 import { unlessAborted } from '../ending/until-aborted.ts';
@@ -94,7 +96,7 @@ export class StepRun implements StepContext {
     return this.#result;
   }
 
-  /** Whether it called to change something, and heard nothing of it. */
+  /** Whether it started a change without learning its outcome. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -165,7 +167,7 @@ export class StepRun implements StepContext {
       carries: this.#allLabels(),
     };
     this.#isOpen = method !== 'GET';
-    const answer = await this.#asked(this.#effects.call(this.#key, whole, this.#digest()));
+    const answer = await this.#awaited(this.#effects.call(this.#key, whole, this.#digest()));
     this.#isOpen = false;
     if (answer.labels !== undefined) this.#label(answer.labels);
     this.#isCached = answer.cached === true;
@@ -183,7 +185,7 @@ export class StepRun implements StepContext {
       carries: this.#allLabels(),
     };
     this.#isOpen = true;
-    const bytes = await this.#asked(this.#effects.ask(this.#key, whole, this.#digest()));
+    const bytes = await this.#awaited(this.#effects.ask(this.#key, whole, this.#digest()));
     this.#isOpen = false;
     this.account.reserve(bytes.length);
     this.askMemory(memoryOfJson(bytes));
@@ -192,20 +194,20 @@ export class StepRun implements StepContext {
 
   store(write: Omit<StoreWrite, 'operationId' | 'carries'>): Promise<void> {
     const whole = { ...write, operationId: this.operationId, carries: this.#allLabels() };
-    return this.#asked(this.#effects.store(this.#key, whole, this.#digest()));
+    return this.#awaited(this.#effects.store(this.#key, whole, this.#digest()));
   }
 
   wait(milliseconds: number): Promise<void> {
-    return this.#asked(this.#effects.wait(this.#key, milliseconds, this.#digest()));
+    return this.#awaited(this.#effects.wait(this.#key, milliseconds, this.#digest()));
   }
 
   approve(question: NewQuestion): Promise<QuestionAnswer> {
-    const asked = { operationId: this.operationId, question };
-    return this.#asked(this.#effects.approve(this.#key, asked, this.#digest()));
+    const request = { operationId: this.operationId, question };
+    return this.#awaited(this.#effects.approve(this.#key, request, this.#digest()));
   }
 
   now(): Promise<number> {
-    return this.#asked(this.#effects.now(this.#key, this.#digest()));
+    return this.#awaited(this.#effects.now(this.#key, this.#digest()));
   }
 
   write(path: Path, value: Json): void {
@@ -285,13 +287,13 @@ export class StepRun implements StepContext {
     return this.#frame.digest.name();
   }
 
-  #asked<T>(answer: Promise<T>): Promise<T> {
+  #awaited<T>(answer: Promise<T>): Promise<T> {
     // What the world answered has no name but the one that `cameFrom` gives it.
     this.#lineage ??= '';
     return unlessAborted(answer, this.#run.ending);
   }
 
-  /** Where everything it reads came from. */
+  /** The origins of everything it reads. */
   #inputs(): Origin {
     this.#origin ??= originOfParts(this.#step.uses.reads.map(({ path }) => this.#frame.model.origin(path)));
     return this.#origin;
@@ -321,7 +323,7 @@ export class StepRun implements StepContext {
     return value instanceof Promise ? value.then((later) => this.#finish(later)) : this.#finish(value);
   }
 
-  /** What it makes of arrays has no more items than they have together. */
+  /** Its result has at most as many items as its input arrays together. */
   #itemsRead(): number {
     let items = 0;
     for (const { path } of this.#step.uses.reads) {
@@ -365,9 +367,9 @@ export class StepRun implements StepContext {
 
   /** What earlier executions stored is fetched before it is read. */
   #lookups(): Promise<unknown> | undefined {
-    const { asked } = this.#step;
-    if (asked.length === 0) return undefined;
-    return Promise.all(asked.map((path) => this.#lookUp(path)));
+    const { storeReads } = this.#step;
+    if (storeReads.length === 0) return undefined;
+    return Promise.all(storeReads.map((path) => this.#lookUp(path)));
   }
 
   /** The key may have slashes and dots in it, so the longest name that fits is looked for first. */
@@ -383,7 +385,7 @@ export class StepRun implements StepContext {
   }
 
   async #fetch(name: string): Promise<EarlierValue | undefined> {
-    const stored = await this.#asked(this.#effects.stored(`stored:${name}`, name));
+    const stored = await this.#awaited(this.#effects.stored(`stored:${name}`, name));
     this.#lineage = undefined;
     if (stored === undefined) return undefined;
     const { bytes, labels } = stored;
@@ -400,16 +402,38 @@ export class StepRun implements StepContext {
 /** Nothing is at the path: what is there instead, and what was probably meant. */
 function missing(path: Path, model: DataModel, errors: readonly WorkflowError[]): StepError {
   const place = formatPath(path);
+  const above = model.above(path);
   const written = model.written();
   const close = nearest(place, written.keys());
   const by = close === undefined ? undefined : written.get(close);
   const suggestions: string[] = [];
-  if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
+  if (above !== undefined) suggestions.push(...membersOf(above));
+  else if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
   else if (written.size > 0) suggestions.push(`what can be read here: ${[...written.keys()].slice(0, 6).join(', ')}`);
   const [first] = errors;
   if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; fix that first`);
   return dataError(`${place} is not there`, { details: { path: place }, suggestions });
 }
+
+/** What is there instead of the member `next`. */
+function membersOf({ place, value, next }: { place: string; value: Json; next: string }): string[] {
+  if (Array.isArray(value)) {
+    return [value.length === 0 ? `${place} is an empty array` : `${place} has the items 0 to ${value.length - 1}`];
+  }
+  if (!isObject(value)) return [`${place} is ${show(value)}, which has no members`];
+  const names = Object.keys(value).filter((name) => name.length <= LONGEST_NAME);
+  if (names.length === 0) return [`${place} is an empty object`];
+  const close = nearest(next, names);
+  const shown = names.slice(0, MOST_NAMES);
+  const more = names.length > shown.length ? `, and ${names.length - shown.length} more` : '';
+  return [
+    ...(close === undefined ? [] : [`did you mean ${place}/${close}?`]),
+    `${place} has ${shown.join(', ')}${more}`,
+  ];
+}
+
+const MOST_NAMES = 12;
+const LONGEST_NAME = 64;
 
 function itemOf({ index, scope }: ItemRun): { index: number; value: Json } {
   return { index, value: scope[0]?.[1] ?? null };

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/ports.ts';
 
-/** Shares one thread between those that compute in it: whoever has had his turn lets the others, and the thread's own work, go first. */
+/** Shares one thread between those that compute in it: after its turn, each lets the others and the thread's own work go first. */
 export class Turns {
   readonly #clock: Pick<Clock, 'elapsed'>;
   readonly #milliseconds: number;

@@ -7,10 +7,10 @@ import { loadOperations } from './load-operations.ts';
 import { type AskMemory, hasMemoryFor } from './memory-need.ts';
 import { compileChecked, type Plan } from './plan.ts';
 import {
-  type EffectAsked,
+  type EffectRequest,
   type FromWorker,
   OUT_OF_MEMORY,
-  type RunAsked,
+  type RunRequest,
   remember,
   type ToWorker,
   type WorkerSetup,
@@ -23,7 +23,7 @@ import { dataError, workflowError } from './step-error.ts';
 import { Turns } from './turns.ts';
 
 // A thread in which executions run, several at a time: they mostly wait. Whatever they ask of the world they ask of the main
-// thread; whatever they compute holds up nobody but each other.
+// thread; they can only delay each other.
 
 if (parentPort === null) throw new Error('worker.ts runs in a worker only');
 const port = parentPort;
@@ -53,7 +53,7 @@ async function serve(): Promise<void> {
   const { catalog } = await loadOperations(setup.operations);
   const cache = new MemoryResultCache({ clock, maxBytes: setup.cacheBytes });
 
-  const planOf = ({ planHash, workflow }: RunAsked): Plan => {
+  const planOf = ({ planHash, workflow }: RunRequest): Plan => {
     let plan = plans.get(planHash);
     if (plan === undefined) {
       if (workflow === undefined) throw new Error('the plan is not here');
@@ -63,18 +63,18 @@ async function serve(): Promise<void> {
     return plan;
   };
 
-  const start = async (run: number, asked: RunAsked): Promise<void> => {
+  const start = async (run: number, request: RunRequest): Promise<void> => {
     const live: LiveRun = { controller: new AbortController(), asks: new Map() };
     runs.set(run, live);
-    const { status, results, written, skipped, errors, used } = await runPlan(planOf(asked), {
+    const { status, results, written, skipped, errors, used } = await runPlan(planOf(request), {
       effects: effectsOf(run, live),
       clock,
-      timeoutMs: asked.timeoutMs,
+      timeoutMs: request.timeoutMs,
       signal: live.controller.signal,
-      budgets: asked.budgets,
-      onError: asked.onError,
-      ...(asked.tellsProgress && { onProgress: (progress) => say({ kind: 'progress', run, progress }) }),
-      ...(asked.caller !== undefined && { cache: cache.of(asked.caller) }),
+      budgets: request.budgets,
+      onError: request.onError,
+      ...(request.tellsProgress && { onProgress: (progress) => say({ kind: 'progress', run, progress }) }),
+      ...(request.caller !== undefined && { cache: cache.of(request.caller) }),
       breathe: () => {
         busy[0] = run;
         return turns.breathe()?.then(() => {
@@ -86,14 +86,13 @@ async function serve(): Promise<void> {
     runs.delete(run);
     askMemory(used.dataBytes);
     const text = tellable(() => resultsText(results, written));
-    const told =
-      text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
-    say({ kind: 'end', run, result: { ...told, results: sharedBytes(text ?? '{}'), skipped, used } });
+    const end = text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
+    say({ kind: 'end', run, result: { ...end, results: sharedBytes(text ?? '{}'), skipped, used } });
   };
 
   const take = (message: ToWorker): void => {
     if (message.kind === 'forget') cache.forget(message.caller);
-    else if (message.kind === 'run') void start(message.run, message.asked);
+    else if (message.kind === 'run') void start(message.run, message.request);
     else if (message.kind === 'abort') runs.get(message.run)?.controller.abort(new Refused(message.failure));
     else {
       const asks = runs.get(message.run)?.asks;
@@ -127,7 +126,7 @@ function tellable(write: () => string): string | undefined {
 /** The world, as far away as the main thread. */
 function effectsOf(run: number, live: LiveRun): Effects {
   let last = 0;
-  const ask = (effect: EffectAsked, ...large: readonly (Uint8Array | undefined)[]): Promise<unknown> =>
+  const ask = (effect: EffectRequest, ...large: readonly (Uint8Array | undefined)[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
       last += 1;
       const answered = (value: unknown) => {
@@ -147,13 +146,13 @@ function effectsOf(run: number, live: LiveRun): Effects {
     ask: (key, request, digest) => ask({ name: 'ask', key, request, digest }, request.params) as Promise<Uint8Array>,
     store: (key, write, digest) => ask({ name: 'store', key, write, digest }, write.json) as Promise<void>,
     wait: (key, milliseconds, digest) => ask({ name: 'wait', key, milliseconds, digest }) as Promise<void>,
-    approve: (key, asked, digest) => ask({ name: 'approve', key, asked, digest }) as Promise<QuestionAnswer>,
+    approve: (key, request, digest) => ask({ name: 'approve', key, request, digest }) as Promise<QuestionAnswer>,
     now: (key, digest) => ask({ name: 'now', key, digest }) as Promise<number>,
     stored: (key, of) => ask({ name: 'stored', key, of }) as Promise<StoredValue | undefined>,
   };
 }
 
-/** Everything said in one turn goes in one message. */
+/** All messages of one turn go in one. */
 function say(message: FromWorker, ...large: readonly (Uint8Array | undefined)[]): void {
   for (const bytes of large) if (bytes !== undefined) transfers.push(bytes.buffer as ArrayBuffer);
   if (outgoing.push(message) === 1) process.nextTick(flush);
@@ -165,7 +164,7 @@ function flush(): void {
 
 const LONGEST_TIMER = 2_147_483_647;
 const UNTELLABLE = workflowError(
-  dataError('The results are nested too deep to be told.', {
+  dataError('The results are nested too deep to be returned.', {
     suggestions: ['write what an operation gives to a path of its own, not into what it reads'],
   }),
 );

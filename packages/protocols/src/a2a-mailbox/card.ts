@@ -28,7 +28,7 @@ export interface CardSource {
 }
 
 /**
- * The card at `/.well-known/agent-card.json` and `agent.json`: Linux Foundation A2A fields for whoever discovers by
+ * The card at `/.well-known/agent-card.json` and `agent.json`: Linux Foundation A2A fields for clients that discover by
  * them, and the ERC-8004 registration beside them.
  */
 export function agentCard(source: CardSource): MailboxCard {
@@ -196,7 +196,7 @@ interface CallbackExtension {
   params: { [name: string]: number | string };
 }
 
-/** Callbacks and limits, told the way Linux Foundation A2A tells what it has no field for. */
+/** Callbacks and limits, as an extension: Linux Foundation A2A has no field for them. */
 const CALLBACKS: CallbackExtension = {
   uri: `${SCHEMA_BASE}/a2a-mailbox/callbacks`,
   description: 'Answers are posted to from.callbackUrl (https only) when they are ready.',

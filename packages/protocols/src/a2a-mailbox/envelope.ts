@@ -47,7 +47,7 @@ function paramsOf({ message, metadata }: MailboxMessage): JsonObject {
   return params;
 }
 
-/** A message that says what the envelope says. Whatever a mailbox has no word for is named as lost. */
+/** The envelope as a mailbox message. Fields that a mailbox message does not have are listed as lost. */
 export function mailboxFromEnvelope(
   envelope: E2AEnvelope,
   stamp: Stamp,

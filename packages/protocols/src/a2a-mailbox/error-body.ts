@@ -11,17 +11,17 @@ export function errorBody({ code, message, details }: Failure, now: Date): Mailb
     return { error: TITLES[http], errors: issues.length > 0 ? errorTexts(issues) : [message], timestamp };
   }
   const { retry_after: retryAfter, suggestions = [] } = details;
-  const told = [message, ...suggestions.map(asSentence)].join(' ');
-  return { error: TITLES[http], message: told, ...(retryAfter !== undefined && { retryAfter }), timestamp };
+  const text = [message, ...suggestions.map(asSentence)].join(' ');
+  return { error: TITLES[http], message: text, ...(retryAfter !== undefined && { retryAfter }), timestamp };
 }
 
-/** The body has no place of its own for what to do: it is told behind what is wrong. */
+/** The error body has no field for suggestions, so they follow the message. */
 function asSentence(suggestion: string): string {
   const capital = suggestion.charAt(0).toUpperCase() + suggestion.slice(1);
   return /[.?!]$/.test(capital) ? capital : `${capital}.`;
 }
 
-// The spec lists 200, 400, 429 and 500; the others are told in the same way.
+// The spec lists 200, 400, 429 and 500; the others have the same shape.
 const TITLES = {
   400: 'Invalid message format',
   401: 'Unauthorized',

@@ -43,7 +43,7 @@ export function fieldSlipsIn(metadata: JsonObject): readonly Issue[] {
   return slips ?? NONE;
 }
 
-/** Asked of every custom field, where comparing whole words would cost as much as the rest of reading. */
+/** Runs for every custom field, where comparing whole words would cost as much as the rest of reading. */
 function isAlike(key: string, field: string): boolean {
   if (Math.abs(key.length - field.length) > 2) return false;
   return (key.charCodeAt(0) | LOWER) === (field.charCodeAt(0) | LOWER);

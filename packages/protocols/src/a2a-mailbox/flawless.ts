@@ -14,7 +14,7 @@ export function isFlawless(input: JsonObject, now: Date, limits?: ContentLimits)
   if (!isInput(input)) return false;
   const { version, from, message, metadata } = input;
   if (version !== undefined && version !== MAILBOX_VERSION) return false;
-  // Said twice, the id and the time have to agree.
+  // An id or a time that is given twice has to agree.
   if (input.messageId !== undefined || input.timestamp !== undefined) return false;
   const name = typeof from === 'string' ? from : from.name;
   if (!startsPlainly(name) && name.trim() === '') return false;

@@ -34,9 +34,9 @@ function changed(envelope: E2AEnvelope): Issue[] {
   if (holdsSomething(channel) && channel !== 'a2a-mailbox') {
     remarks.push(lost('/channel', 'the message comes from the mailbox now'));
   }
-  // A user's request is told as an agent's without further ado; a system's or a service's claims more.
+  // A user's request becomes an agent's without a loss; a system's or a service's origin claims more.
   if (identity_origin === 'system' || identity_origin === 'service') {
-    remarks.push(lost('/identity_origin', 'whoever writes to a mailbox is an agent'));
+    remarks.push(lost('/identity_origin', 'every sender of a mailbox message is an agent'));
   }
   if (provenance.source_protocol !== 'a2a-mailbox' && holdsSomething(provenance.details)) {
     remarks.push(lost('/provenance/details', 'a mailbox message does not say where it came from'));

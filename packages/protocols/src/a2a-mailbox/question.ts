@@ -5,13 +5,13 @@ import type { E2AResponse } from '../e2a/response.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { MailboxMessage, MailboxResponse } from './message.ts';
 
-/** What a frame says of a question to a person. */
-export interface ToldQuestion {
+/** A question to a person, or its end, as a mailbox message reports it. */
+export interface QuestionReport {
   readonly messageId: string;
   /** What it replies to, where that is not the message that is being answered. */
   readonly replyTo?: string;
   readonly timestamp: string | null;
-  /** `input_required`, or how the question ended: `answered`, `expired` or `withdrawn`. */
+  /** `input_required`, or how the question endReportOf: `answered`, `expired` or `withdrawn`. */
   readonly status: string;
   readonly content: string;
   readonly metadata: JsonObject;
@@ -21,14 +21,14 @@ export interface ToldQuestion {
  * A question in the middle of an answer is a message of its own, whose id is that of the question: a reply to it is the answer. Its end is
  * another message, so that nobody answers what is over.
  */
-export function toldQuestion(frame: E2AResponse): ToldQuestion | undefined {
+export function questionReportIn(frame: E2AResponse): QuestionReport | undefined {
   const question = questionIn(frame);
-  if (question !== undefined) return asked(question);
+  if (question !== undefined) return reportOf(question);
   const end = questionEndIn(frame);
-  return end === undefined ? undefined : ended(end, frame.timestamp);
+  return end === undefined ? undefined : endReportOf(end, frame.timestamp);
 }
 
-function asked(question: Question): ToldQuestion {
+function reportOf(question: Question): QuestionReport {
   const { question_id: messageId, asked_at: timestamp } = question;
   return {
     messageId,
@@ -39,7 +39,7 @@ function asked(question: Question): ToldQuestion {
   };
 }
 
-function ended({ question_id: replyTo, state, answer }: QuestionEnd, at: string | null): ToldQuestion {
+function endReportOf({ question_id: replyTo, state, answer }: QuestionEnd, at: string | null): QuestionReport {
   return {
     messageId: `${replyTo}_end`,
     replyTo,
@@ -85,7 +85,7 @@ const ENDS = {
   answered: (answer: QuestionAnswer | undefined) => `Answered: ${answer?.option_id ?? answer?.action}.`,
   expired: (answer: QuestionAnswer | undefined) =>
     `The time to answer is over: ${answer?.option_id ?? 'the question was declined'}.`,
-  withdrawn: () => 'The question was withdrawn: the request has ended.',
+  withdrawn: () => 'The question was withdrawn: the request has endReportOf.',
 } as const;
 const GIVEN: ReadonlySet<string> = new Set(['option_id', 'action', 'content']);
 const DECLINE = { contentType: 'application/json', content: { action: 'decline' } } as const;

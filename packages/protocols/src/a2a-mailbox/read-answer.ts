@@ -30,7 +30,7 @@ export function readError(json: JsonObject): Outcome<MailboxError> {
   return issues.length > 0 ? reject(...issues) : accept({ ...json, error: textIn(json.error) ?? '' });
 }
 
-/** The full shape, with what came still in it as it came: the schema judges that. */
+/** The full shape, with unknown members kept as received: the schema judges them. */
 function withDefaults(json: JsonObject): JsonObject {
   const { from, to, message, metadata } = json;
   return {

@@ -7,7 +7,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { parseTimestamp } from '../time.ts';
 import { type ContentType, MAILBOX_VERSION, type MailboxMessage, type MailboxResponse } from './message.ts';
 import { mailboxMessageId } from './message-id.ts';
-import { toldQuestion } from './question.ts';
+import { questionReportIn } from './question.ts';
 import { contentTypeFor, fittingContentType, textIn } from './shorthand.ts';
 import { isPlainLine } from './validate.ts';
 
@@ -45,11 +45,11 @@ export function errorAnswer(
   return replyTo(request, answering, { status: 'error', contentType: 'application/json', content: { error, code } });
 }
 
-/** What a frame says to a mailbox: nothing until the end, but for a question to a person; then the whole answer. */
+/** The mailbox messages of a frame: none before the final one, except for questions to a person. */
 export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope): MailboxResponse[] {
-  const question = toldQuestion(response);
-  const told = question === undefined ? toldBy(response) : ({ ...question, contentType: 'text/plain' } as const);
-  if (told === undefined) return [];
+  const question = questionReportIn(response);
+  const reply = question === undefined ? replyIn(response) : ({ ...question, contentType: 'text/plain' } as const);
+  if (reply === undefined) return [];
   const time = response.timestamp === null ? undefined : parseTimestamp(response.timestamp);
   const sender = isObject(request.channel_context['from']) ? request.channel_context['from'] : {};
   const { processingTime } = response.metadata;
@@ -69,11 +69,11 @@ export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope)
         agentId: textIn(sender.agentId) ?? null,
         callbackUrl: textIn(sender.callbackUrl) ?? null,
       },
-      message: { contentType: told.contentType, content: told.content },
+      message: { contentType: reply.contentType, content: reply.content },
       metadata: {
         ...question?.metadata,
-        ...('rest' in told && told.rest !== undefined && { result: told.rest }),
-        status: told.status,
+        ...('rest' in reply && reply.rest !== undefined && { result: reply.rest }),
+        status: reply.status,
         taskType: textIn(request.params['task_type']) ?? null,
         processingTime: typeof processingTime === 'number' && processingTime >= 0 ? processingTime : null,
       },
@@ -81,7 +81,7 @@ export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope)
   ];
 }
 
-interface Told {
+interface Reply {
   readonly status: string;
   readonly contentType: ContentType;
   readonly content: Json;
@@ -90,7 +90,7 @@ interface Told {
 }
 
 /** Always the full shape, for the immediate answer as for the callback (A2A mailbox, Response Format). */
-function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answering, told: Told): MailboxResponse {
+function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answering, reply: Reply): MailboxResponse {
   return {
     version: MAILBOX_VERSION,
     messageId: mailboxMessageId({ now: stamp.now, random: stamp.id }),
@@ -99,16 +99,16 @@ function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answe
     threadId: request.metadata.threadId,
     from: { name: from.name, agentId: from.agentId },
     to: { name: request.from.name, agentId: request.from.agentId, callbackUrl: request.from.callbackUrl },
-    message: { contentType: told.contentType, content: told.content },
+    message: { contentType: reply.contentType, content: reply.content },
     metadata: {
-      status: told.status,
+      status: reply.status,
       taskType: request.metadata.taskType ?? null,
       processingTime: processingTime ?? null,
     },
   };
 }
 
-function toldBy({ response_kind: kind, status, is_final: isFinal, body }: E2AResponse): Told | undefined {
+function replyIn({ response_kind: kind, status, is_final: isFinal, body }: E2AResponse): Reply | undefined {
   if (kind === 'e2a.error' || status === 'failed') {
     const content = {
       error: textIn(body['message']) ?? 'The agent failed.',
@@ -125,7 +125,7 @@ function toldBy({ response_kind: kind, status, is_final: isFinal, body }: E2ARes
  * An agent answers with a value, or with `{content, content_type?}` to say how it is meant. What else is in such an object, such
  * as `usage`, goes into `metadata.result`.
  */
-function contentOf(result: Json): Omit<Told, 'status'> {
+function contentOf(result: Json): Omit<Reply, 'status'> {
   if (!isObject(result)) return { contentType: contentTypeFor(undefined, result), content: result };
   const content = result.content ?? result;
   const contentType = fittingContentType(result.content_type, content) ?? contentTypeFor(undefined, content);
@@ -140,7 +140,7 @@ function frameName({ response_id: id, request_id: request, sequence }: E2ARespon
 
 /** The first name that a mailbox can read: an agent may call itself anything. */
 function answererOf(response: E2AResponse, request: E2AEnvelope): string {
-  // E2A §12.4: a frame echoes who asked, unless its agent names itself.
+  // E2A §12.4: a frame echoes the caller, unless its agent names itself.
   const { source_agent_id: source } = response;
   const own = source === request.source_agent_id ? undefined : textIn(source ?? undefined);
   const names = [own, idIn(response.agent_ref), idIn(request.agent_ref)];

@@ -43,7 +43,7 @@ export function supportedContentType(given: string): ContentType | undefined {
   return CONTENT_TYPES.find((type) => type === bare);
 }
 
-/** A declared type, when it is a supported one that fits what it is said of: a text type fits only a string. */
+/** A declared type, when it is supported and fits the content: a text type fits only a string. */
 export function fittingContentType(given: Json | undefined, content: Json | undefined): ContentType | undefined {
   const supported = typeof given === 'string' ? supportedContentType(given) : undefined;
   return supported === 'application/json' || typeof content === 'string' ? supported : undefined;

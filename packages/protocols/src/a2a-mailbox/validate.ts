@@ -13,7 +13,7 @@ import { isNone, supportedContentType } from './shorthand.ts';
 
 /**
  * Everything there is to say about a message, in the order a mailbox says it: what is missing, then what is malformed
- * (A2A mailbox, Validation Rules). Texts the spec gives are used to the letter; what came and how to fix it is then
+ * (A2A mailbox, Validation Rules). Texts that the spec gives are used unchanged; what was received and how to fix it is
  * in `suggestion`. `isTolerated` tells the remarks from the reasons to refuse.
  */
 export function findingsIn(input: JsonObject, now: Date, limits?: ContentLimits): readonly Issue[] {
@@ -37,7 +37,7 @@ export function findingsByRule(input: JsonObject, now: Date, limits: ContentLimi
   return found;
 }
 
-/** Slips the reader fixes always, and what it lets pass only when told to be lenient. */
+/** Mistakes that are always fixed, and those that are accepted only when reading leniently. */
 export function isTolerated({ code }: Issue, lenient: boolean): boolean {
   return code === 'coerced' || code === 'likely_slip' || (lenient && LENIENT.has(code));
 }

@@ -11,7 +11,7 @@ export function isAgentId(text: unknown): text is string {
 
 /**
  * The nearest agent id to a name from elsewhere: every other character than a letter, digit or hyphen becomes a hyphen. Two names can
- * come out alike, so whoever uses it must say so.
+ * come out alike, so callers that use it must warn.
  */
 export function fittingAgentId(name: string): string {
   const hyphenated = trimmed(name.slice(0, LONGEST).replaceAll(/[^a-zA-Z0-9-]+/g, '-'));

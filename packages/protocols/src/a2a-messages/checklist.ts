@@ -13,7 +13,7 @@ export interface ChecklistRow {
 }
 
 /**
- * The spec's Validation Checklist, line by line, on a message as it came: for people who ask which rule a message
+ * The spec's Validation Checklist, line by line, on a message as received, for people who want to know which rule a message
  * breaks. A server needs only the parts: a size cap, `parseJsonBytes`, `decode`, `checkFreshness`.
  */
 export function checklist(bytes: Uint8Array, now: Date, options: DecodeOptions = {}): readonly ChecklistRow[] {

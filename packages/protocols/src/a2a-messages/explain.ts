@@ -12,7 +12,7 @@ import { BaseMessage } from './message.ts';
 import { PAYLOAD_STATUSES } from './payloads.ts';
 
 /**
- * Every problem the schemas find in a message, each said once; a message with more than a hundred is not worth more
+ * Every problem the schemas find in a message, each once; a message with more than a hundred is not worth more
  * words. The slow path: a valid message never comes here.
  */
 export function explainMessage(json: Json): Issue[] {
@@ -26,8 +26,8 @@ export function explainMessage(json: Json): Issue[] {
   const exact = specialIssues(special, kind?.part ?? {}, json);
   const places = new Set(exact.map(({ pointer }) => pointer));
   const issues = [...generalIssues(general, json).filter(({ pointer }) => !places.has(pointer)), ...exact];
-  const told = withoutEchoes(issues).map((issue) => pointed(issue, json));
-  return errors.length >= MOST_PROBLEMS ? [...told, MORE_PROBLEMS] : told;
+  const reported = withoutEchoes(issues).map((issue) => pointed(issue, json));
+  return errors.length >= MOST_PROBLEMS ? [...reported, MORE_PROBLEMS] : reported;
 }
 
 function generalIssues(errors: readonly ValidatorError[], json: Json): readonly Issue[] {
@@ -96,7 +96,7 @@ function contradiction({ pointer }: Issue, name: string, json: Json): Issue {
   return { pointer, code: 'contradiction', message, suggestion: `remove ${name}, or change status` };
 }
 
-/** In the order of the branches; asked for values of any kind. */
+/** In the order of the branches, for values of any kind. */
 const STATUSES: readonly unknown[] = PAYLOAD_STATUSES;
 
 /** By the code of a problem, the codes that only repeat it at the same place. */

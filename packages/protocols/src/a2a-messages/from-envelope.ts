@@ -13,7 +13,7 @@ import type { RequestMessage } from './message.ts';
 import { messageIdFrom } from './message-id.ts';
 import { RequestPayload } from './payloads.ts';
 
-/** An envelope told as an A2A request; its warnings name what a request has no place for. */
+/** An envelope as an A2A request; its warnings name the fields that a request does not have. */
 export function fromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<RequestMessage> {
   const { method } = envelope;
   if (method === null || method === '') return reject(noMethod());
@@ -52,11 +52,11 @@ function lossesOf(envelope: E2AEnvelope, target: string): Issue[] {
     const value = envelope[field as keyof typeof REASONS];
     if (holdsSomething(value)) losses.push(lost(`/${field}`, why));
   }
-  const told = messageIdOf(envelope);
+  const messageId = messageIdOf(envelope);
   for (const field of ['request_id', 'message_id'] as const) {
     const id = envelope[field];
-    if (id === null || id === told) continue;
-    losses.push(lost(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is written ${show(told)}`));
+    if (id === null || id === messageId) continue;
+    losses.push(lost(`/${field}`, `a request has one id, a version 4 UUID; ${show(id)} is written ${show(messageId)}`));
   }
   if (envelope.identity_origin === 'system' || envelope.identity_origin === 'service') {
     losses.push(lost('/identity_origin', 'a sender is always an agent'));

@@ -46,8 +46,8 @@ export { type AgentInfo, DISCOVERY_DEFAULTS, type ErrorPayload, type SuccessPayl
 export {
   answerInResponse,
   answerPayload,
-  askedQuestion,
   QUESTION_METHOD,
+  questionFromPeer,
   questionMessage,
   questionMessageId,
 } from './question.ts';

@@ -9,7 +9,7 @@ import { EVERYBODY, REGISTRY } from './fields.ts';
 //   request payload   { method, params }
 //   response payload  { result }                        whatever the result is
 //   error payload     { error: "text", code: 404 }      an HTTP status for a code
-//   recipient_id      null, for whoever listens
+//   recipient_id      null: any listener
 //   timestamp         microseconds and no zone          (any odd time is read in lenient.ts)
 
 /** The same message in the words of the spec, and a warning for each word that was changed. */

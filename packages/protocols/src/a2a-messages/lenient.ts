@@ -71,7 +71,7 @@ function knownWord({ pointer }: Issue, json: Json): Tolerance | undefined {
   return undefined;
 }
 
-/** A response says by its members what its status should have said, unless it has both. */
+/** Derives a missing status from the members of a response, unless it has both a result and an error. */
 function responseStatus(pointer: string, word: string, json: Json): Tolerance | undefined {
   const hasData = valueAt(json, '/payload/data') !== undefined;
   const hasError = valueAt(json, '/payload/error') !== undefined;

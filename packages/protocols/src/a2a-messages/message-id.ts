@@ -13,7 +13,7 @@ export function messageIdFrom(hex: string): string {
 
 /**
  * The `message_id` that stands for an id of another protocol: always the same one for the same text, so that an answer
- * told twice is the same message. Spread well, but no secret and no proof: anybody can compute it.
+ * converted twice is the same message. Well distributed, but neither secret nor proof: anyone can compute it.
  */
 export function derivedMessageId(text: string): string {
   return messageIdFrom(hash128(text));

@@ -22,7 +22,7 @@ import {
   ResponsePayload,
 } from './payloads.ts';
 
-/** Any A2A message, told apart by `message_type`. */
+/** Any A2A message; `message_type` distinguishes them. */
 export type A2AMessage =
   | RequestMessage
   | ResponseMessage

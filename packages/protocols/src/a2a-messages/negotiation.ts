@@ -1,7 +1,7 @@
 import { type Failure, failure } from '../failure.ts';
 import { type AgentCard, schemaVersionsOf } from './agent-card.ts';
 
-/** What two agents speak from now on, or the failure to tell the one that asked. */
+/** The version that two agents speak from now on, or the failure for the agent that started the handshake. */
 export type Negotiation =
   | { readonly ok: true; readonly protocol: string; readonly schemaVersion: string }
   | { readonly ok: false; readonly failure: Failure };

@@ -37,15 +37,15 @@ export function questionMessage(question: Question, request: E2AEnvelope): Reque
   };
 }
 
-/** The question that a peer asks about this request of ours, as it is asked again here; `undefined` when it is none. */
-export function askedQuestion(message: A2AMessage, requestId: string, now: Date): NewQuestion | undefined {
+/** A peer's question about a request that we sent, to be asked here; `undefined` if the message is not one. */
+export function questionFromPeer(message: A2AMessage, requestId: string, now: Date): NewQuestion | undefined {
   if (message.message_type !== 'request' || message.payload.method !== QUESTION_METHOD) return undefined;
   const { request_id: about, question } = message.payload.parameters ?? {};
   if (about !== requestId || !isObject(question)) return undefined;
-  const { question_id: _, asked_at: __, expires_at: expires, ...asked } = question;
+  const { question_id: _, asked_at: __, expires_at: expires, ...rest } = question;
   const end = typeof expires === 'string' ? parseTimestamp(expires) : undefined;
   const left = end === undefined ? undefined : Math.max(1, end - now.getTime());
-  const decoded = decodeNewQuestion({ ...asked, ...(left !== undefined && { expires_in_ms: left }) });
+  const decoded = decodeNewQuestion({ ...rest, ...(left !== undefined && { expires_in_ms: left }) });
   return decoded.ok ? decoded.value : undefined;
 }
 

@@ -155,7 +155,7 @@ describe('a handshake that goes out', () => {
     const atClient = step(handshaking, ack, client);
     expect(atClient).toMatchObject({ verdict: 'answered', send: [], session: { state: 'ready', protocol: 'A2A/1.0' } });
     expect(atServer.session.state).toBe('ready');
-    expect(atClient.session.asked).toBeUndefined();
+    expect(atClient.session.handshakeId).toBeUndefined();
   });
 
   test('that is refused closes', () => {

@@ -37,7 +37,7 @@ export interface MessagesSession {
   /** The agent that opened this connection; it asks in no other name. */
   readonly opener?: string;
   /** The `message_id` of our handshake, while it is unanswered. */
-  readonly asked?: string;
+  readonly handshakeId?: string;
 }
 
 /** What a side brings to a session: its card, an id and the time for what it sends, and its rule. */
@@ -73,10 +73,10 @@ export function receive(session: MessagesSession, message: A2AMessage, context: 
       return errorCame(session, message);
     case 'request':
     case 'discover_agents':
-      return asked(session, message, context);
+      return answerRequest(session, message, context);
     case 'response':
     case 'agent_announcement':
-      // Answers name what they answer; whoever asked tells whether it did.
+      // An answer names its request; the sender of that request checks it.
       return { session, send: [], verdict: 'deliver' };
   }
 }
@@ -94,7 +94,7 @@ export function startHandshake(
     payload: { agent_card: card },
     correlation_id: null,
   };
-  return { session: { ...session, state: 'handshaking', asked: handshake.message_id }, send: [handshake] };
+  return { session: { ...session, state: 'handshaking', handshakeId: handshake.message_id }, send: [handshake] };
 }
 
 /** Our own last message. */
@@ -148,12 +148,12 @@ function shakeHands(session: MessagesSession, handshake: HandshakeMessage, conte
 }
 
 function handshakeAnswered(session: MessagesSession, ack: HandshakeAckMessage, { card }: SessionContext): SessionStep {
-  if (session.asked === undefined || ack.correlation_id !== session.asked) {
+  if (session.handshakeId === undefined || ack.correlation_id !== session.handshakeId) {
     const message = `correlation_id must be the id of our handshake; got ${show(ack.correlation_id)}`;
     return refused(session, { pointer: '/correlation_id', code: 'not_asked', message });
   }
   const { agent_card: peer, negotiated_protocol, negotiated_schema_version, accepted, reason } = ack.payload;
-  const { asked: _, ...rest } = session;
+  const { handshakeId: _, ...rest } = session;
   if (accepted === false) {
     const message = `the other side refused the handshake${reason === undefined ? '' : `: ${show(reason)}`}`;
     return refused({ ...rest, state: 'closed', peer }, { pointer: '/payload/accepted', code: 'refused', message });
@@ -184,7 +184,7 @@ function notOffered(agreed: HandshakeAckPayload, card: AgentCard): Issue | undef
 }
 
 function errorCame(session: MessagesSession, error: ErrorMessage): SessionStep {
-  if (session.asked === undefined || error.correlation_id !== session.asked) {
+  if (session.handshakeId === undefined || error.correlation_id !== session.handshakeId) {
     return { session, send: [], verdict: 'deliver' };
   }
   const { code, message } = error.payload.error;
@@ -196,7 +196,7 @@ function errorCame(session: MessagesSession, error: ErrorMessage): SessionStep {
   return refused({ ...session, state: 'closed' }, issue);
 }
 
-function asked(session: MessagesSession, message: A2AMessage, context: SessionContext): SessionStep {
+function answerRequest(session: MessagesSession, message: A2AMessage, context: SessionContext): SessionStep {
   if (isImpostor(session, message)) return impostor(session, message, context);
   if (session.state === 'ready' || context.requireHandshake !== true) return { session, send: [], verdict: 'deliver' };
   const text = 'A handshake must come first on this connection.';
@@ -204,7 +204,7 @@ function asked(session: MessagesSession, message: A2AMessage, context: SessionCo
   const issue = {
     pointer: '/message_type',
     code: 'handshake_first',
-    message: `${message.message_type} came before a handshake`,
+    message: `${message.message_type} arrived before a handshake`,
   };
   return { session, send, verdict: 'refused', issue };
 }

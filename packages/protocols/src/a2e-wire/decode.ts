@@ -39,7 +39,7 @@ export function idOf(json: Json): string {
 
 /**
  * The same of what cannot be read, by how it begins: who waits for an answer need not wait until its time is up. Only an id that
- * stands among the names every message begins with is told; behind anything else it could be that of something within it.
+ * stands among the members that every message starts with is reported; after any other member it could belong to a nested object.
  */
 export function idAtStart(text: string): string {
   const [, id = ''] = ID_AT_START.exec(text) ?? [];

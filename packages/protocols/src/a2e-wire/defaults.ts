@@ -81,7 +81,7 @@ const messageFiller = fillersBy(({ type, schema }) => fillerOf(schema, { ...STAM
 const fieldFiller = fillersBy(({ schema }) => fillerOf(schema));
 const answerFiller = fillersBy(({ schema }) => fillerOf(without('req_id', schema)));
 
-/** The filler of a type we know, worked out when it is first asked for: a session uses few of them. */
+/** The filler of a type we know, built on first use: a session uses few of them. */
 function fillersBy(make: (row: KnownType) => Fill | undefined): (type: string) => Fill | undefined {
   const made = new Map<string, Fill | undefined>();
   return (type) => {

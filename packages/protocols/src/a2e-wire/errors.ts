@@ -36,7 +36,7 @@ export const WIRE_ERRORS = {
   skill_error: { retryable: true, meaning: 'The skill failed.' },
   // chain
   bad_entry: { retryable: false, meaning: 'entry_node names no node.' },
-  chain_cycle: { retryable: false, meaning: 'The chain came to a node a second time.' },
+  chain_cycle: { retryable: false, meaning: 'The chain reached a node a second time.' },
   chain_node_error: { retryable: true, meaning: 'A node of the chain failed.' },
   chain_error: { retryable: false, meaning: 'The chain cannot be run as it is written.' },
   // env

@@ -39,9 +39,9 @@ interface Frame {
  */
 function eventOf({ response, row, reqId, stamp }: Frame): WireMessage {
   const { delta_kind = 'custom', delta = null } = response.body;
-  const told = { req_id: reqId, seq: response.sequence };
+  const head = { req_id: reqId, seq: response.sequence };
   const send = (kind: string, data: JsonObject) =>
-    withFields(row.events ?? 'invoke/event', { ...told, kind, data }, stamp);
+    withFields(row.events ?? 'invoke/event', { ...head, kind, data }, stamp);
   if (delta_kind === 'reasoning' && typeof delta === 'string') return send('log', { level: 'debug', message: delta });
   if (response.response_kind === 'e2a.chunk') return send('status', { message: '', delta_kind, delta });
   return send('status', { message: '', response_kind: response.response_kind, body: response.body });
@@ -111,7 +111,7 @@ function timeOf(response: E2AResponse, request: E2AEnvelope): Date {
   return new Date(parseTimestamp(response.timestamp ?? '') ?? parseTimestamp(request.timestamp ?? '') ?? 0);
 }
 
-/** What an error of the agent's own is, by what was asked. */
+/** The code for an error of the agent's own, by the type of the request. */
 const FALLBACKS: Readonly<Record<string, WireErrorCode>> = {
   'tool/call/req': 'tool_error',
   'skill/call/req': 'skill_error',

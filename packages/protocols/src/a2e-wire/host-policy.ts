@@ -38,9 +38,9 @@ export function grant(
   offered: readonly AcceptedCapability[],
 ): readonly AcceptedCapability[] | undefined {
   const enabled = offered.filter((capability) => capability.enabled);
-  const asked = wanted.filter((name) => !SCP_FEATURES.has(name));
-  if (asked.length === 0) return enabled;
-  const granted = enabled.filter(({ capability }) => asked.includes(capability));
+  const requested = wanted.filter((name) => !SCP_FEATURES.has(name));
+  if (requested.length === 0) return enabled;
+  const granted = enabled.filter(({ capability }) => requested.includes(capability));
   return granted.length > 0 ? granted : undefined;
 }
 

@@ -2,10 +2,10 @@ import type { JsonObject } from '../json.ts';
 import type { Issue } from '../outcome.ts';
 import type { JsonSchema } from '../schema.ts';
 
-/** Who may send a message. The suffix of a type does not tell: MCP sampling is asked by the host. */
+/** Who may send a message. The suffix of a type does not decide it: the host sends MCP sampling requests. */
 export type SendingSide = 'agent' | 'host' | 'both';
 
-/** What a message is for: to ask, to answer, to tell how an asked thing is going, or just to tell. */
+/** The role of a message: a request, a response, an event of a running request, or a notification. */
 export type Role = 'request' | 'answer' | 'event' | 'notice';
 
 /** One message type: its own fields beside the base ones, and its place in a conversation. */
@@ -15,11 +15,11 @@ export interface MessageRow {
   readonly role: Role;
   /** Of a request: the type that answers it. */
   readonly answer?: string;
-  /** Of a request: the type of the events told while it runs. */
+  /** Of a request: the type of the events sent while it runs. */
   readonly events?: string;
   /** Of an event: `data` has the form its `kind` says. */
   readonly typedData?: boolean;
-  /** Rules a schema cannot say, asked only of what fits the schema. */
+  /** Rules that a schema cannot express, checked only on messages that fit the schema. */
   readonly check?: (message: JsonObject) => readonly Issue[];
   /** Of a request: it changes or deletes something, so a member that its type does not have is refused, not kept. */
   readonly changes?: boolean;

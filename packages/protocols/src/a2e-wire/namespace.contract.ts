@@ -3,7 +3,7 @@ import type { JsonObject } from '../json.ts';
 import { decodeWire } from './decode.ts';
 import type { Namespace } from './message-row.ts';
 
-/** A type, the least that must be said in it, and the fields it then has. */
+/** A type, its smallest valid fields, and the fields after decoding. */
 export type Least = readonly [type: string, given: JsonObject, fields: JsonObject];
 
 /** What every namespace must do: each of its types has the defaults listed, and checks what has none. */

@@ -29,7 +29,7 @@ export function secondsOf({ now }: Stamp): number {
 export interface ErrorGiven {
   /** A code of the protocol, or one of a plugin's own. */
   readonly code: WireErrorCode | (string & {});
-  /** The id of what it answers; empty when that cannot be told, or is not to be ended by it. */
+  /** The id of the request it answers; empty if that is unknown, or if the request continues. */
   readonly reqId: string;
   readonly message: string;
   readonly issues?: readonly Issue[];

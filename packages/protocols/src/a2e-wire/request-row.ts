@@ -2,12 +2,12 @@ import type { E2AEnvelope } from '../e2a/envelope.ts';
 import { isAgentRequest, type KnownType, lookup, rowOf } from './type-map.ts';
 
 /**
- * The request an envelope stands for: the one it came as, the one its method names, or a tool call, which is what any
+ * The request an envelope stands for: the one it was received as, the one its method names, or a tool call, which is what any
  * other method is on this wire.
  */
 export function requestRowOf({ provenance, method }: E2AEnvelope): KnownType {
-  const came = provenance.source_protocol === 'a2e-wire' ? provenance.details['type'] : undefined;
-  for (const type of [came, method]) {
+  const receivedType = provenance.source_protocol === 'a2e-wire' ? provenance.details['type'] : undefined;
+  for (const type of [receivedType, method]) {
     const row = typeof type === 'string' ? lookup(type) : undefined;
     if (row !== undefined && isAgentRequest(row)) return row;
   }

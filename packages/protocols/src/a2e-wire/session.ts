@@ -23,7 +23,7 @@ export interface Reaction {
   readonly answers: readonly WireMessage[];
   /** The ids of running requests to stop. */
   readonly cancel: readonly string[];
-  /** Requests that waited and will not start; of those that can still be told, `send` has the error. */
+  /** Waiting requests that will not start; `send` has the error for those that can still receive one. */
   readonly dropped: readonly WireMessage[];
 }
 
@@ -100,8 +100,8 @@ export class HostSession<Principal> {
   /** A line that is no message at all: not JSON, not UTF-8, too long. `start` is how it began, as far as that is text. */
   unreadable(cause: Failure, now: Date, start = ''): Reaction {
     if (this.#state === 'closed') return NOTHING;
-    const told = failureMessage(cause, undefined, this.#stamp(now));
-    return sending({ ...told, req_id: this.#freeId(idAtStart(start)) });
+    const error = failureMessage(cause, undefined, this.#stamp(now));
+    return sending({ ...error, req_id: this.#freeId(idAtStart(start)) });
   }
 
   /** A delivered request has been answered; the next one in line may start. */
@@ -245,7 +245,7 @@ export class HostSession<Principal> {
     const capability = ownTypes?.get(message.type) ?? catchAllCapability;
     if (capability !== undefined && !this.#granted.has(capability)) return this.#notGranted(message, capability, now);
     if (this.#policy.catchAll === true && id !== undefined) return this.#admit(message, id, now);
-    const text = `nothing here handles ${message.type}`;
+    const text = `${message.type} is not supported by this host`;
     const detail = suggesting(nearestType(message.type));
     return this.#refuse({ code: 'unknown_type', reqId: this.#freeId(id), message: text, detail }, now);
   }
@@ -287,7 +287,7 @@ export class HostSession<Principal> {
     return { ...NOTHING, deliver };
   }
 
-  /** A waiting call is dropped and told so; a running one is for the host to stop and answer. */
+  /** A waiting call is dropped and answered with an error; the host stops and answers a running one. */
   #cancel(request: MessageOf<'tool/cancel/req'>, now: Date): Reaction {
     const { id, target_id } = request;
     if (this.#isInFlight(id)) return this.#repeated(request, now);

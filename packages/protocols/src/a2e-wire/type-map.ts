@@ -111,7 +111,7 @@ export type MessageOf<Type extends WireType> = Type extends keyof Rows
     : never
   : never;
 
-/** What has to be said to make a message: fields with a default may be left out. */
+/** The fields needed to make a message: those with a default may be left out. */
 export type FieldsOf<Type extends WireType> = Type extends keyof Rows
   ? Rows[Type] extends { readonly schema: infer Schema }
     ? Static<Schema>

@@ -47,7 +47,7 @@ function asFinding({ operationId, ...issue }: Draft, severity: Severity): Findin
   return { severity, ...(operationId !== undefined && { operationId }), ...issue };
 }
 
-/** Every rule, in the order its findings are told. A new one is a line here. */
+/** Every rule, in the order in which its findings are reported. A new rule is a line here. */
 const RULES: readonly Rule[] = [
   knownTypes,
   knownValues,

@@ -151,7 +151,7 @@ function lossesOf(envelope: E2AEnvelope, workflow: Workflow): readonly Issue[] {
   const defaults: Readonly<Record<string, unknown>> = newEnvelope();
   const losses: Issue[] = [];
   for (const [name, value] of Object.entries(envelope)) {
-    if (TOLD.has(name) || isEmpty(value) || value === defaults[name]) continue;
+    if (WRITTEN_ELSEWHERE.has(name) || isEmpty(value) || value === defaults[name]) continue;
     if (name === 'request_id' && value === workflow.executionId) continue;
     if (name === 'identity_origin' && value === 'agent') continue;
     losses.push(lost(pointerTo('', name), `a workflow has no place for ${name}`));
@@ -185,17 +185,17 @@ function errorBody(error: WorkflowError, executionId: string | null): ErrorBody 
 /** The body of an `e2a.error`: `code`, `message`, `details`. */
 function errorOf(body: JsonObject): WorkflowError {
   const { code, message, details } = body;
-  const told: JsonObject = { ...(isObject(details) && details), ...(code !== undefined && { code }) };
+  const members: JsonObject = { ...(isObject(details) && details), ...(code !== undefined && { code }) };
   return {
     type: (typeof code === 'string' && TYPE_BY_E2A_CODE.get(code)) || 'ExecutionError',
     message: typeof message === 'string' ? message : 'The execution failed.',
-    ...(Object.keys(told).length > 0 && { details: told }),
+    ...(Object.keys(members).length > 0 && { details: members }),
   };
 }
 
 function errorOfFailure(failure: Failure): WorkflowError {
   const { issues = [], suggestions, ...others } = failure.details;
-  const told = suggestions ?? issues.flatMap(({ suggestion }) => (suggestion === undefined ? [] : [suggestion]));
+  const fixes = suggestions ?? issues.flatMap(({ suggestion }) => (suggestion === undefined ? [] : [suggestion]));
   const scalars = Object.entries(others).filter(([, value]) => SCALARS.has(typeof value));
   return withCategory({
     type: FAILURES[failure.code].workflow as WorkflowError['type'],
@@ -205,7 +205,7 @@ function errorOfFailure(failure: Failure): WorkflowError {
       code: failure.code,
       ...(issues.length > 0 && { issues: issues.map((issue) => ({ ...issue })) }),
     },
-    ...(told.length > 0 && { suggestions: [...told] }),
+    ...(fixes.length > 0 && { suggestions: [...fixes] }),
   });
 }
 
@@ -222,7 +222,7 @@ function notAWorkflow(envelope: E2AEnvelope): Issue {
     const message = `params.workflow must be JSON lines in a string; got ${show(envelope.params['workflow'])}`;
     return { pointer: '/params/workflow', code: 'not_a_workflow', message };
   }
-  const message = `only the method ${EXECUTE} can be told as a workflow; got ${show(envelope.method)}`;
+  const message = `only the method ${EXECUTE} can be written as a workflow; got ${show(envelope.method)}`;
   return { pointer: '/method', code: 'not_a_workflow', message };
 }
 
@@ -237,7 +237,7 @@ const REQUEST_FIELDS: ReadonlySet<string> = new Set<keyof WorkflowRequest>([
 ]);
 
 /** Fields of an envelope that a workflow tells, or that every message has. */
-const TOLD: ReadonlySet<string> = new Set(['protocol_version', 'provenance', 'method', 'params']);
+const WRITTEN_ELSEWHERE: ReadonlySet<string> = new Set(['protocol_version', 'provenance', 'method', 'params']);
 
 const TYPE_BY_E2A_CODE: ReadonlyMap<string, WorkflowError['type']> = new Map(
   Object.values(FAILURES)

@@ -53,6 +53,21 @@ describe('reading JSON lines', () => {
     }
   });
 
+  test('messages over several lines, one after another, are read; a fault names its own line', () => {
+    const pretty = [wait('a'), begin('a')].map((line) => JSON.stringify(line, null, 2));
+    for (const separator of ['\n', '\r\n', '\n\n']) {
+      const written = pretty.join('\n').replaceAll('\n', separator);
+      expect(parseWorkflow(written)).toMatchObject({ ok: true, value: { order: ['a'] } });
+    }
+    const [first = '', last = ''] = pretty;
+    const number = first.split('\n').length + 2;
+    const broken = parseWorkflow(`${first}\n${last.replace('"type"', 'type')}`);
+    expect(broken).toMatchObject({
+      ok: false,
+      issues: [{ code: 'not_json', pointer: '/1', message: expect.stringMatching(new RegExp(`^line ${number}: `)) }],
+    });
+  });
+
   test('a Markdown fence around the lines is told once, with what to do', () => {
     const outcome = parseWorkflow(`\`\`\`jsonl\n${text(wait('a'))}\n\`\`\``);
     expect(outcome).toMatchObject({ ok: false, issues: [{ code: 'markdown_fence', suggestion: 'remove the fence' }] });
@@ -72,6 +87,8 @@ describe('reading JSON lines', () => {
       { FilterData: { inputPath: 'workflow/profiles', conditions: [], outputPath: '/workflow/x' } },
       'did you mean /workflow/profiles?',
     ],
+    [{ GetCurrentDateTime: { outputPath: '/workflow/x', tz: 'UTC' } }, 'did you mean timezone?'],
+    [{ CallTool: { tool: 'add', args: {}, outputPath: '/workflow/x' } }, 'did you mean arguments?'],
     [{ type: 'Wait', duration: 5 }, 'write {"Wait": {…}} with the other members inside'],
     [{ Wait: { duration: 5, colour: 'red' } }, 'remove colour'],
   ])('the suggestion for %j makes it better: %s', (operation, suggestion) => {

@@ -16,12 +16,13 @@ import {
 import { nameOf, type Target, usesOf } from './member.ts';
 import { type Level, LONGEST_ORDER, type OperationUpdate } from './message.ts';
 import { type OwnOperations, operationNamed } from './operation.ts';
+import { recordsOf, type WorkflowRecord } from './records.ts';
 import { runOrder } from './run-order.ts';
 import { undefinedOperation } from './unknown-name.ts';
 
 /** A whole workflow: what its lines define, and the order they give. */
 export interface Workflow {
-  /** `null` when no `beginExecution` came: whoever runs it makes an id. */
+  /** `null` without a `beginExecution`: the server makes an id. */
   readonly executionId: string | null;
   /** By id, in the order of definition. */
   readonly operations: ReadonlyMap<string, WorkflowOperation>;
@@ -51,19 +52,15 @@ export interface ReadOptions {
 export function parseWorkflow(text: string, options: ReadOptions = {}): Outcome<Workflow> {
   const { at = '', jsonLimits } = options;
   if (text.trimStart().startsWith('```')) return reject(fenced(at));
-  const whole = wholeLines(text, jsonLimits);
-  if (whole !== undefined) return readWorkflow(whole, options);
+  const list = wholeList(text, jsonLimits);
+  if (list !== undefined) return readWorkflow(list, options);
   const reader = new DocumentReader(options);
-  let offset = 0;
-  for (const [index, raw] of text.split('\n').entries()) {
+  for (const [index, record] of recordsOf(text).entries()) {
     if (reader.isFull) break;
-    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
-    if (line.trim() !== '') {
-      const parsed = parseJson(line, jsonLimits);
-      if (parsed.ok) reader.add(parsed.value, pointerTo(at, index), `line ${index + 1}: `);
-      else for (const issue of parsed.issues) reader.refuse(fromLine(issue, pointerTo(at, index), index + 1, offset));
-    }
-    offset += raw.length + 1;
+    if (record.text.trim() === '') continue;
+    const parsed = parseJson(record.text, jsonLimits);
+    if (parsed.ok) reader.add(parsed.value, pointerTo(at, index), `line ${record.line}: `);
+    else for (const issue of parsed.issues) reader.refuse(fromRecord(issue, pointerTo(at, index), record));
   }
   return reader.finish();
 }
@@ -260,9 +257,9 @@ class DocumentReader {
       const name = `${prefix}operationOrder[${index}]`;
       return known.has(id) ? [] : [{ id, pointer: pointerOf(index), name }];
     });
-    // Each is compared with every id there is, so not more of them than are told.
-    const told = [...inBranches, ...inOrder].slice(0, MOST_PROBLEMS);
-    return told.map(({ id, pointer, name }) => ({ pointer, ...undefinedOperation(id, name, known.keys()) }));
+    // Each is compared with every id, so no more of them than are reported.
+    const reported = [...inBranches, ...inOrder].slice(0, MOST_PROBLEMS);
+    return reported.map(({ id, pointer, name }) => ({ pointer, ...undefinedOperation(id, name, known.keys()) }));
   }
 }
 
@@ -301,25 +298,25 @@ function afterBegin(pointer: string, what: string): Issue {
 }
 
 function empty(pointer: string): Issue {
-  return { pointer, code: 'empty_workflow', message: 'a workflow must define at least one operation; none came' };
+  return { pointer, code: 'empty_workflow', message: 'a workflow must define at least one operation; got none' };
 }
 
 function noBegin(pointer: string): Issue {
   return {
     pointer,
     code: 'missing_begin',
-    message: 'no beginExecution came: operations run in the order of their definition, under an id the server makes',
+    message:
+      'beginExecution is missing: operations run in the order of their definition, under an id that the server makes',
     suggestion: 'end with {"type":"beginExecution","executionId":…,"operationOrder":[…]}',
   };
 }
 
-/** An array of messages, or one message over several lines: there is no other way to read it. */
-function wholeLines(text: string, jsonLimits?: JsonLimits): readonly Json[] | undefined {
+/** An array of messages: no JSON line begins like that. */
+function wholeList(text: string, jsonLimits?: JsonLimits): readonly Json[] | undefined {
   const trimmed = text.trim();
-  if (!trimmed.startsWith('[') && !OPENS_ONLY.test(trimmed)) return undefined;
+  if (!trimmed.startsWith('[')) return undefined;
   const parsed = parseJson(trimmed, jsonLimits);
-  if (!parsed.ok) return undefined;
-  return Array.isArray(parsed.value) ? parsed.value : [parsed.value];
+  return parsed.ok && Array.isArray(parsed.value) ? parsed.value : undefined;
 }
 
 function fenced(pointer: string): Issue {
@@ -331,14 +328,13 @@ function fenced(pointer: string): Issue {
   };
 }
 
-function fromLine(issue: Issue, at: string, number: number, start: number): Issue {
+function fromRecord(issue: Issue, at: string, { text, line, offset }: WorkflowRecord): Issue {
+  const { offset: inside = 0 } = issue;
+  const number = line + text.slice(0, inside).split('\n').length - 1;
   return {
     ...issue,
     pointer: at + issue.pointer,
     message: `line ${number}: ${issue.message}`,
-    offset: start + (issue.offset ?? 0),
+    offset: offset + inside,
   };
 }
-
-/** A first line that only opens what the next ones fill: JSON lines never begin like that. */
-const OPENS_ONLY = /^[[{][ \t\r]*\n/;

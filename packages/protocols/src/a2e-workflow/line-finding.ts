@@ -2,10 +2,11 @@ import { isObject, type Json, parseJson } from '../json.ts';
 import type { Issue } from '../outcome.ts';
 import { pointerTo, segmentsOf } from '../pointer.ts';
 import type { Finding } from './check.ts';
+import { recordsOf } from './records.ts';
 import { Id } from './value.ts';
 
 /**
- * What was found in reading lines, told as the checker tells it: with the operation it is about, and a pointer into what
+ * A problem found while reading lines, in the checker's shape: with its operation, and a pointer into what
  * defines that. What is about no operation keeps its pointer into the document, which stands at `at`.
  */
 export function lineFindings(
@@ -13,11 +14,11 @@ export function lineFindings(
   text: string,
   { at, severity }: { readonly at: string; readonly severity: Finding['severity'] },
 ): readonly Finding[] {
-  const lines = issues.length === 0 ? [] : text.split('\n');
+  const records = issues.length === 0 ? [] : recordsOf(text);
   const read = new Map<string, Json | undefined>();
   const lineAt = (index: string): Json | undefined => {
     if (!read.has(index)) {
-      const parsed = parseJson(lines[Number(index)] ?? '');
+      const parsed = parseJson(records[Number(index)]?.text ?? '');
       read.set(index, parsed.ok ? parsed.value : undefined);
     }
     return read.get(index);

@@ -110,7 +110,7 @@ export function isPlainUpdate(json: JsonObject): json is OperationUpdate {
 
 function readUpdate(json: JsonObject, reading: LineReading): OperationUpdate | undefined {
   const outer = issuesOf(validators.OperationUpdate, OperationUpdate, json)
-    // What is wrong with the operation itself is said by `readOperation`.
+    // `readOperation` reports problems of the operation itself.
     .filter(({ pointer }) => segmentsOf(pointer).length < 2)
     .map(forbidden)
     .map((issue) => withNesting(issue, json['operation'], reading));

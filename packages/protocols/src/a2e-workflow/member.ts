@@ -155,8 +155,8 @@ function issuesOfMember(member: Member, value: Json, pointer: string): readonly 
     return valueParts(member, value, pointer).flatMap((part) => {
       if (part.is === 'credential') {
         // The schema of headers and query fields says it already.
-        const said = member.is === 'value' && member.place !== 'body';
-        return part.id === '' && !said ? [credentialIssue(part.pointer)] : [];
+        const isReportedElsewhere = member.is === 'value' && member.place !== 'body';
+        return part.id === '' && !isReportedElsewhere ? [credentialIssue(part.pointer)] : [];
       }
       return part.is === 'path' ? pathIssues(part.text, part.pointer) : templateIssues(part.text, part.pointer);
     });

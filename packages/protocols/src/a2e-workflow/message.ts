@@ -101,8 +101,8 @@ export const WorkflowRequest = {
   type: 'object',
   required: ['workflow'],
   properties: {
-    /** JSON lines. */
-    workflow: { type: 'string' },
+    /** JSON lines, or the same messages as an array. */
+    workflow: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
     onError: { enum: ['stop', 'continue'] },
     level: { enum: LEVELS },
     // How long it may be is the server's to say.
@@ -231,7 +231,7 @@ export const ValidationReport = {
 } as const;
 export type ValidationReport = Static<typeof ValidationReport>;
 
-/** `GET /api/v1/capabilities`. APIs are an object by id, credentials are told without their values. */
+/** `GET /api/v1/capabilities`. APIs are an object by id, credentials have no values. */
 export const Capabilities = {
   type: 'object',
   required: ['agent_id', 'capabilities'],

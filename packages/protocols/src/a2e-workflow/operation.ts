@@ -21,7 +21,7 @@ import { TransformData } from './operations/transform-data.ts';
 import { ValidateData } from './operations/validate-data.ts';
 import { Wait } from './operations/wait.ts';
 
-/** Every operation an agent may write: the spec's eight, the eight that came later, the three that call through the hub, and the one that asks a person. A new one is a line here. */
+/** Every operation an agent may write: the spec's eight, eight more, three that call through the hub, and one that asks a person. A new one is a line here. */
 export const OPERATIONS = {
   ApiCall,
   FilterData,

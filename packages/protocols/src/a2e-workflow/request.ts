@@ -2,7 +2,7 @@ import * as validators from '../generated/a2e-workflow.js';
 import type { JsonObject } from '../json.ts';
 import { accept, type Issue, type Outcome } from '../outcome.ts';
 import { issuesOf } from '../validation.ts';
-import { parseWorkflow, type ReadOptions, type Workflow } from './document.ts';
+import { parseWorkflow, type ReadOptions, readWorkflow, type Workflow } from './document.ts';
 import { forbidden, TOLERATED } from './line.ts';
 import { LEVELS, WorkflowRequest } from './message.ts';
 
@@ -23,21 +23,22 @@ export function decodeRequest(
     (tolerant && TOLERATED.has(issue.code) ? warnings : issues).push(repaired(issue));
   }
   const { workflow, ...options } = body as WorkflowRequest;
-  if (typeof workflow !== 'string') return { ok: false, issues };
+  if (typeof workflow !== 'string' && !Array.isArray(workflow)) return { ok: false, issues };
   const level = LEVELS.find((name) => name === options.level);
-  const parsed = parseWorkflow(workflow, {
+  const reading: ReadOptions = {
     at: '/workflow',
     lenient: tolerant,
     operations,
     jsonLimits,
     ...(level !== undefined && { level }),
-  });
+  };
+  const parsed = typeof workflow === 'string' ? parseWorkflow(workflow, reading) : readWorkflow(workflow, reading);
   if (!parsed.ok) return { ok: false, issues: [...issues, ...parsed.issues] };
   if (issues.length > 0) return { ok: false, issues };
   return accept({ workflow: parsed.value, options }, [...warnings, ...parsed.warnings]);
 }
 
-/** An option that is none can be left out: what holds then is said beside what is wrong. */
+/** An unknown option can be left out: the error names the default. */
 function repaired(issue: Issue): Issue {
   const suggestion = WITHOUT.get(issue.pointer);
   return issue.suggestion !== undefined || suggestion === undefined ? issue : { ...issue, suggestion };

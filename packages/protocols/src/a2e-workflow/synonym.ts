@@ -49,6 +49,28 @@ const WORDS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   Calculate: { operand: ['value', 'by', 'right', 'operand2'], operation: ['function', 'op', 'type'] },
   FormatText: { template: ['text', 'pattern'], format: ['operation', 'type', 'case'] },
   ExtractText: { pattern: ['regex', 'regexp'], extractAll: ['all', 'global'] },
+  ValidateData: { validationType: ['type', 'kind', 'format', 'validation'], pattern: ['regex', 'regexp'] },
+  EncodeDecode: { operation: ['mode', 'action', 'type'], encoding: ['algorithm', 'codec', 'scheme'] },
+  GetCurrentDateTime: { timezone: ['tz', 'zone'], formatString: ['pattern', 'template'] },
+  ConvertTimezone: {
+    toTimezone: ['to', 'target', 'timezone', 'tz', 'zone'],
+    fromTimezone: ['from', 'source'],
+    formatString: ['pattern', 'template'],
+  },
+  DateCalculation: {
+    operation: ['op', 'type', 'method'],
+    timezone: ['tz', 'zone'],
+    formatString: ['pattern', 'template'],
+  },
+  LoadData: { key: ['name', 'id'] },
+  CallTool: { tool: ['name', 'toolname', 'tool_name'], arguments: ['args', 'params', 'parameters', 'input', 'inputs'] },
+  CallAgent: { agent: ['agentid', 'agent_id', 'name'], message: ['prompt', 'text', 'content', 'input', 'query'] },
+  RunWorkflow: { name: ['workflow', 'workflowname', 'id'], inputs: ['args', 'arguments', 'params', 'input'] },
+  AskApproval: {
+    title: ['question', 'prompt', 'message'],
+    description: ['details', 'text'],
+    expires: ['timeout', 'ttl'],
+  },
 };
 
 const SYNONYMS: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map(

@@ -1,7 +1,7 @@
 import { respellAcp } from '../e2a/adapters/spelling.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
-/** The params of an envelope that is an ACP prompt: the blocks as they came, in E2A's spelling, and as plain text. */
+/** The params of an envelope that is an ACP prompt: the blocks as received, in E2A's spelling, and as plain text. */
 export function acpPromptParams(prompt: readonly Json[]): JsonObject {
   const blocks = prompt.filter(isObject);
   const text = blocks.flatMap(textIn).join('\n\n');
@@ -49,13 +49,13 @@ function fileIn(block: JsonObject): JsonObject[] {
   ];
 }
 
-/** What a person said, from the params of any request, as blocks that an ACP client can show. */
+/** A person's words, from the params of any request, as blocks that an ACP client can show. */
 export function userBlocksOf(params: JsonObject): JsonObject[] {
   const { prompt, text, content, query } = params;
   if (Array.isArray(prompt)) {
     const shown = prompt.flatMap((block) => (isObject(block) ? textIn(block) : []));
-    if (shown.length > 0) return shown.map((said) => ({ type: 'text', text: said }));
+    if (shown.length > 0) return shown.map((text) => ({ type: 'text', text }));
   }
-  const said = [text, content, query].find((value) => typeof value === 'string' && value !== '');
-  return typeof said === 'string' ? [{ type: 'text', text: said }] : [];
+  const words = [text, content, query].find((value) => typeof value === 'string' && value !== '');
+  return typeof words === 'string' ? [{ type: 'text', text: words }] : [];
 }

@@ -21,7 +21,7 @@ export interface AcpConverted {
 }
 
 /**
- * The frames of one answer as ACP's updates, in the order of their sequence. It remembers which tools the client has heard of and
+ * The frames of one answer as ACP's updates, in the order of their sequence. It remembers which tools the client knows and
  * what text it has: a tool is announced before it changes, and no text is sent twice.
  */
 export class AcpUpdates {
@@ -76,7 +76,7 @@ export class AcpUpdates {
     return [this.#announced(String(id), valid)];
   }
 
-  /** The first that is heard of a tool announces it, whatever the agent calls it. */
+  /** The first frame about a tool announces it, whatever the agent calls it. */
   #announced(id: string, update: JsonObject): JsonObject {
     this.#endMessage();
     if (this.#tools.has(id)) return { ...update, sessionUpdate: 'tool_call_update' };
@@ -122,7 +122,7 @@ export class AcpUpdates {
     if (question === undefined) return { updates: [] };
     const id = question.subject?.tool_call_id ?? question.question_id;
     if (!isConsent(question) || this.#tools.has(id)) return { updates: [], question };
-    // Some clients show no permission for a tool call that they have not heard of.
+    // Some clients show no permission request for a tool call that they do not know.
     const { title, subject } = question;
     const { toolCallId, status: _, ...call } = acpToolCallOf({ id, title, ...kindOf(subject) }, id);
     return { updates: [this.#announced(toolCallId, { toolCallId, ...call, status: 'pending' })], question };
@@ -133,8 +133,11 @@ export class AcpUpdates {
     const isTail = text.startsWith(this.#text);
     const rest = isTail ? text.slice(this.#text.length) : text;
     if (!isTail) this.#endMessage();
-    const isSaid = rest === '' || text === '' || this.#text.endsWith(text);
-    return { updates: isSaid ? [] : [this.#say(rest)], end: { result: promptResult(isObject(result) ? result : {}) } };
+    const isRepeated = rest === '' || text === '' || this.#text.endsWith(text);
+    return {
+      updates: isRepeated ? [] : [this.#say(rest)],
+      end: { result: promptResult(isObject(result) ? result : {}) },
+    };
   }
 
   #final(frame: E2AResponse): AcpConverted {

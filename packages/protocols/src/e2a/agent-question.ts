@@ -4,7 +4,7 @@ import type { NewQuestion, QuestionAnswer, QuestionOption } from './question.ts'
 import { decodeNewQuestion } from './read-question.ts';
 import type { E2AResponse } from './response.ts';
 
-/** A question that an E2A agent asks by a frame of its own, and how the agent is told the answer. */
+/** A question that an E2A agent asks in a frame of its own, and how the agent receives the answer. */
 export interface AgentQuestion {
   readonly question: NewQuestion;
   /** What is sent to the agent. */
@@ -28,7 +28,7 @@ export function agentQuestionIn(frame: Partial<E2AResponse>): AgentQuestion | un
 
 function acpQuestion({ id, method, params }: JsonObject): AgentQuestion | undefined {
   const given = typeof method === 'string' && isObject(params) ? questionFromAcpRequest(method, params) : undefined;
-  const question = asked(given);
+  const question = valid(given);
   if (question === undefined || (typeof id !== 'string' && typeof id !== 'number')) return undefined;
   return {
     question,
@@ -42,7 +42,7 @@ function acpQuestion({ id, method, params }: JsonObject): AgentQuestion | undefi
 function planQuestion({ plan_content: plan, plan_slug: slug, question_id: id }: JsonObject): AgentQuestion | undefined {
   const text = typeof plan === 'string' ? plan : '';
   const name = typeof slug === 'string' && slug !== '' ? ` ${slug}` : '';
-  const question = asked({
+  const question = valid({
     kind: 'plan',
     title: `Approve the plan${name}?`.slice(0, 1000),
     subject: { type: 'plan', text },
@@ -55,7 +55,7 @@ function userQuestion(delta: JsonObject): AgentQuestion | undefined {
   const all = Array.isArray(delta['questions']) ? delta['questions'].filter(isObject) : [delta];
   const [only, ...others] = all;
   if (only === undefined) return undefined;
-  const question = asked(others.length === 0 ? single(only) : form(all));
+  const question = valid(others.length === 0 ? single(only) : form(all));
   const { question_id: id = null } = delta;
   return question && { question, reply: (answer) => userAnswer(answer, id, question) };
 }
@@ -129,8 +129,8 @@ function userAnswer({ action, option_id, content }: QuestionAnswer, id: Json, { 
   return { method: 'chat.user_answer', params };
 }
 
-/** What cannot be asked here is passed on as it came. */
-function asked(given: NewQuestion | undefined): NewQuestion | undefined {
+/** A question that cannot be asked here is passed on as received. */
+function valid(given: NewQuestion | undefined): NewQuestion | undefined {
   const { options, ...rest } = given ?? {};
   // Without options of its own, a permission has ours.
   const question = options === undefined || options.length === 0 ? rest : given;

@@ -103,7 +103,7 @@ export const E2AEnvelopeInput = {
   },
 } as const;
 
-/** One request on its way to an agent, whoever sent it and by whatever protocol. */
+/** One request on its way to a target, from any sender and by any protocol. */
 export type E2AEnvelope = Static<typeof E2AEnvelopeShape> & {
   /** Top-level keys we do not know, kept beside the envelope so that a relay loses nothing. */
   extras: JsonObject;

@@ -38,7 +38,7 @@ export class FrameOrder {
   /** Called when no more frames can come: a request that is answered has a final one. */
   end(): Issue[] {
     if (this.#isClosed) return [];
-    const message = `is_final must be true on the last frame; ${this.#next} came and none was final`;
+    const message = `is_final must be true on the last frame; ${this.#next} followed and none was final`;
     return [{ pointer: '/is_final', code: 'no_final', message }];
   }
 
@@ -49,10 +49,10 @@ export class FrameOrder {
           {
             pointer: '/is_final',
             code: 'second_final',
-            message: 'is_final must be true once; a second final frame came',
+            message: 'is_final must be true once; got a second final frame',
           },
         ]
-      : [{ pointer: '', code: 'after_final', message: 'no frame may follow the final one; one more came' }];
+      : [{ pointer: '', code: 'after_final', message: 'no frame may follow the final one; got one more' }];
   }
 
   #sequence(sequence: number): Issue[] {

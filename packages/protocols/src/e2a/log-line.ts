@@ -79,8 +79,8 @@ function bounded(value: Json, largest: number): Json {
 function withoutBlanks(line: JsonObject): JsonObject {
   const telling = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
   // An id or a name that is no longer one must not fill the log.
-  const told = (value: Json) => (typeof value === 'string' ? clip(value, LONGEST_TEXT) : value);
-  return Object.fromEntries(telling.map(([key, value]) => [key, told(value)]));
+  const clipped = (value: Json) => (typeof value === 'string' ? clip(value, LONGEST_TEXT) : value);
+  return Object.fromEntries(telling.map(([key, value]) => [key, clipped(value)]));
 }
 
 function escaped(character: string): string {

@@ -20,33 +20,33 @@ export function answerHelp({ options = [], schema }: Question): string {
 
 /** The answer that a text stands for: an option's id, name or number, a JSON object, `accept` or `decline`; else `undefined`. */
 export function answerFromText(question: Question, text: string): GivenAnswer | undefined {
-  const said = text.trim();
-  const folded = said.toLowerCase();
+  const words = text.trim();
+  const folded = words.toLowerCase();
   const { options = [], schema } = question;
   if (folded === 'cancel' || folded === 'decline') {
-    const option = options.find(({ id }) => id === said);
+    const option = options.find(({ id }) => id === words);
     return option === undefined ? { action: folded } : { option_id: option.id };
   }
   if (options.length > 0) {
     const option =
-      options.find(({ id }) => id === said) ??
+      options.find(({ id }) => id === words) ??
       options.find(({ id, name }) => id.toLowerCase() === folded || name.toLowerCase() === folded) ??
-      (/^\d{1,2}$/.test(said) ? options[Number(said) - 1] : undefined);
+      (/^\d{1,2}$/.test(words) ? options[Number(words) - 1] : undefined);
     return option === undefined ? undefined : { option_id: option.id };
   }
   if (schema === undefined) return folded === 'accept' ? { action: 'accept' } : undefined;
-  return formAnswer(Object.entries(schema.properties), said);
+  return formAnswer(Object.entries(schema.properties), words);
 }
 
 function formAnswer(
   fields: readonly (readonly [string, { readonly type: string }])[],
-  said: string,
+  words: string,
 ): GivenAnswer | undefined {
-  const json = parseJson(said);
+  const json = parseJson(words);
   if (json.ok && isObject(json.value)) return { action: 'accept', content: json.value };
   const [only, ...others] = fields;
-  if (only === undefined || others.length > 0 || said === '') return undefined;
+  if (only === undefined || others.length > 0 || words === '') return undefined;
   const [name, { type }] = only;
-  const value = type === 'string' || !json.ok ? said : json.value;
+  const value = type === 'string' || !json.ok ? words : json.value;
   return { action: 'accept', content: { [name]: value } };
 }

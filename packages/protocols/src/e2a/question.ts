@@ -65,7 +65,7 @@ export const QuestionForm = {
 } as const;
 export type QuestionForm = Static<typeof QuestionForm>;
 
-const asked = {
+const shared = {
   kind: { enum: QUESTION_KINDS, description: 'What is asked for.' },
   title: { type: 'string', minLength: 1, maxLength: 1000, description: 'The question, in one sentence.' },
   description: { type: 'string', maxLength: 16_384, description: 'What else a person needs in order to decide.' },
@@ -86,7 +86,7 @@ export const NewQuestion = {
   type: 'object',
   required: ['kind', 'title'],
   properties: {
-    ...asked,
+    ...shared,
     expires_in_ms: {
       type: 'integer',
       minimum: 1,
@@ -104,7 +104,7 @@ export const Question = {
   required: ['question_id', 'kind', 'title', 'asked_at', 'expires_at'],
   properties: {
     question_id: { ...id, description: 'Unique for ever.' },
-    ...asked,
+    ...shared,
     asked_at: { ...text, description: 'When it was asked.' },
     expires_at: { ...text, description: 'When it is answered by its rejecting option, or declined.' },
   },

@@ -95,7 +95,7 @@ function readAgentShape(json: JsonObject, record: OpenRecord, notes: Notes): boo
   return true;
 }
 
-/** An answer of before E2A, stashed in `metadata` because it could not be told otherwise. It wins over the body. */
+/** An answer from before E2A, kept in `metadata` because the body had no place for it. It wins over the body. */
 function readStashedAnswer(record: OpenRecord, notes: Notes): void {
   const metadata = record.get('metadata');
   if (!isObject(metadata)) return;
@@ -162,7 +162,7 @@ function needsNoRepair(input: ResponseInput): boolean {
   );
 }
 
-/** E2A §12.4 requires ten fields. These six have a default that may mislead, so a reader hears of it. */
+/** E2A §12.4 requires ten fields. These six have a default that may mislead, so a default adds a warning. */
 function missing(json: JsonObject): Issue[] {
   return TELLING.filter((field) => !Object.hasOwn(json, field)).map((field) => ({
     pointer: pointerTo('', field),

@@ -4,7 +4,7 @@ import { show } from '../validation.ts';
 import { hasReservedKey, RESERVED_METADATA_KEYS } from './reserved-keys.ts';
 import type { E2AResponse } from './response.ts';
 
-/** The unary answer a peer of before E2A understands: only a success, or a failure of any kind, can be told so. */
+/** The unary answer that a peer from before E2A understands: only a success or a failure can be written so. */
 export function agentResponseFrom(response: E2AResponse): Outcome<JsonObject> {
   const { response_kind: kind, status, body } = response;
   if (kind === 'e2a.complete' && status === 'succeeded') {
@@ -110,7 +110,7 @@ function addressOf(response: E2AResponse): JsonObject {
   };
 }
 
-/** Legacy payloads are objects; another result is told as one. */
+/** Legacy payloads are objects; any other result is wrapped in one. */
 function payloadOf(value: Json | undefined): JsonObject {
   if (value === undefined || value === null) return {};
   return isObject(value) ? value : { content: value };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 
-/** Reads a stream that arrives in these chunks, and gives everything that came of it. */
+/** Reads a stream that arrives in these chunks, and returns everything it produced. */
 export type ReadChunks<T> = (chunks: readonly Uint8Array[]) => readonly T[];
 
 /** Whatever reads a byte stream gives the same wherever the stream is cut: at one place, at two, at every one. */

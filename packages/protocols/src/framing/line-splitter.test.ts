@@ -120,7 +120,7 @@ describe('a line past the limit', () => {
         {
           pointer: '',
           code: 'line_too_long',
-          message: 'expected at most 5 bytes in a line; more came without a line break',
+          message: 'expected at most 5 bytes in a line; received more without a line break',
           suggestion: 'send a shorter message, and end each with one line break',
         },
       ],

@@ -9,7 +9,7 @@ export interface LineLimits {
 /**
  * Bytes in, whole lines out. What the lines are never depends on where the stream was cut.
  *
- * A line ends with LF or CRLF; blank ones are passed over. A line past the limit is one fault, told as soon as it is
+ * A line ends with LF or CRLF; blank ones are skipped. A line past the limit is one fault, reported as soon as it is
  * past it; its bytes are dropped up to its line break, and the next line is read as ever.
  *
  *        ┌──── LF: the line
@@ -20,7 +20,7 @@ export interface LineLimits {
  */
 export class LineSplitter {
   readonly #limit: number;
-  readonly #begun: GrowingBytes;
+  readonly #partial: GrowingBytes;
   #skipping = false;
   #sinceNewline = 0;
   #blankLines = 0;
@@ -30,7 +30,7 @@ export class LineSplitter {
   constructor(limits: LineLimits = {}) {
     this.#limit = limits.maxLineBytes ?? MAX_LINE_BYTES;
     // One more than a line may have, for the CR that may stand before the LF.
-    this.#begun = new GrowingBytes(this.#limit + 1);
+    this.#partial = new GrowingBytes(this.#limit + 1);
   }
 
   /** Bytes that came after the last line break, skipped ones too. An edge hangs up when there are too many. */
@@ -48,7 +48,7 @@ export class LineSplitter {
     return this.#longLineStart;
   }
 
-  /** How it ended, or what came of it last: some put there whose it is. */
+  /** The end of that line as far as it was read: some protocols put the id there. */
   get longLineEnd(): Uint8Array {
     return this.#longLineEnd;
   }
@@ -60,7 +60,7 @@ export class LineSplitter {
 
   /** Bytes of memory held for a line that is not whole yet. */
   get bytesHeld(): number {
-    return this.#begun.capacity;
+    return this.#partial.capacity;
   }
 
   /**
@@ -80,7 +80,7 @@ export class LineSplitter {
 
   /** The stream has ended: a last line without a line break may be half of one, so it is a fault and never a line. */
   end(): readonly Outcome<Uint8Array>[] {
-    const rest = this.#begun.take();
+    const rest = this.#partial.take();
     this.#skipping = false;
     this.#sinceNewline = 0;
     return isBlank(rest) ? [] : [reject(partialLine(rest.length))];
@@ -107,7 +107,7 @@ export class LineSplitter {
     if (this.#skipping) {
       this.#keepEnd(part);
     } else if (this.#fits(part)) {
-      this.#begun.append(part);
+      this.#partial.append(part);
     } else {
       this.#skipping = true;
       lines.push(this.#tooLong(part));
@@ -115,10 +115,10 @@ export class LineSplitter {
   }
 
   #tooLong(part: Uint8Array): Outcome<Uint8Array> {
-    const begun = this.#begun.take();
-    const start = begun.subarray(0, START_BYTES);
+    const partial = this.#partial.take();
+    const start = partial.subarray(0, START_BYTES);
     this.#longLineStart = Uint8Array.of(...start, ...part.subarray(0, START_BYTES - start.length));
-    this.#longLineEnd = begun;
+    this.#longLineEnd = partial;
     this.#keepEnd(part);
     return reject(lineTooLong(this.#limit));
   }
@@ -132,14 +132,14 @@ export class LineSplitter {
   }
 
   #whole(part: Uint8Array): Uint8Array {
-    if (this.#begun.length === 0) return part;
-    this.#begun.append(part);
-    return this.#begun.take();
+    if (this.#partial.length === 0) return part;
+    this.#partial.append(part);
+    return this.#partial.take();
   }
 
   /** Whether the line is within the limit with this part added. A CR at the very end may belong to the line break. */
   #fits(part: Uint8Array): boolean {
-    const length = this.#begun.length + part.length;
+    const length = this.#partial.length + part.length;
     return length <= this.#limit || part.length === 0 || (length === this.#limit + 1 && part.at(-1) === CR);
   }
 }
@@ -150,7 +150,7 @@ function withoutCr(line: Uint8Array): Uint8Array {
 
 /** Only what JSON calls white space, so there is no message to lose. */
 function isBlank(line: Uint8Array): boolean {
-  // Most lines are told by their first byte; `every` would cost more to call than that.
+  // The first byte decides for most lines; calling `every` would cost more than that.
   for (let at = 0; at < line.length; at += 1) {
     const byte = line[at];
     if (byte !== SPACE && byte !== TAB && byte !== CR) return false;
@@ -162,7 +162,7 @@ function lineTooLong(limit: number): Issue {
   return {
     pointer: '',
     code: 'line_too_long',
-    message: `expected at most ${limit} bytes in a line; more came without a line break`,
+    message: `expected at most ${limit} bytes in a line; received more without a line break`,
     suggestion: 'send a shorter message, and end each with one line break',
   };
 }

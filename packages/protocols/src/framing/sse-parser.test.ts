@@ -164,7 +164,7 @@ describe('an event that fails', () => {
         {
           pointer: '',
           code: 'event_too_large',
-          message: 'expected at most 20 bytes in an event; more came without a blank line',
+          message: 'expected at most 20 bytes in an event; received more without a blank line',
           suggestion: 'send smaller events, and end each with a blank line',
         },
       ],

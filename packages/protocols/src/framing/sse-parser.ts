@@ -27,7 +27,7 @@ export interface SseLimits {
 export class SseParser {
   readonly #limit: number;
   /** The line that is not whole yet. */
-  readonly #begun: GrowingBytes;
+  readonly #partial: GrowingBytes;
   #lineIsEmpty = true;
   #isFirstLine = true;
   /** The last byte was a CR: an LF right after it belongs to the same line break. */
@@ -43,22 +43,22 @@ export class SseParser {
 
   constructor(limits: SseLimits = {}) {
     this.#limit = limits.maxEventBytes ?? MAX_EVENT_BYTES;
-    this.#begun = new GrowingBytes(this.#limit);
+    this.#partial = new GrowingBytes(this.#limit);
   }
 
-  /** What to send as `Last-Event-ID` after a break: the last id of an event that came whole. */
+  /** The value to send as `Last-Event-ID` after a break: the id of the last complete event. */
   get lastEventId(): string {
     return this.#lastEventId;
   }
 
-  /** Milliseconds to wait before connecting again, once the server has said so. */
+  /** Milliseconds to wait before connecting again, if the server has sent it. */
   get retry(): number | undefined {
     return this.#retry;
   }
 
   /** Bytes of memory held for a line that is not whole yet. */
   get bytesHeld(): number {
-    return this.#begun.capacity;
+    return this.#partial.capacity;
   }
 
   /** The events that this chunk completes and the faults it brings, in order. */
@@ -80,7 +80,7 @@ export class SseParser {
     this.#afterCr = false;
     this.#lineIsEmpty = false;
     if (this.#skipping) return;
-    if (this.#fits(part)) this.#begun.append(part);
+    if (this.#fits(part)) this.#partial.append(part);
     else this.#fail(eventTooLarge(this.#limit), messages);
   }
 
@@ -101,13 +101,13 @@ export class SseParser {
   }
 
   #fits(part: Uint8Array): boolean {
-    return this.#eventBytes + this.#begun.length + part.length <= this.#limit;
+    return this.#eventBytes + this.#partial.length + part.length <= this.#limit;
   }
 
   #whole(part: Uint8Array): Uint8Array {
-    if (this.#begun.length === 0) return part;
-    this.#begun.append(part);
-    return this.#begun.take();
+    if (this.#partial.length === 0) return part;
+    this.#partial.append(part);
+    return this.#partial.take();
   }
 
   #readLine(line: Uint8Array, messages: Outcome<SseMessage>[]): void {
@@ -133,7 +133,7 @@ export class SseParser {
   }
 
   #dispatch(messages: Outcome<SseMessage>[]): void {
-    // An event without data is not told, but its id counts.
+    // An event without data is not reported, but its id counts.
     this.#lastEventId = this.#id;
     if (this.#data.length > 0) {
       const event = this.#event === '' ? 'message' : this.#event;
@@ -144,7 +144,7 @@ export class SseParser {
 
   #fail(issue: Issue, messages: Outcome<SseMessage>[]): void {
     messages.push(reject(issue));
-    this.#begun.clear();
+    this.#partial.clear();
     this.#startEvent();
     // It did not come whole, so its id is not one to go on from.
     this.#id = this.#lastEventId;
@@ -173,7 +173,7 @@ function eventTooLarge(limit: number): Issue {
   return {
     pointer: '',
     code: 'event_too_large',
-    message: `expected at most ${limit} bytes in an event; more came without a blank line`,
+    message: `expected at most ${limit} bytes in an event; received more without a blank line`,
     suggestion: 'send smaller events, and end each with a blank line',
   };
 }

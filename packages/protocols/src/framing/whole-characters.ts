@@ -1,5 +1,5 @@
 /**
- * JSON as it was written, with U+FFFD for each half of a character. Whoever cuts a text at any place, as a tool may, leaves such a
+ * JSON as it was written, with U+FFFD for each half of a character. A tool that cuts a text at any place leaves such a
  * half; strict readers, and we, refuse the whole line for it.
  */
 export function wholeCharacters(json: string): string {

@@ -5,7 +5,7 @@ import type { Static } from '../static.ts';
 import { issuesOf, show, type Validator } from '../validation.ts';
 import { JsonRpcErrorResponse, JsonRpcNotification, JsonRpcRequest, JsonRpcSuccess } from './shapes.ts';
 
-/** One JSON-RPC 2.0 message, told apart by what it has: a method with or without an id, a result or an error. */
+/** One JSON-RPC 2.0 message; its members decide its kind: a method with or without an id, a result or an error. */
 export type JsonRpcMessage =
   | { readonly kind: 'request'; readonly message: Static<typeof JsonRpcRequest> }
   | { readonly kind: 'notification'; readonly message: Static<typeof JsonRpcNotification> }
@@ -22,7 +22,7 @@ export function decodeJsonRpc(json: Json): Outcome<JsonRpcMessage> {
   }
   const kind = kindOf(json);
   if (kind === undefined) {
-    const message = 'the message must have a method, a result or an error; none of them came';
+    const message = 'the message must have a method, a result or an error; got none of them';
     return reject({ pointer: '', code: 'not_jsonrpc', message });
   }
   const { validate, schema } = KINDS[kind];
@@ -31,7 +31,7 @@ export function decodeJsonRpc(json: Json): Outcome<JsonRpcMessage> {
     issues.push({
       pointer: '/error',
       code: 'forbidden',
-      message: 'error must not come together with result; both came',
+      message: 'a message must not have both error and result; got both',
     });
   }
   if (issues.length > 0) return reject(...issues);

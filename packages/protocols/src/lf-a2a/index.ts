@@ -3,7 +3,7 @@ export { decodeA2aRequest, type Requests } from './decode.ts';
 export { A2A_ERRORS, type A2aError, type A2aErrorName, a2aError, a2aErrorOf } from './errors.ts';
 export { httpJsonMessageTo03 } from './http-json-03.ts';
 export { answerInMessage, questionNamed } from './message-answer.ts';
-export { A2A_OPERATIONS, type A2aOperation, type A2aVersion, operationOf, versionAsked } from './operations.ts';
+export { A2A_OPERATIONS, type A2aOperation, type A2aVersion, operationOf, requestedVersion } from './operations.ts';
 export type {
   Artifact,
   ArtifactUpdate,

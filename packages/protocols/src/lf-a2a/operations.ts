@@ -28,7 +28,7 @@ export function operationOf(method: string): { operation: A2aOperation; version:
  * The version that an `A2A-Version` header or query parameter asks for. Absent or empty means 0.3 (specification §3.6.2); patch
  * numbers do not count. `undefined`: one that is not served.
  */
-export function versionAsked(header: string | undefined): A2aVersion | undefined {
+export function requestedVersion(header: string | undefined): A2aVersion | undefined {
   if (header === undefined || header.trim() === '') return '0.3';
   const [, version] = /^\s*(\d+\.\d+)(?:\.\d+)?\s*$/.exec(header) ?? [];
   return version === '1.0' || version === '0.3' ? version : undefined;

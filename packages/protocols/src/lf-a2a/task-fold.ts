@@ -81,7 +81,7 @@ export class TaskFold {
 
   #progress(frame: E2AResponse): StreamEvent[] {
     const question = questionIn(frame);
-    if (question !== undefined) return this.#asked(question, frame);
+    if (question !== undefined) return this.#question(question, frame);
     const { body, sequence } = frame;
     if (frame.response_kind !== 'e2a.chunk') return [];
     const end = questionEndIn(frame);
@@ -96,7 +96,7 @@ export class TaskFold {
     return [this.#put(`data-${sequence}`, { data: delta })];
   }
 
-  #asked(question: Question, frame: E2AResponse): StreamEvent[] {
+  #question(question: Question, frame: E2AResponse): StreamEvent[] {
     this.#questions.set(question.question_id, question);
     return this.#questions.size === 1 ? [this.#show(question, frame)] : [];
   }

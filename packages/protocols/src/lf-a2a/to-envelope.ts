@@ -39,7 +39,7 @@ export function sendEnvelope(request: SendMessageRequest, details: SendDetails):
     source_agent_id: callingAgentId,
     is_stream: true,
     now,
-    // Beside what is asked: a retry of the same message has another JSON-RPC id, and may come by another binding.
+    // Not part of the request: a retry of the same message has another JSON-RPC id, and may use another binding.
     details: {
       endpoint: 'lf-a2a',
       binding,
@@ -62,7 +62,7 @@ function addContents(params: JsonObject, { parts }: Message): void {
   if (files.length > 0) params['files'] = files;
 }
 
-/** A file that is elsewhere (E2A §5). One that came with its bytes stands in the content blocks. */
+/** A file that is elsewhere (E2A §5). One that was sent with its bytes is in the content blocks. */
 function fileOf({ url, filename, mediaType }: MessagePart): JsonObject[] {
   if (url === undefined) return [];
   return [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decodeA2aRequest } from './decode.ts';
-import { operationOf, versionAsked } from './operations.ts';
+import { operationOf, requestedVersion } from './operations.ts';
 import { eventTo03, paramsFrom03 } from './version-03.ts';
 
 test('a message of 0.3 is read as the message of 1.0 that it is', () => {
@@ -58,7 +58,7 @@ test.each([
   ['2.0', undefined],
   ['one', undefined],
 ])('A2A-Version %j asks for %s', (header, version) => {
-  expect(versionAsked(header)).toBe(version);
+  expect(requestedVersion(header)).toBe(version);
 });
 
 test('a JSON-RPC method tells the version', () => {

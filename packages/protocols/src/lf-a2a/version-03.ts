@@ -108,7 +108,7 @@ export function taskTo03(task: Task): JsonObject {
   } as JsonObject;
 }
 
-/** An event of a stream: the bare object, told apart by `kind`. The last status of a stream is marked `final`. */
+/** An event of a stream: the bare object; `kind` distinguishes them. The last status of a stream is marked `final`. */
 export function eventTo03(event: StreamEvent): JsonObject {
   if ('task' in event) return taskTo03(event.task);
   if ('message' in event) return messageTo03(event.message);

@@ -47,7 +47,7 @@ export class AnswerFold {
     return this.#questions.values().next().value;
   }
 
-  /** The end of what was said last, on one line: a word about progress. */
+  /** The end of the latest text, on one line, as a progress message. */
   get lastWords(): string {
     const line = (this.#words || this.text.slice(-4 * LONGEST_WORDS)).replaceAll(/\s+/g, ' ').trim();
     return line.length <= LONGEST_WORDS ? line : `…${line.slice(1 - LONGEST_WORDS)}`;
@@ -56,8 +56,8 @@ export class AnswerFold {
   apply(frame: E2AResponse): void {
     this.count += 1;
     this.last = frame.sequence;
-    const asked = questionIn(frame);
-    if (asked !== undefined) this.#questions.set(asked.question_id, asked);
+    const question = questionIn(frame);
+    if (question !== undefined) this.#questions.set(question.question_id, question);
     const ended = questionEndIn(frame);
     if (ended !== undefined) this.#questions.delete(ended.question_id);
     if (frame.is_final) this.#final = frame;
@@ -83,8 +83,8 @@ export class AnswerFold {
     const { message, pct } = isObject(data) ? data : ({} as JsonObject);
     if (typeof pct === 'number') this.percent = pct;
     const named = [tool, operationId].find((name) => typeof name === 'string');
-    const said = typeof message === 'string' && message !== '' ? message : typeof status === 'string' ? status : '';
-    this.#words = [named, said].filter((word) => word !== undefined && word !== '').join(': ');
+    const news = typeof message === 'string' && message !== '' ? message : typeof status === 'string' ? status : '';
+    this.#words = [named, news].filter((word) => word !== undefined && word !== '').join(': ');
   }
 
   #working(): JsonObject {
@@ -96,21 +96,21 @@ export class AnswerFold {
     const content = [...(text === '' ? [] : [textBlock(text)]), textBlock(next)];
     if (hasOutputSchema === true) return { content, isError: true };
     const status = question === undefined ? 'working' : 'input_required';
-    const asked = question === undefined ? {} : { question: question as unknown as JsonObject };
-    const told = { status, request_id: requestId, after, text, ...asked };
-    return { content, structuredContent: { ...told, ...(sessionId !== null && { session_id: sessionId }) } };
+    const open = question === undefined ? {} : { question: question as unknown as JsonObject };
+    const answer = { status, request_id: requestId, after, text, ...open };
+    return { content, structuredContent: { ...answer, ...(sessionId !== null && { session_id: sessionId }) } };
   }
 
   #ended({ response_kind: kind, status, body }: E2AResponse): JsonObject {
     if (kind === 'e2a.error' || status === 'failed') return this.#failed(body);
     const result = body['result'] ?? (kind === 'e2a.complete' ? null : body);
-    if (this.#options.kind === 'agent') return this.#said(result);
+    if (this.#options.kind === 'agent') return this.#fromAgent(result);
     if (this.#options.kind === 'tool') return toolResult(result);
     const { requestId: request_id } = this.#options;
     return { content: [textBlock(JSON.stringify(result))], structuredContent: { ...objectOf(result), request_id } };
   }
 
-  #said(result: Json): JsonObject {
+  #fromAgent(result: Json): JsonObject {
     const { requestId, sessionId } = this.#options;
     const whole = textIn(result);
     const text = this.text === '' ? (whole ?? JSON.stringify(result)) : this.text;
@@ -143,9 +143,9 @@ export class AnswerFold {
       };
     }
     const status = code === 'E2A.CANCELLED' ? 'cancelled' : 'failed';
-    const told = { status, code: code ?? null, message: words, ...(this.text !== '' && { text: this.text }) };
+    const failed = { status, code: code ?? null, message: words, ...(this.text !== '' && { text: this.text }) };
     const ids = { request_id: requestId, ...(sessionId !== null && { session_id: sessionId }) };
-    return { content, structuredContent: { ...told, ...ids }, isError: true };
+    return { content, structuredContent: { ...failed, ...ids }, isError: true };
   }
 }
 

@@ -25,7 +25,7 @@ export interface ModernClient {
 export function isModern(message: JsonObject, headers?: McpHeaders): boolean {
   if (metaOf(message)[MCP_META.version] !== undefined) return true;
   if (headers?.version === MCP_MODERN_VERSION) return true;
-  // Whoever names an older version means it, whatever else is in the headers.
+  // A client that names an older version means it, whatever else is in the headers.
   return headers?.method !== undefined && !isLegacyVersion(headers.version);
 }
 

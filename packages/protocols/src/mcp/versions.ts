@@ -7,8 +7,8 @@ export const MCP_LEGACY_VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26', '2
 export const MCP_VERSIONS: readonly string[] = [MCP_MODERN_VERSION, ...MCP_LEGACY_VERSIONS];
 
 /** The version of a session: the one the client asks for, or the newest we have (lifecycle, Version Negotiation). */
-export function legacyVersionFor(asked: string): string {
-  return MCP_LEGACY_VERSIONS.find((version) => version === asked) ?? MCP_LEGACY_VERSIONS[0];
+export function legacyVersionFor(requested: string): string {
+  return MCP_LEGACY_VERSIONS.find((version) => version === requested) ?? MCP_LEGACY_VERSIONS[0];
 }
 
 export function isLegacyVersion(version: string | undefined): boolean {

@@ -81,14 +81,14 @@ export class CompletionFold {
     const args = made['arguments'];
     const text = isObject(args) ? JSON.stringify(args) : textIn(args);
     this.#characters += text.length + 1;
-    const begun = this.#calls.findLast((one) => one.index === index);
-    if (begun === undefined || (id !== '' && begun.id !== '' && id !== begun.id)) {
+    const known = this.#calls.findLast((one) => one.index === index);
+    if (known === undefined || (id !== '' && known.id !== '' && id !== known.id)) {
       this.#calls.push({ index, id, name: textIn(made['name']), arguments: text });
       return;
     }
-    begun.id ||= id;
-    begun.name ||= textIn(made['name']);
-    begun.arguments += text;
+    known.id ||= id;
+    known.name ||= textIn(made['name']);
+    known.arguments += text;
   }
 }
 

@@ -11,12 +11,12 @@ export function openAiErrorOf({ code, message, details }: Failure): OpenAiError 
   const { issues = [], suggestions = [] } = details;
   const [first] = issues;
   const status = FAILURES[code].http;
-  const told = first === undefined || message.includes(first.message) ? message : `${message} ${first.message}.`;
+  const text = first === undefined || message.includes(first.message) ? message : `${message} ${first.message}.`;
   const hints = suggestions.length === 0 ? '' : ` (${suggestions.join('; ')})`;
   return {
     status,
     error: {
-      message: `${told}${hints}`,
+      message: `${text}${hints}`,
       type: typeOf(status),
       param: first === undefined || first.pointer === '' ? null : first.pointer.slice(1).replaceAll('/', '.'),
       code: Object.hasOwn(CODES, code) ? (CODES[code] ?? code) : code,

@@ -22,7 +22,7 @@ export interface AnswerFinish {
   readonly error: OpenAiError | undefined;
 }
 
-/** The text of an answer, frame by frame. What a result repeats of the text that was streamed is not told twice. */
+/** The text of an answer, frame by frame. Text that was streamed and that the result repeats is sent once. */
 export class HubAnswer {
   text = '';
   reasoning = '';
@@ -31,7 +31,7 @@ export class HubAnswer {
   apply(frame: E2AResponse): AnswerDelta {
     if (frame.is_final) return this.#finish(frame);
     const question = questionIn(frame);
-    // A person answers it elsewhere; whoever waits here should know why nothing comes.
+    // A person answers it elsewhere; the waiting client should know why nothing arrives.
     if (question !== undefined) {
       return this.#add(`${questionText(question)}\n(dragoman questions answer ${question.question_id})\n\n`, 'text');
     }
@@ -51,12 +51,12 @@ export class HubAnswer {
     const isError = kind === 'e2a.error' || frame.status === 'failed';
     const result = isError ? null : kind === 'e2a.complete' ? (body['result'] ?? null) : body;
     const calls = callsIn(result);
-    const said = isError ? '' : this.#beyond(result, calls.length > 0);
-    this.text += said;
+    const text = isError ? '' : this.#beyond(result, calls.length > 0);
+    this.text += text;
     const error = isError ? openAiErrorIn(body) : undefined;
     const reason = outcome === 'cancelled' ? 'cancelled' : isError ? 'error' : reasonOf(result, calls);
     this.end = { reason, calls, usage: usageOf(body['usage']), error };
-    return { text: said, reasoning: '', end: this.end };
+    return { text: text, reasoning: '', end: this.end };
   }
 
   #beyond(result: Json, hasCalls: boolean): string {

@@ -17,7 +17,7 @@ export interface ChatAsk {
 export interface ChatDetails {
   readonly requestId: string;
   readonly sessionId: string | null;
-  /** Where the server keeps the session, only what is new is asked. */
+  /** The server keeps the session, so only the new messages are sent. */
   readonly api: 'chat.completions' | 'responses';
   /** A reader that leaves ends the work: nobody can read the answer again. */
   readonly endsUnread: boolean;
@@ -57,7 +57,7 @@ export function responseAskOf(request: CreateResponseRequest): ChatAsk {
 }
 
 /**
- * A request to an agent. `content` is what is asked last, for agents that read one text; `messages` is everything, for agents made of a
+ * A request to an agent. `content` is the last user message, for agents that read one text; `messages` is everything, for agents made of a
  * model. In a session that this server keeps, messages before the last one of the user are known already.
  */
 export function chatEnvelope(ask: ChatAsk, details: ChatDetails): E2AEnvelope {
@@ -65,8 +65,8 @@ export function chatEnvelope(ask: ChatAsk, details: ChatDetails): E2AEnvelope {
   const last = ask.messages.findLastIndex(({ role }) => role === 'user');
   const isKept = sessionId !== null && last !== -1;
   const messages = ask.messages.filter(({ role }, index) => !isKept || index >= last || SYSTEM.has(String(role)));
-  const asked = ask.messages[last] ?? ask.messages.at(-1);
-  const blocks = blocksIn(asked?.['content']);
+  const latest = ask.messages[last] ?? ask.messages.at(-1);
+  const blocks = blocksIn(latest?.['content']);
   return newEnvelope({
     request_id: requestId,
     method: 'chat.send',
@@ -78,7 +78,7 @@ export function chatEnvelope(ask: ChatAsk, details: ChatDetails): E2AEnvelope {
     is_stream: true,
     timestamp: now.toISOString(),
     params: {
-      content: textIn(asked?.['content']),
+      content: textIn(latest?.['content']),
       ...(blocks.length > 0 && { content_blocks: blocks }),
       messages,
       ...(ask.tools.length > 0 && { tools: [...ask.tools] }),

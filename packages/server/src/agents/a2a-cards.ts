@@ -45,7 +45,7 @@ export class A2aCards {
     return principal !== undefined && canReach(principal, agentId);
   }
 
-  /** The signed card of an agent; `undefined` when there is none. */
+  /** The signed card of an agent; `undefined` for an unknown agent. */
   async card(agentId: string, request: InboundRequest, version: A2aVersion): Promise<JsonObject | undefined> {
     const card = await this.unsigned(agentId, request, version);
     return card && this.sign(card, request);

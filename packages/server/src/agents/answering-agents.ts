@@ -1,6 +1,6 @@
 import type { AgentBody, DriverDefinition } from '@dragoman/core';
 
-/** An agent that answers, with what is told of it. */
+/** An agent that answers, with its public description. */
 export interface AnsweringAgent extends Partial<DriverDefinition> {
   readonly id: string;
 }

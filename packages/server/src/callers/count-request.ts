@@ -1,7 +1,7 @@
 import { failureOf, type Limiter, type Principal, type WindowState } from '@dragoman/core';
 import type { Failure } from '@dragoman/protocols';
 
-/** Counts a request against its caller's limits: where the caller stands then, also when it may not go on. */
+/** Counts a request against its caller's limits and returns their state, even if the request is refused. */
 export function countRequest(
   limiter: Limiter,
   principal: Principal,

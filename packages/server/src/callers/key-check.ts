@@ -1,25 +1,25 @@
-import type { Engine, Principal, Strangers } from '@dragoman/core';
+import type { Engine, Principal, ProofFailures } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import { addressGroup } from '../edges/address.ts';
 import type { FailedLogins } from './failed-logins.ts';
 
 /**
- * Whose key it is, the same at every endpoint. Wrong keys count by address, and after too many in a minute that address is told
+ * Finds the owner of a key, the same at every endpoint. Wrong keys count by address, and after too many in a minute that address gets
  * to wait. A caller with a right one is never counted by its address: keys are too long to be guessed, so a flood of wrong ones
  * from behind the same proxy is no reason to keep it out.
  */
 export class KeyCheck {
   readonly #engine: Engine;
-  readonly #strangers: Strangers;
+  readonly #proofFailures: ProofFailures;
   readonly #failed: FailedLogins;
 
-  constructor({ engine, strangers, failed }: KeyCheckOptions) {
+  constructor({ engine, proofFailures, failed }: KeyCheckOptions) {
     this.#engine = engine;
-    this.#strangers = strangers;
+    this.#proofFailures = proofFailures;
     this.#failed = failed;
   }
 
-  /** One answer for every key that does not open: which of the reasons it was is nobody's business. */
+  /** One answer for every invalid key: the reason is not revealed. */
   check(secret: string, address: string): Principal | Failure {
     const { keys, callers } = this.#engine;
     const key = keys.find(secret);
@@ -29,16 +29,16 @@ export class KeyCheck {
     if (address === '') return NO_SUCH_KEY;
     const group = addressGroup(address);
     this.#failed.add(group);
-    const refused = this.#strangers.refuse(group);
+    const refused = this.#proofFailures.refuse(group);
     if (refused !== undefined) return refused;
-    this.#strangers.failed(group);
+    this.#proofFailures.failed(group);
     return NO_SUCH_KEY;
   }
 }
 
 export interface KeyCheckOptions {
   readonly engine: Engine;
-  readonly strangers: Strangers;
+  readonly proofFailures: ProofFailures;
   readonly failed: FailedLogins;
 }
 

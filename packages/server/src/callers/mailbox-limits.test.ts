@@ -74,7 +74,7 @@ describe('mailbox limits', () => {
     expect(refused.length).toBeGreaterThanOrEqual(118);
     expect(refused[0]).toMatchObject({
       code: 'rate_limited',
-      message: 'Rate limit exceeded: 240 answers asked for per minute for each address.',
+      message: 'Rate limit exceeded: 240 answers read per minute and address.',
       details: { limit: 240, window_seconds: 60, retry_after: expect.any(Number) },
     });
     expect(read(agent('ann'))).toBeUndefined();

@@ -14,7 +14,7 @@ import { countRequest } from './count-request.ts';
 
 export interface MailboxLimitsOptions {
   readonly clock: Clock;
-  /** What counts for everything an agent does, by whichever door. */
+  /** The limits for everything an agent does, through any endpoint. */
   readonly limiter: Limiter;
   readonly perMinute: number;
   readonly maxConcurrent: number;
@@ -43,6 +43,11 @@ export class MailboxLimits {
     this.#reads = [{ name: 'mailbox_reads', limit: READS * options.maxConcurrent, seconds: MINUTE }];
   }
 
+  /** To be waited for before `count` where several nodes count for the same callers. */
+  lease({ principal }: CountedCall): Promise<void> | undefined {
+    return principal && this.#options.limiter.lease(principal);
+  }
+
   count({ principal, address }: CountedCall): Counted {
     this.#prune();
     const states: WindowState[] = [];
@@ -61,18 +66,13 @@ export class MailboxLimits {
 
   /**
    * How often somebody without a key may ask for answers: for as many as may be open at the same time, each twice a second.
-   * Whoever has a key resumes what is its own, and that does not count.
+   * A caller with a key resumes its own answers, and that does not count.
    */
   countRead({ principal, address }: CountedCall): Counted {
     if (principal !== undefined) return { limits: [] };
     this.#prune();
     const states: WindowState[] = [];
-    const refused = this.#take(
-      'answers asked for per minute for each address',
-      this.#reads,
-      addressGroup(address),
-      states,
-    );
+    const refused = this.#take('answers read per minute and address', this.#reads, addressGroup(address), states);
     return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
   }
 

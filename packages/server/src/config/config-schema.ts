@@ -1,5 +1,6 @@
 import {
   ApiShape,
+  ClusterShape,
   DriverShape,
   GATE_LIMITS,
   LimitsShape,
@@ -10,7 +11,7 @@ import {
   WorkflowsShape,
 } from '@dragoman/core';
 import type { Static } from '@dragoman/protocols';
-import { DOOR_LIMITS } from './door-limits.ts';
+import { ENDPOINT_LIMITS } from './endpoint-limits.ts';
 import { LfA2aShape } from './lf-a2a-config.ts';
 import { MailboxShape } from './mailbox-config.ts';
 import { McpShape } from './mcp-config.ts';
@@ -64,6 +65,7 @@ export const ConfigShape = {
       description:
         'Where everything durable is kept: `sqlite` in the data folder, `memory`, which forgets everything when it stops, or a PostgreSQL URL such as `postgres://dragoman@db.example.com/dragoman`.',
     },
+    cluster: { ...ClusterShape, default: {} },
     default_agent: { ...text, description: 'Answers what names no agent.' },
     agents: { type: 'object', additionalProperties: DriverShape, default: {} },
     gate: {
@@ -117,8 +119,8 @@ export const ConfigShape = {
     limits: {
       ...LimitsShape,
       default: {},
-      description: 'How much one caller may do, in sliding windows, and what every peer may take of the doors.',
-      properties: { ...LimitsShape.properties, ...DOOR_LIMITS },
+      description: 'How much one caller may do, in sliding windows, and what every peer may use of the endpoints.',
+      properties: { ...LimitsShape.properties, ...ENDPOINT_LIMITS },
     },
     workflows: {
       ...WorkflowsShape,

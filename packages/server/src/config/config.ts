@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { decodeHostPort, isWorkflowName, RESERVED_AGENT_IDS, withReferencedFiles } from '@dragoman/core';
+import { decodeHostPort, isPostgresUrl, isWorkflowName, RESERVED_AGENT_IDS, withReferencedFiles } from '@dragoman/core';
 import { accept, type Issue, issuesOf, type JsonObject, type Outcome, reject } from '@dragoman/protocols';
 import type { Document } from 'yaml';
 import { isNetwork } from '../edges/address.ts';
@@ -89,10 +89,18 @@ function workflowIssues({ workflows }: Config): Issue[] {
   });
 }
 
+function clusterIssues({ cluster, store = 'sqlite' }: Config): Issue[] {
+  if (cluster === undefined || isPostgresUrl(store)) return [];
+  const message = `cluster needs a store in PostgreSQL; store is ${JSON.stringify(store)}`;
+  const suggestion = 'write store: postgres://user@host/database, or leave cluster out';
+  return [{ pointer: '/cluster', code: 'cluster', message, suggestion }];
+}
+
 /** What a file that has the right shape can still get wrong. */
 const SENSE: readonly ((config: Config) => Issue[])[] = [
   agentIssues,
   allowIssues,
+  clusterIssues,
   proxyIssues,
   anonymousIssues,
   workflowIssues,

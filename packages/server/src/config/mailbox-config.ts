@@ -17,7 +17,11 @@ export const MailboxShape = {
   type: 'object',
   description: 'The A2A mailbox at /a2a.',
   properties: {
-    name: { ...text, default: 'Dragoman', description: 'Who answers what is sent to nobody in particular.' },
+    name: {
+      ...text,
+      default: 'Dragoman',
+      description: 'The name of the mailbox, which answers messages without a recipient.',
+    },
     agentId: { type: ['string', 'null'], pattern: AGENT_ID_PATTERN, default: null, description: 'Its ERC-8004 id.' },
     description: {
       ...text,
@@ -28,7 +32,7 @@ export const MailboxShape = {
     iconUrl: { type: 'string', pattern: '^https?://', description: 'A picture of it, for its card.' },
     provider: {
       type: 'object',
-      description: 'Who runs it, for its card.',
+      description: 'The operator, for the card.',
       required: ['organization', 'url'],
       properties: { organization: text, url: { type: 'string', pattern: '^https?://' } },
       additionalProperties: false,
@@ -144,7 +148,7 @@ export function anonymousQuotaSettings(config: MailboxConfig): AnonymousQuotaSet
   };
 }
 
-/** What holds for every sender, and is told to whoever asks. */
+/** The limits for every sender, which are public. */
 export interface MailboxTerms {
   readonly perMinute: number;
   readonly maxConcurrent: number;

@@ -24,7 +24,8 @@ export const MessagesShape = {
       type: 'integer',
       minimum: 1,
       default: 120,
-      description: 'Messages and keys that prove nobody, from one address in a minute, before no more are looked at.',
+      description:
+        'Messages and keys without a valid proof, from one address in a minute, before further ones are refused unread.',
     },
     max_age_ms: {
       type: 'integer',

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /**
- * The address of whoever really called. `X-Forwarded-For` is believed only from a proxy the operator named: read from
+ * The address of the real caller. `X-Forwarded-For` is believed only from a proxy the operator named: read from
  * the right, the first entry that is not such a proxy is the caller. Anything further left is what the caller claims.
  */
 export function callerAddress(peer: string | undefined, forwardedFor: string | undefined, proxies: BlockList): string {
@@ -54,7 +54,7 @@ function isListed(list: BlockList, address: string): boolean {
   return isIP(address) !== 0 && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** Without the zone, and an IPv4 address that came through an IPv6 socket as itself. */
+/** Without the zone; an IPv4 address of an IPv6 socket becomes plain IPv4. */
 function plainAddress(address: string): string {
   const zone = address.indexOf('%');
   const bare = zone === -1 ? address : address.slice(0, zone);

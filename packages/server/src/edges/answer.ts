@@ -110,7 +110,7 @@ async function pump(
   response.end();
 }
 
-/** The bytes that the socket has not taken, or why there are no more. */
+/** The bytes that the socket has not accepted, or the reason for their end. */
 type Written = number | 'done' | 'gone';
 
 function release(iterator: AsyncIterator<string | Uint8Array>): void {

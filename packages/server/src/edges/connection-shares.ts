@@ -9,7 +9,7 @@ export interface ConnectionSharesOptions {
   readonly isExempt?: (address: string) => boolean;
 }
 
-/** Counts open connections, so that one address cannot take every place, and all together no more than there is room for. */
+/** Counts open connections, so that one address cannot take every place, and all together at most the limit. */
 export class ConnectionShares {
   readonly #most: number;
   readonly #perAddress: number;
@@ -29,7 +29,7 @@ export class ConnectionShares {
 
   /**
    * A place for a connection from this address; absent for a unix socket. Returns what gives it back, once, or `undefined`
-   * when there is none.
+   * if there is no place.
    */
   take(address: string | undefined): (() => void) | undefined {
     if (this.#size >= this.#most) return undefined;

@@ -88,7 +88,7 @@ export class ServedSocket implements Connection {
     webSocket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     webSocket.on('ping', () => this.#countPing());
     webSocket.on('pong', () => this.#countPing());
-    // The library has already begun to close with the code of the fault.
+    // The library is already closing with the code of the fault.
     webSocket.on('error', (error) => this.abort(error));
     webSocket.on('close', () => {
       socket.off('data', follow);
@@ -154,8 +154,8 @@ export class ServedSocket implements Connection {
   }
 
   /**
-   * Tells the route that there is nobody left, or that it must stop at once; and what the peer did wrong, where it is that.
-   * What came before can still be read.
+   * Aborts when the peer is gone or the route must stop at once; with the peer's fault, if it broke a rule.
+   * Earlier messages can still be read.
    */
   abort(fault?: Error): void {
     if (this.#abort.signal.aborted) return;
@@ -202,7 +202,7 @@ export class ServedSocket implements Connection {
     else this.#refuseTooLong();
   }
 
-  /** A message that came within one read is judged when the route takes it. */
+  /** A message that arrived in one read is checked when the route takes it. */
   #isTooLong(message: string | Buffer): boolean {
     return this.#unproven !== undefined && message.length > this.#unproven.maxBytes;
   }
@@ -297,6 +297,7 @@ export class ServedSocket implements Connection {
       this.#waiting.shift();
       this.#inSocket += bytes;
       this.#stalledSince ??= this.#clock.elapsed();
+      this.#cork();
       this.#webSocket.send(text, (error) => {
         this.#inSocket -= bytes;
         this.#bufferedBytes -= bytes;
@@ -312,7 +313,14 @@ export class ServedSocket implements Connection {
     }
   }
 
-  /** Each ping costs us a pong, and neither is work anybody asked for. */
+  /** Messages that are ready together, as the frames of one commit are, go out in one system call. */
+  #cork(): void {
+    if (this.#socket.writableCorked > 0) return;
+    this.#socket.cork();
+    process.nextTick(() => this.#socket.uncork());
+  }
+
+  /** Pings count too: each costs us a pong. */
   #countPing(): void {
     const now = this.#clock.elapsed();
     if (now - this.#pingWindowAt >= this.#limits.pingWindowMs) {

@@ -3,7 +3,7 @@ import type { Answer } from '../http/route.ts';
 
 /**
  * What lets pages of other origins use this server from a browser (WHATWG Fetch §3.2): those the operator named, each by
- * its own name. Never `*`, and never with cookies: who calls is told by a key, and the page must have been given one.
+ * its own name. Never `*`, and never with cookies: a key identifies the caller, and the page must have been given one.
  */
 export class Cors {
   readonly #fields: ReadonlyMap<string, readonly string[]>;
@@ -11,7 +11,7 @@ export class Cors {
 
   constructor(origins: readonly string[]) {
     this.#fields = new Map(origins.map((origin) => [origin.toLowerCase(), allowing(origin.toLowerCase())]));
-    // A cache must not give one origin what was said to another.
+    // A cache must not give one origin the answer to another.
     this.#forOthers = origins.length === 0 ? [] : VARY;
   }
 

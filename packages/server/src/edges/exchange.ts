@@ -18,8 +18,8 @@ import type { AccessedRequest } from '../metrics/request-meter.ts';
 import { addressGroup } from './address.ts';
 import { type AnswerDelivery, writeAnswer } from './answer.ts';
 import { bodyTooLarge, firstLimit, hasBody, NO_ROOM, refuseBody } from './body.ts';
+import type { Boundary } from './boundary.ts';
 import type { CallerPlaces } from './caller-places.ts';
-import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
 import type { HttpRequest } from './http-request.ts';
 import type { HttpLimits } from './limits.ts';
@@ -30,7 +30,7 @@ import type { HeldBytes, UnprovenBudget } from './unproven-budget.ts';
 /** What every exchange needs of its edge. */
 export interface ExchangeContext {
   readonly router: RouteTable<Route>;
-  readonly door: Door;
+  readonly boundary: Boundary;
   readonly places: CallerPlaces;
   readonly unread: UnreadBudget | undefined;
   readonly count: Count | undefined;
@@ -41,7 +41,7 @@ export interface ExchangeContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Told of every request when it is over. */
+  /** Called for every request when it is over. */
   readonly observe: ((seen: AccessedRequest) => void) | undefined;
 }
 
@@ -101,7 +101,7 @@ export class Exchange implements InboundRequest {
     return this.#isStream;
   }
 
-  /** Everything the peer had to say has been heard. */
+  /** The whole request has been read. */
   get isReceived(): boolean {
     return this.#request.isReceived;
   }
@@ -116,7 +116,7 @@ export class Exchange implements InboundRequest {
   }
 
   get baseUrl(): string {
-    return this.#context.door.baseUrl(this.#request.peer, this.headers);
+    return this.#context.boundary.baseUrl(this.#request.peer, this.headers);
   }
 
   readJson(limits: JsonLimits = {}): Outcome<Json> | Promise<Outcome<Json>> {
@@ -152,7 +152,7 @@ export class Exchange implements InboundRequest {
       const writing = answer === undefined || this.response.isGone ? undefined : this.#write(answer);
       if (writing !== undefined) await writing;
     } catch (error) {
-      // The answer has begun: all that is left is to break it off, so that it cannot be taken for whole.
+      // The answer has started: it can only be cut off, so that it does not look complete.
       this.#context.log.error({ err: error, method: this.method, route: this.route?.path }, 'an answer broke off');
       this.response.breakOff();
     } finally {
@@ -162,19 +162,19 @@ export class Exchange implements InboundRequest {
   }
 
   /**
-   * The answer, or `undefined` when the peer went before it had said everything. Waits only for what is not there yet:
-   * a body that nobody listens for when it comes is stored first, which costs more than the rest of this.
+   * The answer, or `undefined` if the peer left before the end of its request. Waits only for what is not there yet:
+   * a body without a listener is stored first, which costs more than the rest of this.
    */
   async #answer(): Promise<Answer | undefined> {
-    const { router, door, limits, count } = this.#context;
+    const { router, boundary, limits, count } = this.#context;
     const { headers } = this;
     const malformed = refuseForm(this.#request, limits.maxHeaderFields);
     if (malformed !== undefined) return malformed;
-    const misdirected = door.refuseSender(headers);
+    const misdirected = boundary.refuseSender(headers);
     if (misdirected !== undefined) return this.#word(misdirected);
 
     if (this.method === 'OPTIONS') {
-      const preflight = door.cors.preflight(headers, router.allowed(this.path));
+      const preflight = boundary.cors.preflight(headers, router.allowed(this.path));
       if (preflight !== undefined) return preflight;
     }
     const match = router.find(this.method, this.path);
@@ -186,8 +186,8 @@ export class Exchange implements InboundRequest {
     const cut = this.path.indexOf('?');
     if (cut !== -1) this.path = this.path.slice(0, cut);
 
-    this.address = door.address(this.#request.peer, headers);
-    const identified = door.identify({ headers, address: this.address, access: route.access });
+    this.address = boundary.address(this.#request.peer, headers);
+    const identified = boundary.identify({ headers, address: this.address, access: route.access });
     const principal = identified instanceof Promise ? await identified : identified;
     if (isFailure(principal)) return this.#word(principal);
     if (principal === undefined && route.refuseAnonymous !== undefined) return this.#word(route.refuseAnonymous);
@@ -281,9 +281,9 @@ export class Exchange implements InboundRequest {
   }
 
   #delivery(): AnswerDelivery {
-    const { clock, limits, door, unread } = this.#context;
-    const cors = door.cors.fields(this.headers);
-    // Of a body nobody wants, a small rest is read and the connection kept; a large one ends it.
+    const { clock, limits, boundary, unread } = this.#context;
+    const cors = boundary.cors.fields(this.headers);
+    // The small rest of an unwanted body is read and the connection kept; a large one ends it.
     const linger = this.#hasUnreadBody && (this.#isTooLarge || !this.#isSmallBody());
     if (linger) this.response.isLast = true;
     return {

@@ -1,5 +1,5 @@
 /**
- * Follows the frames of a WebSocket byte by byte, far enough to know whether a message has begun and not ended: the
+ * Follows the frames of a WebSocket byte by byte, far enough to know whether a message is incomplete: the
  * WebSocket library tells of whole messages only, and a peer could keep one open for ever.
  *
  * Unmasks long frames as their bytes arrive. The library does so when a frame is complete, in one go, and holds the event loop
@@ -8,7 +8,7 @@
 export class FrameTracker {
   /** When the message or control frame that is not complete began; `undefined` between messages. */
   since: number | undefined;
-  /** What it announces so far: its frames, also where their bytes are still to come. 0 between messages. */
+  /** The announced length of its frames so far, even if their bytes are still missing. 0 between messages. */
   messageBytes = 0;
   /** Memory that the library holds for it. 0 between messages. */
   heldBytes = 0;
@@ -45,7 +45,7 @@ export class FrameTracker {
     if (this.since !== undefined) this.heldBytes += CHUNK_BYTES;
   }
 
-  /** We did not read for a while, and do again: what has begun could not have ended in between. */
+  /** Reading continues after a pause, in which an incomplete message could not end. */
   readOn(now: number): void {
     if (this.since !== undefined) this.since = now;
   }

@@ -57,11 +57,12 @@ export function route(parts: Partial<Route> & Pick<Route, 'path'>): Route {
 /** A running edge on a free port, closed when the test is over. */
 export async function startEdge(options: Partial<HttpEdgeOptions>): Promise<RunningEdge> {
   const log = new TestLog();
+  const hex = () => randomUUID().replaceAll('-', '');
   const edge = new HttpEdge({
     routes: [],
     hosts: ['127.0.0.1'],
     clock: realClock,
-    ids: { hex: () => randomUUID().replaceAll('-', ''), uuid: randomUUID },
+    ids: { hex, sortable: hex, uuid: randomUUID },
     log,
     authenticate,
     ...options,
@@ -81,7 +82,7 @@ export interface RunningEdge {
   readonly port: number;
 }
 
-/** A peer that says exactly what it is told, and keeps what it hears. */
+/** A peer that sends exact bytes, and keeps those it receives. */
 export class RawPeer {
   readonly socket: Socket;
   readonly closed: Promise<void>;
@@ -130,14 +131,14 @@ export class RawPeer {
     return this;
   }
 
-  /** Resolves when what was heard fulfils the condition; rejects when the connection closes before it does. */
-  async hears(condition: string | RegExp | ((heard: Buffer) => boolean)): Promise<string> {
+  /** Resolves when the received bytes meet the condition; rejects when the connection closes before that. */
+  async hears(condition: string | RegExp | ((received: Buffer) => boolean)): Promise<string> {
     const isMet = () => {
       if (typeof condition === 'string') return this.text.includes(condition);
       return condition instanceof RegExp ? condition.test(this.text) : condition(this.bytes);
     };
     while (!isMet()) {
-      if (this.socket.destroyed) throw new Error(`closed before ${condition} was heard: ${this.text}`);
+      if (this.socket.destroyed) throw new Error(`closed before ${condition} did not arrive: ${this.text}`);
       await new Promise<void>((resolve) => {
         const listener = () => {
           this.#listeners.delete(listener);
@@ -150,7 +151,7 @@ export class RawPeer {
   }
 }
 
-/** Says something on a new connection and gives back everything that is heard until the server closes it. */
+/** Sends bytes on a new connection and returns everything received until the server closes it. */
 export async function exchangeRaw(port: number, bytes: string | Uint8Array): Promise<string> {
   const peer = await RawPeer.connect(port);
   peer.say(bytes);
@@ -203,29 +204,29 @@ interface FrameParts {
 }
 
 /** The frames a server wrote after its 101. */
-export function readFrames(heard: Buffer): { opcode: number; payload: Buffer }[] {
+export function readFrames(received: Buffer): { opcode: number; payload: Buffer }[] {
   const frames: { opcode: number; payload: Buffer }[] = [];
-  let at = heard.indexOf('\r\n\r\n') + 4;
-  while (at + 2 <= heard.length) {
-    const opcode = (heard[at] ?? 0) & 15;
-    let length = (heard[at + 1] ?? 0) & 127;
+  let at = received.indexOf('\r\n\r\n') + 4;
+  while (at + 2 <= received.length) {
+    const opcode = (received[at] ?? 0) & 15;
+    let length = (received[at + 1] ?? 0) & 127;
     at += 2;
     if (length === 126) {
-      length = heard.readUInt16BE(at);
+      length = received.readUInt16BE(at);
       at += 2;
     } else if (length === 127) {
-      length = Number(heard.readBigUInt64BE(at));
+      length = Number(received.readBigUInt64BE(at));
       at += 8;
     }
-    if (at + length > heard.length) break;
-    frames.push({ opcode, payload: heard.subarray(at, at + length) });
+    if (at + length > received.length) break;
+    frames.push({ opcode, payload: received.subarray(at, at + length) });
     at += length;
   }
   return frames;
 }
 
 /** The close code the server sent, if it has. */
-export function closeCode(heard: Buffer): number | undefined {
-  const close = readFrames(heard).find(({ opcode }) => opcode === 8);
+export function closeCode(received: Buffer): number | undefined {
+  const close = readFrames(received).find(({ opcode }) => opcode === 8);
   return close === undefined || close.payload.length < 2 ? undefined : close.payload.readUInt16BE(0);
 }

@@ -10,9 +10,9 @@ import type { AccessedRequest } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
 import { reportAcceptErrors } from './accept-errors.ts';
 import { writeAnswer } from './answer.ts';
+import { Boundary, type BoundaryOptions } from './boundary.ts';
 import { CallerPlaces } from './caller-places.ts';
 import type { ConnectionShares } from './connection-shares.ts';
-import { Door, type DoorOptions } from './door.ts';
 import { eachSecond } from './each-second.ts';
 import { Exchange, type ExchangeContext } from './exchange.ts';
 import { HttpRequest } from './http-request.ts';
@@ -23,7 +23,7 @@ import { reachable } from './reachable.ts';
 import { ResponseWriter } from './response-writer.ts';
 import { SocketEdge } from './websocket.ts';
 
-export interface HttpEdgeOptions extends DoorOptions {
+export interface HttpEdgeOptions extends BoundaryOptions {
   readonly routes: readonly Route[];
   readonly sockets?: readonly SocketRoute[];
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface HttpEdgeOptions extends DoorOptions {
   readonly log: Log;
   /** Counts the calls of routes that count. */
   readonly count?: Count;
-  /** Told of every request when it is over. */
+  /** Called for every request when it is over. */
   readonly observe?: (seen: AccessedRequest) => void;
   readonly limits?: Partial<HttpLimits>;
   /** Shared by all edges of a server. */
@@ -45,7 +45,7 @@ export interface HttpEdgeOptions extends DoorOptions {
   readonly unread?: UnreadBudget | undefined;
 }
 
-/** Where bytes come in over HTTP and WebSocket, on one port. What is said there is the routes' business. */
+/** Where bytes come in over HTTP and WebSocket, on one port. The routes decide what is sent and received. */
 export class HttpEdge implements AsyncDisposable {
   readonly #context: ExchangeContext;
   readonly #server: Server;
@@ -60,7 +60,7 @@ export class HttpEdge implements AsyncDisposable {
   constructor(options: HttpEdgeOptions) {
     const { clock, ids, log } = options;
     const limits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
-    const door = new Door(options);
+    const boundary = new Boundary(options);
     const { count, observe, jsonLimits, reader = new JsonReader(), unread, intake = openIntake({ clock }) } = options;
     const { unproven } = intake;
     this.#connections = intake.connections;
@@ -69,11 +69,11 @@ export class HttpEdge implements AsyncDisposable {
     );
     const places = new CallerPlaces(limits.maxPerCaller);
     const router = createRouter(options.routes);
-    const shared = { router, door, places, unread, unproven, reader };
+    const shared = { router, boundary, places, unread, unproven, reader };
     this.#context = { ...shared, count, observe, limits, jsonLimits, clock, ids, log };
     this.#sockets = new SocketEdge({
       routes: options.sockets ?? [],
-      door,
+      boundary,
       places,
       unread,
       intake,
@@ -148,7 +148,7 @@ export class HttpEdge implements AsyncDisposable {
     const elapsed = (ms: number) => clock.wait(ms, over.signal).catch(ignore);
     await Promise.race([closed, elapsed(drainMs)]);
     for (const { running } of this.#pipelines.values()) running?.abort();
-    // What was interrupted at this moment has its last frame on the way, by either door.
+    // Requests interrupted at this moment still send their last frame, over HTTP or WebSocket.
     await Promise.race([closed, elapsed(limits.abortMs)]);
     this.#sockets.abort();
     await Promise.race([closed, elapsed(limits.abortMs)]);
@@ -166,12 +166,12 @@ export class HttpEdge implements AsyncDisposable {
       insecureHTTPParser: false,
       // A second Host, Content-Type or Authorization must be seen, not dropped.
       joinDuplicateHeaders: true,
-      // Checked by the door, which words it.
+      // The boundary checks it and words the error.
       requireHostHeader: false,
     });
     // All fields stay visible; an exchange with too many is refused, where Node would drop the rest in silence.
     server.maxHeadersCount = 0;
-    // A peer that has said all it will say still gets its answer.
+    // A peer that has closed its sending side still gets its answer.
     (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
     // Node's own listeners attach a parser. A connection without a place never gets that far.
     const attachParser = server.listeners('connection');
@@ -247,7 +247,7 @@ export class HttpEdge implements AsyncDisposable {
     // Not from within the end of the one before: what that holds is given back only then.
     if (next !== undefined) process.nextTick(() => this.#start(pipeline, next));
     else if (pipeline.refusal !== undefined) endWith(socket, pipeline.refusal);
-    // A stream that was open when the server was told to stop could not say that it was the last.
+    // A stream that was open when the server was stopped could not announce the end of the connection.
     else if (this.#closed !== undefined) socket.destroySoon();
   }
 
@@ -278,7 +278,7 @@ export class HttpEdge implements AsyncDisposable {
     const refusal = LAST_ANSWERS[error.code ?? ''] ?? LAST_ANSWER;
     const pipeline = this.#pipelines.get(socket);
     if (pipeline?.running?.isReceived === true) {
-      // What came whole before it is answered first.
+      // Complete requests before it are answered first.
       socket.pause();
       pipeline.refusal = refusal;
     } else if (pipeline?.running?.response.status !== undefined) socket.destroy();
@@ -291,7 +291,7 @@ interface Pipeline {
   readonly socket: Socket;
   running: Exchange | undefined;
   readonly waiting: Exchange[];
-  /** To what came after them and was no request. */
+  /** For the invalid bytes after them. */
   refusal: Answer | undefined;
 }
 

@@ -37,7 +37,7 @@ function closing(answer: Answer): Answer {
 const LAST_WORDS = {
   bad_request: { status: 400, title: 'This is not an HTTP/1.1 request as we take it.' },
   request_timeout: { status: 408, title: 'The request did not arrive in time.' },
-  too_large: { status: 413, title: 'The request is larger than this door takes.' },
+  too_large: { status: 413, title: 'The request exceeds the limit of this endpoint.' },
   expectation_failed: { status: 417, title: 'The only expectation we can meet is 100-continue.' },
-  headers_too_large: { status: 431, title: 'The request has more headers than this door takes.' },
+  headers_too_large: { status: 431, title: 'The headers of the request exceed the limit of this endpoint.' },
 } as const;

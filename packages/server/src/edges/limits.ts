@@ -4,7 +4,7 @@ export interface HttpLimits {
   readonly maxPerCaller: number;
   readonly maxHeaderBytes: number;
   readonly maxHeaderFields: number;
-  /** From the first byte, or from connecting when there is none, to the end of the headers. */
+  /** From the first byte, or from connecting without one, to the end of the headers. */
   readonly headersMs: number;
   /** To the end of the body. */
   readonly requestMs: number;
@@ -15,10 +15,10 @@ export interface HttpLimits {
   readonly maxPipelined: number;
   /** How long a peer may leave an answer unread before the connection is given up. */
   readonly stallMs: number;
-  /** What is still read, and how long, after an answer that came before the end of the body: else the peer may lose the answer. */
+  /** What is still read, and how long, after an answer that was sent before the end of the body: otherwise the peer may lose the answer. */
   readonly lingerBytes: number;
   readonly lingerMs: number;
-  /** How often a peer that has said all it will say is asked whether it still listens. */
+  /** How often to check whether a peer that has closed its sending side still listens. */
   readonly probeMs: number;
   /** How long handlers have after their signal when the server stops. */
   readonly abortMs: number;
@@ -55,7 +55,7 @@ export interface SocketLimits {
   readonly maxBufferedBytes: number;
   /** Sends that wait; one more closes the connection. */
   readonly maxWaitingSends: number;
-  /** Messages that came and were not yet read by the route; then the socket is not read either. */
+  /** Received messages that the route has not read; beyond them the socket is not read. */
   readonly maxUnreadMessages: number;
   /** How long a peer may leave what was sent unread. */
   readonly stallMs: number;

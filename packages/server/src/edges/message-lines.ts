@@ -3,10 +3,10 @@ import {
   type ConnectionPlace,
   ConnectionPlaces,
   type Conversation,
+  type MessageAnswer,
   type Messages,
   NO_PLACE,
   type Principal,
-  type Said,
   unreadable,
   type WireSink,
 } from '@dragoman/core';
@@ -16,15 +16,15 @@ import { problemAnswer } from '../http/problem.ts';
 import { addressGroup } from './address.ts';
 import type { LineConnection, LineHost } from './ndjson-lines.ts';
 
-/** What a door for A2A messages needs, over whatever transport. */
-export interface MessageDoor {
+/** What an endpoint for A2A messages needs, over any transport. */
+export interface MessageEndpointOptions {
   readonly messages: Messages;
   readonly clock: Clock;
-  /** For a peer that came without a key to prove who it is. */
+  /** The time for a peer without a key to prove its identity. */
   readonly identifyMs: number;
 }
 
-export interface MessageLinesOptions extends MessageDoor {
+export interface MessageLinesOptions extends MessageEndpointOptions {
   /** Connections of one caller, and before they are known of all from one address; never more than a quarter of all. */
   readonly maxPerCaller?: number | undefined;
 }
@@ -53,7 +53,7 @@ export class MessageLines implements LineHost {
       sink.send(problemText(failure('busy', { retry_after: 1 }, NO_PLACE)));
       return undefined;
     }
-    // Places are few, and silence costs a stranger nothing.
+    // Places are few, and silence costs an unproven peer nothing.
     const cancel = this.#clock.after(this.#identifyMs, () => peer.leaveUnlessProven());
     const onOver = () => {
       cancel();
@@ -78,7 +78,7 @@ export class MessageLines implements LineHost {
 }
 
 class LinePeer implements LineConnection {
-  /** Who has signed here. */
+  /** The agents that have signed on this connection. */
   principal: Principal | undefined;
   readonly #conversation: Conversation;
   readonly #sink: WireSink;
@@ -101,14 +101,14 @@ class LinePeer implements LineConnection {
         onProven();
         return place.belongsTo(principal);
       },
-      send: (said) => this.#say(said),
+      send: (answer) => this.#say(answer),
       signal: this.#gone.signal,
     });
     this.#sink = sink;
     this.#onOver = onOver;
   }
 
-  get isStranger(): boolean {
+  get isUnproven(): boolean {
     return !this.#conversation.isProven;
   }
 
@@ -121,17 +121,17 @@ class LinePeer implements LineConnection {
     }
     const { length } = line.value;
     this.#unanswered += length;
-    const answering = this.#conversation.take(line.value).then((said) => {
+    const answering = this.#conversation.take(line.value).then((answer) => {
       this.#unanswered -= length;
       this.#answering.delete(answering);
-      this.#say(said);
+      this.#say(answer);
       if (this.#conversation.isClosed) void this.drain();
     });
     this.#answering.add(answering);
-    return this.isStranger ? Promise.race([answering, this.#proven]) : undefined;
+    return this.isUnproven ? Promise.race([answering, this.#proven]) : undefined;
   }
 
-  /** The peer says no more; it gets its answers still. */
+  /** The peer sends no more; it still gets its answers. */
   end(): void {
     void this.drain();
   }
@@ -152,8 +152,8 @@ class LinePeer implements LineConnection {
     this.#over();
   }
 
-  #say(said: Said): void {
-    const text = saidText(said);
+  #say(answer: MessageAnswer): void {
+    const text = answerText(answer);
     if (text !== undefined && !this.#isOver) this.#sink.send(text);
   }
 
@@ -175,8 +175,8 @@ interface LinePeerParts {
   readonly onOver: () => void;
 }
 
-/** What is said on a connection: the message, or what HTTP would say of bytes that are none. */
-export function saidText({ message, failure: refused }: Said): string | undefined {
+/** The answer on a connection: the message, or the problem document for bytes that are not a message. */
+export function answerText({ message, failure: refused }: MessageAnswer): string | undefined {
   if (message !== undefined) return JSON.stringify(a2aMessagesDialect.encode(message));
   return refused === undefined ? undefined : problemText(refused);
 }
@@ -185,7 +185,7 @@ function problemText(refused: Failure): string {
   return JSON.stringify(problemAnswer(refused).json);
 }
 
-/** What a connection may have said without an answer: so many messages, and two of the largest. */
+/** The limit of a connection's unanswered messages: a number, and the bytes of two of the largest. */
 export const MOST_ANSWERS = 256;
 export const MOST_UNANSWERED_BYTES = 2 * MAX_MESSAGE_BYTES;
 const MOST_PEERS = 1_000;

@@ -35,7 +35,7 @@ export class MessageQueue {
     return this.#unsent;
   }
 
-  /** Everything was taken, and no more will come. */
+  /** Everything was read, and the queue has ended. */
   get isOver(): boolean {
     return this.#hasEnded && this.#sentUpTo === this.#next - 1;
   }
@@ -50,7 +50,7 @@ export class MessageQueue {
     return this.#first - 1;
   }
 
-  /** Whether whoever was sent this number last can have everything that came after it. */
+  /** Whether a reader that received this number last can have everything after it. */
   canResume(after: number): boolean {
     return after >= this.resumesAfter && after <= this.#sentUpTo;
   }
@@ -67,15 +67,15 @@ export class MessageQueue {
     this.#onRead = callback;
   }
 
-  /** No more will come; what is there can still be read. */
+  /** Ends the queue; what is there can still be read. */
   end(): void {
     this.#hasEnded = true;
     this.#wake();
   }
 
-  /** Those after this number, or those nobody has read. A new reader takes the place of the one before it. */
+  /** The messages after this number, or the unread ones. A new reader replaces the earlier one. */
   async *read(after: number | undefined): AsyncGenerator<StreamRecord> {
-    // It may have been kept when it was asked for, and not any more.
+    // It may have been kept at the time of the request, and not any more.
     if (after !== undefined && !this.canResume(after)) return;
     this.#reader += 1;
     const reader = this.#reader;
@@ -112,7 +112,7 @@ export class MessageQueue {
     this.#readCharacters = past.reduce((sum, { data }) => sum + data.length, 0);
   }
 
-  /** The stream was let go before it took this one: whoever reads next begins with it. */
+  /** The stream was released before it took this one: the next reader starts with it. */
   #giveBack({ id, data }: StreamRecord): void {
     this.#readUpTo = id - 1;
     this.#readCharacters -= data.length;

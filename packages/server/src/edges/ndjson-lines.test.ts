@@ -5,7 +5,7 @@ import { UnreadBudget, type WireSink } from '@dragoman/core';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
-import { lineLimits } from '../config/door-limits.ts';
+import { lineLimits } from '../config/endpoint-limits.ts';
 import { systemClock } from '../parts/system-ports.ts';
 import { openIntake } from './intake.ts';
 import { DEFAULT_LINE_LIMITS, type LineConnection, type LineHost, serveLines } from './ndjson-lines.ts';
@@ -45,16 +45,16 @@ function serve(host: LineHost, limits = DEFAULT_LINE_LIMITS, unread?: UnreadBudg
 /** The same, but it wants to hear who its peer is before anything else. */
 class Doorkeeper extends Listener {
   override connect(sink: WireSink): LineConnection {
-    let isStranger = true;
+    let isUnproven = true;
     const connection = super.connect(sink);
     return {
       ...connection,
       receiveLine: (line) => {
         connection.receiveLine(line);
-        if (line.ok && Buffer.from(line.value).toString() === 'it is me') isStranger = false;
+        if (line.ok && Buffer.from(line.value).toString() === 'it is me') isUnproven = false;
       },
-      get isStranger() {
-        return isStranger;
+      get isUnproven() {
+        return isUnproven;
       },
     };
   }

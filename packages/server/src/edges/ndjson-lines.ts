@@ -10,7 +10,7 @@ export interface PeerStreams {
   readonly output: LineOutput;
 }
 
-/** What is asked of a stream that lines are written to. */
+/** The stream that lines are written to. */
 export interface LineOutput {
   readonly writableLength: number;
   /** Calls back when it is written, or never will be. */
@@ -21,7 +21,7 @@ export interface LineOutput {
   on(event: 'error' | 'close', listener: () => void): unknown;
 }
 
-/** Whoever talks by lines. `undefined` when it takes no more peers. */
+/** A service that speaks lines. `undefined` if it accepts no more peers. */
 export interface LineHost {
   connect(sink: WireSink, entrance?: Entrance, address?: string): LineConnection | undefined;
 }
@@ -29,7 +29,7 @@ export interface LineHost {
 /** One peer of a host: the lines it sends, the end of its input, and its loss. */
 export interface LineConnection
   extends Pick<WireConnection, 'end' | 'lost'>,
-    Partial<Pick<WireConnection, 'isStranger' | 'principal'>> {
+    Partial<Pick<WireConnection, 'isUnproven' | 'principal'>> {
   /**
    * Takes a line, or its fault and its beginning. If it returns a promise for a line of an unproven peer, the next line is
    * read when that is settled: this line may be the proof.
@@ -83,7 +83,7 @@ export function serveLines(
 ): Promise<void> {
   return new Promise((resolve) => {
     let splitter = new LineSplitter({ maxLineBytes: limits.maxLineBytes });
-    let isStranger = false;
+    let isUnproven = false;
     const unproven = intake?.unproven;
     const held = unproven?.hold(address ?? '');
     /** The line that may prove who the peer is has not been judged yet. */
@@ -91,7 +91,7 @@ export function serveLines(
     let connection: LineConnection | undefined;
     let pending = '';
     let pendingLines = 0;
-    /** What is said in the rest of this turn will be written at its end. */
+    /** The lines of this turn are written at its end. */
     let isDue = false;
     let cancelStall: Cancel | undefined;
     /** What the peer has not read, as far as it counts against the budget. */
@@ -106,7 +106,7 @@ export function serveLines(
     let isClosed = false;
     let isOver = false;
     let isTaking = false;
-    /** What came and waits for its turn; so does the end, which may have come behind it. */
+    /** Received lines that wait for their turn, and the end, which may follow them. */
     let rest: Uint8Array | undefined;
     let hasEnded = false;
 
@@ -138,7 +138,7 @@ export function serveLines(
       isDue = false;
       flush();
     };
-    // Not told by `drain`: that is for streams with more than they hold by themselves, and a peer may be allowed less.
+    // `drain` does not report it: that is for streams beyond their own buffer, and a peer may be allowed less.
     const written = (error?: Error | null) => {
       if (account !== undefined) countUnread();
       if (error || output.writableLength > limits.maxUnsentBytes) return;
@@ -152,7 +152,7 @@ export function serveLines(
       onRead = undefined;
       callback();
     };
-    /** Half of what makes us stop listening: a peer must be heard while it is told much. */
+    /** Half of the limit at which we stop reading: a peer must be read while it receives much. */
     const isFull = () => 2 * (output.writableLength + pending.length) > limits.maxUnsentBytes;
     const give = () => {
       connection?.lost();
@@ -171,27 +171,27 @@ export function serveLines(
     };
     const take = (chunk: Uint8Array) => {
       if (isClosed) return;
-      // A stranger's lines one by one: behind the one that says who it is, others may be longer.
-      const turn = endOfTurn(chunk, isStranger ? 1 : limits.linesATurn);
+      // Lines of an unproven peer one by one: after the one that proves its identity, others may be longer.
+      const turn = endOfTurn(chunk, isUnproven ? 1 : limits.linesATurn);
       isTaking = true;
       try {
         const lines = splitter.push(chunk.subarray(0, turn));
         if (intake !== undefined) pace(intake.rates, { messages: lines.length, bytes: turn });
         for (const line of lines) {
           const judged = connection?.receiveLine(line, line.ok ? undefined : splitter.longLineStart);
-          if (!isStranger) continue;
+          if (!isUnproven) continue;
           if (!line.ok) connection?.end();
           else if (judged instanceof Promise) judge(judged);
         }
       } finally {
         isTaking = false;
       }
-      if (isStranger) meet();
+      if (isUnproven) meet();
       // What could be answered at once has been.
       flush();
       watchLine();
       if (turn < chunk.length && !isOver) rest = chunk.subarray(turn);
-      if (isStranger && held?.set(splitter.bytesHeld + (rest?.length ?? 0)) === false) {
+      if (isUnproven && held?.set(splitter.bytesHeld + (rest?.length ?? 0)) === false) {
         rest = undefined;
         connection?.receiveLine(reject(NO_ROOM));
         connection?.end();
@@ -228,11 +228,11 @@ export function serveLines(
     };
     /** Applies the limits of an unproven peer, or no longer. Called between two lines. */
     const meet = () => {
-      const wasStranger = isStranger;
-      isStranger = unproven !== undefined && connection?.isStranger === true;
-      if (isStranger === wasStranger) return;
-      if (!isStranger) held?.release();
-      const maxLineBytes = isStranger
+      const wasUnproven = isUnproven;
+      isUnproven = unproven !== undefined && connection?.isUnproven === true;
+      if (isUnproven === wasUnproven) return;
+      if (!isUnproven) held?.release();
+      const maxLineBytes = isUnproven
         ? Math.min(unproven?.messageBytes ?? 0, limits.maxLineBytes)
         : limits.maxLineBytes;
       splitter = new LineSplitter({ maxLineBytes });
@@ -247,7 +247,7 @@ export function serveLines(
       input.resume();
       watchLine();
     };
-    /** While nothing is read, the rest of a line that has begun is waiting on our side. */
+    /** While nothing is read, the rest of an incomplete line waits on our side. */
     const watchLine = () => {
       const { bytesSinceNewline } = splitter;
       if (bytesSinceNewline > Math.max(limits.maxBytesWithoutNewline, 2 * limits.maxLineBytes)) give();
@@ -269,7 +269,7 @@ export function serveLines(
     connection = host.connect(
       {
         send: (text) => {
-          // What is said in one turn goes in few writes. While we have more of the peer's own lines to answer it can begin with
+          // The lines of one turn go in few writes. While more of the peer's own lines are to be answered it can start with
           // the first answers; what comes from elsewhere is there all at once.
           pending += `${text}\n`;
           pendingLines += 1;
@@ -301,7 +301,7 @@ export function serveLines(
       over();
     });
     if (connection === undefined) {
-      // It may have been told why.
+      // The peer may have received the reason.
       flush();
       output.end(over);
       return;

@@ -40,7 +40,7 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     return `tcp://${reachable(host)}:${bound}`;
   }
 
-  /** For this user only, from its first moment; in a thread, where nobody may set that, from the next. */
+  /** For this user only, from its creation on; in a thread, which cannot set the mask, right after it. */
   async listenUnix(path: string): Promise<void> {
     await clearSocketPath(path);
     const before = isMainThread ? process.umask(0o177) : undefined;

@@ -28,7 +28,7 @@ export async function clearSocketPath(path: string): Promise<void> {
   }
 }
 
-/** Nobody listens there. One who is too busy to be asked, or whom we may not ask, does. */
+/** Nothing listens there. A busy listener, or one we may not connect to, counts as listening. */
 function isDead(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = connect(path);

@@ -35,7 +35,7 @@ async function* sseRecords(records: AsyncIterable<StreamRecord>): AsyncGenerator
 }
 
 /**
- * One event. Nothing a stranger wrote is outside `data`, and `data` is one line: a line break in it would let the
+ * One event. Foreign text is only in `data`, and `data` is one line: a line break in it would let the
  * sender forge the next event.
  */
 export function sseRecord({ id, event, data }: StreamRecord): string {

@@ -1,12 +1,12 @@
 import type { Clock, WireHost } from '@dragoman/core';
 import { DEFAULT_LINE_LIMITS, type PeerStreams, serveLines } from './ndjson-lines.ts';
 
-/** Serves whoever started this process, over its standard input and output. Resolves when they have ended it. */
+/** Serves the program that started this process, over standard input and output. Resolves at the end of input. */
 export function serveStdio(lines: PeerStreams, { host, clock, maxLineBytes }: StdioOptions): Promise<void> {
   const limits = {
     ...DEFAULT_LINE_LIMITS,
     ...(maxLineBytes !== undefined && { maxLineBytes }),
-    // The other end is the program that started us: it may take its time, nobody else waits, and its end is ours.
+    // The other end is the program that started us: it may take its time, no other peer waits, and its end is ours.
     linesATurn: 0,
     lineMs: 0,
     stallMs: A_DAY,

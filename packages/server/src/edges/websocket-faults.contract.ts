@@ -5,7 +5,7 @@ export const WEBSOCKET_FAULTS: readonly (readonly [name: string, bytes: Buffer, 
   // §5.1, §5.2: the header.
   ['an unmasked frame', frame({ payload: 'a', masked: false }), 1002],
   ['a reserved bit', frame({ payload: 'a', reserved: 1 }), 1002],
-  ['the bit of a compression nobody agreed on', frame({ payload: 'a', reserved: 4 }), 1002],
+  ['the bit of a compression that was not negotiated', frame({ payload: 'a', reserved: 4 }), 1002],
   ['a reserved opcode', frame({ opcode: 3, payload: 'a' }), 1002],
   ['a reserved control opcode', frame({ opcode: 11 }), 1002],
   ['a length of a terabyte', frame({ claimedLength: 1n << 40n }), 1009],

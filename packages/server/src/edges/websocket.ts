@@ -7,9 +7,9 @@ import type { WebSocket, WebSocketServer } from 'ws';
 import { isFailure, problemAnswer } from '../http/problem.ts';
 import type { SocketRoute } from '../http/route.ts';
 import { createRouter, type Match, type RouteTable } from '../http/router.ts';
+import type { Boundary } from './boundary.ts';
 import type { CallerPlaces } from './caller-places.ts';
 import { ServedSocket } from './connection.ts';
-import type { Door } from './door.ts';
 import { refuseForm } from './form.ts';
 import { HttpRequest } from './http-request.ts';
 import type { Intake } from './intake.ts';
@@ -19,7 +19,7 @@ import { readOffer } from './subprotocols.ts';
 
 export interface SocketEdgeOptions {
   readonly routes: readonly SocketRoute[];
-  readonly door: Door;
+  readonly boundary: Boundary;
   readonly places: CallerPlaces;
   readonly unread: UnreadBudget | undefined;
   readonly intake: Pick<Intake, 'unproven' | 'rates'>;
@@ -32,7 +32,7 @@ export interface SocketEdgeOptions {
 /** The WebSocket side of an HTTP port: takes over upgrades and runs a route for each connection. */
 export class SocketEdge {
   readonly #router: RouteTable<Entry>;
-  readonly #door: Door;
+  readonly #boundary: Boundary;
   readonly #places: CallerPlaces;
   readonly #unread: UnreadBudget | undefined;
   readonly #intake: Pick<Intake, 'unproven' | 'rates'>;
@@ -47,9 +47,9 @@ export class SocketEdge {
   #watch: AbortController | undefined;
   #isDraining = false;
 
-  constructor({ routes, door, places, unread, intake, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
+  constructor({ routes, boundary, places, unread, intake, clock, log, maxHeaderFields, limits }: SocketEdgeOptions) {
     this.#router = createRouter(routes.map((route) => ({ method: 'GET', path: route.path, route })));
-    this.#door = door;
+    this.#boundary = boundary;
     this.#places = places;
     this.#unread = unread;
     this.#intake = intake;
@@ -66,7 +66,7 @@ export class SocketEdge {
 
   /** Answers an upgrade with 101 and a running route, or with why not. */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    // The HTTP server has let go of the socket: an error on it would be nobody's.
+    // The HTTP server has released the socket: without a listener, an error on it would be thrown.
     socket.on('error', ignore);
     const malformed = refuseForm(new HttpRequest(request), this.#maxHeaderFields);
     if (malformed !== undefined) {
@@ -130,7 +130,7 @@ export class SocketEdge {
 
   async #admit(request: IncomingMessage): Promise<Entrance | Failure> {
     const { headers, url = '' } = request;
-    const misdirected = this.#door.refuseSender(headers);
+    const misdirected = this.#boundary.refuseSender(headers);
     if (misdirected !== undefined) return misdirected;
     const match = this.#router.find('GET', url);
     if (match === undefined) return failure('not_found');
@@ -139,8 +139,8 @@ export class SocketEdge {
     const offer = readOffer(headers['sec-websocket-protocol'], route.subprotocols ?? []);
     if (isFailure(offer)) return offer;
     if (offer.subprotocol !== undefined) this.#subprotocols.set(request, offer.subprotocol);
-    const address = this.#door.address(request.socket.remoteAddress, headers);
-    const principal = await this.#door.identify({ headers, offeredKey: offer.key, address, access: route.access });
+    const address = this.#boundary.address(request.socket.remoteAddress, headers);
+    const principal = await this.#boundary.identify({ headers, offeredKey: offer.key, address, access: route.access });
     return isFailure(principal) ? principal : { match, address, principal };
   }
 

@@ -2,7 +2,7 @@ import type { Principal } from '@dragoman/core';
 import type { Failure } from '@dragoman/protocols';
 import type { Route } from './route.ts';
 
-/** Counts a call against its caller's limits. `principal` is `undefined` for a call of nobody in particular to an open route. */
+/** Counts a call against its caller's limits. `principal` is `undefined` for an anonymous call to an open route. */
 export type Count = (call: CountedCall) => Counted | Promise<Counted>;
 
 export interface CountedCall {
@@ -14,7 +14,7 @@ export interface CountedCall {
 }
 
 export interface Counted {
-  /** Told in the headers of the answer; the tightest first. */
+  /** Sent in the headers of the answer; the tightest first. */
   readonly limits: readonly LimitState[];
   /** Why the call may not go on. */
   readonly failure?: Failure;

@@ -46,7 +46,7 @@ export interface ProblemParts {
   readonly instance?: string;
 }
 
-/** Whether it is a failure rather than what was hoped for. Nothing else that is asked has a `fault`. */
+/** Whether it is a failure rather than a result. Only failures have a `fault`. */
 export function isFailure(value: object | undefined): value is Failure {
   return value !== undefined && (value as Partial<Failure>).fault !== undefined;
 }

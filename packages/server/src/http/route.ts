@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LongText, Principal } from '@dragoman/core';
 import type { Failure, Json, JsonLimits, JsonSchema, Outcome } from '@dragoman/protocols';
-import type { Counted, CountedCall } from './count.ts';
+import type { Count } from './count.ts';
 
 /**
  * Who may call a route. `public`: everybody, and no key is looked at. `open`: everybody, but a key that is given must be
@@ -33,7 +33,7 @@ export interface Route {
   /** Whether a call counts against the caller's limits. Resuming, health and discovery do not. */
   readonly counts: boolean;
   /** How a call is counted, where it is not as everywhere else. */
-  readonly count?: (call: CountedCall) => Counted;
+  readonly count?: Count;
   /** Answers a call that is over its caller's limits, where that takes more than words. */
   readonly overLimit?: (failure: Failure, request: InboundRequest) => Promise<Answer | Failure>;
   /** How this surface words failures; RFC 9457 unless given. */
@@ -59,7 +59,7 @@ export interface RouteBody {
   readonly schema?: JsonSchema;
 }
 
-/** A cheap proof in the beginning of a body, for which up to `maxBytes` are read. It authenticates nobody. */
+/** A cheap proof in the beginning of a body, for which up to `maxBytes` are read. It does not authenticate the sender. */
 export interface BodyProof {
   /** Whether it is there. Must be linear in the bytes, and parse nothing. */
   isIn(start: Uint8Array): boolean;
@@ -85,7 +85,7 @@ export interface InboundRequest {
   readonly address: string;
   /** Where the client sees this server, without a slash at the end: `https://agents.example.com/base`. */
   readonly baseUrl: string;
-  /** Aborts when the peer is gone or the server is told to stop at once. */
+  /** Aborts when the peer is gone or the server must stop at once. */
   readonly signal: AbortSignal;
   /** The body has proven its sender: its bytes no longer count as those of unproven senders. */
   welcome(): void;
@@ -98,7 +98,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<Capitalize<string>, string>>;
   readonly json?: Json;
   readonly text?: string;
-  /** The same where it is long: written no faster than the peer reads, and told with its length. */
+  /** The same for a long body: written no faster than the peer reads, with its length in the header. */
   readonly longText?: LongText;
   /** Written to the raw response chunk by chunk; the next one is pulled when the socket has drained. */
   readonly stream?: AsyncIterable<string>;
@@ -112,7 +112,7 @@ export interface SocketRoute {
   /** The subprotocols it speaks, most wanted first. A peer that offers only others is refused. */
   readonly subprotocols?: readonly string[];
   /**
-   * It brings the answers to what others have asked: when the server stops it goes on until whoever opened it ends it, as
+   * It carries answers to other requests: when the server stops it continues until the peer ends it, as
    * long as the server waits for anything.
    */
   readonly carriesAnswers?: boolean;
@@ -135,7 +135,7 @@ export interface Connection {
   readonly address: string;
   /** Whole text messages, for one reader. Ends when the peer closes, and when the server stops taking new work. */
   readonly messages: AsyncIterable<string>;
-  /** Aborts when the peer is gone or the server is told to stop at once; with the error, if the peer broke a rule. */
+  /** Aborts when the peer is gone or the server must stop at once; with the error, if the peer broke a rule. */
   readonly signal: AbortSignal;
   /** Sent, but not yet taken by the operating system. */
   readonly bufferedBytes: number;
@@ -143,7 +143,7 @@ export interface Connection {
   send(text: string): Promise<void>;
   /** The peer has proven to be this caller. Before, a message of more than `limits.unproven_bytes` closes the connection. */
   welcome(principal: Principal): void;
-  /** A place for one more answer to this caller, of those for its requests and connections; or why it has no more. */
+  /** A place for one more answer to this caller, among its requests and connections; or the reason for a refusal. */
   reserve(): Reserved | Failure;
   /** Starts the closing handshake (RFC 6455 §7.4 has the codes). */
   close(code: number, reason?: string): void;

@@ -1,7 +1,7 @@
 /** One thing that is measured, as it stands now, in Prometheus' terms. */
 export interface Metric {
   readonly name: string;
-  /** One sentence for whoever draws it. */
+  /** One sentence for dashboards. */
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly samples: readonly Sample[];

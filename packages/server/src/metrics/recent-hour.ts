@@ -52,7 +52,7 @@ export class RecentHour {
     this.#cancel?.();
   }
 
-  /** A store that cannot be asked leaves a gap in the chart, and nothing else. */
+  /** A store that does not answer only leaves a gap in the chart. */
   async #take(): Promise<void> {
     try {
       this.#readings.push(await this.now());

@@ -56,14 +56,45 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
 
   await Promise.all(Object.entries(agents.configured).map(([id, definition]) => add(id, definition)));
   await engine.callers.load();
-  for (const { agent_id: id, driver, ...definition } of engine.callers.list()) {
-    if (driver === undefined) continue;
-    // Fixing or removing it needs a running server.
-    await add(id, { driver, ...definition }).catch((error) => {
+  /** Fixing or removing one that cannot be opened needs a running server. */
+  const openOrStandIn = (id: string, definition: DriverDefinition) =>
+    open(id, definition).catch((error) => {
       log.error({ agent: id, error: String(error) }, UNOPENED);
-      place(unopenedAgent(id), { driver, ...definition });
+      return unopenedAgent(id);
     });
+  for (const { agent_id: id, driver, ...definition } of engine.callers.list()) {
+    if (driver !== undefined) place(await openOrStandIn(id, { driver, ...definition }), { driver, ...definition });
   }
+  const putBack = async (id: string) => {
+    const definition = agents.configured[id];
+    if (definition === undefined) return;
+    // The one that stood in for it is removed all the same; the next start reports the error again.
+    await add(id, definition).catch((error) =>
+      log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be put back'),
+    );
+  };
+  /** Puts in place what administration on another node has made of an agent. */
+  const follow = async (id: string, before: AgentBody | undefined) => {
+    const body = engine.callers.find(id);
+    const isStill = () => engine.callers.find(id) === body;
+    if (body?.driver === undefined) {
+      if (before?.driver === undefined) return;
+      await engine.router.remove(id);
+      if (isStill()) await putBack(id);
+      return;
+    }
+    const { agent_id: _, driver, ...definition } = body;
+    const agent = await openOrStandIn(id, { driver, ...definition });
+    // Administration on this node may have put in another one meanwhile.
+    if (isStill()) place(agent, { driver, ...definition });
+    else await agent[Symbol.asyncDispose]();
+  };
+  const followAll = async () => {
+    const changed = new Map<string, AgentBody | undefined>();
+    const isWhole = await engine.callers.load((id, before) => changed.set(id, before));
+    for (const [id, before] of changed) await follow(id, before);
+    return isWhole;
+  };
   const readCard = async (definition: AgentBody) => {
     const id = definition.agent_id;
     try {
@@ -90,15 +121,9 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
     },
     configured: {
       has: (id) => Object.hasOwn(agents.configured, id),
-      putBack: async (id) => {
-        const definition = agents.configured[id];
-        if (definition === undefined) return;
-        // The one that stood in for it is removed all the same; the next start reports the error again.
-        await add(id, definition).catch((error) =>
-          log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be put back'),
-        );
-      },
+      putBack,
     },
+    families: { agents: followAll, pins: () => pins.reload() },
     reloadables: [reloadableAgents({ agents, engine, open, place }), reloadableDefault(engine)],
   };
 }

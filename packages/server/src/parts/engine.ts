@@ -1,11 +1,14 @@
 import {
+  AgentLines,
   type AgentPush,
   AgentSocketHub,
   Callers,
+  type Cluster,
   Engine,
   type JsonReader,
+  ProofFailures,
+  RemoteRuns,
   type Store,
-  Strangers,
   ToolRegistry,
 } from '@dragoman/core';
 import { logLine } from '@dragoman/protocols';
@@ -25,14 +28,20 @@ export interface EnginePart extends ServerPart {
   readonly agents: AnsweringAgents;
   readonly tools: ToolRegistry;
   readonly hub: AgentSocketHub;
-  readonly strangers: Strangers;
+  readonly proofFailures: ProofFailures;
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
 }
 
+export interface EnginePartOptions extends OpeningOptions {
+  readonly store: Store;
+  readonly cluster: Cluster | undefined;
+  readonly reader: JsonReader;
+}
+
 /** The engine, who may call it, and where agents dial in to answer. Agents and tools are put into it by later parts. */
-export function openEnginePart(options: OpeningOptions & { store: Store; reader: JsonReader }): EnginePart {
-  const { config, store, reader, clock, ids, log } = options;
+export function openEnginePart(options: EnginePartOptions): EnginePart {
+  const { config, store, cluster, reader, clock, ids, log } = options;
   const callers = new Callers({ store: store.agents, clock });
   const agents = new AnsweringAgents(config.agents, callers);
   const engine = new Engine({
@@ -49,14 +58,20 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
     ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),
   });
+  let lines: AgentLines | undefined;
+  if (store.cluster !== undefined && cluster !== undefined) {
+    new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
+    lines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
+  }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
   engine.tools = tools;
-  const strangers = new Strangers({ clock, perMinute: config.messages.unproven_per_minute });
+  const proofFailures = new ProofFailures({ clock, perMinute: config.messages.unproven_per_minute });
   const { message_bytes: maxFrameBytes } = config.limits;
   const hub = new AgentSocketHub({
     clock,
     ids,
     log,
+    onChanged: (id, isConnected) => lines?.changed(id, isConnected),
     onPush: (push: AgentPush) => engine.pushes.deliver(push),
     reader,
     ...(maxFrameBytes !== undefined && { maxFrameBytes }),
@@ -67,13 +82,17 @@ export function openEnginePart(options: OpeningOptions & { store: Store; reader:
     agents,
     tools,
     hub,
-    strangers,
-    keyCheck: new KeyCheck({ engine, strangers, failed: failedLogins }),
+    proofFailures,
+    keyCheck: new KeyCheck({ engine, proofFailures, failed: failedLogins }),
     failedLogins,
     sockets: [agentSocketRoute(hub, agents)],
     reloadables: [reloadableLimits(engine.limiter)],
-    start: () => engine.start(),
-    // Agents that dialled in are heard as long as anything runs.
+    families: { keys: () => engine.keys.load() },
+    start: async () => {
+      await engine.start();
+      cluster?.listen({ takeOver: () => engine.runs.table.recover() });
+    },
+    // Agents that dialled in stay connected as long as anything runs.
     drain: (drainMs) => engine.stop({ drainMs }).finally(() => hub.close()),
   };
 }

@@ -1,4 +1,4 @@
-import { intakeLimits } from '../config/door-limits.ts';
+import { intakeLimits } from '../config/endpoint-limits.ts';
 import { isInList, proxyList } from '../edges/address.ts';
 import { type Intake, openIntake } from '../edges/intake.ts';
 import { connectionLimit, openFileLimit } from '../edges/open-files.ts';

@@ -74,6 +74,7 @@ export async function openKnowledgePart(options: KnowledgePartOptions): Promise<
     tool: new KnowledgeTool({ search: knowledge, bases }),
     routes,
     reloadables: [reloadableApis(apis)],
+    families: { apis: () => apis.reload(), knowledge: () => bases.load() },
     stop: () => knowledge[Symbol.asyncDispose](),
   };
 }

@@ -18,7 +18,7 @@ export interface LfA2aPartOptions extends Service {
 
 /** Serves every agent of this server over Linux Foundation A2A. */
 export function openLfA2aPart(service: LfA2aPartOptions): LfA2aPart {
-  const { engine, store, gate, vault, clock, log, agents, tools, config, callbacks } = service;
+  const { engine, store, cluster, gate, vault, clock, log, agents, tools, config, callbacks } = service;
   const { outbox, keys } = callbacks;
   const cards = new A2aCards({
     agents,
@@ -42,7 +42,10 @@ export function openLfA2aPart(service: LfA2aPartOptions): LfA2aPart {
       agentIn: (id) => id ?? engine.router.defaultAgent,
       jwk: keys.jwk,
     }),
-    start: () => pushes.start(),
+    start: async () => {
+      await pushes.start();
+      cluster?.listen({ takeOver: () => pushes.start() });
+    },
     stop: () => pushes.stop(),
     rootCard: {
       async unsigned(request, others) {

@@ -23,7 +23,7 @@ export interface MailboxPartOptions extends Service {
 
 /** Puts the mailbox together as configured. */
 export function openMailboxPart(options: MailboxPartOptions): ServerPart {
-  const { config, engine, agents, store, gate, clock, ids, log } = options;
+  const { config, cluster, engine, agents, store, gate, clock, ids, log } = options;
   const { outbox, keys } = options.callbacks;
   const { mailbox: mailboxConfig } = config;
   const { callbacks } = mailboxConfig;
@@ -81,7 +81,10 @@ export function openMailboxPart(options: MailboxPartOptions): ServerPart {
         anonymous: () => anonymousSender(mailboxConfig, anonymousOwner('', ''), agents)?.permissions.agents ?? [],
       }),
     ],
-    start: () => mailbox.start(),
+    start: async () => {
+      await mailbox.start();
+      cluster?.listen({ takeOver: () => mailbox.claim() });
+    },
     // After the engine has drained: its last answers are letters and callbacks.
     stop: () => mailbox.stop(),
   };

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import {
   AgentConnections,
   AgentRegistry,
@@ -7,11 +6,9 @@ import {
   type HostedAgent,
   httpReach,
   isBuiltIn,
-  keyIn,
   type Log,
   MessageSigner,
   Messages,
-  newKey,
   OVER_CONNECTION,
   type RegisteredAgent,
   relayAgent,
@@ -28,7 +25,7 @@ import {
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
 import type { AnsweringAgent, AnsweringAgents } from '../agents/answering-agents.ts';
-import { identifyMs, jsonLimits, lineLimits } from '../config/door-limits.ts';
+import { identifyMs, jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
 import { MessageLines } from '../edges/message-lines.ts';
 import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
 import { messageRoutes, messageSocketRoute } from '../routes/a2a-messages.ts';
@@ -39,6 +36,7 @@ import { senderInStart } from '../routes/sender-in-start.ts';
 import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
+import { signingKey } from './signing-key.ts';
 
 /** The A2A messages service, the registry of agents, and the endpoints of both. */
 export interface MessagesPart extends ServerPart {
@@ -51,12 +49,12 @@ export interface MessagesPart extends ServerPart {
 
 /** Puts the messages service together as configured. */
 export async function openMessagesPart(service: Service): Promise<MessagesPart> {
-  const { config, folder, engine, agents, store, gate, signatures, strangers, reader, intake, address } = service;
+  const { config, engine, agents, store, gate, signatures, proofFailures, reader, intake, address } = service;
   const { clock, ids, log } = service;
   const { messages: settings, host } = config;
   const serverId = settings.agent_id;
   const requireSignatures = settings.require_signatures ?? !LOOPBACK.has(host);
-  const key = config.store === 'memory' ? newKey() : keyIn(join(folder, KEY_FILE), { log, signs: 'messages' });
+  const key = await signingKey(service, { file: 'messages.pem', signs: 'messages' });
   const signer = new MessageSigner({ key, signatures, reader, clock, ids });
   const window = {
     ...FRESHNESS_WINDOW,
@@ -69,7 +67,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const endpoint = () => `${outsideUrl ?? address.url}/a2a/messages`;
   let url: string | undefined;
   const relayed = new Set<string>();
-  /** The agents that are asked over the connections of those who registered them. */
+  /** The agents that are reached over the connections of their own. */
   const dialling = new Map<string, string>();
   /** They are alive while these are open. */
   const beat = async (connected: string) => {
@@ -128,7 +126,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     registry,
     connections,
     proof,
-    strangers,
+    proofFailures,
     nonces: store.nonces,
     signer,
     reader,
@@ -138,8 +136,8 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     card: serverCard(serverId, published),
     jsonLimits: jsonLimits(config.limits),
   });
-  const door = { messages, clock, identifyMs: identifyMs(config.limits) };
-  const lines = new MessageLines({ ...door, maxPerCaller: config.limits.connections_per_agent });
+  const shared = { messages, clock, identifyMs: identifyMs(config.limits) };
+  const lines = new MessageLines({ ...shared, maxPerCaller: config.limits.connections_per_agent });
   const limits = { ...lineLimits(config.limits), maxLineBytes: MAX_MESSAGE_BYTES };
   const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake, unread: service.unread });
   const stopped = new AbortController();
@@ -162,8 +160,9 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
       ...agentRegistryRoutes({ registry, clock, gate }),
       schemaRoute(),
     ],
-    sockets: [messageSocketRoute(door)],
+    sockets: [messageSocketRoute(shared)],
     registry,
+    families: { registrations: () => registry.load() },
     listen: async () => {
       if (settings.port !== undefined) url = await edge.listenTcp({ host, port: settings.port });
     },
@@ -174,7 +173,9 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
         // Well before they count as silent.
         for (const callerId of connections.connected) await beat(callerId);
       };
-      void keepHouse(work, { clock, log, signal: stopped.signal });
+      void keepHouse(work, { everyMs: 60_000, clock, log, signal: stopped.signal });
+      if (store.families === undefined) return;
+      void keepHouse(() => registry.hear(), { everyMs: 10_000, clock, log, signal: stopped.signal });
     },
     stop: async (drainMs) => {
       stopped.abort();
@@ -229,11 +230,11 @@ function serverCard(serverId: string, published: Record<string, string>): AgentC
 
 async function keepHouse(
   work: () => Promise<void>,
-  { clock, log, signal }: { clock: Clock; log: Log; signal: AbortSignal },
+  { everyMs, clock, log, signal }: { everyMs: number; clock: Clock; log: Log; signal: AbortSignal },
 ) {
   while (!signal.aborted) {
     try {
-      await clock.wait(60_000, signal);
+      await clock.wait(everyMs, signal);
       await work();
     } catch (error) {
       if (!signal.aborted) log.warn({ error: String(error) }, 'housekeeping of A2A messages failed');
@@ -242,6 +243,5 @@ async function keepHouse(
 }
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost']);
-const KEY_FILE = 'messages.pem';
 /** A card has three numbers and nothing behind them. */
 const CARD_VERSION = VERSION.replace(/[-+].*$/, '');

@@ -43,12 +43,18 @@ export async function openOutboundPart(options: OutboundPartOptions): Promise<Ou
     references: new References({ environment: options.environment, vault }),
     routes: [...adminCredentialRoutes(vault), adminEgressRoute(egress)],
     reloadables: [reloadableGate(gate)],
+    families: {
+      credentials: async () => {
+        await vault.reload();
+        return true;
+      },
+    },
     stop: () => gate[Symbol.asyncDispose](),
   };
 }
 
-function keySource({ config, folder, log, vaultKey }: OutboundPartOptions): KeySource {
-  if (vaultKey !== undefined) return environmentKey(vaultKey);
+function keySource({ config, folder, log, vaultKey, nextVaultKey }: OutboundPartOptions): KeySource {
+  if (vaultKey !== undefined) return environmentKey(vaultKey, nextVaultKey);
   if (isPostgresUrl(config.store)) throw missingKey();
   // What is kept in memory needs no key that outlives it.
   return config.store === 'memory' ? passingKey() : fileKey({ folder, log });

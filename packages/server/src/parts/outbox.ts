@@ -3,26 +3,26 @@ import { outboxSettings } from '../config/mailbox-config.ts';
 import { adminOutboxRoutes } from '../routes/admin-outbox.ts';
 import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
+import { signingKey } from './signing-key.ts';
 
 export interface OutboxPart extends ServerPart {
   readonly outbox: Outbox;
   /** What callbacks and cards are signed with. */
   readonly keys: SigningKeys;
-  /** Who knows which header fields the receivers of its deliveries asked for. */
+  /** Knows the header fields that the receivers of its deliveries asked for. */
   useHeaders(headersFor: HeadersFor): void;
 }
 
 type HeadersFor = (deliveryId: string) => Promise<Readonly<Record<string, string>> | null>;
 
 /** The callbacks of every protocol. */
-export function openOutboxPart(service: Service): OutboxPart {
-  const { config, folder, engine, store, gate, signatures, clock, ids, log } = service;
+export async function openOutboxPart(service: Service): Promise<OutboxPart> {
+  const { cluster, engine, store, gate, signatures, clock, ids, log, config } = service;
   let headersFor: HeadersFor = async () => ({});
   const keys = new SigningKeys({
     store: store.outbox,
     signatures,
-    log,
-    ...(config.store !== 'memory' && { folder }),
+    key: await signingKey(service, { file: 'callbacks.pem', signs: 'callbacks', isEd25519: true }),
   });
   const outbox = new Outbox({
     store: store.outbox,
@@ -43,7 +43,16 @@ export function openOutboxPart(service: Service): OutboxPart {
       headersFor = given;
     },
     routes: adminOutboxRoutes(outbox),
-    start: () => outbox.start(),
+    families: {
+      agents: async () => {
+        keys.reload();
+        return true;
+      },
+    },
+    start: async () => {
+      await outbox.start();
+      cluster?.listen({ takeOver: () => outbox.claim(), lost: () => outbox.letGo() });
+    },
     // After the engine has drained, and those who put callbacks in: their last ones are tried too.
     stop: (drainMs) => outbox.stop({ drainMs }),
   };

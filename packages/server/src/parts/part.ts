@@ -1,3 +1,4 @@
+import type { FamilyName, ReloadFamily } from '@dragoman/core';
 import type { Route, SocketRoute } from '../http/route.ts';
 import type { Reloadable } from '../reload/reload.ts';
 
@@ -10,9 +11,11 @@ export interface ServerPart {
   readonly sockets?: readonly SocketRoute[];
   /** What of it can change while it runs. */
   readonly reloadables?: readonly Reloadable[];
+  /** How to read again what it has in memory of these families, after another node changed them. */
+  readonly families?: Readonly<Partial<Record<FamilyName, ReloadFamily>>>;
   /** Opens its ports. An embedded server has none. */
   listen?(): Promise<void>;
-  /** Continues what an earlier process left. All ports are open by then, so that the work is not begun only to be stopped. */
+  /** Continues what an earlier process left. All ports are open by then, so that no work starts only to be stopped. */
   start?(): Promise<void>;
   /** Accepts nothing new, and lets running work finish for at most so long. */
   drain?(drainMs: number): Promise<void>;

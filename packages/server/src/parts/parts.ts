@@ -1,4 +1,4 @@
-import type { Clock } from '@dragoman/core';
+import type { Clock, FamilyName, ReloadFamily } from '@dragoman/core';
 import type { Route, SocketRoute } from '../http/route.ts';
 import type { Reloadable } from '../reload/reload.ts';
 import type { ServerPart } from './part.ts';
@@ -28,6 +28,10 @@ export class Parts {
 
   get reloadables(): Reloadable[] {
     return this.#parts.flatMap(({ reloadables = [] }) => reloadables);
+  }
+
+  get families(): [FamilyName, ReloadFamily][] {
+    return this.#parts.flatMap(({ families = {} }) => Object.entries(families) as [FamilyName, ReloadFamily][]);
   }
 
   async listen(): Promise<void> {

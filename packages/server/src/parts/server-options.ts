@@ -13,6 +13,8 @@ export interface ServerOptions {
   readonly adminKey?: string;
   /** The key of the vault, when the operator brings one. Without it there is a key file in the folder. */
   readonly vaultKey?: string;
+  /** The key that the vault is about to be sealed with, so that every server follows the change while it runs. */
+  readonly nextVaultKey?: string;
   /** Where `${NAME}` in the configuration is looked up. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly onAdminKey?: (key: string) => void;

@@ -1,11 +1,12 @@
 import type {
+  Cluster,
   Engine,
   JsonReader,
   NetworkGate,
+  ProofFailures,
   References,
   Signatures,
   Store,
-  Strangers,
   ToolRegistry,
   UnreadBudget,
   Vault,
@@ -19,6 +20,8 @@ import type { OpeningOptions } from './server-options.ts';
 /** What every endpoint of a server is put together from. */
 export interface Service extends OpeningOptions {
   readonly store: Store;
+  /** This node among the others; absent where one process owns the store. */
+  readonly cluster: Cluster | undefined;
   readonly vault: Vault;
   readonly gate: NetworkGate;
   /** Resolves what `env` and `headers` of the configuration refer to. */
@@ -29,7 +32,7 @@ export interface Service extends OpeningOptions {
   readonly engine: Engine;
   readonly agents: AnsweringAgents;
   readonly tools: ToolRegistry;
-  readonly strangers: Strangers;
+  readonly proofFailures: ProofFailures;
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
   readonly address: OwnAddress;

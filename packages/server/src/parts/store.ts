@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
 import { isPostgresUrl, openMemoryStore, openPostgresStore, openSqliteStore, type Store } from '@dragoman/core';
+import { VERSION } from '../version.ts';
 import type { ServerPart } from './part.ts';
 import type { OpeningOptions } from './server-options.ts';
 
@@ -24,5 +28,10 @@ async function openStore({
   if (!isPostgresUrl(config.store)) return openSqliteStore({ folder, log, acceptLoss, onFatal });
   // For its keys and stored files.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return openPostgresStore({ url: config.store, log, onFatal });
+  const { name = hostname(), direct_url: directUrl, peer_url: peerUrl } = config.cluster;
+  // A node's own name and address may differ from those of the others.
+  const shared = JSON.stringify({ ...config, cluster: undefined });
+  const configDigest = createHash('sha256').update(shared).digest('hex').slice(0, 16);
+  const place = `${hostname()}:${resolve(folder)}`;
+  return openPostgresStore({ url: config.store, log, version: VERSION, name, place, configDigest, peerUrl, directUrl });
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { systemClock } from './system-ports.ts';
+import { systemClock, systemIds } from './system-ports.ts';
 
 // Node's timers hold 24.8 days; a longer one would be over at once. The time is not the real one, the clock is.
 
@@ -36,4 +36,16 @@ test('a wait of years lasts until it is ended', async () => {
   expect(await Promise.race([waited, systemClock.wait(50).then(() => 'still waiting')])).toBe('still waiting');
   ended.abort();
   expect(await waited).toBe('ended');
+});
+
+test('sortable ids have 32 digits, order by the millisecond in which they were made, and differ within one', () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 0xffff });
+  const first = Array.from({ length: 1000 }, () => systemIds.sortable());
+  vi.setSystemTime(0x10000);
+  const later = systemIds.sortable();
+  expect(new Set(first).size).toBe(first.length);
+  for (const id of first) {
+    expect(id).toMatch(/^00000000ffff[0-9a-f]{20}$/);
+    expect(id < later).toBe(true);
+  }
 });

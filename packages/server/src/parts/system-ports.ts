@@ -40,6 +40,7 @@ export const systemIds: Ids = {
     used += ID_DIGITS;
     return digits.slice(used - ID_DIGITS, used);
   },
+  sortable: () => Date.now().toString(16).padStart(TIME_DIGITS, '0') + systemIds.hex().slice(TIME_DIGITS),
   uuid: () => randomUUID(),
 };
 
@@ -57,6 +58,7 @@ function nextDigits(): string {
 }
 
 const ID_DIGITS = 32;
+const TIME_DIGITS = 12;
 const PIECE_BYTES = 16 * 16;
 const pool = Buffer.alloc(16 * PIECE_BYTES);
 let taken = pool.length;

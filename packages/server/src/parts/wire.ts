@@ -27,7 +27,7 @@ import {
   type WirePlugin,
 } from '@dragoman/core';
 import type { Config } from '../config/config-schema.ts';
-import { identifyMs, jsonLimits, lineLimits } from '../config/door-limits.ts';
+import { identifyMs, jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
 import { addressGroup } from '../edges/address.ts';
 import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
 import { isFailure } from '../http/problem.ts';
@@ -45,7 +45,7 @@ export interface WirePart extends ServerPart {
   readonly servers: McpServers;
   /** Where agents connect over TCP; `undefined` when no port is opened. */
   readonly url: string | undefined;
-  /** The path of the unix socket; `undefined` when there is none. */
+  /** The path of the unix socket; `undefined` without one. */
   readonly socket: string | undefined;
   /** The lines about a request, where lines are kept: one of each agent that used its id, the newest first. */
   audited(requestId: string): Promise<readonly AuditEntry[]>;
@@ -53,12 +53,25 @@ export interface WirePart extends ServerPart {
 
 /** The A2E wire: a host for the server's tools, and the ways to connect to it. */
 export async function openWirePart(options: WirePartOptions): Promise<WirePart> {
-  const { config, engine, tools, servers, skills, everyAgent, keyCheck, store, folder, intake, reader, unread } =
-    options;
+  const {
+    config,
+    engine,
+    tools,
+    servers,
+    skills,
+    everyAgent,
+    keyCheck,
+    store,
+    cluster,
+    folder,
+    intake,
+    reader,
+    unread,
+  } = options;
   const { clock, ids, log } = options;
   const toolkits = new SessionToolkits();
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
-  // Whoever runs the process sets its limits, and needs none against themselves.
+  // The operator sets the limits, and needs none for itself.
   const count = (principal: Principal) => {
     if (principal.kind !== 'admin') engine.limiter.request(principal);
   };
@@ -131,7 +144,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
       return socket;
     },
     audited: async (requestId) => (await audit?.named(requestId)) ?? [],
-    routes: wireRoutes({ host, learning, clock, ids, rates: intake.rates, unread, maxMessageBytes }),
+    routes: wireRoutes({ host, learning, clock, ids, rates: intake.rates, unread, maxMessageBytes, cluster }),
     sockets: [wireSocketRoute({ host, rates: intake.rates, maxMessageBytes })],
     listen: async () => {
       const { wire, host: address } = config;

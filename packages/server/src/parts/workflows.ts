@@ -2,14 +2,16 @@ import {
   type ApiCatalogue,
   askTarget,
   executionRequests,
+  isPostgresUrl,
   type LoadedOperations,
   openWorkflows,
+  RemoteExecutions,
   StoredWorkflows,
   type WorkflowService,
   workflowsTarget,
 } from '@dragoman/core';
 import { configuredWorkflows } from '../config/configured-workflows.ts';
-import { jsonLimits } from '../config/door-limits.ts';
+import { jsonLimits } from '../config/endpoint-limits.ts';
 import { keptAnswersMs } from '../config/kept-answers.ts';
 import { reloadableWorkflows } from '../reload/reloadable-parts.ts';
 import { adminWorkflowRoutes } from '../routes/admin-workflows.ts';
@@ -34,12 +36,13 @@ export interface WorkflowsPart extends ServerPart {
 
 /** Puts the execution of workflows together as configured. */
 export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<WorkflowsPart> {
-  const { config, folder, engine, store, gate, vault, apis, clock, ids, log, operations } = options;
+  const { config, folder, cluster, engine, store, gate, vault, apis, clock, ids, log, operations } = options;
   const { operations: _, stored: _stored, ...limits } = config.workflows;
   const workflows = openWorkflows({
     store,
     runs: engine.runs.table,
-    folder,
+    // Another node could not read a file of this one.
+    ...(!isPostgresUrl(config.store) && { folder }),
     gate,
     apis,
     credentials: vault,
@@ -59,6 +62,10 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
   });
   const stored: StoredWorkflows = new StoredWorkflows({ rules: workflows, store: store.workflows, clock, log });
   await stored.load(configuredWorkflows(config));
+  if (store.cluster !== undefined && cluster !== undefined) {
+    const { executions } = workflows;
+    new RemoteExecutions({ store: store.cluster, executions, cluster, clock, log });
+  }
   engine.runs.findElsewhere(executionRequests(workflows.executions));
   engine.addAgent(workflowsTarget({ workflows, stored }), { maxParallel: Number.POSITIVE_INFINITY });
   return {
@@ -73,6 +80,12 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
       ...adminWorkflowRoutes({ stored, maxBytes: workflows.limits.max_workflow_bytes }),
     ],
     reloadables: [reloadableWorkflows(stored, config)],
+    families: {
+      workflows: async () => {
+        await stored.reload();
+        return true;
+      },
+    },
     start: async () => workflows.executions.start(),
     stop: () => workflows.stop(),
   };

@@ -8,7 +8,7 @@ export class ModuleFiles {
     this.#modified = new Map([...paths].map((path) => [path, modifiedAt(path)]));
   }
 
-  /** Whether one of them was changed since, or is none of them. */
+  /** Whether one of them has changed since, or is new. */
   isStale(path: string): boolean {
     return !this.#modified.has(path) || this.#modified.get(path) !== modifiedAt(path);
   }

@@ -62,7 +62,7 @@ function filesIn({ module, env = {}, headers = {}, key = '' }: DriverDefinition)
   return [...(module === undefined ? [] : [module]), ...secrets];
 }
 
-/** Whoever registered it would take ours away by leaving. */
+/** Otherwise the caller that registered it would remove ours by leaving. */
 function taken(id: string): Error {
   return new Error(
     `agents.${id}: an agent of that name answers already, one that registered itself or messages.tools_agent; choose another name`,

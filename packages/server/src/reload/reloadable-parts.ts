@@ -31,7 +31,7 @@ export function reloadableGate(gate: NetworkGate): Reloadable {
   };
 }
 
-/** What callers may do; what peers may take of the doors stays. */
+/** The limits of callers; those of peers at the endpoints stay. */
 export function reloadableLimits(limiter: Limiter): Reloadable {
   return {
     names: Object.keys(DEFAULT_RATE_LIMITS).map((name) => `limits.${name}`),

@@ -1,4 +1,4 @@
-import type { Conversation, Messages, Principal, Said } from '@dragoman/core';
+import type { Conversation, MessageAnswer, Messages, Principal } from '@dragoman/core';
 import { FAILURES, type Failure, SCHEMA_BASE } from '@dragoman/protocols';
 import {
   type A2AMessage,
@@ -8,7 +8,12 @@ import {
   MAX_MESSAGE_BYTES,
 } from '@dragoman/protocols/a2a-messages';
 import { addressGroup } from '../edges/address.ts';
-import { type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES, saidText } from '../edges/message-lines.ts';
+import {
+  answerText,
+  type MessageEndpointOptions,
+  MOST_ANSWERS,
+  MOST_UNANSWERED_BYTES,
+} from '../edges/message-lines.ts';
 import type { Answer, BodyProof, InboundRequest, Route, SocketRoute } from '../http/route.ts';
 import { idempotencyKeyOf } from './inbound-fields.ts';
 import { IDEMPOTENCY_KEY } from './route-parameters.ts';
@@ -19,7 +24,7 @@ export function messageRoutes(messages: Messages, proof: BodyProof): Route[] {
     {
       method: 'POST',
       path: '/a2a/messages',
-      // Without a key a signature tells who is calling; without either it is refused here.
+      // Without a key, a signature identifies the caller; without either it is refused here.
       access: 'open',
       isSigned: true,
       counts: true,
@@ -60,7 +65,7 @@ function converse(messages: Messages, request: InboundRequest, idempotencyKey?: 
 }
 
 /** The same over a WebSocket, where a handshake opens a session and a goodbye ends it. */
-export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor): SocketRoute {
+export function messageSocketRoute({ messages, clock, identifyMs }: MessageEndpointOptions): SocketRoute {
   return {
     path: '/a2a/messages/ws',
     access: 'open',
@@ -77,10 +82,10 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
         onProven();
         return true;
       };
-      const send = async (said: Said) => {
-        const told = saidText(said);
-        // Whoever is gone has no use for it.
-        if (told !== undefined) await socket.send(told).catch(() => {});
+      const send = async (answer: MessageAnswer) => {
+        const text = answerText(answer);
+        // A peer that is gone has no use for it.
+        if (text !== undefined) await socket.send(text).catch(() => {});
       };
       const conversation = messages.converse({ principal, address: addressGroup(address), seat, send, signal });
       const cancel = clock.after(identifyMs, () => {
@@ -90,17 +95,17 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
       let unanswered = 0;
       for await (const text of socket.messages) {
         unanswered += text.length;
-        const answer = conversation.take(text).then(async (said) => {
-          await send(said);
-          answering.delete(answer);
+        const sent = conversation.take(text).then(async (answer) => {
+          await send(answer);
+          answering.delete(sent);
           unanswered -= text.length;
           if (!conversation.isClosed) return;
           await Promise.all(answering);
           socket.close(1000);
         });
-        answering.add(answer);
+        answering.add(sent);
         // The next message may be longer if this one proves who sent it.
-        if (!conversation.isProven) await Promise.race([answer, proven]);
+        if (!conversation.isProven) await Promise.race([sent, proven]);
         while (answering.size >= MOST_ANSWERS || unanswered > MOST_UNANSWERED_BYTES) await Promise.race(answering);
       }
       cancel();
@@ -109,7 +114,7 @@ export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor)
   };
 }
 
-function answerOf({ message, failure }: Said): Answer | Failure {
+function answerOf({ message, failure }: MessageAnswer): Answer | Failure {
   if (message === undefined) return failure ?? { status: 204 };
   return {
     status: statusOf(message, failure),
@@ -128,7 +133,7 @@ function statusOf(message: A2AMessage, failure: Failure | undefined): number {
   return row?.http ?? 400;
 }
 
-/** How long to wait: the edge knows that of failures alone, and this one is told in a message. */
+/** How long to wait: the edge adds it to failures only, and this one is sent in a message. */
 function fieldsOf(failure: Failure | undefined): Record<string, string> {
   if (failure === undefined) return {};
   const { http } = FAILURES[failure.code];

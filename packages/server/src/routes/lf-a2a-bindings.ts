@@ -1,20 +1,20 @@
 import type { Clock } from '@dragoman/core';
 import type { Failure, Json } from '@dragoman/protocols';
-import { type A2aError, type A2aVersion, a2aError, a2aErrorOf, versionAsked } from '@dragoman/protocols/lf-a2a';
+import { type A2aError, type A2aVersion, a2aError, a2aErrorOf, requestedVersion } from '@dragoman/protocols/lf-a2a';
 import { sseStream } from '../edges/sse.ts';
 import type { Answer, InboundRequest, RouteParameter } from '../http/route.ts';
 import type { WordedEvent } from './lf-a2a-operations.ts';
 
 /** The version a client asks for by `A2A-Version`, in a header or the query; `undefined`: one that is not served. */
 export function versionOf(request: InboundRequest): A2aVersion | undefined {
-  return versionAsked(versionText(request));
+  return requestedVersion(versionText(request));
 }
 
 /** The error for a version that is not served. Without `A2A-Version`, the method or the path tells it. */
 export function versionError(request: InboundRequest): A2aError | undefined {
   if (versionOf(request) !== undefined) return undefined;
-  const asked = JSON.stringify(versionText(request)?.slice(0, 32));
-  return a2aError('VersionNotSupported', `A2A-Version ${asked} is not supported; use 1.0 or 0.3.`);
+  const given = JSON.stringify(versionText(request)?.slice(0, 32));
+  return a2aError('VersionNotSupported', `A2A-Version ${given} is not supported; use 1.0 or 0.3.`);
 }
 
 function versionText({ headers, query }: InboundRequest): string | undefined {

@@ -194,7 +194,7 @@ async function* written(
 ): AsyncGenerator<string, void, undefined> {
   if (before !== '') yield before;
   for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
-    const text = rows.map((row) => write(frameFrom(row.text))).join('');
+    const text = rows.map((row) => write(reading.frameOf(row))).join('');
     const isLast = rows.at(-1)?.isFinal === true;
     yield isLast ? `${text}${after}` : text;
   }
@@ -202,7 +202,7 @@ async function* written(
 
 async function folded(reading: Reading, apply: (frame: E2AResponse) => unknown): Promise<void> {
   for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
-    for (const { text } of rows) apply(frameFrom(text));
+    for (const row of rows) apply(reading.frameOf(row));
   }
 }
 

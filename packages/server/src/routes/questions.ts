@@ -1,5 +1,12 @@
 import { type Engine, failureOf, type OpenQuestion, type Principal } from '@dragoman/core';
-import { decodeGivenAnswer, type Failure, failure, type JsonObject, SCHEMA_BASE } from '@dragoman/protocols';
+import {
+  decodeGivenAnswer,
+  type Failure,
+  failure,
+  type JsonObject,
+  type QuestionAnswer,
+  SCHEMA_BASE,
+} from '@dragoman/protocols';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { textParameter } from './route-parameters.ts';
@@ -16,7 +23,7 @@ export function questionRoutes(context: QuestionsContext): Route[] {
       path: '/e2a/questions',
       access: 'agent',
       counts: false,
-      summary: 'List the open questions of your requests; with the operation questions.answer, of all requests.',
+      summary: 'List the questions of your requests; with the operation questions.answer, of all requests.',
       ...LISTED,
       handle: (request) => list(request, context),
     },
@@ -41,7 +48,7 @@ export function adminQuestionRoutes(context: QuestionsContext): Route[] {
       path: '/admin/v1/questions',
       access: 'admin',
       counts: false,
-      summary: 'List the open questions of all requests.',
+      summary: 'List the questions of all requests.',
       ...LISTED,
       handle: (request) => list(request, context),
     },
@@ -59,21 +66,29 @@ export function adminQuestionRoutes(context: QuestionsContext): Route[] {
 
 function list(request: InboundRequest, { engine }: QuestionsContext): Answer | Failure {
   const state = request.query.get('state') ?? 'open';
-  if (state !== 'open') {
-    const message = `state must be open; got ${JSON.stringify(state)}`;
+  if (state !== 'open' && state !== 'ended') {
+    const message = `state must be open or ended; got ${JSON.stringify(state.slice(0, 40))}`;
     return failure('invalid_message', { issues: [{ pointer: '/state', code: 'enum', message }] }, message);
   }
-  const questions = engine.questions.openFor(callerOf(request)).map(questionJson);
+  const caller = callerOf(request);
+  const questions =
+    state === 'open'
+      ? engine.questions.openFor(caller).map((one) => questionJson(one, { state }))
+      : engine.questions.endedFor(caller).map((one) => questionJson(one, one.end));
   return { status: 200, headers: { 'Cache-Control': 'no-store' }, json: { questions } };
 }
 
-function questionJson({ owner, requestId, agentId, sessionId, question }: OpenQuestion): JsonObject {
+function questionJson(
+  { owner, requestId, agentId, sessionId, question }: OpenQuestion,
+  { state, answer }: { readonly state: string; readonly answer?: QuestionAnswer },
+): JsonObject {
   return {
     request_id: requestId,
     caller_id: owner,
     agent_id: agentId,
     session_id: sessionId,
-    state: 'open',
+    state,
+    ...(answer !== undefined && { answer: answer as unknown as JsonObject }),
     ...(question as unknown as JsonObject),
   };
 }
@@ -101,14 +116,20 @@ async function answer(request: InboundRequest, { engine }: QuestionsContext): Pr
   }
 }
 
-/** A question is forgotten with its request; its caller learns that it came too late. */
+/** A question is forgotten with its request; its caller learns that the answer was too late. */
 async function hasEnded({ id: owner }: Principal, requestId: string | undefined, { runs }: QuestionsContext['engine']) {
   return requestId !== undefined && (await runs.find({ owner, requestId }))?.isFinished === true;
 }
 
 const OVER = failure('conflict', {}, 'The request has ended, and its questions with it.');
 const LISTED = {
-  parameters: [textParameter('state', 'Default: open.', ['open'])],
+  parameters: [
+    textParameter(
+      'state',
+      'The open ones, oldest first, or the last 200 that have ended since the server started, newest first. Default: open.',
+      ['open', 'ended'],
+    ),
+  ],
   answers: {
     'application/json': {
       type: 'object',
@@ -118,7 +139,8 @@ const LISTED = {
           type: 'array',
           items: {
             allOf: [{ $ref: `${SCHEMA_BASE}/e2a/question.json` }],
-            description: 'With request_id, caller_id, agent_id, session_id and state.',
+            description:
+              'With request_id, caller_id, agent_id, session_id, state (open, answered, expired or withdrawn) and, if it has one, answer.',
           },
         },
       },

@@ -64,7 +64,7 @@ function routeOver(rows: readonly ReturnType<typeof row>[], { looksAt }: { reado
     if (looksAt !== undefined) {
       const from = rows.findIndex(({ requestId }) => requestId === query.after?.requestId) + 1;
       const some = rows.slice(from, from + looksAt);
-      return { rows: some, total: 0, lookedUpTo: from + looksAt < rows.length ? some.at(-1) : undefined };
+      return { rows: some, lookedUpTo: from + looksAt < rows.length ? some.at(-1) : undefined };
     }
     return { rows: rows.slice(0, query.limit), total: rows.length };
   };

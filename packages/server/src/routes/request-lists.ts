@@ -1,4 +1,4 @@
-import type { ListedRequest, RequestPlace, RequestProgress, RequestQuery, Store } from '@dragoman/core';
+import type { ListedRequest, RequestList, RequestPlace, RequestProgress, RequestQuery, Store } from '@dragoman/core';
 import { type Failure, failure, type JsonObject, nearest, SOURCE_PROTOCOLS } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
@@ -14,7 +14,7 @@ export function requestListRoutes(store: Store): Route[] {
     textParameter('state', 'Those in this state.', Object.keys(STATES)),
     textParameter(
       'protocol',
-      `Those that came by this protocol: ${SOURCE_PROTOCOLS.join(', ')}, or another that a sender named.`,
+      `Only requests of this protocol: ${SOURCE_PROTOCOLS.join(', ')}, or another that a sender named.`,
     ),
     textParameter('text', 'Those whose message contains this text.'),
     textParameter('since', 'Those that changed at this time or later (RFC 3339).'),
@@ -59,31 +59,23 @@ async function list({ query }: InboundRequest, store: Store, owner: string | und
     headers: { 'Cache-Control': 'no-store' },
     json: {
       requests: page.map(requestJson),
-      total,
+      total: total ?? null,
       next_cursor: last === undefined ? null : cursorOf(last),
     },
   };
 }
 
-/** Protocol and text need a look into every message, so a page of them may be short, or empty, and have a next one all the same. */
-async function look(store: Store, query: RequestQuery): Promise<RequestsFound> {
-  if (query.protocol === undefined && query.text === undefined) return store.requests.list(query);
-  const rows: ListedRequest[] = [];
-  let { after } = query;
-  for (let turn = 0; turn < MOST_LOOKS; turn++) {
+/** The store stops early where much does not match, so a page may be short, or empty, and have a next one all the same. */
+async function look(store: Store, query: RequestQuery): Promise<RequestList> {
+  const { rows: first, total, lookedUpTo } = await store.requests.list(query);
+  const rows = [...first];
+  let after = lookedUpTo;
+  for (let turn = 1; after !== undefined && rows.length < query.limit && turn < MOST_LOOKS; turn++) {
     const found = await store.requests.list({ ...query, after, limit: query.limit - rows.length });
     rows.push(...found.rows);
     after = found.lookedUpTo;
-    if (after === undefined || rows.length === query.limit) break;
   }
-  return { rows, total: null, lookedUpTo: after };
-}
-
-interface RequestsFound {
-  readonly rows: readonly ListedRequest[];
-  /** Null where nobody counts. */
-  readonly total: number | null;
-  readonly lookedUpTo?: RequestPlace | undefined;
+  return { rows, total, lookedUpTo: after };
 }
 
 function conditionsIn(query: URLSearchParams): Omit<RequestQuery, 'owner' | 'limit'> | Failure {
@@ -161,7 +153,7 @@ function invalid(name: string, expected: string, got: string, suggestion?: strin
   return failure('invalid_message', { issues: [issue] }, message);
 }
 
-/** Of 500 messages each; between them the store does other work. */
+/** Between them the store does other work. */
 const MOST_LOOKS = 10;
 
 /** What callers read, and what the store records for it. */
@@ -188,7 +180,7 @@ const REQUEST_PAGE = {
           owner: { type: 'string', description: 'Who sent it.' },
           agent: { type: 'string', description: 'Who answers it.' },
           session_id: { type: ['string', 'null'] },
-          protocol: { type: 'string', description: 'The protocol it came by.' },
+          protocol: { type: 'string', description: 'The protocol of the request.' },
           state: { enum: Object.keys(STATES) },
           accepted_at: text,
           changed_at: text,
@@ -197,7 +189,8 @@ const REQUEST_PAGE = {
     },
     total: {
       type: ['integer', 'null'],
-      description: 'How many there are on all pages; null with protocol or text, which are not counted.',
+      description:
+        'How many there are on all pages. Null in a list of all callers and with protocol or text, which are not counted.',
     },
     next_cursor: { type: ['string', 'null'] },
   },

@@ -1,5 +1,6 @@
 import type {
   Clock,
+  Cluster,
   HostedType,
   Ids,
   Learning,
@@ -23,7 +24,8 @@ import { linesIn } from '../edges/lines-in.ts';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { type MessageRates, senderOf } from '../edges/message-rates.ts';
 import { sseAnswer } from '../edges/sse.ts';
-import type { InboundRequest, Route, RouteParameter, SocketRoute } from '../http/route.ts';
+import { problem } from '../http/problem.ts';
+import type { Answer, InboundRequest, Route, RouteParameter, SocketRoute } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { LAST_EVENT_ID } from './route-parameters.ts';
 
@@ -35,10 +37,12 @@ export interface WireContext {
   readonly rates: MessageRates;
   readonly unread?: UnreadBudget | undefined;
   readonly maxMessageBytes?: number | undefined;
+  /** This node among the others; absent where one process owns the store. */
+  readonly cluster?: Pick<Cluster, 'node'> | undefined;
 }
 
 /**
- * The A2E wire over a WebSocket: a message each way is a message, or several on a line each. Who is calling is proven by the key the upgrade came with,
+ * The A2E wire over a WebSocket: a message each way is a message, or several on a line each. The key of the upgrade request identifies the caller,
  * or by `auth_token` in the handshake, for peers that cannot set headers.
  */
 export function wireSocketRoute({
@@ -106,6 +110,8 @@ export function wireSocketRoute({
 export function wireRoutes(context: WireContext): Route[] {
   const { ids, maxMessageBytes = MAX_MESSAGE_BYTES, clock, rates } = context;
   const sessions = new HttpSessions(context);
+  // The node is in it: a session lives in the process that opened it.
+  const sessionId = () => (context.cluster === undefined ? ids.hex() : `${context.cluster.node}.${ids.hex()}`);
   return [
     {
       method: 'POST',
@@ -116,7 +122,7 @@ export function wireRoutes(context: WireContext): Route[] {
       body: { contentTypes: ['application/json'], maxBytes: 1024 },
       handle: (request) => {
         if (isMessage(request.body)) return NO_MESSAGE_HERE;
-        const session = sessions.open(ids.hex(), callerOf(request), request.address);
+        const session = sessions.open(sessionId(), callerOf(request), request.address);
         if (session === undefined) return failure('busy', { retry_after: 5 }, 'Too many sessions are open already.');
         return { status: 200, json: { session_id: session.id } };
       },
@@ -142,7 +148,7 @@ export function wireRoutes(context: WireContext): Route[] {
         const session = sessions.find(request);
         if (!(session instanceof HttpSession)) return session;
         const { connection, queue } = session;
-        // Its last words can still be read, but nobody hears another of ours.
+        // Its last messages can still be read, but it receives none of ours.
         if (connection === undefined || connection.isClosed) return NO_SESSION;
         if (queue.unsent > MAX_UNSENT) {
           return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too much is waiting there.');
@@ -212,7 +218,7 @@ function typeRow({ type, capability, answer, schema, answerSchema }: HostedType)
   };
 }
 
-/** The last that the peer has, if it names one. A stream never leaves a message out: what is gone is told before it begins. */
+/** The last that the peer has, if it names one. A stream never leaves a message out: missing ones are reported before it starts. */
 function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number | undefined | Failure {
   const last = headers['last-event-id'];
   if (last === undefined) return undefined;
@@ -223,7 +229,7 @@ function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number |
     return failure('invalid_message', { issues: [{ pointer: '', code: 'last_event_id', message }] }, message);
   }
   const suggestions = ['leave Last-Event-ID out to go on with what was not sent yet', 'or open another session'];
-  const message = `Of what came after ${after} some was sent long ago and is not kept any more; the oldest to resume after is ${queue.resumesAfter}.`;
+  const message = `Some messages after ${after} are not kept any more; the oldest number to resume after is ${queue.resumesAfter}.`;
   return failure('expired', { suggestions }, message);
 }
 
@@ -246,15 +252,17 @@ class HttpSessions {
   readonly #host: WireHost;
   readonly #clock: Clock;
   readonly #unread: UnreadBudget | undefined;
+  readonly #cluster: WireContext['cluster'];
 
-  constructor({ host, clock, unread }: WireContext) {
+  constructor({ host, clock, unread, cluster }: WireContext) {
+    this.#cluster = cluster;
     this.#host = host;
     this.#clock = clock;
     this.#unread = unread;
   }
 
   open(id: string, principal: Principal, address: string): HttpSession | undefined {
-    // One that was ended and read to its end is there no more, for anybody.
+    // A session that has ended and was read to its end does not exist any more.
     const own = [...this.#sessions.values()].filter(({ owner, queue }) => owner === principal.id && !queue.isOver);
     if (own.length >= MOST_SESSIONS) return undefined;
     const drop = () => {
@@ -285,16 +293,35 @@ class HttpSessions {
     return session;
   }
 
-  find({ headers, principal }: InboundRequest): HttpSession | Failure {
+  find({ headers, principal }: InboundRequest): HttpSession | Failure | Answer {
     const id = headers['x-session-id'];
     if (typeof id !== 'string' || id === '') {
       const suggestions = ['POST /a2e/session first, and send its session_id as X-Session-Id'];
       return failure('invalid_message', { suggestions }, 'The header X-Session-Id is missing.');
     }
     const session = this.#sessions.get(id);
+    if (session === undefined && this.#cluster !== undefined) {
+      const [, node] = /^(\d{1,15})\./.exec(id) ?? [];
+      if (node !== undefined && Number(node) !== this.#cluster.node) return otherNode(node, this.#cluster.node);
+    }
     if (session === undefined || session.owner !== principal?.id || session.queue.isOver) return NO_SESSION;
     return session;
   }
+}
+
+/** RFC 9110 §15.5.20: this server cannot answer for that session. */
+function otherNode(node: string, own: number): Answer {
+  return problem({
+    status: 421,
+    code: 'other_node',
+    title: 'The session belongs to another node.',
+    detail: `The session was opened at node ${node}, and the load balancer sent this request to node ${own}.`,
+    suggestions: [
+      'let the load balancer send all requests with one X-Session-Id to one node, or all of one client',
+      'or open another session',
+      'or use the wire over WebSocket or TCP, which stays with its node',
+    ],
+  });
 }
 
 function tooManyMessages(delayMs: number): Failure {
@@ -323,7 +350,7 @@ const NO_MESSAGE_HERE = failure(
       'POST /a2e/session without a body, then the handshake to /a2e/send, with its session_id as X-Session-Id',
     ],
   },
-  'A session is opened without a message: nobody would read this one.',
+  'A session is opened without a message: this one would not be read.',
 );
 const LINE_BREAK = Uint8Array.of(0x0a);
 const MOST_LINES = 1_000;

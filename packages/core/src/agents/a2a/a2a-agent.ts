@@ -39,7 +39,7 @@ export class A2aAgent implements Agent {
     } catch (error) {
       call.signal.throwIfAborted();
       run.isWanted = signal.aborted;
-      yield failedPart(error, { idle: idle.signal.aborted, idleMs, hasBegun: answer.hasBegun });
+      yield failedPart(error, { idle: idle.signal.aborted, idleMs, hasStarted: answer.hasStarted });
     } finally {
       idle.stop();
       over.abort();
@@ -62,7 +62,7 @@ export class A2aAgent implements Agent {
 
 function failedPart(
   error: unknown,
-  { idle, idleMs, hasBegun }: { idle: boolean; idleMs: number; hasBegun: boolean },
+  { idle, idleMs, hasStarted }: { idle: boolean; idleMs: number; hasStarted: boolean },
 ): AgentPart {
   if (idle)
     return { part: 'failure', failure: failure('timeout', {}, `The remote agent sent nothing for ${idleMs} ms.`) };
@@ -70,7 +70,7 @@ function failedPart(
   if (refused !== undefined && OWN_FAILURES.has(refused.code)) return { part: 'failure', failure: refused };
   if (refused?.code === 'agent_failed' && refused.details['sent'] === undefined)
     return { part: 'failure', failure: refused };
-  const what = hasBegun ? 'The answer of the remote agent broke off' : 'The remote agent could not be asked';
+  const what = hasStarted ? 'The answer of the remote agent broke off' : 'The remote agent could not be asked';
   return agentFailed(`${what}: ${connectFault(error)}.`);
 }
 

@@ -38,7 +38,7 @@ export class PeerAnswer {
   }
 
   /** Whether the agent has said anything: nothing of it may be asked a second time then. */
-  get hasBegun(): boolean {
+  get hasStarted(): boolean {
     return this.#hasTask || this.#artifacts.size > 0;
   }
 

@@ -131,7 +131,7 @@ export class PeerRun {
         return undefined;
       }
       first ??= error;
-      if (answer.hasBegun) return error;
+      if (answer.hasStarted) return error;
       const { kind } = error;
       const isLost = kind === 'task_not_found' || (kind === 'other' && /context|task/i.test(error.message));
       // A task that is over there, or a conversation that the agent has lost, is begun again.
@@ -278,7 +278,7 @@ export class PeerRun {
   /** Before the end is known to anybody: the next message may come at once. */
   async #remember(error: PeerError | undefined): Promise<void> {
     const { answer, envelope, call, agent } = this.#options;
-    if (error !== undefined && !answer.hasBegun) return;
+    if (error !== undefined && !answer.hasStarted) return;
     const taskId = answer.isWaiting ? answer.taskId : undefined;
     const contextId = answer.contextId ?? this.#known.contextId;
     if (taskId === this.#known.taskId && contextId === this.#known.contextId) return;

@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream';
-import { type Json, LineSplitter, ndjsonLine, type Outcome, parseJsonBytes } from '@dragoman/protocols';
+import { type Json, LineSplitter, ndjsonLine, type Outcome } from '@dragoman/protocols';
 import type { LimitedLog } from '../../ports/limited-log.ts';
 import type { Clock } from '../../ports/ports.ts';
 import { type Child, startChild } from '../../processes/child-process.ts';
 import { killGroup } from '../../processes/orphans.ts';
 import type { ReadVariables } from '../../vault/references.ts';
+import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { MAX_FRAME_BYTES, READ_PAST_LIMIT } from '../agent-frame.ts';
 import { AcpLineLost, type AcpTransport, type OpenAcpTransport } from './acp-transport.ts';
 
@@ -17,6 +18,7 @@ export interface AcpChildOptions {
   readonly childrenFolder: string;
   readonly clock: Clock;
   readonly log: LimitedLog;
+  readonly reader: JsonReader;
 }
 
 /** Starts a program that speaks ACP on its standard streams, one message a line. */
@@ -25,14 +27,14 @@ export function acpChild(options: AcpChildOptions): OpenAcpTransport {
     const { id, command, args, env, cwd, childrenFolder: folder, clock, log } = options;
     const child = await startChild({ agentId: id, command, args, env: await env(), clock, folder, cwd });
     void logErrors(child.stderr, log);
-    return transportOf(child);
+    return transportOf(child, options);
   };
 }
 
-function transportOf(child: Child): AcpTransport {
+function transportOf(child: Child, options: AcpChildOptions): AcpTransport {
   const { stdin, pid, exited } = child;
   return {
-    messages: messagesIn(child),
+    messages: messagesIn(child, options),
     send: (message) => {
       if (stdin.writableLength > MOST_UNSENT) {
         killGroup(pid);
@@ -48,11 +50,16 @@ function transportOf(child: Child): AcpTransport {
   };
 }
 
-async function* messagesIn(child: Child): AsyncGenerator<Outcome<Json>, void, undefined> {
+async function* messagesIn(
+  child: Child,
+  { id, reader }: AcpChildOptions,
+): AsyncGenerator<Outcome<Json>, void, undefined> {
   const splitter = new LineSplitter({ maxLineBytes: MAX_FRAME_BYTES });
   try {
     for await (const chunk of child.stdout) {
-      for (const line of splitter.push(chunk as Uint8Array)) yield line.ok ? parseJsonBytes(line.value) : line;
+      for (const line of splitter.push(chunk as Uint8Array)) {
+        yield line.ok ? await reader.read(line.value, { caller: id, waits: true }) : line;
+      }
       // A line without end is not a message, and a program that sends one is beyond repair.
       if (splitter.bytesSinceNewline > MAX_FRAME_BYTES * READ_PAST_LIMIT) killGroup(child.pid);
     }

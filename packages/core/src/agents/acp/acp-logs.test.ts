@@ -11,6 +11,7 @@ import { TestIds } from '../../../test-support/test-ids.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
 import { Engine } from '../../engine/engine.ts';
 import { LimitedLog } from '../../ports/limited-log.ts';
+import { JsonReader } from '../../worker-threads/json-reader.ts';
 import { eventually } from '../call.contract.ts';
 import { AcpAgent } from './acp-agent.ts';
 import { acpChild } from './acp-child.ts';
@@ -34,12 +35,13 @@ function replaying(name: string) {
     childrenFolder,
     clock: systemClock,
     log: new LimitedLog({ log, clock: systemClock }),
+    reader: new JsonReader(),
   });
   const agent = new AcpAgent({
     id: 'coder',
     open,
     cwd: folder,
-    offer: { files: true, terminals: true },
+    access: { files: 'local', terminals: 'local' },
     permissions: {},
     workspaces: [],
     startTimeoutMs: 10_000,

@@ -1,5 +1,5 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject, textOfResult } from '@dragoman/protocols';
-import type { Call, SaidBefore } from '../../call/call.ts';
+import type { Call, EarlierTurn } from '../../call/call.ts';
 
 /**
  * What a model reads: the operator's instructions, what was said before in the session, and what the caller says now. A caller that
@@ -46,7 +46,7 @@ function isSystem({ role }: JsonObject): boolean {
   return role === 'system' || role === 'developer';
 }
 
-function messageOf({ role, content }: SaidBefore): JsonObject[] {
+function messageOf({ role, content }: EarlierTurn): JsonObject[] {
   const text = textOfResult(content) ?? (isObject(content) && 'code' in content ? '' : JSON.stringify(content));
   // An answer that failed says nothing to continue from.
   return text === '' ? [] : [{ role: role === 'caller' ? 'user' : 'assistant', content: text }];

@@ -231,7 +231,7 @@ export class LfA2aTasks {
       if (left < 0) break;
     }
     const nextPageToken = last === undefined || last === found.at(-1) ? '' : pageTokenOf(last);
-    return { tasks, nextPageToken, pageSize: query.limit, totalSize: total };
+    return { tasks, nextPageToken, pageSize: query.limit, totalSize: total ?? rows.length };
   }
 
   /** Ends a running task and returns it; one that has ended already is returned as it is. */
@@ -266,7 +266,7 @@ export class LfA2aTasks {
         let isShown = false;
         for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
           const events = merged(
-            rows.flatMap((frame) => numbered(frame, fold, after)),
+            rows.flatMap((row) => numbered(row.sequence, fold.apply(reading.frameOf(row)), after)),
             longest,
           );
           if (events.length > 0) yield events;
@@ -276,7 +276,7 @@ export class LfA2aTasks {
       },
       async reached(isReached) {
         for (let rows = await reading.next(); rows.length > 0; rows = await reading.next()) {
-          for (const frame of rows) fold.apply(reading.frameOf(frame));
+          for (const row of rows) fold.apply(reading.frameOf(row));
           if (!isReached(fold.state)) continue;
           if (isTerminal(fold.state) || (await isLast(rows.at(-1) as FrameRow))) return fold;
         }
@@ -319,10 +319,10 @@ function asksForInput({ event }: NumberedEvent): boolean {
   return 'statusUpdate' in event && event.statusUpdate.status.state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
-/** The fold needs every frame, also those whose events the reader has. */
-function numbered({ sequence, text }: FrameRow, fold: TaskFold, after: EventId): NumberedEvent[] {
-  const events = fold.apply(frameFrom(text)).map((event, index) => ({ id: `${sequence}.${index}`, event }));
+/** Those that the reader does not have, of the events of one frame. */
+function numbered(sequence: number, all: readonly StreamEvent[], after: EventId): NumberedEvent[] {
   if (sequence < after.sequence) return [];
+  const events = all.map((event, index) => ({ id: `${sequence}.${index}`, event }));
   return sequence === after.sequence ? events.slice(after.index + 1) : events;
 }
 

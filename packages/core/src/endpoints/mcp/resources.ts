@@ -112,7 +112,7 @@ export class McpResources {
   async session(agentId: string, sessionId: string, principal: Principal): Promise<JsonObject | undefined> {
     const { engine, ids, log } = this.#options;
     const envelope = newEnvelope({
-      request_id: `mcp_${ids.hex()}`,
+      request_id: `mcp_${ids.sortable()}`,
       method: 'history.get',
       params: { session_id: sessionId },
       agent_ref: { id: agentId },

@@ -26,7 +26,6 @@ import { unlessAborted } from '../../ending/until-aborted.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { Clock, Ids, Log } from '../../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
-import { frameFrom } from '../../runs/frame-text.ts';
 import type { Reading } from '../../runs/reading.ts';
 import type { RequestKey, RequestRow } from '../../store/store.ts';
 import { Countdown } from '../../time/countdown.ts';
@@ -217,7 +216,7 @@ export class ToolCalls {
     try {
       for (;;) {
         const rows = await unlessAborted(reading.next(), over);
-        for (const { text } of rows) fold.apply(frameFrom(text));
+        for (const row of rows) fold.apply(reading.frameOf(row));
         if (rows.length === 0 || fold.isFinal) return fold.result();
         const { question } = fold;
         if (question !== undefined && !elicited.has(question.question_id)) {
@@ -269,7 +268,7 @@ export class ToolCalls {
   #requestId({ meta, idempotencyKey }: McpCall): string {
     const given = meta[REQUEST_ID_META];
     if (typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given)) return given;
-    return `mcp_${idempotencyKey === undefined ? this.#options.ids.hex() : nameOf(idempotencyKey)}`;
+    return `mcp_${idempotencyKey === undefined ? this.#options.ids.sortable() : nameOf(idempotencyKey)}`;
   }
 
   async #absent(name: string, { principal, agentId }: McpCall): Promise<never> {

@@ -79,14 +79,14 @@ export class OpenAiEndpoint {
   async complete(request: ChatCompletionRequest, context: OpenAiContext): Promise<OpenedAnswer> {
     const ask = chatAskOf(request);
     const sessionId = sessionOf(ask, context) ?? null;
-    const requestId = `chatcmpl-${this.#options.ids.hex()}`;
+    const requestId = `chatcmpl-${this.#options.ids.sortable()}`;
     return this.#open(this.#envelope(ask, context, { requestId, sessionId, api: 'chat.completions' }), context);
   }
 
   /** Every response has a session, so that any of them can be continued from. */
   async respond(request: CreateResponseRequest, context: OpenAiContext): Promise<OpenedAnswer> {
     const ask = responseAskOf(request);
-    const requestId = `resp_${this.#options.ids.hex()}`;
+    const requestId = `resp_${this.#options.ids.sortable()}`;
     const previous = request.previous_response_id ?? undefined;
     const sessionId =
       previous === undefined

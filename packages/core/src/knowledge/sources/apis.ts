@@ -2,7 +2,7 @@ import type { Apis } from '../../apis/apis.ts';
 import { allows } from '../../call/principal.ts';
 import type { Source } from '../thing.ts';
 
-/** Whole APIs, by what is said about them. */
+/** Whole APIs, by their descriptions. */
 export function apiSource(apis: Pick<Apis, 'list' | 'version'>): Source {
   return {
     type: 'api',

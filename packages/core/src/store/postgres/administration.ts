@@ -1,7 +1,8 @@
 import type { ApiRow, ApiStore } from '../apis.ts';
+import type { FamilyName } from '../families.ts';
 import type { KnowledgeBaseRow, KnowledgeStore } from '../knowledge.ts';
 import type { PinRow, PinStore } from '../pins.ts';
-import type { RegistrationRow, RegistrationStore } from '../registrations.ts';
+import type { Heartbeat, RegistrationRow, RegistrationStore } from '../registrations.ts';
 import { checksumOfAgent, SELECT_AGENT } from '../sql/agents.ts';
 import { checksumOfApi, SELECT_API } from '../sql/apis.ts';
 import { type Checked, isWhole, wholeRows } from '../sql/checked-rows.ts';
@@ -12,22 +13,23 @@ import { requireStorable } from '../storable.ts';
 import type { AgentRow, AgentStore, KeyRow, KeyStore } from '../store.ts';
 import type { WorkflowRow, WorkflowStore } from '../workflows.ts';
 import type { PostgresDatabase } from './database.ts';
+import type { PostgresFamilies } from './families.ts';
 import { lockOwner } from './owner-lock.ts';
 
 // What administration keeps: few rows, read whole, changed seldom.
 
-export function keyStore(database: PostgresDatabase): KeyStore {
+export function keyStore(database: PostgresDatabase, families: PostgresFamilies): KeyStore {
   return {
     put: async (row) => {
       const { keyId, hash, agentId, role, description, createdAt, expiresAt, revokedAt } = row;
       requireStorable(keyId, agentId, description);
       const values = [keyId, hash, agentId, role, description, createdAt, expiresAt, revokedAt, checksumOfKey(row)];
-      await database.write((queries) => queries.run(PUT_KEY, ...values));
+      await families.change('keys', (queries) => queries.run(PUT_KEY, ...values));
     },
     list: async () =>
       wholeRows(await database.read.all<Checked<KeyRow>>(`${SELECT_KEY} ORDER BY created_at, key_id`), checksumOfKey),
     revoke: (keyId, at) =>
-      database.write(async (queries) => {
+      families.change('keys', async (queries) => {
         const row = await queries.get<Checked<KeyRow>>(
           `${SELECT_KEY} WHERE key_id = $1 AND revoked_at IS NULL FOR UPDATE`,
           keyId,
@@ -47,69 +49,82 @@ export function keyStore(database: PostgresDatabase): KeyStore {
   };
 }
 
-export function agentStore(database: PostgresDatabase): AgentStore {
+export function agentStore(database: PostgresDatabase, families: PostgresFamilies): AgentStore {
   return {
     put: async (row) => {
       requireStorable(row.agentId, row.definition);
       const values = [row.agentId, row.definition, row.createdAt, checksumOfAgent(row)];
-      await database.write((queries) => queries.run(putDefinition('agents', 'agent_id'), ...values));
+      await families.change('agents', (queries) => queries.run(putDefinition('agents', 'agent_id'), ...values));
     },
     list: async () =>
       wholeRows(
         await database.read.all<Checked<AgentRow>>(`${SELECT_AGENT} ORDER BY created_at, agent_id`),
         checksumOfAgent,
       ),
-    remove: (agentId) => removed(database, 'agents', 'agent_id', agentId),
+    remove: (agentId) => removed(families, 'agents', 'agents', 'agent_id', agentId),
   };
 }
 
-export function apiStore(database: PostgresDatabase): ApiStore {
+export function apiStore(database: PostgresDatabase, families: PostgresFamilies): ApiStore {
   return {
     put: async (row) => {
       requireStorable(row.apiId, row.definition);
       const values = [row.apiId, row.definition, row.createdAt, checksumOfApi(row)];
-      await database.write((queries) => queries.run(putDefinition('apis', 'api_id'), ...values));
+      await families.change('apis', (queries) => queries.run(putDefinition('apis', 'api_id'), ...values));
     },
     list: async () =>
       wholeRows(await database.read.all<Checked<ApiRow>>(`${SELECT_API} ORDER BY created_at, api_id`), checksumOfApi),
-    remove: (apiId) => removed(database, 'apis', 'api_id', apiId),
+    remove: (apiId) => removed(families, 'apis', 'apis', 'api_id', apiId),
   };
 }
 
-export function knowledgeStore(database: PostgresDatabase): KnowledgeStore {
+export function knowledgeStore(database: PostgresDatabase, families: PostgresFamilies): KnowledgeStore {
   return {
     put: async ({ baseId, definition, createdAt }) => {
       requireStorable(baseId, definition);
-      await database.write((queries) => queries.run(PUT_KNOWLEDGE, baseId, definition, createdAt));
+      await families.change('knowledge', (queries) => queries.run(PUT_KNOWLEDGE, baseId, definition, createdAt));
     },
     list: () => database.read.all<KnowledgeBaseRow>(LIST_KNOWLEDGE),
-    remove: (baseId) => removed(database, 'knowledge_bases', 'base_id', baseId),
+    remove: (baseId) => removed(families, 'knowledge', 'knowledge_bases', 'base_id', baseId),
   };
 }
 
-export function pinStore(database: PostgresDatabase): PinStore {
+export function pinStore(database: PostgresDatabase, families: PostgresFamilies): PinStore {
   return {
     put: async ({ name, hash, pinnedAt, definition }) => {
       requireStorable(name, hash, definition);
-      await database.write((queries) => queries.run(PUT_PIN, name, hash, pinnedAt, definition));
+      await families.change('pins', (queries) => queries.run(PUT_PIN, name, hash, pinnedAt, definition));
+    },
+    add: async ({ name, hash, pinnedAt, definition }) => {
+      requireStorable(name, hash, definition);
+      return families.change('pins', async (queries) => {
+        await queries.run(ADD_PIN, name, hash, pinnedAt, definition);
+        return (await queries.get<PinRow>(`${SELECT_PIN} WHERE name = $1`, name)) as PinRow;
+      });
     },
     refuse: async (name, hash) => {
-      await database.write((queries) => queries.run('UPDATE tool_pins SET refused = $1 WHERE name = $2', hash, name));
+      await families.change('pins', (queries) =>
+        queries.run('UPDATE tool_pins SET refused = $1 WHERE name = $2', hash, name),
+      );
     },
     definition: async (name) =>
       (await database.read.get<{ definition: string | null }>('SELECT definition FROM tool_pins WHERE name = $1', name))
         ?.definition ?? null,
-    list: () => database.read.all<PinRow>(LIST_PINS),
+    list: () => database.read.all<PinRow>(`${SELECT_PIN} ORDER BY name`),
   };
 }
 
-export function registrationStore(database: PostgresDatabase): RegistrationStore {
+export function registrationStore(database: PostgresDatabase, families: PostgresFamilies): RegistrationStore {
   return {
     put: async (row) => {
       const { agentId, owner, card, endpoint, registeredAt, lastHeartbeat } = row;
       requireStorable(agentId, owner, card, endpoint);
       const values = [agentId, owner, card, endpoint, registeredAt, lastHeartbeat, checksumOfRegistration(row)];
-      await database.write((queries) => queries.run(PUT_REGISTRATION, ...values));
+      return families.change('registrations', async (queries) => {
+        await lockOwner(queries, 'registrations', agentId.toLowerCase());
+        if (agentId !== owner && (await queries.get(REGISTERED_ALIKE, agentId)) !== undefined) return false;
+        return (await queries.run(PUT_REGISTRATION, ...values)) === 1;
+      });
     },
     list: async () =>
       wholeRows(await database.read.all<Checked<RegistrationRow>>(SELECT_REGISTRATION), checksumOfRegistration),
@@ -117,17 +132,18 @@ export function registrationStore(database: PostgresDatabase): RegistrationStore
       (await database.write((queries) =>
         queries.run('UPDATE registrations SET last_heartbeat = $1 WHERE agent_id = $2', at, agentId),
       )) === 1,
-    remove: (agentId) => removed(database, 'registrations', 'agent_id', agentId),
+    beats: (since) => database.read.all<Heartbeat>(BEATS, since),
+    remove: (agentId) => removed(families, 'registrations', 'registrations', 'agent_id', agentId),
   };
 }
 
-export function workflowStore(database: PostgresDatabase): WorkflowStore {
+export function workflowStore(database: PostgresDatabase, families: PostgresFamilies): WorkflowStore {
   const versions = (name: string) => database.read.all<Checked<WorkflowRow>>(SELECT_VERSIONS, name);
   return {
     put: async (workflow) => {
       const { name, description, text, planHash, createdAt } = workflow;
       requireStorable(name, description, text);
-      return database.write(async (queries) => {
+      return families.change('workflows', async (queries) => {
         await lockOwner(queries, 'workflows', name);
         const last = await queries.get<Checked<WorkflowRow>>(`${SELECT_VERSIONS} LIMIT 1`, name);
         const [current] = last === undefined ? [] : wholeRows([last], checksumOfWorkflow);
@@ -141,7 +157,7 @@ export function workflowStore(database: PostgresDatabase): WorkflowStore {
     list: async () => wholeRows(await database.read.all<Checked<WorkflowRow>>(SELECT_NEWEST), checksumOfWorkflow),
     versions: async (name) => wholeRows(await versions(name), checksumOfWorkflow),
     remove: (name, at) =>
-      database.write(async (queries) => {
+      families.change('workflows', async (queries) => {
         await lockOwner(queries, 'workflows', name);
         const there = (await queries.all<Checked<WorkflowRow>>(SELECT_VERSIONS, name)).filter(
           ({ removedAt }) => removedAt === null,
@@ -157,8 +173,15 @@ export function workflowStore(database: PostgresDatabase): WorkflowStore {
   };
 }
 
-async function removed(database: PostgresDatabase, table: string, column: string, id: string): Promise<boolean> {
-  return (await database.write((queries) => queries.run(`DELETE FROM ${table} WHERE ${column} = $1`, id))) === 1;
+async function removed(
+  families: PostgresFamilies,
+  family: FamilyName,
+  table: string,
+  column: string,
+  id: string,
+): Promise<boolean> {
+  const text = `DELETE FROM ${table} WHERE ${column} = $1`;
+  return (await families.change(family, (queries) => queries.run(text, id))) === 1;
 }
 
 function putDefinition(table: string, column: string): string {
@@ -183,13 +206,22 @@ const PUT_PIN = `
   INSERT INTO tool_pins (name, hash, pinned_at, definition) VALUES ($1, $2, $3, $4)
   ON CONFLICT (name) DO UPDATE SET
     hash = excluded.hash, pinned_at = excluded.pinned_at, definition = excluded.definition, refused = NULL`;
-const LIST_PINS = `
-  SELECT name, hash, pinned_at AS "pinnedAt", refused, definition IS NOT NULL AS "hasDefinition" FROM tool_pins ORDER BY name`;
+const ADD_PIN = `
+  INSERT INTO tool_pins (name, hash, pinned_at, definition) VALUES ($1, $2, $3, $4) ON CONFLICT (name) DO NOTHING`;
+const SELECT_PIN =
+  'SELECT name, hash, pinned_at AS "pinnedAt", refused, definition IS NOT NULL AS "hasDefinition" FROM tool_pins';
 const PUT_REGISTRATION = `
   INSERT INTO registrations (agent_id, owner, card, endpoint, registered_at, last_heartbeat, checksum)
   VALUES ($1, $2, $3, $4, $5, $6, $7)
   ON CONFLICT (agent_id) DO UPDATE SET owner = excluded.owner, card = excluded.card, endpoint = excluded.endpoint,
-    registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat, checksum = excluded.checksum`;
+    registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat, checksum = excluded.checksum
+  WHERE registrations.owner = excluded.owner OR excluded.agent_id = excluded.owner`;
+const REGISTERED_ALIKE = `
+  SELECT 1 FROM registrations WHERE lower(agent_id) = lower($1) AND agent_id <> $1
+    AND NOT EXISTS (SELECT 1 FROM registrations WHERE agent_id = $1) LIMIT 1`;
+const BEATS = `
+  SELECT agent_id AS "agentId", last_heartbeat AS "lastHeartbeat" FROM registrations WHERE last_heartbeat > $1
+  ORDER BY last_heartbeat, agent_id`;
 const SELECT_VERSIONS = `${SELECT_WORKFLOW} WHERE name = $1 ORDER BY version DESC`;
 const INSERT_WORKFLOW = `
   INSERT INTO workflows (name, version, description, text, plan_hash, created_at, removed_at, checksum)

@@ -20,6 +20,11 @@ export class PostgresConnection {
     client.on('end', lose);
   }
 
+  /** Calls back with what others send over a channel that this connection listens to. */
+  onNotification(listener: (payload: string) => void): void {
+    this.#client.on('notification', ({ payload = '' }) => listener(payload));
+  }
+
   get isLost(): boolean {
     return this.#isLost;
   }

@@ -2,8 +2,9 @@ import type { CredentialRow, CredentialStore, ReceiptRow, VaultSeal } from '../c
 import { requireStorable } from '../storable.ts';
 import { bigints, texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import type { PostgresFamilies } from './families.ts';
 
-export function credentialStore(database: PostgresDatabase): CredentialStore {
+export function credentialStore(database: PostgresDatabase, families: PostgresFamilies): CredentialStore {
   const { read } = database;
   return {
     list: () => read.all<CredentialRow>(LIST),
@@ -11,7 +12,7 @@ export function credentialStore(database: PostgresDatabase): CredentialStore {
 
     put: async (rows, seal, previous) => {
       for (const { credentialId, description } of rows) requireStorable(credentialId, description);
-      return database.write(async (queries) => {
+      return families.change('credentials', async (queries) => {
         if (!(await putSeal(queries, seal, previous))) return false;
         for (const row of rows) {
           const { credentialId, version, type, hosts, places, description, nonce, sealed, createdAt, updatedAt } = row;
@@ -23,7 +24,7 @@ export function credentialStore(database: PostgresDatabase): CredentialStore {
     },
 
     remove: (credentialId, seal, previous) =>
-      database.write(async (queries) => {
+      families.change('credentials', async (queries) => {
         if (!(await putSeal(queries, seal, previous))) return false;
         await queries.run('DELETE FROM credentials WHERE credential_id = $1', credentialId);
         return true;

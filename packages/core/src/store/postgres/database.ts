@@ -38,6 +38,8 @@ export class PostgresDatabase {
   #waiting: ((connection: PostgresConnection | undefined) => void)[] = [];
   #isClosed = false;
   #isAway = false;
+  /** The number of this node; 0 before it has one. Whatever is opened is held by it. */
+  node = 0;
   writes = 0;
   commits = 0;
   commitMs = 0;
@@ -186,7 +188,7 @@ export class PostgresDatabase {
     try {
       let connection: PostgresConnection | undefined;
       connection = await dial(this.#options.address, () => this.#forget(connection));
-      const { rows } = await connection.query(OPEN_LANE);
+      const { rows } = await connection.query(OPEN_LANE, [this.node]);
       this.#lanes.set(connection, rows[0] as Lane);
       return connection;
     } catch (error) {
@@ -229,7 +231,7 @@ function closed(): StoreError {
 }
 
 const OPEN_LANE = `
-  WITH opened AS (INSERT INTO lanes (last) VALUES (0) RETURNING id, last)
+  WITH opened AS (INSERT INTO lanes (last, node) VALUES (0, $1) RETURNING id, last)
   SELECT o.id, o.last, a.pid, a.backend_start::text AS since FROM opened o, pg_stat_activity a WHERE a.pid = pg_backend_pid()`;
 const NUMBER = 'UPDATE lanes SET last = $2 WHERE id = $1';
 const END_PROCESS = `

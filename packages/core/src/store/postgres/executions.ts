@@ -28,19 +28,20 @@ import { requireStorable } from '../storable.ts';
 import { bigints, byteStrings, integers, texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import { isSqlError } from './errors.ts';
+import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
 import { lockOwner } from './owner-lock.ts';
 import { deleteExecutions } from './removals.ts';
 
-export function executionStore(database: PostgresDatabase, node: number): ExecutionStore {
+export function executionStore(database: PostgresDatabase): ExecutionStore {
   const { read } = database;
   const accepting = new Group<ExecutionRow, number | null>({
     keyOf: ({ owner, executionId }) => `${owner}\n${executionId}`,
-    write: (items) => database.write((queries) => insertExecutions(queries, node, items)),
+    write: (items) => database.write((queries) => insertExecutions(queries, database.node, items)),
   });
   const recording = new Group<Recorded, void>({
     keyOf: ({ held }) => String(held.id),
-    write: (items) => database.write((queries) => recordEffects(queries, node, items)),
+    write: (items) => database.write((queries) => recordEffects(queries, database.node, items)),
   });
 
   const find = async (text: string, ...values: unknown[]): Promise<ExecutionRow | undefined> => {
@@ -83,7 +84,7 @@ export function executionStore(database: PostgresDatabase, node: number): Execut
 
     claim: (limit) =>
       database.write(async (queries) => {
-        const rows = await queries.all<StoredExecution & { id: number; epoch: number }>(CLAIM, node, limit);
+        const rows = await queries.all<StoredExecution & { id: number; epoch: number }>(CLAIM, database.node, limit);
         return rows.map(({ id, epoch, ...row }) => ({ row: checkedExecution(row), held: { id, epoch } }));
       }),
 
@@ -97,6 +98,7 @@ export function executionStore(database: PostgresDatabase, node: number): Execut
         if (last === undefined || !window.some(({ acceptedAt }) => acceptedAt < before)) return purged;
         const start = from;
         purged += await database.write(async (queries) => {
+          await lockOwner(queries, 'purge', 'executions');
           const old = await queries.all<{ id: number }>(OLD, start, last.id, before);
           return deleteExecutions(
             queries,
@@ -109,7 +111,7 @@ export function executionStore(database: PostgresDatabase, node: number): Execut
   };
 }
 
-export function storedDataStore(database: PostgresDatabase, node: number): StoredDataStore {
+export function storedDataStore(database: PostgresDatabase): StoredDataStore {
   const { read } = database;
   return {
     keep: async (row, quota, by) => {
@@ -120,7 +122,7 @@ export function storedDataStore(database: PostgresDatabase, node: number): Store
         const others = (await queries.get<{ count: number; bytes: number }>(OTHERS, row.owner, row.name)) ?? NONE;
         const [bytes, count] = [others.bytes + row.bytes, others.count + 1];
         if (bytes > quota.bytes || count > quota.count) return { kept: false as const, bytes, count };
-        const [refused] = await recordEffects(queries, node, [{ ...by, end: null }]);
+        const [refused] = await recordEffects(queries, database.node, [{ ...by, end: null }]);
         if (refused !== undefined) throw refused;
         const replaced = await queries.get<CheckedStored>(BY_NAME_STORED, row.owner, row.name);
         const { owner, name, value, file, labels, updatedAt } = row;
@@ -301,7 +303,7 @@ const RECORD = `
 
 const CLAIM = `
   WITH left_open AS (
-    SELECT execution FROM open_executions WHERE holder <> $1 ORDER BY execution LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT execution FROM open_executions WHERE holder IN (${GONE_NODES}) ORDER BY execution LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE open_executions o SET holder = $1, epoch = o.epoch + 1 FROM left_open l WHERE o.execution = l.execution
     RETURNING o.execution, o.epoch

@@ -17,11 +17,14 @@ import { requireStorable } from '../storable.ts';
 import type { DeliveryFailure, NewDelivery, OutboxStore, ToldDelivery } from '../store.ts';
 import { texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import type { PostgresFamilies } from './families.ts';
+import { GONE_NODES } from './gone.ts';
+import { purgeInTurn } from './owner-lock.ts';
 
-export function outboxStore(database: PostgresDatabase, node: number): OutboxStore {
+export function outboxStore(database: PostgresDatabase, families: PostgresFamilies): OutboxStore {
   const { read } = database;
   return {
-    add: (delivery) => database.write((queries) => addDelivery(queries, node, delivery)),
+    add: (delivery) => database.write((queries) => addDelivery(queries, database.node, delivery)),
 
     find: async (id) => {
       const row = await read.get<StoredDelivery>(`${SELECT_DELIVERY} WHERE id = $1`, id);
@@ -48,7 +51,7 @@ export function outboxStore(database: PostgresDatabase, node: number): OutboxSto
       ),
 
     claim: async (limit) => {
-      const rows = await database.write((queries) => queries.all<StoredDue>(CLAIM, node, limit));
+      const rows = await database.write((queries) => queries.all<StoredDue>(CLAIM, database.node, limit));
       return rows.map(({ createdAt, headChecksum, ...row }) =>
         isAsWritten({ ...row, createdAt }, headChecksum) ? row : { ...row, isDamaged: true },
       );
@@ -80,7 +83,7 @@ export function outboxStore(database: PostgresDatabase, node: number): OutboxSto
 
     revive: (id, at) =>
       database.write(async (queries) => {
-        const row = await queries.get<{ owner: string; url: string }>(REVIVE, at, node, id);
+        const row = await queries.get<{ owner: string; url: string }>(REVIVE, at, database.node, id);
         if (row === undefined) return false;
         await queries.run(ENABLE, row.owner, row.url);
         return true;
@@ -99,7 +102,7 @@ export function outboxStore(database: PostgresDatabase, node: number): OutboxSto
         [PURGE_DISABLED, gone],
       ] as const) {
         for (let some = -1; some !== 0; purged += some) {
-          some = await database.write((queries) => queries.run(text, before, WINDOW));
+          some = await purgeInTurn(database, 'outbox', text, before, WINDOW);
         }
       }
       return purged;
@@ -115,7 +118,8 @@ export function outboxStore(database: PostgresDatabase, node: number): OutboxSto
     },
 
     forgetSalt: async (agentId) => {
-      await database.write((queries) => queries.run('DELETE FROM signing_salts WHERE agent_id = $1', agentId));
+      const text = 'DELETE FROM signing_salts WHERE agent_id = $1';
+      await families.change('agents', (queries) => queries.run(text, agentId));
     },
   };
 }
@@ -165,7 +169,7 @@ const INSERT = `
   ON CONFLICT (id) DO NOTHING`;
 const CLAIM = `
   WITH left_open AS (
-    SELECT number FROM deliveries WHERE state = 'due' AND holder <> $1 ORDER BY number LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT number FROM deliveries WHERE state = 'due' AND holder IN (${GONE_NODES}) ORDER BY number LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE deliveries d SET holder = $1 FROM left_open l WHERE d.number = l.number RETURNING d.*
   )

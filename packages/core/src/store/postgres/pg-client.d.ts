@@ -28,5 +28,7 @@ declare module 'pg/lib/client.js' {
     connect(): Promise<unknown>;
     query(query: { name?: string; text: string; values?: readonly unknown[] }): Promise<QueryResult | QueryResult[]>;
     end(): Promise<void>;
+    on(event: 'notification', listener: (message: { channel: string; payload?: string }) => void): this;
+    on(event: 'error' | 'end', listener: () => void): this;
   }
 }

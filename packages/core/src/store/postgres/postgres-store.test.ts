@@ -26,13 +26,9 @@ async function open(earlier?: Store): Promise<Store> {
   await earlier?.[Symbol.asyncDispose]();
   schemas += 1;
   const schema = (earlier && schemaOf.get(earlier)) ?? `test_${schemas}`;
-  const store = await connectPostgresStore({ url: server.url(schema), onFatal });
+  const store = await connectPostgresStore({ url: server.url(schema) });
   schemaOf.set(store, schema);
   return store;
-}
-
-function onFatal(error: Error): void {
-  throw error;
 }
 
 describe('on PostgreSQL', () => {

@@ -1,6 +1,5 @@
 import type { Log } from '../../ports/ports.ts';
 import type { Store, StoreStats } from '../store.ts';
-import type { StoreError } from '../store-error.ts';
 import {
   agentStore,
   apiStore,
@@ -15,11 +14,14 @@ import { counterStore } from './counters.ts';
 import { credentialStore } from './credentials.ts';
 import { PostgresDatabase } from './database.ts';
 import { executionStore, storedDataStore } from './executions.ts';
+import { PostgresFamilies } from './families.ts';
 import { forgettingStore } from './forgetting.ts';
 import { memoriesStore } from './memories.ts';
+import { PostgresNode } from './node.ts';
 import { nonceStore } from './nonces.ts';
-import { type HeldSchema, openSchema } from './open-database.ts';
+import { prepareSchema } from './open-database.ts';
 import { outboxStore } from './outbox.ts';
+import { lockOwner } from './owner-lock.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 import { pushConfigStore } from './push-configs.ts';
 import { requestStore } from './requests.ts';
@@ -32,23 +34,43 @@ export interface PostgresStoreOptions {
   readonly log?: Log | undefined;
   /** The version of this program, for the list of nodes. */
   readonly version?: string | undefined;
+  /** What this node is called in that list. */
   readonly name?: string | undefined;
-  /** Called once, when another server has taken the schema over: this one must stop. */
-  readonly onFatal: (error: StoreError) => void;
+  /** Where no other node can be: the machine and data folder. Default: nowhere in particular. */
+  readonly place?: string | undefined;
+  readonly configDigest?: string | undefined;
+  /** Where other nodes reach this one. */
+  readonly peerUrl?: string | undefined;
+  /** PostgreSQL itself, where `url` is a pooler. */
+  readonly directUrl?: string | undefined;
   /** How long something waits for the database before it is refused. Default: 30 s. */
   readonly patienceMs?: number | undefined;
 }
 
 /** Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that says what stands in the way. */
 export async function connectPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const { url, log, version = '0', name = 'dragoman', onFatal, patienceMs } = options;
+  const {
+    url,
+    directUrl = url,
+    log,
+    version = '0',
+    name = 'dragoman',
+    place = '',
+    configDigest,
+    peerUrl,
+    patienceMs,
+  } = options;
   const address = readPostgresUrl(url);
-  const schema = await openSchema({ address, log, version, name, onTaken: onFatal });
-  return new PostgresStore(new PostgresDatabase({ address, log, patienceMs }), schema);
+  const direct = readPostgresUrl(directUrl);
+  const serverVersion = await prepareSchema(direct, log);
+  const database = new PostgresDatabase({ address, log, patienceMs });
+  const node = await PostgresNode.join({ address: direct, database, log, version, name, place, configDigest, peerUrl });
+  return new PostgresStore(database, node, serverVersion);
 }
 
 /** Every family on PostgreSQL. */
 export class PostgresStore implements Store {
+  readonly families;
   readonly requests;
   readonly sessions;
   readonly keys;
@@ -70,43 +92,58 @@ export class PostgresStore implements Store {
   readonly forgetting;
   readonly anonymous;
   readonly #database: PostgresDatabase;
-  readonly #schema: HeldSchema;
+  readonly cluster: PostgresNode;
+  readonly #serverVersion: string;
   #closing: Promise<void> | undefined;
 
-  constructor(database: PostgresDatabase, schema: HeldSchema) {
-    const { node } = schema;
+  constructor(database: PostgresDatabase, node: PostgresNode, serverVersion: string) {
     this.#database = database;
-    this.#schema = schema;
-    this.requests = requestStore(database, node);
+    this.cluster = node;
+    this.#serverVersion = serverVersion;
+    this.families = new PostgresFamilies(database);
+    this.requests = requestStore(database);
     this.sessions = sessionStore(database);
-    this.keys = keyStore(database);
-    this.agents = agentStore(database);
+    this.keys = keyStore(database, this.families);
+    this.agents = agentStore(database, this.families);
     this.counters = counterStore(database);
-    this.executions = executionStore(database, node);
-    this.storedData = storedDataStore(database, node);
-    this.credentials = credentialStore(database);
-    this.apis = apiStore(database);
-    this.workflows = workflowStore(database);
-    this.knowledge = knowledgeStore(database);
-    this.threads = threadStore(database, node);
-    this.outbox = outboxStore(database, node);
+    this.executions = executionStore(database);
+    this.storedData = storedDataStore(database);
+    this.credentials = credentialStore(database, this.families);
+    this.apis = apiStore(database, this.families);
+    this.workflows = workflowStore(database, this.families);
+    this.knowledge = knowledgeStore(database, this.families);
+    this.threads = threadStore(database);
+    this.outbox = outboxStore(database, this.families);
     this.memories = memoriesStore(database);
-    this.pins = pinStore(database);
-    this.pushConfigs = pushConfigStore(database, node);
-    this.registrations = registrationStore(database);
+    this.pins = pinStore(database, this.families);
+    this.pushConfigs = pushConfigStore(database);
+    this.registrations = registrationStore(database, this.families);
     this.nonces = nonceStore(database);
     this.forgetting = forgettingStore(database);
     this.anonymous = anonymousStore(database);
   }
 
-  async stats(): Promise<StoreStats> {
-    const { writes, commits, commitMs } = this.#database;
-    return { driver: `postgres ${this.#schema.version}`, writes, commits, commitMs, checkpoints: 0 };
+  async now(): Promise<number> {
+    return (await this.#database.read.get<{ now: number }>(NOW))?.now ?? 0;
   }
 
-  /** Finishes what was asked, and lets go of the schema. */
+  inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#database.write(async (queries) => {
+      await lockOwner(queries, 'in turn', name);
+      return work();
+    });
+  }
+
+  async stats(): Promise<StoreStats> {
+    const { writes, commits, commitMs } = this.#database;
+    return { driver: `postgres ${this.#serverVersion}`, writes, commits, commitMs, checkpoints: 0 };
+  }
+
+  /** Finishes what was asked, and leaves the other nodes. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closing ??= this.#database.close().then(() => this.#schema.close());
+    this.#closing ??= this.#database.close().then(() => this.cluster.close());
     await this.#closing;
   }
 }
+
+const NOW = 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now';

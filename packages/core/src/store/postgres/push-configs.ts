@@ -1,10 +1,11 @@
 import type { PushConfigRow, PushConfigStore } from '../push-configs.ts';
 import { requireStorable } from '../storable.ts';
 import type { PostgresDatabase } from './database.ts';
+import { GONE_NODES } from './gone.ts';
 import { addDelivery } from './outbox.ts';
 import { lockOwner } from './owner-lock.ts';
 
-export function pushConfigStore(database: PostgresDatabase, node: number): PushConfigStore {
+export function pushConfigStore(database: PostgresDatabase): PushConfigStore {
   const { read } = database;
   const one = async (text: string, ...values: unknown[]) => {
     const row = await read.get<Stored>(text, ...values);
@@ -18,7 +19,7 @@ export function pushConfigStore(database: PostgresDatabase, node: number): PushC
         await lockOwner(queries, 'push_configs', `${owner}\n${requestId}`);
         const others = await queries.get<{ count: number }>(OTHERS, owner, requestId, configId);
         if ((others?.count ?? 0) >= most) return false;
-        const fields = [name, configId, url, version, secrets, createdAt, position, isOver ? 1 : 0, node];
+        const fields = [name, configId, url, version, secrets, createdAt, position, isOver ? 1 : 0, database.node];
         return (await queries.run(PUT, ...fields, owner, requestId)) > 0;
       });
     },
@@ -26,12 +27,13 @@ export function pushConfigStore(database: PostgresDatabase, node: number): PushC
     list: async ({ owner, requestId }) =>
       (await read.all<Stored>(`${OF_REQUEST} ORDER BY p.created_at, p.name`, owner, requestId)).map(rowOf),
     named: (name) => one(`${SELECT} WHERE p.name = $1`, name),
-    claim: async (limit) => (await database.write((queries) => queries.all<Stored>(CLAIM, node, limit))).map(rowOf),
+    claim: async (limit) =>
+      (await database.write((queries) => queries.all<Stored>(CLAIM, database.node, limit))).map(rowOf),
     advance: (name, { position, isOver, delivery }) =>
       database.write(async (queries) => {
-        const advanced = await queries.run(ADVANCE, position, isOver ? 1 : 0, name);
+        const advanced = await queries.run(ADVANCE, position, isOver ? 1 : 0, name, database.node);
         if (advanced === 0) return false;
-        if (delivery !== null) await addDelivery(queries, node, delivery);
+        if (delivery !== null) await addDelivery(queries, database.node, delivery);
         return true;
       }),
     remove: async ({ owner, requestId }, configId) =>
@@ -60,12 +62,12 @@ const PUT = `
   ON CONFLICT (name) DO UPDATE SET url = excluded.url, version = excluded.version, secrets = excluded.secrets`;
 const CLAIM = `
   WITH left_open AS (
-    SELECT name FROM push_configs WHERE is_over = 0 AND holder <> $1 ORDER BY created_at, name LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT name FROM push_configs WHERE is_over = 0 AND holder IN (${GONE_NODES}) ORDER BY created_at, name LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE push_configs p SET holder = $1 FROM left_open l WHERE p.name = l.name RETURNING p.*
   )
   ${SELECT.replace('push_configs p', 'claimed p')} ORDER BY p.created_at, p.name`;
-const ADVANCE = 'UPDATE push_configs SET position = $1, is_over = $2 WHERE name = $3';
+const ADVANCE = 'UPDATE push_configs SET position = $1, is_over = $2 WHERE name = $3 AND holder = $4';
 const REMOVE = `
   DELETE FROM push_configs
   WHERE config_id = $1 AND request = (SELECT id FROM requests WHERE owner = $2 AND request_id = $3)`;

@@ -1,6 +1,6 @@
 import type { AnswerEnd } from '@dragoman/protocols';
 import type { ListedRequest, RequestList, RequestQuery } from '../request-list.ts';
-import { containing, LOOKED_INTO } from '../sql/request-list.ts';
+import { containing, LOOKED_INTO, SCANNED } from '../sql/request-list.ts';
 import { bigints } from './arrays.ts';
 import type { Queries } from './database.ts';
 
@@ -15,36 +15,64 @@ export async function listRequests(read: Queries, query: RequestQuery): Promise<
     (one) =>
       one.changedAt >= changedSince && (progress === undefined || progress.some((name) => name === one.progress)),
   );
-  let total = found.length;
-  for await (const group of groups(read, query)) {
-    const conditions = [group.owner, group.agentId, group.ending, changedSince, sessionId];
-    total += (await read.get<{ total: number }>(COUNT, ...conditions))?.total ?? 0;
-    const rows = await read.all<Place>(PAGE, ...conditions, after.changedAt, after.number, limit);
-    const ended = group.ending === '' ? null : (group.ending as AnswerEnd);
-    for (const row of rows) found.push({ ...row, progress: ended });
-  }
-  const page = found
-    .filter((one) => order(after, one) < 0)
+  const candidates = query.owner === undefined ? ofAll : ofOwner;
+  const { ended, total, horizon } = await candidates(read, query, { after, limit });
+  const page = [...found, ...ended]
+    .filter((one) => order(after, one) < 0 && (horizon === undefined || order(one, horizon) <= 0))
     .sort(order)
     .slice(0, limit);
+  const rest = page.length === limit ? page.at(-1) : horizon;
+  const wanted = rest === undefined || rest === page.at(-1) ? page : [...page, rest];
   const listed = await read.all<Listed & { number: number; isFound: boolean }>(
     LISTED,
-    bigints(page.map(({ number }) => number)),
+    bigints(wanted.map(({ number }) => number)),
     containing(text ?? ''),
   );
   const byNumber = new Map(listed.map(({ number, ...row }) => [number, row]));
   const looked = page.flatMap(({ number, ...one }) => {
     const row = byNumber.get(number);
-    return row === undefined ? [] : { ...row, ...one };
+    return row === undefined ? [] : [{ ...row, ...one }];
   });
-  if (!isLooking) return { rows: looked.map(withoutFound), total };
+  const last = rest && byNumber.get(rest.number);
+  const lookedUpTo = last && { owner: last.owner, requestId: last.requestId, changedAt: rest.changedAt };
+  if (!isLooking) {
+    const all = total === undefined ? undefined : total + found.length;
+    return { rows: looked.map(withoutFound), total: all, ...(page.length < limit && { lookedUpTo }) };
+  }
   const rows: ListedRequest[] = [];
   for (const one of looked) {
     if (one.isFound && one.protocol === (protocol ?? one.protocol)) rows.push(withoutFound(one));
-    if (rows.length === query.limit) return { rows, total, lookedUpTo: rows.at(-1) };
+    if (rows.length === query.limit) return { rows, lookedUpTo: rows.at(-1) };
   }
-  const last = page.length === limit ? looked.at(-1) : undefined;
-  return { rows, total, lookedUpTo: last && withoutFound(last) };
+  return { rows, lookedUpTo };
+}
+
+/** Of one caller, by groups, with how many there are. */
+async function ofOwner(read: Queries, query: RequestQuery, { after, limit }: Range): Promise<Candidates> {
+  const { sessionId = null, changedSince = 0 } = query;
+  const ended: Placed[] = [];
+  let total = 0;
+  for await (const group of groups(read, query)) {
+    const conditions = [group.owner, group.agentId, group.ending, changedSince, sessionId];
+    total += (await read.get<{ total: number }>(COUNT, ...conditions))?.total ?? 0;
+    const rows = await read.all<Place>(PAGE, ...conditions, after.changedAt, after.number, limit);
+    for (const row of rows) ended.push({ ...row, progress: endOf(group.ending) });
+  }
+  return { ended, total };
+}
+
+/** Of everybody, by time. It passes over a limited number that are not wanted, and counts nothing. */
+async function ofAll(read: Queries, query: RequestQuery, { after, limit }: Range): Promise<Candidates> {
+  const { agentId = null, sessionId = null, progress = null, changedSince = 0 } = query;
+  const range = [after.changedAt, after.number, changedSince];
+  const rows = await read.all<Place & { ending: string }>(BY_TIME, ...range, agentId, progress, sessionId, limit);
+  const ended = rows.map(({ ending, ...place }): Placed => ({ ...place, progress: endOf(ending) }));
+  const horizon = ended.length === limit ? ended.at(-1) : await read.get<Place>(SCANNED_UP_TO, ...range);
+  return { ended, ...(horizon && { horizon }) };
+}
+
+function endOf(ending: string): AnswerEnd | null {
+  return ending === '' ? null : (ending as AnswerEnd);
 }
 
 function withoutFound({ isFound: _, ...row }: ListedRequest & { readonly isFound: boolean }): ListedRequest {
@@ -74,6 +102,18 @@ async function* groups(read: Queries, { owner, agentId, progress }: RequestQuery
   }
 }
 
+interface Range {
+  readonly after: Place;
+  readonly limit: number;
+}
+
+/** Requests that have ended, complete up to the horizon, if there is one. */
+interface Candidates {
+  readonly ended: readonly Placed[];
+  readonly total?: number;
+  readonly horizon?: Place;
+}
+
 interface Group {
   readonly owner: string;
   readonly agentId: string;
@@ -101,6 +141,17 @@ const NEXT_GROUP = `
 const OF_GROUP = `
   FROM ended_requests e WHERE e.owner = $1 AND e.agent_id = $2 AND e.ending = $3 AND e.ended_at >= $4
     AND ($5::text IS NULL OR EXISTS (SELECT 1 FROM requests r WHERE r.id = e.request AND r.session_id = $5))`;
+const SCAN = `
+  SELECT e.request, e.ended_at, e.agent_id, e.ending FROM ended_requests e
+  WHERE (e.ended_at, e.request) < ($1::bigint, $2::bigint) AND e.ended_at >= $3
+  ORDER BY e.ended_at DESC, e.request DESC`;
+const BY_TIME = `
+  SELECT s.request AS number, s.ended_at AS "changedAt", s.ending FROM (${SCAN} LIMIT ${SCANNED}) s
+  WHERE ($4::text IS NULL OR s.agent_id = $4) AND ($5::text[] IS NULL OR s.ending = ANY($5))
+    AND ($6::text IS NULL OR EXISTS (SELECT 1 FROM requests r WHERE r.id = s.request AND r.session_id = $6))
+  ORDER BY s.ended_at DESC, s.request DESC LIMIT $7`;
+const SCANNED_UP_TO = `
+  SELECT s.request AS number, s.ended_at AS "changedAt" FROM (${SCAN} OFFSET ${SCANNED - 1} LIMIT 1) s`;
 const COUNT = `SELECT count(*) AS total ${OF_GROUP}`;
 const PAGE = `
   SELECT e.request AS number, e.ended_at AS "changedAt" ${OF_GROUP}

@@ -14,19 +14,30 @@ import {
 } from '../sql/requests.ts';
 import { type FramesValues, framesValues } from '../sql/values.ts';
 import { requireStorable, requireWhole } from '../storable.ts';
-import type { Accepted, FrameRow, Held, RecordedWith, RequestKey, RequestRow, RequestStore } from '../store.ts';
+import type {
+  Accepted,
+  Claimed,
+  FrameRow,
+  Held,
+  RecordedWith,
+  RequestKey,
+  RequestRow,
+  RequestStore,
+} from '../store.ts';
 import { bigints, integers, texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
 import { useNonce } from './nonces.ts';
+import { lockOwner } from './owner-lock.ts';
 import { deleteRequests } from './removals.ts';
 import { listRequests } from './request-list.ts';
 import { openLetter } from './threads.ts';
 
-export function requestStore(database: PostgresDatabase, node: number): RequestStore {
+export function requestStore(database: PostgresDatabase): RequestStore {
   const accepting = new Group<NewRequest, number | null>({
     keyOf: ({ row }) => `${row.owner}\n${row.requestId}`,
-    write: (items) => database.write((queries) => insertRequests(queries, node, items)),
+    write: (items) => database.write((queries) => insertRequests(queries, database.node, items)),
   });
   const starting = new Group<Held, boolean>({
     keyOf: ({ id }) => String(id),
@@ -34,7 +45,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
       const started = await database.write((queries) =>
         queries.all<{ request: number }>(
           START,
-          node,
+          database.node,
           bigints(items.map(({ id }) => id)),
           bigints(items.map(({ epoch }) => epoch)),
         ),
@@ -45,7 +56,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
   });
   const appending = new Group<Appended, void>({
     keyOf: ({ held }) => String(held.id),
-    write: (items) => database.write((queries) => appendFrames(queries, node, items)),
+    write: (items) => database.write((queries) => appendFrames(queries, database.node, items)),
   });
 
   const earlier = async ({ owner, requestId, idempotencyKey }: Parameters<RequestStore['earlier']>[0]) => {
@@ -73,9 +84,10 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
   return {
     accept: async (row, beside = {}) => {
       const item = newRequest(row, [], beside);
-      const { nonce, letter } = beside;
-      if (nonce === undefined && letter === undefined) return accept(row, () => accepting.add(item));
-      return accept(row, () => database.write((queries) => recordWith(queries, node, item, beside)));
+      const { nonce, letter, holder } = beside;
+      if (nonce === undefined && letter === undefined && holder === undefined)
+        return accept(row, () => accepting.add(item));
+      return accept(row, () => database.write((queries) => recordWith(queries, database.node, item, beside)));
     },
 
     acceptAnswered: async (row, frames, beside = {}) => {
@@ -83,7 +95,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
       const item = newRequest({ ...row, state: 'finished' }, framesValues(frames), beside);
       const isAlone = item.frames.length === 1 && beside.letter === undefined;
       return accept(item.row, () =>
-        isAlone ? accepting.add(item) : database.write((queries) => recordWith(queries, node, item, beside)),
+        isAlone ? accepting.add(item) : database.write((queries) => recordWith(queries, database.node, item, beside)),
       );
     },
 
@@ -111,8 +123,8 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
 
     claim: (limit) =>
       database.write(async (queries) => {
-        const rows = await queries.all<StoredRequest & { epoch: number }>(CLAIM, node, limit);
-        return rows.map(({ epoch, ...row }) => ({ row: checkedRequest(row), held: { id: row.id, epoch } }));
+        const rows = await queries.all<StoredRequest & { epoch: number }>(CLAIM, database.node, limit);
+        return rows.map(claimedRequest);
       }),
 
     noteOpen: async (acceptedBefore, now) => {
@@ -126,6 +138,7 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
         const last = window.at(-1);
         if (last === undefined || !window.some(({ acceptedAt }) => acceptedAt < before)) return purged;
         purged += await database.write(async (queries) => {
+          await lockOwner(queries, 'purge', 'requests');
           const old = await queries.all<{ id: number }>(OLD, from, last.id, before);
           return deleteRequests(
             queries,
@@ -136,6 +149,10 @@ export function requestStore(database: PostgresDatabase, node: number): RequestS
       }
     },
   };
+}
+
+export function claimedRequest({ epoch, ...row }: StoredRequest & { readonly epoch: number }): Claimed<RequestRow> {
+  return { row: checkedRequest(row), held: { id: row.id, epoch } };
 }
 
 interface NewRequest {
@@ -178,6 +195,7 @@ async function insertRequests(
   queries: Queries,
   node: number,
   items: readonly NewRequest[],
+  epoch = FIRST_EPOCH,
 ): Promise<(number | null)[]> {
   const of = <Value>(value: (item: NewRequest) => Value) => items.map(value);
   const added = await queries.all<{ id: number; place: number }>(
@@ -201,6 +219,7 @@ async function insertRequests(
     integers(of(({ row }) => ({ accepted: 0, started: 1, finished: 2 })[row.state])),
     texts(of(({ frames }) => frames.at(-1)?.[6] ?? null)),
     bigints(of(({ frames }) => frames.at(-1)?.[5] ?? null)),
+    epoch,
   );
   const ids: (number | null)[] = items.map(() => null);
   for (const { id, place } of added) ids[place - 1] = id;
@@ -212,10 +231,10 @@ async function recordWith(
   queries: Queries,
   node: number,
   item: NewRequest,
-  { nonce, letter }: RecordedWith,
+  { nonce, letter, holder }: RecordedWith,
 ): Promise<number | 'reused' | null> {
   if (nonce !== undefined && (await isReused(queries, nonce))) return 'reused';
-  const [id = null] = await insertRequests(queries, node, [item]);
+  const [id = null] = await insertRequests(queries, holder ?? node, [item], holder === undefined ? FIRST_EPOCH : 0);
   if (id === null) return null;
   if (item.answer === undefined && item.frames.length > 0) {
     await queries.run(INSERT_FRAMES, ...frameArrays(item.frames.map((rows): NumberedFrames => [id, rows])));
@@ -326,7 +345,7 @@ const INSERT = `
     SELECT a.id, i.* FROM added a JOIN input i ON i.owner = a.owner AND i.request_id = a.request_id
   ), opened AS (
     INSERT INTO open_requests (request, holder, epoch, started, next)
-    SELECT id, $1::bigint, 1, state, 0 FROM recorded WHERE state < 2
+    SELECT id, $1::bigint, $20::bigint, state, 0 FROM recorded WHERE state < 2
   ), ended AS (
     INSERT INTO ended_requests (request, owner, agent_id, ending, ended_at)
     SELECT id, owner, agent_id, COALESCE(ending, ''), COALESCE(ended_at, accepted_at) FROM recorded WHERE state = 2
@@ -389,15 +408,18 @@ const FRAMES = `
   )
   SELECT first, count, ends, lengths, text, checksum FROM rows ORDER BY first`;
 
+/** Those of `claimed`, oldest first. */
+export const SELECT_CLAIMED = `${SELECT_REQUEST.replace('r.checksum', 'r.checksum, c.epoch')} JOIN claimed c ON c.request = r.id
+  ORDER BY r.accepted_at, r.id`;
 const CLAIM = `
   WITH left_open AS (
     SELECT o.request FROM open_requests o JOIN requests r ON r.id = o.request
-    WHERE o.holder <> $1 ORDER BY r.accepted_at, r.id LIMIT $2 FOR UPDATE OF o SKIP LOCKED
+    WHERE o.holder IN (${GONE_NODES}) ORDER BY r.accepted_at, r.id LIMIT $2 FOR UPDATE OF o SKIP LOCKED
   ), claimed AS (
     UPDATE open_requests o SET holder = $1, epoch = o.epoch + 1 FROM left_open l WHERE o.request = l.request
     RETURNING o.request, o.epoch
   )
-  ${SELECT_REQUEST.replace('r.checksum', 'r.checksum, c.epoch')} JOIN claimed c ON c.request = r.id ORDER BY r.accepted_at, r.id`;
+  ${SELECT_CLAIMED}`;
 
 const NOTE_OPEN = `
   INSERT INTO late_requests (request, open_at)

@@ -5,6 +5,10 @@
  * names both. `next` is the sequence of the next frame, so that one UPDATE is the fence, the check for gaps and the lock. Tables that are written
  * all the time have no foreign keys: each insert would lock its parent. Text is compared by its bytes. Each connection has a row in `lanes`,
  * with the number of the last transaction that it committed.
+ *
+ * Nodes of the release before run while a step is taken. A step therefore changes one table that is in use, and no more, and only adds to it:
+ * columns with a default, tables, indexes. What has no use any more is removed by the release after the last one that used it, which raises
+ * `LEAST_STEPS`.
  */
 export const STEPS: readonly string[] = [
   `
@@ -352,4 +356,44 @@ export const STEPS: readonly string[] = [
     PRIMARY KEY (owner, name)
   )
   `,
+  // Several nodes: what each of them is, and who holds what.
+  `
+  ALTER TABLE nodes ADD COLUMN place text NOT NULL DEFAULT '', ADD COLUMN config_digest text, ADD COLUMN peer_url text,
+    ADD COLUMN skew_ms double precision;
+  ALTER TABLE lanes ADD COLUMN node bigint NOT NULL DEFAULT 0;
+  CREATE INDEX open_requests_by_holder ON open_requests (holder);
+  CREATE INDEX open_executions_by_holder ON open_executions (holder);
+  CREATE INDEX letters_by_holder ON letters (holder);
+  CREATE INDEX deliveries_by_holder ON deliveries (holder) WHERE state = 'due';
+  CREATE INDEX push_configs_by_holder ON push_configs (holder) WHERE is_over = 0;
+  CREATE UNLOGGED TABLE node_calls (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    caller bigint NOT NULL,
+    callee bigint NOT NULL,
+    text text NOT NULL,
+    is_taken boolean NOT NULL DEFAULT false,
+    answer text,
+    at timestamptz NOT NULL DEFAULT clock_timestamp()
+  );
+  CREATE INDEX node_calls_waiting ON node_calls (callee) WHERE NOT is_taken;
+  CREATE INDEX open_requests_handed_over ON open_requests (holder) WHERE epoch = 0;
+  CREATE TABLE agent_lines (
+    agent_id text NOT NULL,
+    node bigint NOT NULL,
+    since timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (agent_id, node)
+  )
+  `,
+  // How often each family was changed that every process has a copy of in memory.
+  `
+  CREATE TABLE families (name text PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 10);
+  CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))
+  `,
+  'CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)',
+  // Which nodes may work with the tables, and what each node knows of them.
+  'ALTER TABLE schema_version ADD COLUMN least_steps integer NOT NULL DEFAULT 1',
+  'ALTER TABLE nodes ADD COLUMN steps integer NOT NULL DEFAULT 0',
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));
+
+/** How many of the steps a node must know to work with the tables as they are now: those with fewer are refused. */
+export const LEAST_STEPS = 6;

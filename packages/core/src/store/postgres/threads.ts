@@ -14,9 +14,11 @@ import type {
   ThreadView,
 } from '../store.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import { GONE_NODES } from './gone.ts';
 import { addDelivery } from './outbox.ts';
+import { purgeInTurn } from './owner-lock.ts';
 
-export function threadStore(database: PostgresDatabase, node: number): ThreadStore {
+export function threadStore(database: PostgresDatabase): ThreadStore {
   const { read } = database;
   const ownerOf = async (view: ThreadView): Promise<string | undefined> =>
     'owner' in view ? view.owner : (await read.get<{ owner: string }>(LAST_WRITER, view.agentId, view.threadId))?.owner;
@@ -36,7 +38,7 @@ export function threadStore(database: PostgresDatabase, node: number): ThreadSto
         if (letter === undefined) return false;
         const { agentId, threadId } = letter;
         if (message !== null && threadId !== null) await append(queries, { owner, threadId, agentId }, message, keep);
-        if (delivery !== null) await addDelivery(queries, node, delivery);
+        if (delivery !== null) await addDelivery(queries, database.node, delivery);
         return true;
       }),
 
@@ -49,11 +51,11 @@ export function threadStore(database: PostgresDatabase, node: number): ThreadSto
           return false;
         if (delivery !== null && (await queries.get(HAS_DELIVERY, delivery.id)) !== undefined) return false;
         if (threadId !== null) await append(queries, { owner, threadId, agentId }, message, keep);
-        if (delivery !== null) await addDelivery(queries, node, delivery);
+        if (delivery !== null) await addDelivery(queries, database.node, delivery);
         return true;
       }),
 
-    claim: (limit) => database.write((queries) => queries.all<Letter>(CLAIM, node, limit)),
+    claim: (limit) => database.write((queries) => queries.all<Letter>(CLAIM, database.node, limit)),
 
     sentBy: (ownerPrefix, requestId) =>
       read.all<RequestKey>(SENT_BY, ownerPrefix, ownerPrefix + LAST_CHARACTER, requestId),
@@ -108,9 +110,9 @@ export function threadStore(database: PostgresDatabase, node: number): ThreadSto
     purge: async ({ messages, counts }) => {
       let purged = 0;
       for (let some = -1; some !== 0; purged += some) {
-        some = await database.write((queries) => queries.run(PURGE, messages, WINDOW));
+        some = await purgeInTurn(database, 'threads', PURGE, messages, WINDOW);
       }
-      await database.write((queries) => queries.run(PURGE_COUNTS, counts));
+      await purgeInTurn(database, 'threads', PURGE_COUNTS, counts);
       return purged;
     },
   };
@@ -174,7 +176,7 @@ const OPEN_LETTER = `
     accepted_at = excluded.accepted_at, holder = excluded.holder`;
 const CLAIM = `
   WITH left_open AS (
-    SELECT owner, request_id FROM letters WHERE holder <> $1 ORDER BY accepted_at, owner, request_id LIMIT $2 FOR UPDATE SKIP LOCKED
+    SELECT owner, request_id FROM letters WHERE holder IN (${GONE_NODES}) ORDER BY accepted_at, owner, request_id LIMIT $2 FOR UPDATE SKIP LOCKED
   ), claimed AS (
     UPDATE letters l SET holder = $1 FROM left_open o WHERE l.owner = o.owner AND l.request_id = o.request_id
     RETURNING l.owner, l.request_id, l.agent_id, l.thread_id, l.accepted_at

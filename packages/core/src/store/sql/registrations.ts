@@ -1,5 +1,5 @@
 import type { Damage } from '../damage.ts';
-import type { RegistrationRow } from '../registrations.ts';
+import type { Heartbeat, RegistrationRow } from '../registrations.ts';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import { type Checked, checksumOf, isWhole, wholeRows } from './checked-rows.ts';
@@ -18,7 +18,12 @@ export const REGISTRATION_TABLES = `
 export function registrationReads(database: Database) {
   const list = database.prepare(SELECT_REGISTRATION);
 
+  const beats = database.prepare(`
+    SELECT agent_id AS "agentId", last_heartbeat AS "lastHeartbeat" FROM registrations WHERE last_heartbeat > ?
+    ORDER BY last_heartbeat, agent_id`);
+
   return {
+    heartbeats: (since: number): Heartbeat[] => beats.all(since) as unknown as Heartbeat[],
     listRegistrations: (): RegistrationRow[] =>
       wholeRows(list.all() as Checked<RegistrationRow>[], checksumOfRegistration),
   };
@@ -38,14 +43,20 @@ export function registrationWrites(database: Database) {
     VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (agent_id) DO UPDATE SET owner = excluded.owner, card = excluded.card, endpoint = excluded.endpoint,
       registered_at = excluded.registered_at, last_heartbeat = excluded.last_heartbeat,
-      checksum = excluded.checksum`);
+      checksum = excluded.checksum
+    WHERE registrations.owner = excluded.owner OR excluded.agent_id = excluded.owner`);
+  const alike = database.prepare(`
+    SELECT 1 FROM registrations WHERE lower(agent_id) = lower(?1) AND agent_id <> ?1
+      AND NOT EXISTS (SELECT 1 FROM registrations WHERE agent_id = ?1) LIMIT 1`);
   const beat = database.prepare('UPDATE registrations SET last_heartbeat = ? WHERE agent_id = ?');
 
   return {
-    putRegistration(row: RegistrationRow): void {
+    putRegistration(row: RegistrationRow): boolean {
       requireStorable(row.agentId, row.owner, row.card, row.endpoint);
       const { agentId, owner, card, endpoint, registeredAt, lastHeartbeat } = row;
-      put.run(agentId, owner, card, endpoint, registeredAt, lastHeartbeat, checksumOfRegistration(row));
+      if (agentId !== owner && alike.get(agentId) !== undefined) return false;
+      const values = [agentId, owner, card, endpoint, registeredAt, lastHeartbeat, checksumOfRegistration(row)];
+      return put.run(...values).changes === 1;
     },
 
     beatRegistration: (agentId: string, at: number): boolean => beat.run(at, agentId).changes === 1,

@@ -1,5 +1,5 @@
 import type { AnswerEnd } from '@dragoman/protocols';
-import type { ListedRequest, RequestList, RequestQuery } from '../request-list.ts';
+import type { ListedRequest, RequestList, RequestPlace, RequestQuery } from '../request-list.ts';
 import type { Database } from '../sqlite-engine.ts';
 
 /**
@@ -21,6 +21,10 @@ export const ENDED_REQUEST_TABLES = `
   ALTER TABLE open_requests ADD COLUMN answering_since BIGINT
   `;
 
+/** Everybody's requests are read by time alone: there are as many groups as callers, agents and endings. */
+export const ENDED_BY_TIME_INDEX = `
+  CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)`;
+
 export function requestListReads(database: Database) {
   // With a time behind all, the search starts at the next group and passes over no row of this one.
   const nextGroup = database.prepare(`
@@ -38,9 +42,13 @@ export function requestListReads(database: Database) {
     SELECT owner, request_id AS "requestId", agent_id AS "agentId", session_id AS "sessionId", ${PROTOCOL} AS protocol,
       accepted_at AS "acceptedAt"
     FROM requests WHERE id = ?`);
-  const contains = database.prepare(
-    `SELECT 1 FROM requests WHERE id = ? AND ${PROTOCOL} = COALESCE(?, ${PROTOCOL}) AND envelope LIKE ? ESCAPE '\\'`,
-  );
+  const byTime = database.prepare(`
+    SELECT request AS number, ended_at AS "changedAt", agent_id AS "agentId", ending FROM ended_requests
+    WHERE (ended_at, request) < (?, ?) AND ended_at >= ? ORDER BY ended_at DESC, request DESC LIMIT ${SCANNED}`);
+  const sessionOf = database.prepare('SELECT session_id AS "sessionId" FROM requests WHERE id = ?');
+  const contains = database.prepare(`
+    SELECT length(envelope) AS size, ${PROTOCOL} = COALESCE(?, ${PROTOCOL}) AND envelope LIKE ? ESCAPE '\\' AS "isFound"
+    FROM requests WHERE id = ?`);
   const numberOf = database.prepare('SELECT id FROM requests WHERE owner = ? AND request_id = ?');
 
   function placeOf(after: RequestQuery['after']): Place {
@@ -63,42 +71,99 @@ export function requestListReads(database: Database) {
     }
   }
 
+  /** Of one caller, by groups, with how many there are. */
+  function ofOwner(query: RequestQuery, { after, limit }: Range): Candidates {
+    const { sessionId, changedSince = 0 } = query;
+    const [counting, reading] = sessionId === undefined ? [count, ended] : [countInSession, endedInSession];
+    const session = sessionId === undefined ? [] : [sessionId];
+    const found: Placed[] = [];
+    let total = 0;
+    for (const { owner, agentId, ending } of groups(query)) {
+      const conditions = [...session, owner, agentId, ending, changedSince];
+      total += (counting.get(...conditions) as { total: number }).total;
+      const rows = reading.all(...conditions, after.changedAt, after.number, limit) as Place[];
+      for (const row of rows) found.push({ ...row, progress: endOf(ending) });
+    }
+    return { found, total };
+  }
+
+  /** Of everybody, by time. It passes over a limited number that are not wanted, and counts nothing. */
+  function ofAll(
+    { agentId, sessionId, progress, changedSince = 0 }: RequestQuery,
+    { after, limit }: Range,
+  ): Candidates {
+    const found: Placed[] = [];
+    let scanned = 0;
+    for (const one of byTime.iterate(after.changedAt, after.number, changedSince) as Iterable<Place & Group>) {
+      scanned += 1;
+      const { number, changedAt, ending } = one;
+      const isWanted =
+        (agentId === undefined || one.agentId === agentId) &&
+        (progress === undefined || progress.some((name) => name === ending)) &&
+        (sessionId === undefined || (sessionOf.get(number) as Listed).sessionId === sessionId);
+      if (isWanted) found.push({ number, changedAt, progress: endOf(ending) });
+      if (found.length === limit || scanned === SCANNED) return { found, horizon: { number, changedAt } };
+    }
+    return { found };
+  }
+
   return {
     listRequests(query: RequestQuery): RequestList {
       const { sessionId, progress, changedSince = 0, protocol, text } = query;
       const isLooking = protocol !== undefined || text !== undefined;
       const limit = isLooking ? LOOKED_INTO : query.limit;
       const after = placeOf(query.after);
-      const openOnes = open.all(query.owner ?? null, query.agentId ?? null, sessionId ?? null) as Placed[];
-      const found = openOnes.filter(
+      const openOnes = (open.all(query.owner ?? null, query.agentId ?? null, sessionId ?? null) as Placed[]).filter(
         (one) =>
           one.changedAt >= changedSince && (progress === undefined || progress.some((name) => name === one.progress)),
       );
-      let total = found.length;
-      const [counting, reading] = sessionId === undefined ? [count, ended] : [countInSession, endedInSession];
-      const session = sessionId === undefined ? [] : [sessionId];
-      for (const { owner, agentId, ending } of groups(query)) {
-        const conditions = [...session, owner, agentId, ending, changedSince];
-        total += (counting.get(...conditions) as { total: number }).total;
-        const rows = reading.all(...conditions, after.changedAt, after.number, limit) as Place[];
-        for (const row of rows) found.push({ ...row, progress: ending === '' ? null : (ending as AnswerEnd) });
-      }
-      const page = found
-        .filter((one) => order(after, one) < 0)
+      const { found, total, horizon } = (query.owner === undefined ? ofAll : ofOwner)(query, { after, limit });
+      const page = [...openOnes, ...found]
+        .filter((one) => order(after, one) < 0 && (horizon === undefined || order(one, horizon) <= 0))
         .sort(order)
         .slice(0, limit);
       const row = ({ number, ...one }: Placed): ListedRequest => ({ ...(listed.get(number) as Listed), ...one });
-      if (!isLooking) return { rows: page.map(row), total };
+      const rest = page.length === limit ? page.at(-1) : horizon;
+      const lookedUpTo = rest && placed(rest);
+      if (!isLooking) {
+        const all = total === undefined ? undefined : total + openOnes.length;
+        return { rows: page.map(row), total: all, ...(page.length < limit && { lookedUpTo }) };
+      }
       const pattern = containing(text ?? '');
       const rows: ListedRequest[] = [];
+      let size = 0;
       for (const one of page) {
-        if (contains.get(one.number, protocol ?? null, pattern) !== undefined) rows.push(row(one));
-        if (rows.length === query.limit) return { rows, total, lookedUpTo: rows.at(-1) };
+        const look = contains.get(protocol ?? null, pattern, one.number) as { size: number; isFound: number };
+        if (look.isFound === 1) rows.push(row(one));
+        size += look.size;
+        if (rows.length === query.limit || size > MOST_SEARCHED) return { rows, lookedUpTo: placed(one) };
       }
-      const last = page.length === limit ? page.at(-1) : undefined;
-      return { rows, total, lookedUpTo: last && row(last) };
+      return { rows, lookedUpTo };
     },
   };
+
+  function placed({ number, changedAt }: Place): RequestPlace {
+    const { owner, requestId } = listed.get(number) as Listed;
+    return { owner, requestId, changedAt };
+  }
+}
+
+interface Range {
+  readonly after: Place;
+  readonly limit: number;
+}
+
+/** Requests that have ended. */
+interface Candidates {
+  readonly found: readonly Placed[];
+  /** How many there are on all pages. Absent where they are not counted. */
+  readonly total?: number;
+  /** Up to where they are complete; absent when that is the end. */
+  readonly horizon?: Place;
+}
+
+function endOf(ending: string): AnswerEnd | null {
+  return ending === '' ? null : (ending as AnswerEnd);
 }
 
 interface Group {
@@ -130,6 +195,12 @@ export function containing(text: string): string {
 
 /** Envelopes that one query looks into: a few milliseconds. */
 export const LOOKED_INTO = 500;
+
+/** The same for long ones, in characters. */
+const MOST_SEARCHED = 2_000_000;
+
+/** Index entries that one query passes over: a few milliseconds. */
+export const SCANNED = 5000;
 
 const FIRST: Place = { changedAt: Number.MAX_SAFE_INTEGER, number: 0 };
 

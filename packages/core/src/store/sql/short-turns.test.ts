@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { migrate } from '../migrations.ts';
+import type { RequestQuery } from '../request-list.ts';
 import { DATABASE } from '../sqlite-database.ts';
-import { type Database, loadEngine } from '../sqlite-engine.ts';
+import { type Database, loadEngine, type Statement, type Value } from '../sqlite-engine.ts';
 import { openSqliteStore } from '../sqlite-store.ts';
 import { executionReads } from './executions.ts';
 import { type Operations, prepareOperations } from './operations.ts';
+import { requestListReads, SCANNED } from './request-list.ts';
 
 // One thread serves everybody: nothing that one caller asks for may hold it for long, however much that caller has stored.
 
@@ -107,6 +109,69 @@ test('a page of executions is found in the index, without looking at each that t
   expect(plans[1]).not.toMatch(/SEARCH x USING INDEX/);
   // Of one status no more of them than a window has.
   expect(plans[2]).toMatch(/owner=\? AND execution_id>\? AND execution_id<\?/);
+});
+
+test.each<[string, Partial<RequestQuery>]>([
+  ['all of them', {}],
+  ['those of one agent', { agentId: 'agent3' }],
+  ['those of one session', { sessionId: 'nobody has it' }],
+  ['those that ended in a rare way', { progress: ['refused'] }],
+  ['those with a text', { text: 'nowhere' }],
+  ['those of one protocol', { protocol: 'acp' }],
+])("everybody's requests are listed from a limited number of rows, however many callers there are: %s", (_, query) => {
+  const many = 20_000;
+  fill(
+    `INSERT INTO requests (id, owner, request_id, agent_id, session_id, envelope, accepted_at, priority, checksum)
+     SELECT n, 'caller' || (n % 2000), 'r' || n, 'agent' || (n % 4), 's' || n % 7, '{}', n, 5, 0 FROM numbers`,
+    many,
+  );
+  fill(
+    `INSERT INTO ended_requests (request, owner, agent_id, ending, ended_at)
+     SELECT n, 'caller' || (n % 2000), 'agent' || (n % 4), 'completed', n FROM numbers`,
+    many,
+  );
+  let steps = 0;
+  const counted = (sql: string): Statement => {
+    const statement = database.prepare(sql);
+    const all = (...values: Value[]) => {
+      const rows = statement.all(...values);
+      steps += rows.length;
+      return rows;
+    };
+    return {
+      run: (...values) => statement.run(...values),
+      get: (...values) => {
+        steps += 1;
+        return statement.get(...values);
+      },
+      all,
+      iterate: (...values) => all(...values).values(),
+    };
+  };
+  const { listRequests } = requestListReads({
+    isTransaction: false,
+    exec: (sql) => database.exec(sql),
+    close: () => database.close(),
+    prepare: counted,
+  });
+  listRequests({ limit: 50, ...query });
+  // A row of the scan, and one look into its request.
+  expect(steps).toBeLessThan(2 * SCANNED + 200);
+  expect(steps).toBeGreaterThan(0);
+});
+
+test('long messages are looked into until their length is enough, and the next look begins there', () => {
+  fill(
+    `INSERT INTO requests (id, owner, request_id, agent_id, envelope, accepted_at, priority, checksum)
+     SELECT n, 'ann', 'r' || n, 'echo', '{"params":"' || hex(zeroblob(400000)) || '"}', n, 5, 0 FROM numbers`,
+    9,
+  );
+  fill("INSERT INTO ended_requests SELECT n, 'ann', 'echo', 'completed', n FROM numbers", 9);
+  const { listRequests } = requestListReads(database);
+  for (const owner of [undefined, 'ann']) {
+    const found = listRequests({ owner, limit: 50, text: 'nowhere' });
+    expect(found).toMatchObject({ rows: [], lookedUpTo: { owner: 'ann', requestId: 'r7', changedAt: 7 } });
+  }
 });
 
 test('executions of one status are looked for some at a time, and others get their turn in between', async () => {

@@ -18,7 +18,7 @@ export interface ChainStep {
   readonly signal: AbortSignal;
 }
 
-/** What is told about a node while the chain runs. */
+/** The event of a node while the chain runs. */
 export interface NodeEvent {
   readonly nodeId: string;
   readonly phase: 'start' | 'done' | 'skip' | 'error';
@@ -61,7 +61,7 @@ export async function runChain(given: ChainGiven): Promise<ChainOutcome> {
 
 /**
  * One cursor walks from the entry along `next_node`; a branch decides where it goes, a map runs its node once for each item.
- * Where a node fails, its `on_error` says whether the chain ends, goes on behind it, or goes on elsewhere.
+ * Where a node fails, its `on_error` says whether the chain ends, continues behind it, or continues elsewhere.
  */
 class ChainRun {
   readonly #given: ChainGiven;
@@ -94,13 +94,13 @@ class ChainRun {
       // Steps that have their answer at once, and conditions, would else keep everybody waiting to the end.
       if (visited.size > 0) await aTurn();
       this.#signal.throwIfAborted();
-      if (visited.has(next)) throw new ChainFault('chain_cycle', `the chain came to ${JSON.stringify(next)} twice`);
+      if (visited.has(next)) throw new ChainFault('chain_cycle', `the chain reached ${JSON.stringify(next)} twice`);
       visited.add(next);
       next = await this.#visit(node, byId);
     }
   }
 
-  /** What else of a map is running has nobody to run for any more. */
+  /** The other running items of a map are not needed any more. */
   stop(error: ChainError): void {
     this.#failed = true;
     this.#error = error;
@@ -216,13 +216,13 @@ class ChainRun {
       if (value === undefined) missing.push(name);
       return [name, value ?? null];
     });
-    const isSaid = mapped.length > 0 || Object.keys(input).length > 0;
-    if (item !== undefined && !isSaid) return { input: { item: item.item }, missing };
+    const isGiven = mapped.length > 0 || Object.keys(input).length > 0;
+    if (item !== undefined && !isGiven) return { input: { item: item.item }, missing };
     return { input: { ...input, ...Object.fromEntries(mapped) }, missing };
   }
 
   #holds({ node_id, holds }: ReadyNode, item?: MapItem): boolean {
-    // What it compares is given to nobody, and would else cost nothing however large it is.
+    // What it compares is passed to no tool, so without a limit here its size would cost nothing.
     const scope = this.#scope(item, (whole) => this.#give(whole));
     try {
       return holds(scope);
@@ -259,7 +259,7 @@ class ChainRun {
 /** What one run of a map's node has beside what every node has. */
 type MapItem = { readonly item: Json; readonly index: number };
 
-/** A step that did not succeed, with the way out that whoever refused it named, and a remark of ours. */
+/** A failed step, with the suggestions of its refusal, and a remark of ours. */
 class StepFailed extends Error {
   readonly suggestions: readonly string[];
 
@@ -302,5 +302,5 @@ const MOST_ITEMS = 1_000;
 const MOST_MISSING = 3;
 const PARALLEL = 8;
 const MOST_INPUT = 16_777_216;
-/** The last output is told twice, and the whole answer is one line, of which most readers take 8 MiB. */
+/** The last output is in the answer twice, and the whole answer is one line, of which most readers accept 8 MiB. */
 const MOST_OUTPUT = 3_145_728;

@@ -8,7 +8,7 @@ export type Condition = (scope: Scope) => boolean;
 
 /**
  * Reads a condition. `left OP right`, where each side is a path, a number, `true`, `false`, `null` or a quoted text; without an
- * operator, whether left is truthy; nothing at all holds. Ordering null is false. Throws `Unclear` on what is none, and so does
+ * operator, whether left is truthy; nothing at all holds. Ordering null is false. Throws `Unclear` for anything else, and so does
  * the condition itself where it asks for the length of what has none.
  */
 export function conditionOf(condition: string): Condition {
@@ -64,7 +64,7 @@ function unclear(text: string): Unclear {
   return new Unclear(words, mistake === undefined ? [] : [mistake.fix]);
 }
 
-/** Null, as for all that is not there; but who asks for the length of a list or a text did not mean that. */
+/** Null, as for any missing member; but `length` of a list or a text is a mistake worth reporting. */
 function withoutLength(path: string, scope: Scope): null {
   if (!path.endsWith(LENGTH)) return null;
   const owner = path.slice(0, -LENGTH.length);

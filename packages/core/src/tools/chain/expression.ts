@@ -31,12 +31,12 @@ export function isPath(text: string): boolean {
   return text === '$' || text.startsWith('$.');
 }
 
-/** Whether whoever wrote the text meant a path: `$[0]` is none, and hardly a price. */
+/** Whether the text is meant as a path: `$[0]` is invalid as one, and hardly a price. */
 export function looksLikePath(text: string): boolean {
   return isPath(text) || text.startsWith('$[');
 }
 
-/** Thrown on what an agent wrote as a path or condition and is none, in plain words. */
+/** Thrown for an invalid path or condition of an agent, in plain words. */
 export class Unclear extends Error {
   readonly suggestions: readonly string[];
 

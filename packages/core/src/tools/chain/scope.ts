@@ -10,7 +10,7 @@ export class Scope {
   readonly #outputs: ReadonlyMap<string, Json>;
   readonly #item: JsonObject;
   readonly #onWhole: (whole: JsonObject) => void;
-  /** Put together once, however often it is asked for. */
+  /** Assembled once, on first use. */
   #whole: JsonObject | undefined;
 
   constructor(input: JsonObject, { outputs = NO_OUTPUTS, item = NO_ITEM, onWhole = ignore }: ScopeGiven = {}) {
@@ -28,7 +28,7 @@ export class Scope {
     return name === 'input' ? this.#input : undefined;
   }
 
-  /** What `$` is: everything, as it is when it is first asked for. */
+  /** The value of `$`: everything, as of its first use. */
   whole(): JsonObject {
     if (this.#whole !== undefined) return this.#whole;
     this.#whole = { input: this.#input, ...this.#input, ...Object.fromEntries(this.#outputs), ...this.#item };
@@ -41,7 +41,7 @@ export interface ScopeGiven {
   readonly outputs?: ReadonlyMap<string, Json>;
   /** What one run of a map's node has beside what every node has. */
   readonly item?: JsonObject | undefined;
-  /** Told when everything was put together. */
+  /** Called when everything was assembled. */
   readonly onWhole?: (whole: JsonObject) => void;
 }
 

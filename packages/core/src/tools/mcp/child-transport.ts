@@ -49,7 +49,7 @@ export class ChildTransport implements McpTransport {
   #isGreeted = false;
   #unsent = '';
   #unsentLines = 0;
-  /** What is said in the rest of this turn will be written at its end. */
+  /** The messages of this turn are written at its end. */
   #isDue = false;
   #isCutOff = false;
   #isClosing = false;
@@ -69,12 +69,12 @@ export class ChildTransport implements McpTransport {
     this.#child = child;
     this.#readErrors(child.stderr);
     this.#read(child);
-    // MCP, stdio: they are the connection. A program that closes one of them and runs on can be asked nothing any more.
+    // MCP, stdio: they are the connection. A program that closes one of them and continues to run cannot be reached any more.
     let cancel = () => {};
     const onHungUp = () => {
       cancel();
       cancel = clock.after(EXIT_MS, () => {
-        // One that was told to go has its own time for that.
+        // A program that is being stopped has its own time limit.
         if (!this.#isClosing) this.#cutOff(child.pid, 'it hung up and did not end');
       });
     };
@@ -85,7 +85,7 @@ export class ChildTransport implements McpTransport {
       child.stdin.off('error', onHungUp);
       await this.#order.waiting;
       child.stdout.destroy();
-      // What it said last tells why, and may still be on its way.
+      // Its last output has the reason, and may still arrive.
       if (!this.#isClosing) await endOf(child.stderr, clock);
       child.stderr.destroy();
       receiver.closed();
@@ -100,7 +100,7 @@ export class ChildTransport implements McpTransport {
     const child = this.#child;
     if (child === undefined || !child.stdin.writable) throw new Error('the program of the MCP server has ended');
     if (child.stdin.writableLength > MAX_UNSENT) throw new Error('the program of the MCP server does not read');
-    // What is said in one turn goes in few writes, for each wakes the program; when there is much, it begins with the first.
+    // The messages of one turn go in few writes, because each wakes the program; large ones are written at once.
     this.#unsent += ndjsonLine(message);
     this.#unsentLines += 1;
     if (this.#unsentLines === MANY) this.#flush(child);
@@ -116,7 +116,7 @@ export class ChildTransport implements McpTransport {
     this.#isGreeted = true;
   }
 
-  /** A program does what it was asked until it reads otherwise. */
+  /** A program works on a request until it reads the cancel. */
   abandon(): void {}
 
   async endSession(): Promise<void> {}
@@ -124,7 +124,7 @@ export class ChildTransport implements McpTransport {
   async close(): Promise<void> {
     this.#isClosing = true;
     const child = await this.#started?.catch(() => undefined);
-    // One that has not greeted us was asked for nothing that it could finish.
+    // A program that has not completed the handshake has no request to finish.
     await child?.end(this.#isGreeted ? {} : { patienceMs: 0 });
   }
 
@@ -142,32 +142,32 @@ export class ChildTransport implements McpTransport {
     const notices = new NoticeLimit({ clock: this.#options.clock, onFlood });
     let blank = 0;
     /** Why a line is not read that was too long, until it is known whose it was. */
-    let untold: Issue | undefined;
+    let unreported: Issue | undefined;
     stdout.on('data', (chunk: Uint8Array) => {
       if (this.#isCutOff) return;
       notices.countBytes(chunk.length);
       for (const line of splitter.push(chunk)) {
         if (this.#isCutOff) return;
         if (line.ok) this.#receive(line.value, notices);
-        else [untold] = line.issues;
+        else [unreported] = line.issues;
       }
       const { waiting } = this.#order;
       if (waiting !== undefined) {
         stdout.pause();
         void waiting.then(() => stdout.resume());
       }
-      if (untold !== undefined) {
+      if (unreported !== undefined) {
         const { longLineStart, longLineEnd, isSkipping } = splitter;
-        const isTold = this.#tellAsker(longLineStart, isSkipping ? NOTHING : longLineEnd, untold);
-        if (!isTold && !isSkipping) this.#passOver(untold, notices);
-        if (isTold || !isSkipping) untold = undefined;
+        const isReported = this.#tellAsker(longLineStart, isSkipping ? NOTHING : longLineEnd, unreported);
+        if (!isReported && !isSkipping) this.#passOver(unreported, notices);
+        if (isReported || !isSkipping) unreported = undefined;
       }
       if (splitter.bytesSinceNewline > MAX_SKIPPED_BYTES) this.#cutOff(pid, 'it sent a line without end');
       const { blankLines } = splitter;
       if (blankLines > blank) notices.takes(blankLines - blank);
       blank = blankLines;
     });
-    // Its end is told by `exited`.
+    // `exited` reports its end.
     stdout.on('error', () => {});
   }
 
@@ -198,7 +198,7 @@ export class ChildTransport implements McpTransport {
     this.#receiver?.take(message);
   }
 
-  /** Whether somebody waits for what cannot be read; they are told, for no other answer will come. */
+  /** Whether a request waits for the unreadable line; it is rejected, because no other answer will arrive. */
   #tellAsker(start: Uint8Array, end: Uint8Array, { message: why }: Issue): boolean {
     const id = answeredId(start, end);
     if (id === undefined || this.#receiver?.awaits(id) !== true) return false;
@@ -253,7 +253,7 @@ export class ChildTransport implements McpTransport {
   }
 }
 
-/** Something that it started may hold it open, and what nobody could read is not waited for. */
+/** A child of the program may hold the stream open, and that is not waited for. */
 function endOf(stream: Readable, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
     const cancel = clock.after(EXIT_MS, resolve);
@@ -276,7 +276,7 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 /** How long after its output a program may end. */
 const EXIT_MS = 1_000;
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
-/** Of a line that is too long: one that goes on is no message, and what sends it is past helping. */
+/** Of a line that is too long: one that does not end is not a message, and its program is ended. */
 const MAX_SKIPPED_BYTES = 64 * 1024 * 1024;
 /** Messages that are worth a write of their own. */
 const MANY = 4;

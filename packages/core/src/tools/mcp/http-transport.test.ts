@@ -141,7 +141,7 @@ test('a stream of events is lost after five tries that failed, and those before 
     // After 1, 2, 4 … seconds.
     clock.pass(16_000);
   }
-  const error = 'what it says by itself cannot be heard any more';
+  const error = 'the stream of its own messages is gone';
   expect(log.lines).toMatchObject([{ message: 'an MCP server is cut off', fields: { error } }]);
 });
 

@@ -22,7 +22,7 @@ export interface HttpTransportOptions {
 
 /**
  * MCP, Streamable HTTP: each message is a POST, answered by one message or by a stream of events, and a GET opens the stream of what
- * the server sends by itself. A stream that ends too early is asked for again by its last event:
+ * the server sends by itself. A stream that ends too early is requested again by its last event:
  *
  *   open ──it ends──▶ waiting ──a second or more──▶ asking ──▶ open
  *                        ▲──────after 5 tries: given up──│
@@ -78,8 +78,7 @@ export class McpHttpTransport implements McpTransport {
   }
 
   abandon(id: RequestId): void {
-    for (const strand of this.#strands)
-      if (strand.id === id) strand.ended.abort(new Error('nobody waits for it any more'));
+    for (const strand of this.#strands) if (strand.id === id) strand.ended.abort(new Error('the request was given up'));
   }
 
   async endSession(): Promise<void> {
@@ -148,7 +147,7 @@ export class McpHttpTransport implements McpTransport {
         if (strand.id !== undefined) this.#receiver?.fail(strand.id, unreadableAnswer(`it is ${type}`));
       }
     } catch {
-      // Told below.
+      // Reported below.
     }
     this.#over(strand);
   }
@@ -159,7 +158,7 @@ export class McpHttpTransport implements McpTransport {
     const answer = await this.#open(strand, '').catch(() => undefined);
     if (typeof answer === 'object') {
       await this.#follow(strand, answer);
-      if (!strand.ended.signal.aborted) this.#cutOff('what it says by itself cannot be heard any more');
+      if (!strand.ended.signal.aborted) this.#cutOff('the stream of its own messages is gone');
     }
     this.#strands.delete(strand);
   }
@@ -216,7 +215,7 @@ export class McpHttpTransport implements McpTransport {
     return !ended.signal.aborted && (id === undefined || this.#receiver?.awaits(id) === true);
   }
 
-  /** Who still waits for an answer on it is told that none will come. */
+  /** Rejects the requests that still wait for an answer on it. */
   #over(strand: Strand): void {
     this.#strands.delete(strand);
     if (strand.id !== undefined) this.#receiver?.fail(strand.id, new AnswerBrokeOff());
@@ -297,13 +296,13 @@ async function beginningOf(answer: InboundAnswer): Promise<string> {
   try {
     for await (const chunk of answer.body) {
       text += Buffer.from(chunk).toString();
-      if (text.length > MOST_TOLD) break;
+      if (text.length > MOST_QUOTED) break;
     }
   } catch {
-    // It told no more.
+    // The answer ended.
   }
   answer.end?.();
-  return text.slice(0, MOST_TOLD);
+  return text.slice(0, MOST_QUOTED);
 }
 
 /** Reads a short body to its end, so that the connection can be used again; leaves a long one. */
@@ -323,7 +322,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([300, 301, 302, 303, 307, 308]);
 const OK = 200;
 const ACCEPTED = 202;
 const TOO_MANY = 429;
-const MOST_TOLD = 4_096;
+const MOST_QUOTED = 4_096;
 const MAX_BYTES = 8 * 1024 * 1024;
 /** A stream of events that is over is opened again. */
 const STREAM_MS = 3_600_000;

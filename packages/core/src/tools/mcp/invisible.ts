@@ -2,7 +2,7 @@ import { isObject, type Json } from '@dragoman/protocols';
 
 /**
  * The value without characters that a person does not see and a model reads: controls, zero widths, bidirectional marks, tag
- * characters, variation selectors and private use. A description must not say more than whoever allowed the tool could see.
+ * characters, variation selectors and private use. A description must not contain more than the operator who allowed the tool could see.
  */
 export function withoutInvisible(value: Json): Json {
   if (typeof value === 'string') return INVISIBLE.test(value) ? value.replaceAll(INVISIBLE_ALL, '') : value;

@@ -47,7 +47,7 @@ export class McpClient {
     this.#connection = new McpConnection(options);
   }
 
-  /** MCP, Lifecycle. Throws `OtherRevision` where there is none that both speak. */
+  /** MCP, Lifecycle. Throws `OtherRevision` if the two have none in common. */
   async connect(options: McpRequestOptions): Promise<void> {
     await this.#transport.start(this.#connection);
     const clientInfo = { name: 'dragoman', version: this.#options.version };
@@ -81,7 +81,7 @@ export class McpClient {
     return Object(this.#server?.capabilities)[capability] !== undefined;
   }
 
-  /** The result as it came: its form is looked at by who asked. */
+  /** The result as received: its caller checks the shape. */
   callTool(request: Omit<McpRequest, 'method'>): Promise<JsonObject> {
     return this.#connection.request({ ...request, method: 'tools/call' });
   }

@@ -7,7 +7,7 @@ export interface McpRequest {
   readonly method: string;
   readonly params: JsonObject;
   readonly ending: Ending;
-  /** Without it the server is not asked how far it is. */
+  /** Without it the server is not asked for progress. */
   readonly onProgress?: ((progress: JsonObject) => void) | undefined;
 }
 
@@ -31,7 +31,7 @@ export class McpConnection implements McpReceiver {
     this.#transport = options.transport;
   }
 
-  /** The result; rejects with `JsonRpcError`, with why it cannot come, or with the ending's reason, which the server is told of too. */
+  /** The result; rejects with `JsonRpcError`, with the reason why no result can arrive, or with the ending's reason, which also cancels at the server. */
   request({ method, params, ending, onProgress }: McpRequest): Promise<JsonObject> {
     this.#count += 1;
     const id = this.#count;
@@ -53,12 +53,12 @@ export class McpConnection implements McpReceiver {
       });
       this.#requests.add(id, { resolve, reject, forget, onProgress });
       // MCP, Progress: who wants to hear of it gives it a name.
-      const asked = onProgress === undefined ? params : { _meta: { progressToken: id }, ...params };
-      this.#send({ jsonrpc: '2.0', id, method, params: asked }, (error) => this.fail(id, error as Error));
+      const withToken = onProgress === undefined ? params : { _meta: { progressToken: id }, ...params };
+      this.#send({ jsonrpc: '2.0', id, method, params: withToken }, (error) => this.fail(id, error as Error));
     });
   }
 
-  /** Nobody waits for it to arrive. */
+  /** Its delivery is not awaited. */
   notify(method: string, params: JsonObject = {}): void {
     this.#send({ jsonrpc: '2.0', method, params }, () => {});
   }

@@ -18,7 +18,7 @@ export class HttpStatusError extends Error {
   }
 }
 
-/** No answer came in time. */
+/** No answer arrived in time. */
 export class NoAnswerInTime extends Error {}
 
 /** An answer that is not as MCP has it. */
@@ -42,7 +42,7 @@ export class OtherRevision extends Error {
   }
 }
 
-/** The connection ended before the answer came. */
+/** The connection ended before the answer arrived. */
 export class ConnectionClosed extends Error {
   constructor() {
     super('the connection closed');

@@ -37,22 +37,22 @@ export function refusedBy(server: string, error: unknown): Error {
   return new WireRefused('mcp_transport_error', `The connection to the MCP server ${server} broke: ${words}`);
 }
 
-/** Why a server could not be used, for a caller, who is not told where it runs. */
+/** Why a server could not be used, for a caller, without the server's address. */
 export function whyUnreached(error: unknown): string {
   if (!(error instanceof OtherRevision)) return 'cannot be reached';
   const offered = show(withoutInvisible(error.offered.slice(0, LONGEST_REVISION)));
-  return `speaks MCP ${offered} only, and here ${REVISIONS.join(', ')} are spoken`;
+  return `speaks MCP ${offered} only; supported here: ${REVISIONS.join(', ')}`;
 }
 
 /** The same for the operator, with what its program wrote last. */
 export function whyUngreeted(error: unknown, lastWords: string): string {
-  const why = error instanceof ConnectionClosed ? 'it ended before it had told what it has' : wordsOf(error);
+  const why = error instanceof ConnectionClosed ? 'it ended before it had listed its tools' : wordsOf(error);
   return lastWords === '' ? why : `${why}; it wrote: ${lastWords}`;
 }
 
 /**
  * Whether a server over HTTP reports that it does not know our session (MCP, Session Management: 404; many servers say 400). Of
- * what was asked nothing was done then.
+ * the request had no effect then.
  */
 export function isForgotten(error: unknown): boolean {
   if (!(error instanceof HttpStatusError)) return false;

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@dragoman/protocols';
 import type { ToolCall } from '../tool.ts';
 
-/** A line that an MCP server logs, told to the one call that is running there. */
+/** A log line of an MCP server, passed to the one call that is running there. */
 export function tellLog(call: ToolCall, { level, data }: JsonObject): void {
   // MCP, Logging: every line has some.
   if (data === undefined) return;

@@ -76,7 +76,7 @@ export class McpServer implements AsyncDisposable {
   #retryAt = 0;
   #connectedAt = 0;
   #isStopped = false;
-  /** Ends the try that is under way, or what is still being asked on the connection there is. */
+  /** Ends the running attempt to connect, or the open requests of the connection. */
   #giveUp = () => {};
   /** The connection there is, or the next one. */
   #connection: Promise<McpClient | undefined>;
@@ -113,10 +113,10 @@ export class McpServer implements AsyncDisposable {
     }
   }
 
-  /** Tells a listener when a resource changes, until its signal aborts. The same listener is told once, however often it asks. */
+  /** Calls a listener when a resource changes, until its signal aborts. A listener that subscribes twice is called once. */
   async subscribe(uri: string, listener: object, tell: (params: JsonObject) => void, { signal, closed }: Subscribing) {
     const subscription = this.#subscriptions.add(uri, listener, tell);
-    // Whoever asks while that is not known yet asks for itself: what comes of the other may not come of it.
+    // A second subscriber in the meantime sends its own request: the outcome of the first may not be its outcome.
     if (subscription.isSure) return;
     subscription.asking += 1;
     try {
@@ -134,7 +134,7 @@ export class McpServer implements AsyncDisposable {
     else closed.addEventListener('abort', leave, { once: true });
   }
 
-  /** Nobody listens any more, so the server need not tell. */
+  /** Without listeners, the server is unsubscribed. */
   #unsubscribe(uri: string, listener: object): void {
     if (!this.#subscriptions.remove(uri, listener) || this.#client === undefined) return;
     this.#client.unsubscribe(uri, { timeout: CONNECT_MS }).catch(() => {});
@@ -144,7 +144,7 @@ export class McpServer implements AsyncDisposable {
     return isListed(uri, this.#options.config.resources);
   }
 
-  /** Tells how many there are, for whoever asks how it is doing. */
+  /** The number of tools, for the server's state. */
   count(what: 'resources' | 'prompts', number: number): void {
     this.#counts.set(what, number);
   }
@@ -171,7 +171,10 @@ export class McpServer implements AsyncDisposable {
       ...this.#countOf('resources'),
       ...this.#countOf('prompts'),
       ...optional('mcp_version', this.#client?.revision),
-      ...(version !== undefined && { server_name: told(version.name), server_version: told(version.version) }),
+      ...(version !== undefined && {
+        server_name: visibleName(version.name),
+        server_version: visibleName(version.version),
+      }),
       ...(this.#state === 'ready' && { connected_at: this.#connectedAt / 1000 }),
       ...(error !== '' && { error }),
     };
@@ -182,7 +185,7 @@ export class McpServer implements AsyncDisposable {
     return this.#recent.lines;
   }
 
-  /** None where it says that it has none, and what the last whole list had; else nobody has counted them. */
+  /** 0 if the server has none, otherwise the length of the last complete list; `undefined` before the first. */
   #countOf(what: 'resources' | 'prompts'): { [Name in `${typeof what}_count`]?: number } {
     if (this.#client === undefined) return {};
     return optional(`${what}_count`, this.has(what) ? this.#counts.get(what) : 0);
@@ -209,7 +212,7 @@ export class McpServer implements AsyncDisposable {
         // At once: the others are still being looked at, and it must not be called meanwhile.
         this.#tools.delete(definition.name);
         this.#options.onChange();
-        // Said once: it is looked at as often as the server likes.
+        // Logged once: the server can cause it at will.
         if (!wasHeld) this.#log.write('warn', { tool: definition.name }, HELD);
       }
     }
@@ -235,12 +238,12 @@ export class McpServer implements AsyncDisposable {
     if (client !== undefined) await this.#leave(client);
   }
 
-  /** MCP, Session Management: a server that is not told keeps the session. One that does not listen is not waited for. */
+  /** MCP, Session Management: without a DELETE the server keeps the session. One that does not answer is not waited for. */
   async #leave(client: McpClient): Promise<void> {
     if (client.hasSession) {
-      const told = new AbortController();
-      const farewell = client.endSession().finally(() => told.abort());
-      await Promise.race([farewell, this.#options.clock.wait(GOODBYE_MS, told.signal)]).catch(() => {});
+      const ended = new AbortController();
+      const farewell = client.endSession().finally(() => ended.abort());
+      await Promise.race([farewell, this.#options.clock.wait(GOODBYE_MS, ended.signal)]).catch(() => {});
     }
     await client.close().catch(() => {});
   }
@@ -252,7 +255,7 @@ export class McpServer implements AsyncDisposable {
       return await request(client);
     } catch (error) {
       if (signal.aborted || !client.hasSession || !isForgotten(error)) throw error;
-      // Whoever finds out first ends it for all: there is nothing on it any more.
+      // The first to notice ends it for all: the connection is gone.
       await client.close().catch(() => {});
       const next = await unlessAborted(this.#available(), signal);
       if (next === client) throw error;
@@ -313,9 +316,9 @@ export class McpServer implements AsyncDisposable {
       this.#state = 'ready';
       this.#fault = '';
       this.#connectedAt = clock.now().getTime();
-      // Nobody waits for what follows: a server that does not answer it can still be used.
+      // What follows is not awaited: a server that does not answer it can still be used.
       if (client.has('logging')) client.setLoggingLevel('info').catch(() => {});
-      // One that was started again knows of nobody's subscriptions.
+      // A restarted server has no subscriptions.
       for (const uri of this.#subscriptions.uris()) client.subscribe(uri).catch(() => {});
       return client;
     } catch (error) {
@@ -353,7 +356,7 @@ export class McpServer implements AsyncDisposable {
   /** What the server sends by itself. */
   #heed(method: string, params: JsonObject, readings: ToolReadings): void {
     if (method === 'notifications/tools/list_changed') readings.read().catch(() => {});
-    // Which call a line belongs to it does not say: with two running it could be told to the wrong caller.
+    // A line does not name its call: with two running it could go to the wrong caller.
     else if (method === 'notifications/message' && this.#calls.size === 1)
       for (const call of this.#calls) tellLog(call, params);
     else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
@@ -381,7 +384,7 @@ export class McpServer implements AsyncDisposable {
     return mcpTool(this.name, definition, (tool, args, call) => this.#callTool(tool, args, call));
   }
 
-  /** Who waited for another connection asked for what the tool was on the last one. */
+  /** A call that waited for a new connection was made for the tool of the old one. */
   #requireTool(name: string): void {
     if (this.#tools.has(`${this.name}__${name}`)) return;
     const text = `The MCP server ${this.name} was greeted again, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
@@ -396,8 +399,8 @@ export class McpServer implements AsyncDisposable {
       const request = {
         params: { name, arguments: args },
         ending,
-        // To be told when all is over how far it was is of use to nobody.
-        onProgress: call.isHeard ? (progress: JsonObject) => tellProgress(call, progress) : undefined,
+        // Progress that arrives after the end is of no use.
+        onProgress: call.hasListener ? (progress: JsonObject) => tellProgress(call, progress) : undefined,
       };
       // A program has no session to forget, and need not be waited for.
       if (this.#client?.hasSession === false) return await this.#client.callTool(request);
@@ -422,8 +425,8 @@ function tellProgress(call: ToolCall, { progress, total, message }: JsonObject):
   call.progress(percent, typeof message === 'string' ? message : '');
 }
 
-/** What a server calls itself is read by a model as its descriptions are. */
-function told(text: string): string {
+/** A model reads a server's name as it reads its descriptions. */
+function visibleName(text: string): string {
   return String(withoutInvisible(text)).slice(0, LONGEST_NAME);
 }
 

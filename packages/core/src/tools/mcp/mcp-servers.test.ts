@@ -208,16 +208,16 @@ describe('a hostile server', () => {
     let letGo = () => {};
     let isLookedAt = false;
     const { pins } = store;
-    const put = pins.put.bind(pins);
+    const add = pins.add.bind(pins);
     // The pin of the new tool takes its time, once.
-    pins.put = async (row) => {
+    pins.add = async (row) => {
       if (row.name === 'bad__grown' && !isLookedAt) {
         isLookedAt = true;
         await new Promise<void>((resolve) => {
           letGo = resolve;
         });
       }
-      await put(row);
+      return add(row);
     };
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
@@ -542,7 +542,7 @@ test.each([
   const { servers } = open({ ends: { command: process.execPath, args: ['-e', script] } });
   await using _servers = servers;
   await servers.ready;
-  const error = 'it ended before it had told what it has; it wrote: Error: no such folder';
+  const error = 'it ended before it had listed its tools; it wrote: Error: no such folder';
   const warned = { level: 'warn', fields: { mcp_server: 'ends', error }, message: 'an MCP server cannot be reached' };
   expect(log.lines).toContainEqual(warned);
   expect(servers.server('ends')?.info()).toMatchObject({ error: 'cannot be reached' });
@@ -578,7 +578,7 @@ describe('revisions of the protocol', () => {
   test('a server of a revision that nobody has is not, and whoever asks is told which it has and which we have', async () => {
     const { servers, call } = open({ dated: dated('1999-01-01') });
     await using _ = servers;
-    const error = /^speaks MCP "1999-01-01" only, and here 2025-11-25, .*2024-11-05.* are spoken$/;
+    const error = /^speaks MCP "1999-01-01" only; supported here: 2025-11-25, .*2024-11-05/;
     await expect(call('dated__echo')).rejects.toMatchObject({
       failure: {
         code: 'tool_failed',

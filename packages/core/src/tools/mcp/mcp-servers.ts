@@ -58,8 +58,8 @@ export class McpServers implements ToolSource, AsyncDisposable {
         );
       }
       if ((command === undefined) === (url === undefined)) {
-        const came = command === undefined ? 'neither' : 'both';
-        throw new Error(`mcp_servers.${name}: it needs a command to run or the url of a server; got ${came}`);
+        const given = command === undefined ? 'neither' : 'both';
+        throw new Error(`mcp_servers.${name}: it needs a command to run or the url of a server; got ${given}`);
       }
       if (url !== undefined && !/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
         throw new Error(`mcp_servers.${name}.url must be an http or https URL; got ${JSON.stringify(url)}`);
@@ -68,7 +68,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     }
   }
 
-  /** Another list from now on. A server that is on both as it was is not touched; one that is not may finish what it was asked. */
+  /** Another list from now on. A server that is unchanged is not touched; one that is removed may finish its requests. */
   change(configs: McpConfigs): void {
     for (const [name, server] of this.#servers) {
       if (isDeepStrictEqual(configs[name], this.#configs[name])) continue;
@@ -111,14 +111,14 @@ export class McpServers implements ToolSource, AsyncDisposable {
   whyNot(name: string) {
     const server = this.#servers.get(name.slice(0, Math.max(0, name.indexOf('__'))));
     if (server === undefined) return undefined;
-    const asked = JSON.stringify(name.slice(0, 192));
+    const quoted = JSON.stringify(name.slice(0, 192));
     if (this.#pins.isHeld(name)) {
-      const message = `The tool ${asked} has changed since it was first seen, and is held until the operator accepts it.`;
+      const message = `The tool ${quoted} has changed since it was first seen, and is held until the operator accepts it.`;
       return { toolkit: server.name, message, fix: `if it may be used as it is now: ${this.#howToAccept(name)}` };
     }
     const { status, error = 'is not there yet' } = server.info();
     if (status === 'ready') return undefined;
-    const message = `There is no tool ${asked} now: the MCP server ${server.name} ${error}.`;
+    const message = `There is no tool ${quoted} now: the MCP server ${server.name} ${error}.`;
     return { toolkit: server.name, message, retryAfter: server.retryAfter };
   }
 
@@ -143,8 +143,19 @@ export class McpServers implements ToolSource, AsyncDisposable {
 
   async accept(name: string): Promise<boolean> {
     if (!(await this.#pins.accept(name))) return false;
-    for (const server of this.#servers.values()) await server.refresh();
+    await this.#refresh();
     return true;
+  }
+
+  /** Looks again at what may be used, after another process has accepted or refused something. False when it must be done once more. */
+  async reloadPins(): Promise<boolean> {
+    const isWhole = await this.#pins.reload();
+    await this.#refresh();
+    return isWhole;
+  }
+
+  async #refresh(): Promise<void> {
+    for (const server of this.#servers.values()) await server.refresh();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -55,9 +55,9 @@ export function outcomeOf({ content, structuredContent: structured, isError }: M
   let text: string | undefined;
   let isText = parts.length > 0;
   for (const part of parts) {
-    const said = isObject(part) ? part['text'] : undefined;
-    isText &&= isObject(part) && typeof said === 'string' && part['type'] === 'text';
-    if (typeof said === 'string') text = text === undefined ? said : `${text}\n${said}`;
+    const partText = isObject(part) ? part['text'] : undefined;
+    isText &&= isObject(part) && typeof partText === 'string' && part['type'] === 'text';
+    if (typeof partText === 'string') text = text === undefined ? partText : `${text}\n${partText}`;
   }
   text ??= '';
   const data = structuredContent === undefined ? (isText ? text : parts) : structuredContent;

@@ -6,12 +6,12 @@ export type RequestId = string | number;
 export interface McpTransport {
   /** Whether the server knows us by a session that it may forget. */
   readonly hasSession: boolean;
-  /** What a program wrote to stderr last, in a line; empty where there is none. */
+  /** The last line that a program wrote to stderr; empty without one. */
   readonly lastWords: string;
   start(receiver: McpReceiver): Promise<void>;
   /** Throws or rejects where the message cannot be sent. */
   send(message: JsonObject): void | Promise<void>;
-  /** Nobody waits for the answer to this request any more. */
+  /** The answer to this request is not needed any more. */
   abandon(id: RequestId): void;
   /** The server has answered `initialize`, with this revision. */
   useRevision(revision: string): void;

@@ -1,9 +1,9 @@
 import type { Clock } from '../../ports/ports.ts';
 
 /**
- * How much a server may say by itself. An answer was asked for; everything else comes as often as its sender likes: notifications,
- * answers to nobody's question, lines that are no message. Past so many a second they are left out, and past many more, or
- * very many bytes, it is a flood, which is told once a second.
+ * Limits unsolicited messages of a server. Answers were requested; everything else arrives at the sender's will: notifications,
+ * answers to unknown requests, invalid lines. Past a number per second they are dropped, and past many more, or
+ * very many bytes, it is a flood, which is reported once a second.
  */
 export class NoticeLimit {
   readonly #clock: Clock;
@@ -18,7 +18,7 @@ export class NoticeLimit {
     this.#onFlood = onFlood;
   }
 
-  /** Whether what came is to be looked at. */
+  /** Whether the message is to be handled. */
   takes(count = 1): boolean {
     const now = this.#clock.elapsed();
     if (now - this.#second >= 1000) {
@@ -31,10 +31,10 @@ export class NoticeLimit {
     return this.#notices <= MOST_NOTICES;
   }
 
-  /** Of all that comes; those that were asked for are taken off again when it is known that they were. */
+  /** Counts everything received; answers are subtracted once they are recognized. */
   countBytes(bytes: number): void {
     this.#bytes += bytes;
-    // The time is asked for only now and then: answers come this way too.
+    // The clock is read only now and then: answers pass here too.
     if (this.#bytes < FLOOD_BYTES) return;
     const now = this.#clock.elapsed();
     if (now - this.#bytesSince < 1000) this.#onFlood();

@@ -41,9 +41,9 @@ export async function readDefinitions(
       if (wanted?.takes(given) === false) continue;
       const tool = isFull ? undefined : toolIn(given);
       const definition = tool && mcpDefinition(name, tool);
-      // Of two of one name only the server knows which is called; the one that it told first is.
+      // Of two tools with one name only the server knows which is called: the first one listed counts.
       const isNew = definition !== undefined && !names.has(definition.name);
-      const size = isNew ? toldBytes(definition) : 0;
+      const size = isNew ? listedBytes(definition) : 0;
       const isTaken = isNew && size <= MOST_BYTES / 2;
       if (isTaken) {
         bytes += size;
@@ -64,30 +64,30 @@ export async function readDefinitions(
   return definitions;
 }
 
-/** The tools that the operator's list names, and which of them the server has told. */
+/** The tools on the operator's list, and those of them that the server has listed. */
 class Wanted {
   readonly #names: ReadonlySet<string>;
-  readonly #untold: Set<string>;
-  /** Those it has told beside them, as far as anybody would look for a name that was meant. */
+  readonly #missing: Set<string>;
+  /** Other tools it has listed, to suggest the name that was meant. */
   readonly #others: string[] = [];
 
   constructor(names: readonly string[]) {
     this.#names = new Set(names);
-    this.#untold = new Set(names);
+    this.#missing = new Set(names);
   }
 
   takes(given: unknown): boolean {
     const { name } = Object(given) as { name?: unknown };
     if (typeof name !== 'string') return false;
-    const told = String(withoutInvisible(name));
-    this.#untold.delete(told);
-    const isNamed = this.#names.has(told);
-    if (!isNamed && this.#others.length < MOST_TOOLS) this.#others.push(told.slice(0, LONGEST_NAME));
+    const shown = String(withoutInvisible(name));
+    this.#missing.delete(shown);
+    const isNamed = this.#names.has(shown);
+    if (!isNamed && this.#others.length < MOST_TOOLS) this.#others.push(shown.slice(0, LONGEST_NAME));
     return isNamed;
   }
 
   *missed(): Iterable<LogFields> {
-    for (const tool of this.#untold) {
+    for (const tool of this.#missing) {
       const close = nearest(tool, this.#others);
       const some = this.#others.slice(0, MOST_NAMED).join(', ');
       const fix = close === undefined ? some && `it has ${some}` : `did you mean ${close}?`;
@@ -96,8 +96,8 @@ class Wanted {
   }
 }
 
-/** As `tool/list` tells it: a short schema can make long lists of parameters. */
-function toldBytes(definition: McpDefinition): number {
+/** As `tool/list` has it: a short schema can make long lists of parameters. */
+function listedBytes(definition: McpDefinition): number {
   return Buffer.byteLength(JSON.stringify(toolDefinition(definition)));
 }
 
@@ -112,5 +112,5 @@ const NO_SUCH_TOOL = 'mcp_servers names a tool that the server does not have';
 const MOST_TOOLS = 1_000;
 const MOST_NAMED = 20;
 const LONGEST_NAME = 128;
-/** All of them are told in one line, and so are those of other servers. One that takes half of it is left out by itself. */
+/** The tools of all servers are listed in one line. A definition that takes half of it is left out. */
 const MOST_BYTES = 2 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
  * Whether the operator's list has a URI: by itself, or by how it begins, where the entry ends with `*`. Without a list there is
- * everything. A URI that walks back (`..`, also escaped) begins in one place and ends in another, so no beginning lets it in; nor
+ * everything. A URI that walks back (`..`, escaped or not) begins in one place and ends in another, so no beginning lets it in; nor
  * one that has what many readers pass over, who find two dots where a tab stands between them.
  */
 export function isListed(uri: string, list: readonly string[] | undefined): boolean {

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@dragoman/protocols';
 import { WireRefused } from '../wire/wire-refused.ts';
 
-/** What one listener is told of one resource, from the moment it asks. */
+/** One listener's subscription to one resource. */
 export interface Subscription {
   readonly tell: (params: JsonObject) => void;
-  /** The server has said that it will tell. */
+  /** The server has confirmed it. */
   isSure: boolean;
   /** Requests for it that are under way. */
   asking: number;
@@ -30,7 +30,7 @@ export class Subscriptions {
     return subscription;
   }
 
-  /** True when nobody listens for it any more. */
+  /** True if it has no listener any more. */
   remove(uri: string, listener: object): boolean {
     const listeners = this.#byUri.get(uri);
     if (listeners?.delete(listener) !== true) return false;

@@ -3,7 +3,7 @@ import type { McpDefinition } from './mcp-definition.ts';
 
 export interface ToolReadingsOptions {
   readonly clock: Clock;
-  /** That nobody wants to know any more. */
+  /** Set when the list is not needed any more. */
   readonly signal: AbortSignal;
   /** Asks the server. */
   readonly list: () => Promise<readonly McpDefinition[]>;
@@ -11,8 +11,8 @@ export interface ToolReadingsOptions {
 }
 
 /**
- * The readings of a server's tools, on one connection. A server can say without end that it has others now: it is asked for one
- * list at a time, one more waits however often that was said meanwhile, and after a few at once one a second is read.
+ * The readings of a server's tools, on one connection. A server can announce changed tools without end: one
+ * list is read at a time, at most one more waits, and after a few at once one a second is read.
  */
 export class ToolReadings {
   readonly #options: ToolReadingsOptions;

@@ -1,13 +1,13 @@
 import { JsonRpcError, PARSE_ERROR } from './mcp-error.ts';
 
-/** What whoever waits for an answer is told where it cannot be read. */
+/** The error for the caller of an answer that cannot be read. */
 export function unreadableAnswer(why = 'it is not valid JSON'): JsonRpcError {
   return new JsonRpcError(PARSE_ERROR, `it answered with what cannot be read: ${why}`);
 }
 
 /**
- * The request that a line answers which cannot be read, by how it begins and ends: who waits for it need not wait until its time is
- * up. Only an id that stands among the names of the message itself is told; elsewhere it could be that of something within it.
+ * The request that an unreadable line answers, by the line's start and end: its caller need not wait until the time is
+ * up. Only an id among the members of the message itself counts; elsewhere it could belong to a nested object.
  */
 export function answeredId(start: Uint8Array, end: Uint8Array): string | number | undefined {
   const head = Buffer.from(start.subarray(0, HEAD_BYTES)).toString('latin1');

@@ -67,7 +67,7 @@ export class Memories {
     return memoryId;
   }
 
-  /** Stores what fits; the rest is told in words, one for each that did not. Nothing more once it is to stop. */
+  /** Stores what fits; each entry that does not fit gets an error text. Stops when it is to stop. */
   async store(session: WireSession, memoryId: string, entries: readonly MemoryEntry[], stop?: StopSignal) {
     const memory = await this.#find(session, memoryId);
     const stored: JsonObject[] = [];
@@ -75,7 +75,7 @@ export class Memories {
     for (const [at, entry] of entries.entries()) {
       // Working memory has its answer at once, and a message has room for a hundred thousand entries.
       if (at % A_TURN === A_TURN - 1) await nextTurn();
-      // Whoever gave it up may have stored something else under the same key since.
+      // The caller that gave up may have stored something else under the same key since.
       if (stop?.aborted === true) throw stop.reason;
       const problem = await this.#storeOne(session, memory, entry);
       if (problem === undefined) stored.push(entry.key);
@@ -219,7 +219,7 @@ export class Memories {
 
 export interface Retrieved {
   readonly entries: MemoryEntry[];
-  /** Of all that fit, also past the limit. */
+  /** Of all matches, including those past the limit. */
   readonly total: number;
 }
 

@@ -76,9 +76,9 @@ function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOption
   let isFirst = true;
   let ending: Ending | undefined;
   return async ({ kind, name, nodeId, input: args, signal }) => {
-    // Asked at each step: what a caller may do can change while its chain runs.
+    // Checked at each step: a caller's permissions can change while its chain runs.
     const { principal } = call.session;
-    // The request itself was counted when it came.
+    // The request itself was counted on arrival.
     if (!isFirst) count(principal);
     isFirst = false;
     const onEvent = ({ kind: eventKind, data }: ToolEvent) => {
@@ -86,15 +86,15 @@ function stepsOf(call: WireCall, streaming: boolean, options: ChainsPluginOption
     };
     // One for all steps: each would else listen to the signal until the chain ends.
     ending ??= Ending.of(signal);
-    const asked = { name, args, principal, ending, onEvent };
+    const step = { name, args, principal, ending, onEvent };
     const {
       success,
       data,
       error,
       truncated = false,
     } = kind === 'tool'
-      ? await tools.call({ ...asked, without: toolkits.hiddenFrom(call.session) })
-      : { ...(await skills.call(asked)), truncated: false };
+      ? await tools.call({ ...step, without: toolkits.hiddenFrom(call.session) })
+      : { ...(await skills.call(step)), truncated: false };
     if (truncated) throw new Error('its result is too long for a step, and was cut');
     if (!success) throw new Error(error ?? 'it did not succeed');
     return data;

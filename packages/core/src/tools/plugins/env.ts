@@ -107,10 +107,10 @@ class Episodes {
       );
     }
     const id = this.#options.ids.hex().slice(0, 16);
-    const episode = await told(environment.name, async () => {
-      const begun = await environment.reset({ seed, spec, options });
-      requireState(begun.state);
-      return begun;
+    const episode = await explained(environment.name, async () => {
+      const started = await environment.reset({ seed, spec, options });
+      requireState(started.state);
+      return started;
     });
     const observation = this.#observation(id, 0, { state: episode.state });
     own.set(id, { id, environment, episode, observation, reward: 0, isStepping: false });
@@ -131,7 +131,7 @@ class Episodes {
     if (running.isStepping) throw new WireRefused('busy', `The episode ${id} is at another step.`);
     running.isStepping = true;
     try {
-      const step = await told(environment.name, async () => {
+      const step = await explained(environment.name, async () => {
         const taken = await episode.step(action);
         requireState(taken?.state);
         return taken;
@@ -148,13 +148,13 @@ class Episodes {
     const { environment, episode } = this.find(session, episode_id);
     if (episode.render === undefined)
       refuse('not_found', {}, `The environment ${environment.name} cannot be rendered.`);
-    return told(environment.name, async () => (await episode.render?.(mode)) ?? null);
+    return explained(environment.name, async () => (await episode.render?.(mode)) ?? null);
   }
 
   async suggest(session: WireSession, { episode_id }: MessageOf<'env/plan/req'>): Promise<JsonObject[]> {
     if (episode_id === null) refuse('invalid_message', {}, 'episode_id is required: suggestions are for an episode');
     const { environment, episode } = this.find(session, episode_id);
-    return told(environment.name, async () => [...((await episode.suggest?.()) ?? [])]);
+    return explained(environment.name, async () => [...((await episode.suggest?.()) ?? [])]);
   }
 
   experience(session: WireSession, { episode_id, limit }: MessageOf<'env/exp/list/req'>): JsonObject[] {
@@ -168,7 +168,7 @@ class Episodes {
   async close(session: WireSession, id: string): Promise<void> {
     const { environment, episode } = this.find(session, id);
     this.#of(session).delete(id);
-    await told(environment.name, async () => episode.close?.());
+    await explained(environment.name, async () => episode.close?.());
   }
 
   find(session: WireSession, id: string): Running {
@@ -223,7 +223,7 @@ interface Running {
 type Seen = Awaited<ReturnType<Episode['step']>>;
 
 /** What an environment throws is `runtime_error` with its message, unless it refused with a code. */
-async function told<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+async function explained<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

@@ -19,7 +19,7 @@ export interface LearningOptions {
 }
 
 /**
- * What agents are told about how they did, and the steps they took: kept per agent, counted, and given back for training elsewhere.
+ * Feedback on agents, and the steps they took: kept per agent, counted, and exported for training elsewhere.
  * The newest 10,000 of an agent are kept.
  */
 export class Learning {

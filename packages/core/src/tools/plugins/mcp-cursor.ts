@@ -1,9 +1,9 @@
 import { isObject, parseJson } from '@dragoman/protocols';
 
-/** Where a list over several servers goes on: the cursor of each that has more, by its name. */
+/** Where a list over several servers continues: the cursor of each that has more, by its name. */
 export type Cursors = ReadonlyMap<string, string>;
 
-/** Nothing where there is no more. */
+/** `undefined` at the end. */
 export function cursorText(cursors: Cursors): string {
   if (cursors.size === 0) return '';
   return Buffer.from(JSON.stringify(Object.fromEntries(cursors))).toString('base64url');

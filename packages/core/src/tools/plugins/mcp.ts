@@ -144,7 +144,7 @@ async function readResource(
   };
 }
 
-/** From now on a change is told by `mcp/server/push`, as long as the connection lasts. */
+/** From now on changes are sent as `mcp/server/push`, as long as the connection lasts. */
 async function subscribe(
   { uri, server_id }: MessageOf<'mcp/resource/subscribe/req'>,
   call: WireCall,
@@ -154,7 +154,7 @@ async function subscribe(
   const server = serverNamed(server_id, call, options);
   requireResource(server, uri);
   const tell = (params: JsonObject) => {
-    // The connection may have put the server away since, or its caller may use it no more.
+    // The connection may have removed the server since, or its caller may have lost the permission.
     if (!visible(call, options).some(({ name }) => name === server.name)) return;
     session.push('mcp/server/push', { server_id: server.name, method: 'notifications/resources/updated', params });
   };
@@ -213,7 +213,7 @@ function isInvalid(error: unknown): error is WireRefused {
   return error instanceof WireRefused && error.detail['mcp_code'] === -32602;
 }
 
-/** Asked where only that tells what was wrong; of a server that does not tell all it has, what it told is believed. */
+/** Checked only to explain an error; a server that does not list everything is believed. */
 async function hasPrompt(server: McpServer, name: string, { signal }: WireCall): Promise<boolean> {
   let cursor: string | undefined = '';
   for (let pages = 0; cursor !== undefined && pages < MOST_PAGES; pages++) {
@@ -259,7 +259,7 @@ async function fromEach(
   }
   const from = cursor === '' ? undefined : cursorsIn(cursor);
   if (from === undefined && cursor !== '') throw new WireRefused('invalid_message', FOREIGN_CURSOR);
-  const asked = able.filter(({ name }) => from === undefined || from.has(name));
+  const chosen = able.filter(({ name }) => from === undefined || from.has(name));
   const faults: unknown[] = [];
   const pageOf = async (server: McpServer): Promise<Page> => {
     try {
@@ -267,18 +267,18 @@ async function fromEach(
     } catch (error) {
       call.signal.throwIfAborted();
       // The answer has no place for it.
-      const told = error instanceof Error ? error.message : String(error);
-      call.log.warn({ mcp_server: server.name, error: told }, `the ${capability} of an MCP server cannot be listed`);
+      const message = error instanceof Error ? error.message : String(error);
+      call.log.warn({ mcp_server: server.name, error: message }, `the ${capability} of an MCP server cannot be listed`);
       faults.push(error);
       return { items: [], next: undefined };
     }
   };
-  const pages = await Promise.all(asked.map(pageOf));
+  const pages = await Promise.all(chosen.map(pageOf));
   // An empty list would say that there is nothing.
-  if (faults.length > 0 && faults.length === asked.length) throw faults[0];
+  if (faults.length > 0 && faults.length === chosen.length) throw faults[0];
   let items: JsonObject[] = [];
   const rest = new Map<string, string>();
-  for (const [index, { name }] of asked.entries()) {
+  for (const [index, { name }] of chosen.entries()) {
     const page = pages[index];
     if (page === undefined) continue;
     const hasRoom = items.length === 0 || items.length + page.items.length <= MOST_ITEMS;

@@ -5,9 +5,9 @@ import type { Answered, WirePlugin } from '../wire/plugin.ts';
 
 /** Agents of the server that work for a caller, each in a session of its own. */
 export interface Subagents {
-  spawn(principal: Principal, asked: MessageOf<'multi_agent/spawn'>): Promise<Subagent>;
+  spawn(principal: Principal, request: MessageOf<'multi_agent/spawn'>): Promise<Subagent>;
   /** Resolves when the request is recorded. */
-  delegate(principal: Principal, asked: MessageOf<'multi_agent/delegate'>): Promise<Subagent>;
+  delegate(principal: Principal, request: MessageOf<'multi_agent/delegate'>): Promise<Subagent>;
   /** Resolves when the subagent has nothing to do. */
   await(principal: Principal, subagentId: string, signal: AbortSignal): Promise<SubagentResult>;
   list(principal: Principal): Promise<Subagent[]>;

@@ -92,7 +92,7 @@ class Planning {
         const own = board.tasks.filter((task) => task.plan_id === plan_id);
         const column = (status: string) => ({
           name: status,
-          tasks: own.filter((task) => task.status === status).map(told),
+          tasks: own.filter((task) => task.status === status).map(shown),
         });
         return { plan_id, name, columns: columns.map(column) };
       }),
@@ -148,7 +148,7 @@ class Planning {
     const wanted = board.tasks.filter(
       (task) => (plan_id === '' || task.plan_id === plan_id) && (status === '' || task.status === status),
     );
-    return { tasks: wanted.map(told) };
+    return { tasks: wanted.map(shown) };
   }
 
   async #read(place: RowPlace): Promise<Board> {
@@ -183,7 +183,7 @@ interface Board {
   readonly tasks: readonly Task[];
 }
 
-function told({ kind, position, ...task }: Task): JsonObject {
+function shown({ kind, position, ...task }: Task): JsonObject {
   return task as unknown as JsonObject;
 }
 

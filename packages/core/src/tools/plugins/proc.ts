@@ -26,7 +26,7 @@ export interface ProcPluginOptions {
 
 /**
  * `proc/*`: programs that the operator lists, with the patterns of their arguments. Each runs in a working folder and a process group of
- * its own, is told line by line as `proc/read/event`, and ends with its time, its connection or the server, whichever is first.
+ * its own, its output is sent line by line as `proc/read/event`, and it ends with its time, its connection or the server, whichever is first.
  */
 export function procPlugin(options: ProcPluginOptions): WirePlugin {
   const processes = new Processes(options);

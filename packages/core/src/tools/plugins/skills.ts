@@ -45,8 +45,8 @@ async function callSkill(
   try {
     const signal = AbortSignal.any([call.signal, over.signal]);
     const onEvent = streaming ? (event: ToolEvent) => call.event({ ...event }) : undefined;
-    const asked = { name, args, principal, ending: Ending.of(signal), onEvent };
-    const { success, data, events } = await skills.call(asked);
+    const request = { name, args, principal, ending: Ending.of(signal), onEvent };
+    const { success, data, events } = await skills.call(request);
     const duration_ms = Math.round((clock.elapsed() - startedAt) * 1000) / 1000;
     const result = { success, ...inLength(data), duration_ms, events };
     return { name, data: result, created_at: clock.now().getTime() / 1000 };

@@ -15,7 +15,7 @@ export interface ToolsPluginOptions {
 }
 
 /** Calls a tool as a journaled run with the id of the message. The run continues when the connection is lost. */
-export type CallDurably = (tool: Tool, call: WireCall, asked: DurableRequest) => Promise<ToolResult>;
+export type CallDurably = (tool: Tool, call: WireCall, request: DurableRequest) => Promise<ToolResult>;
 
 export interface DurableRequest {
   readonly args: JsonObject;
@@ -41,7 +41,7 @@ async function listTools(
   { session }: WireCall,
   { tools, toolkits }: ToolsPluginOptions,
 ): Promise<Answered> {
-  // What kinds there are the protocol does not say; ours are told by tags.
+  // The protocol does not list the kinds; ours are given as tags.
   const wanted = kind === '' ? tags : [...tags, kind];
   const without = toolkits.hiddenFrom(session);
   const found = await tools.list(session.principal, { query, deferred, tags: wanted, without });

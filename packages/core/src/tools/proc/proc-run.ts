@@ -32,7 +32,7 @@ export interface ProcOutput {
 
 type ProcState = (typeof PROC_STATES)[number];
 
-/** One program that an agent started: in a process group of its own, told line by line, and never longer than its time. */
+/** One program that an agent started: in a process group of its own, its output reported line by line, within its time limit. */
 export class ProcRun {
   readonly #options: ProcRunOptions;
   readonly #child: Child;
@@ -42,7 +42,7 @@ export class ProcRun {
   #killedBy: ProcState | undefined;
   #left: number;
   #cancelTimeout: Cancel = () => {};
-  /** Resolves when it has ended and all it wrote is told. */
+  /** Resolves when it has ended and all its output is reported. */
   readonly over: Promise<void>;
 
   private constructor(options: ProcRunOptions, child: Child) {
@@ -119,14 +119,14 @@ export class ProcRun {
 
   async #run(): Promise<void> {
     const { stdout, stderr, exited } = this.#child;
-    const told = [this.#tell(stdout, 'stdout'), this.#tell(stderr, 'stderr')];
+    const reported = [this.#tell(stdout, 'stdout'), this.#tell(stderr, 'stderr')];
     const { code, signal } = await exited;
     this.#cancelTimeout();
     // A program that left the group may keep the pipes open for ever.
     const cancel = this.#options.clock.after(LAST_WORDS_MS, () => {
       for (const stream of [stdout, stderr]) stream.destroy();
     });
-    await Promise.all(told);
+    await Promise.all(reported);
     cancel();
     this.#exitCode = code;
     const ended = code === 0 ? 'completed' : 'failed';

@@ -2,14 +2,14 @@ import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import type { WireMessage } from '@dragoman/protocols/a2e-wire';
 import type { WireRequest } from './wire-request.ts';
 
-/** One line about one request, for whoever has to know later who did what. Never what was said. */
+/** One line about one request, to know later who did what. Never its content. */
 export interface AuditEntry {
   /** Seconds since 1970. */
   readonly ts: number;
   readonly session_id: string;
   readonly req_id: string;
   readonly correlation_id: string;
-  /** Who asked. */
+  /** The caller. */
   readonly agent_id: string;
   /** The key that proved it; empty where none did, absent in lines of earlier versions. */
   readonly key_id?: string;

@@ -29,14 +29,14 @@ export class BacklogRoom {
 }
 
 /**
- * What the requests of one connection have told and their peer has not read: each request's own in order, and some of every
+ * Events of one connection's requests that their peer has not read: each request's own in order, and some of every
  * request in turn.
  */
 export class Backlog {
   readonly #room: BacklogRoom;
   readonly #waiting = new Map<WireRequest, Texts>();
   #characters = 0;
-  /** Who is calling, on this connection always the same. */
+  /** The caller, always the same on this connection. */
   #caller = '';
 
   constructor(room: BacklogRoom) {
@@ -78,7 +78,7 @@ export class Backlog {
     return undefined;
   }
 
-  /** Nobody is to hear the rest of it. */
+  /** The rest is dropped. */
   drop(request: WireRequest): void {
     const waiting = this.#waiting.get(request);
     if (waiting === undefined) return;
@@ -97,12 +97,12 @@ export class Backlog {
   }
 }
 
-/** What one request told, from the next that goes. Those before it are empty. */
+/** The events of one request, from the next to send. Those before it are empty. */
 interface Texts {
   readonly texts: string[];
   next: number;
 }
 
-/** Of one connection: room for what a tool may well make at once, which nobody can read before it is made. */
+/** Of one connection: room for the events that a tool may produce in one go. */
 export const MOST_WAITING = 64 * 1024 * 1024;
 const ALL_TOGETHER = 4 * MOST_WAITING;

@@ -9,7 +9,7 @@ import { WireRequest, type WrittenAnswer } from './wire-request.ts';
 
 export type AuditParts = Pick<ConnectionParts, 'audit' | 'clock' | 'ids' | 'log' | 'plugins'>;
 
-/** What one connection leaves in the audit: a line for each request, also for one that was never started. */
+/** The audit of one connection: a line for each request, including those that were never started. */
 export class ConnectionAudit {
   readonly #parts: AuditParts;
   readonly #contextOf: () => WireSession;
@@ -18,24 +18,24 @@ export class ConnectionAudit {
   /** Of those that wait, by id. */
   readonly #waitingBytes = new Map<string, number>();
 
-  /** `contextOf`: asked only of a connection that has shaken hands. */
+  /** `contextOf`: called only after the handshake. */
   constructor(parts: AuditParts, contextOf: () => WireSession) {
     this.#parts = parts;
     this.#contextOf = contextOf;
   }
 
   /** A line has come, of so many bytes. */
-  heard(bytes: number): void {
+  received(bytes: number): void {
     this.#bytes = bytes;
   }
 
-  /** What that line asked for has to wait. */
+  /** The request of that line has to wait. */
   waits(id: string): void {
     // Another message of its id is refused, and changes nothing about it.
     if (!this.#waitingBytes.has(id)) this.#waitingBytes.set(id, this.#bytes);
   }
 
-  /** Of the line that a message came in; asked once. */
+  /** Of the line that contained a message; read once. */
   bytesOf({ id = '' }: WireMessage): number {
     if (this.#waitingBytes.size === 0) return this.#bytes;
     const bytes = this.#waitingBytes.get(id);
@@ -43,7 +43,7 @@ export class ConnectionAudit {
     return bytes ?? this.#bytes;
   }
 
-  /** When a request starts, in milliseconds that only ever grow; how long it took is asked by nobody else. */
+  /** When a request starts, in milliseconds that only ever grow; only the audit needs the duration. */
   startedAt(): number {
     const { audit, clock } = this.#parts;
     return audit === undefined ? 0 : clock.elapsed();
@@ -60,35 +60,35 @@ export class ConnectionAudit {
     }
   }
 
-  /** What the line asked for was refused, where it is a request and this is what was said to it. */
+  /** The line's request was refused with this answer. */
   recordRefusal(json: Json, send: readonly WireMessage[]): void {
     if (!isObject(json)) return;
     const { type, id } = json;
-    // Whatever else came is no request, and may be as long as a line.
+    // Anything else is not a request, and may be as long as a line.
     if (typeof type !== 'string' || !isRequest(type, this.#parts.plugins)) return;
     // Where another request in flight has its id, the error names none.
     const refusal = wireErrorAbout(id, send) ?? wireErrorAbout('', send);
     if (refusal !== undefined) this.#recordUnstarted(json as unknown as WireMessage, this.#bytes, refusal);
   }
 
-  /** A request that waited is not started any more. `told`: what the agent hears of it, if it does. */
-  recordDropped(message: WireMessage, told: JsonObject | undefined): void {
-    this.#recordUnstarted(message, this.bytesOf(message), told);
+  /** A waiting request is dropped. `answer`: the error that the agent receives, if any. */
+  recordDropped(message: WireMessage, answer: JsonObject | undefined): void {
+    this.#recordUnstarted(message, this.bytesOf(message), answer);
   }
 
   clear(): void {
     this.#waitingBytes.clear();
   }
 
-  /** Who asked for what they do not get is to be known as well. */
-  #recordUnstarted(message: WireMessage, bytes: number, told: JsonObject | undefined): void {
+  /** Refused requests are audited too. */
+  #recordUnstarted(message: WireMessage, bytes: number, answer: JsonObject | undefined): void {
     const { audit, clock, ids, log } = this.#parts;
     if (audit === undefined) return;
     const parts = { session: this.#contextOf(), message, log, bytes, tell: () => {} };
     const request = new WireRequest({ ...parts, startedAt: clock.elapsed() });
     const stamp = { id: ids.hex(), now: clock.now() };
-    const fields = told ?? requestError(request, new Refused(GONE), { log, stamp });
-    this.record(request, { type: 'error', fields, text: told === undefined ? '' : oneLineJson(told) });
+    const fields = answer ?? requestError(request, new Refused(GONE), { log, stamp });
+    this.record(request, { type: 'error', fields, text: answer === undefined ? '' : oneLineJson(answer) });
   }
 }
 
@@ -96,5 +96,5 @@ function isRequest(type: string, plugins: AuditParts['plugins']): boolean {
   return lookup(type)?.answer !== undefined || plugins.answerTo(type) !== undefined;
 }
 
-/** What a request ends with that nobody is there for any more. */
+/** The end of a request whose caller is gone. */
 export const GONE = failure('cancelled', {}, 'The connection closed.');

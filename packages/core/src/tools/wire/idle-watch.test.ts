@@ -32,7 +32,7 @@ function watched(idleMs: number) {
 
 test('a peer is asked before it is gone, however late the moments come at which it is looked at', () => {
   const { watch, at } = watched(3_000);
-  at(5, () => watch.heard());
+  at(5, () => watch.received());
   expect(at(1_501)).toEqual([]);
   expect(at(3_010)).toEqual(['asked']);
   expect(at(4_515)).toEqual(['asked', 'gone']);
@@ -41,7 +41,7 @@ test('a peer is asked before it is gone, however late the moments come at which 
 test('one that answers is asked again the next time it is silent', () => {
   const { watch, at } = watched(3_000);
   expect(at(1_500)).toEqual(['asked']);
-  at(2_900, () => watch.heard());
+  at(2_900, () => watch.received());
   expect(at(3_000)).toEqual(['asked']);
   expect(at(5_950)).toEqual(['asked', 'asked']);
   expect(at(7_450)).toEqual(['asked', 'asked', 'gone']);

@@ -5,7 +5,7 @@ export interface IdleWatchOptions {
   /** Silence after which the peer is gone; 0 for never. */
   readonly idleMs: number;
   readonly isBusy: () => boolean;
-  /** For how long the peer has left unread what it is told, while more of it waits. */
+  /** How long the peer has not read its messages, while more of them wait. */
   readonly unreadMs: () => number;
   /** Asks the peer whether it is there. */
   readonly ask: () => void;
@@ -13,14 +13,14 @@ export interface IdleWatchOptions {
 }
 
 /**
- * A peer that is silent is asked whether it is there; one that stays silent, and has nothing running, is gone. So is one that
+ * A silent peer gets a ping; one that stays silent, and has nothing running, is gone. So is one that
  * reads nothing, whatever it says and has running: what waits for it is held in memory.
  */
 export class IdleWatch {
   readonly #options: IdleWatchOptions;
   #heardAt: number;
-  /** Since it was last heard. */
-  #isAsked = false;
+  /** Since its last message. */
+  #isPinged = false;
   #cancel: Cancel | undefined;
 
   constructor(options: IdleWatchOptions) {
@@ -29,11 +29,11 @@ export class IdleWatch {
     if (options.idleMs > 0) this.#watch();
   }
 
-  /** The peer said something. */
-  heard(): void {
+  /** The peer sent something. */
+  received(): void {
     if (this.#options.idleMs === 0) return;
     this.#heardAt = this.#options.clock.elapsed();
-    this.#isAsked = false;
+    this.#isPinged = false;
   }
 
   stop(): void {
@@ -44,10 +44,10 @@ export class IdleWatch {
     const { clock, idleMs, isBusy, unreadMs, ask, onGone } = this.#options;
     this.#cancel = clock.after(idleMs / 2, () => {
       const silence = clock.elapsed() - this.#heardAt;
-      // A moment that comes late may be the first at which it has been silent for long: nobody is gone who was not asked.
-      if ((silence >= idleMs && this.#isAsked && !isBusy()) || unreadMs() >= idleMs) return onGone();
+      // A late timer may be the first to see the long silence: a peer that got no ping is not gone.
+      if ((silence >= idleMs && this.#isPinged && !isBusy()) || unreadMs() >= idleMs) return onGone();
       if (silence >= idleMs / 2) {
-        this.#isAsked = true;
+        this.#isPinged = true;
         ask();
       }
       this.#watch();

@@ -7,7 +7,7 @@ export interface PacedEventsOptions {
   readonly sink: WireSink;
   readonly clock: Clock;
   readonly room: BacklogRoom;
-  /** Nothing that the request told waits any more. */
+  /** No event of the request waits any more. */
   readonly onThrough: (request: WireRequest) => void;
 }
 
@@ -32,7 +32,7 @@ export class PacedEvents {
     return true;
   }
 
-  /** Whether some of what the request told waits to be read. */
+  /** Whether events of the request wait to be read. */
   isWaiting(request: WireRequest): boolean {
     return this.#backlog.has(request);
   }
@@ -43,7 +43,7 @@ export class PacedEvents {
     return this.#options.clock.elapsed() - this.#fullSince;
   }
 
-  /** Nobody is to hear the rest of it. */
+  /** The rest is dropped. */
   drop(request: WireRequest): void {
     this.#backlog.drop(request);
   }

@@ -6,12 +6,12 @@ import type { Answered, WireCall, WirePlugin } from './plugin.ts';
 /** Which plugin takes which message. */
 export class PluginTable {
   readonly #byType = new Map<string, readonly WirePlugin[]>();
-  /** Those that take what is left, in the order in which they are asked. */
+  /** Those that take all other types, in their order. */
   readonly #rest: readonly WirePlugin[];
   readonly capabilities: readonly AcceptedCapability[];
   /** The types that the protocol itself does not have, and the capability each belongs to. */
   readonly ownTypes: ReadonlyMap<string, string>;
-  /** What a handshake grants those by who take what is left; `undefined` when nobody does. */
+  /** The capability that a handshake grants for all other types; `undefined` without such a plugin. */
   readonly restCapability: string | undefined;
 
   constructor(plugins: readonly WirePlugin[]) {
@@ -33,7 +33,7 @@ export class PluginTable {
     this.ownTypes = new Map(own.map(([type, [first]]) => [type, first?.capability ?? '']));
   }
 
-  /** The type that answers this one; `undefined` when nobody here takes it. */
+  /** The type that answers this one; `undefined` if no plugin takes it. */
   answerTo(type: string): string | undefined {
     if (this.#takers(type).length === 0) return undefined;
     return lookup(type)?.answer ?? answerTypeOf(type);
@@ -96,7 +96,7 @@ async function firstAnswer(
   return fields;
 }
 
-/** One row a capability, told by the first plugin that has it. */
+/** One row a capability, from the first plugin that has it. */
 function capabilitiesOf(plugins: readonly WirePlugin[]): AcceptedCapability[] {
   const rows = new Map<string, AcceptedCapability>();
   for (const { name, capability, priority = 0, exclusive = false } of plugins) {
@@ -106,5 +106,5 @@ function capabilitiesOf(plugins: readonly WirePlugin[]): AcceptedCapability[] {
   return [...rows.values()];
 }
 
-/** In the messages of a plugin: whatever nobody else takes. */
+/** In the messages of a plugin: all types that no other plugin takes. */
 const WHAT_IS_LEFT = '*';

@@ -12,16 +12,16 @@ export interface WirePlugin {
   readonly name: string;
   /** What a handshake grants it by. */
   readonly capability: string;
-  /** The types of message it takes; `*` for what nobody else takes, and what those leave who name it. */
+  /** The types of message it takes; `*` for all types that the others leave. */
   readonly messages: readonly string[];
   /**
    * JSON Schemas of the fields of its own types, by type. A request that does not fit is refused before `handle`; an answer that does
    * not fit is an error of the plugin. `GET /a2e/types` shows them.
    */
   readonly schemas?: Readonly<Record<string, JsonSchema>>;
-  /** Of several that take a type, the one with the highest is asked first. Default: 0. */
+  /** Of several that take a type, the highest comes first. Default: 0. */
   readonly priority?: number;
-  /** Nobody is asked after it. */
+  /** It is the last one for its types. */
   readonly exclusive?: boolean;
   /** Called once, before the first message. */
   setup?(): Promise<void>;
@@ -56,7 +56,7 @@ export interface WireCall {
 /** A connection after its handshake. */
 export interface WireSession {
   readonly id: string;
-  /** Who is calling, with what it may do at this moment. */
+  /** The caller, with its current permissions. */
   readonly principal: Principal;
   /** Aborts when the connection is gone. */
   readonly closed: AbortSignal;

@@ -5,7 +5,7 @@ import { failureOf } from '../../refusals/refused.ts';
 import { wireRefusalOf } from './wire-refused.ts';
 import type { WireRequest } from './wire-request.ts';
 
-/** What a request that failed is answered with. What nobody foresaw is told in the log, and to the agent only that it is so. */
+/** The answer to a failed request. An unexpected error goes to the log; the agent only learns that there was one. */
 export function requestError(
   { requestId, message }: WireRequest,
   error: unknown,
@@ -17,9 +17,9 @@ export function requestError(
     return newError({ code, reqId: requestId, message: text, detail, about: message.type }, stamp) as WireMessage &
       JsonObject;
   }
-  const told = failureOf(error);
-  if (told === undefined) log.error({ type: message.type, error: String(error) }, 'a request failed');
-  const known = told ?? failure('internal');
+  const expected = failureOf(error);
+  if (expected === undefined) log.error({ type: message.type, error: String(error) }, 'a request failed');
+  const known = expected ?? failure('internal');
   return {
     ...failureMessage(known.fault === 'sender' ? withSlips(known, message) : known, undefined, stamp),
     req_id: requestId,
@@ -27,7 +27,7 @@ export function requestError(
   } as WireMessage & JsonObject;
 }
 
-/** Reading only warns of what may be a slip. Where the request came to nothing, its sender is to know. */
+/** Reading only warns of likely mistakes. If the request failed, its sender gets the warnings. */
 function withSlips(known: Failure, message: WireMessage): Failure {
   const slips = slipsIn(message);
   if (slips.length === 0) return known;

@@ -50,7 +50,7 @@ export class WireConnection {
   readonly #events: PacedEvents;
   readonly #audit: ConnectionAudit;
   readonly #arrived = new InOrder();
-  /** Requests whose answer waits behind what they told: nothing runs for them any more. */
+  /** Ended requests whose answer waits behind their events. */
   #unread = 0;
   /** Delivered, to be started in this order. */
   readonly #next: WireMessage[] = [];
@@ -104,7 +104,7 @@ export class WireConnection {
   }
 
   /** Whether it has not shaken hands yet. */
-  get isStranger(): boolean {
+  get isUnproven(): boolean {
     return this.#session.state === 'handshake';
   }
 
@@ -117,7 +117,7 @@ export class WireConnection {
     if (line.ok) this.#take(line.value, line.value.length);
     else {
       this.#arrived.push(line, () => {
-        this.#audit.heard(0);
+        this.#audit.received(0);
         this.#receive(line, start);
       });
     }
@@ -128,14 +128,14 @@ export class WireConnection {
     this.#take(text, Buffer.byteLength(text));
   }
 
-  /** The agent says nothing more; what it asked for is still answered. */
+  /** The agent sends nothing more; its open requests are still answered. */
   end(): void {
     this.#arrived.push(undefined, () => this.drain(this.#parts.limits.drainMs));
   }
 
   /** Nothing new starts; what runs and waits may finish in this time. */
   drain(milliseconds: number): void {
-    this.#react(this.#session.drain(this.isStranger ? 0 : milliseconds / 1000, this.#parts.clock.now()));
+    this.#react(this.#session.drain(this.isUnproven ? 0 : milliseconds / 1000, this.#parts.clock.now()));
   }
 
   /** The transport is gone. */
@@ -143,7 +143,7 @@ export class WireConnection {
     this.#react(this.#session.disconnected());
   }
 
-  /** Whoever cannot be judged is neither let in nor told that the key is wrong. */
+  /** A key that cannot be checked at the moment is neither accepted nor called wrong. */
   #accept(token: string): Acceptance<Principal> {
     const { identify, seat, log } = this.#parts;
     try {
@@ -162,14 +162,14 @@ export class WireConnection {
     const json = reader.read(source, { limits, caller: this.principal?.id ?? 'wire' });
     const read = json instanceof Promise ? json.catch(refusalOf) : json;
     this.#arrived.push<Outcome<Json> | Failure>(read, (arrived) => {
-      this.#audit.heard(bytes);
+      this.#audit.received(bytes);
       this.#receive(arrived, source);
     });
   }
 
   #receive(json: Outcome<Json> | Failure, given: Uint8Array | string = ''): void {
     if (this.isClosed) return;
-    this.#idle.heard();
+    this.#idle.received();
     const now = this.#parts.clock.now();
     const isRead = 'ok' in json && json.ok;
     const refused = 'ok' in json ? !json.ok && unreadable(json.issues, json.issues[0]?.message) : json;
@@ -178,7 +178,7 @@ export class WireConnection {
       : this.#session.unreadable(refused as Failure, now, startOf(given));
     if (isRead && reaction.deliver.length === 0) {
       const id = idOf(json.value);
-      // Most messages that start nothing are never heard of again.
+      // Most messages that start no request are done here.
       if (this.#session.isWaiting(id)) this.#audit.waits(id);
       if (this.principal !== undefined) this.#audit.recordRefusal(json.value, reaction.send);
     }
@@ -233,7 +233,7 @@ export class WireConnection {
     if (text !== undefined && !this.#events.send(about, text)) this.#overflow(about);
   };
 
-  /** Numbered. One that is longer than readers take is left out, which the agent is told in its place. */
+  /** Numbered. One that is too long for readers is replaced by a warning. */
   #eventText(about: WireRequest, event: EventGiven): string | undefined {
     const { clock } = this.#parts;
     const message = this.#session.event(about.requestId, event, clock.now());
@@ -243,13 +243,13 @@ export class WireConnection {
     if (bytes === undefined) return text;
     const words = `An event, ${event.kind}, is left out: it has ${bytes} bytes, and a message may have ${this.#mostBytes}.`;
     const short = Object.fromEntries(Object.entries(event).filter(([, value]) => atMost(value, SHORT) < SHORT));
-    const told = { ...short, kind: 'log', data: { level: 'warn', message: words } } as const;
-    return oneLineJson(this.#session.event(about.requestId, told, clock.now()) as JsonObject);
+    const warning = { ...short, kind: 'log', data: { level: 'warn', message: words } } as const;
+    return oneLineJson(this.#session.event(about.requestId, warning, clock.now()) as JsonObject);
   }
 
-  /** Who is not read, or tells more than anybody could read, is ended; what else the connection has under way goes on. */
+  /** A request whose events are not read, or that sends too many, is ended; the other requests of the connection continue. */
   #overflow(request: WireRequest): void {
-    const words = `The caller has not read what was told: ${MOST_WAITING / MEBIBYTE} MiB of a connection may wait, four times that of all, and of one caller no more than is left for the others.`;
+    const words = `The caller has not read the events: ${MOST_WAITING / MEBIBYTE} MiB of a connection may wait, four times that of all, and of one caller no more than is left for the others.`;
     const reason = new Refused(failure('busy', {}, words));
     this.#events.drop(request);
     request.ending.end(reason);
@@ -258,17 +258,20 @@ export class WireConnection {
 
   #succeed(request: WireRequest, fields: Answered): void {
     if (request.isAnswered) return;
-    const { type: asked } = request.message;
-    const type = this.#parts.plugins.answerTo(asked);
+    const { type: requestType } = request.message;
+    const type = this.#parts.plugins.answerTo(requestType);
     if (fields === undefined || type === undefined) {
-      const close = nearestType(asked, this.#parts.plugins.ownTypes.keys());
+      const close = nearestType(requestType, this.#parts.plugins.ownTypes.keys());
       const detail = close === undefined ? {} : { suggestions: [`did you mean ${close}?`] };
-      this.#fail(request, new WireRefused('unknown_type', `nothing here handles ${asked}`, detail));
+      this.#fail(request, new WireRefused('unknown_type', `${requestType} is not supported by this host`, detail));
       return;
     }
     let text: string;
     try {
-      if (!isObject(fields)) throw new TypeError(`a plugin answered ${asked} with what are no fields: ${show(fields)}`);
+      if (!isObject(fields))
+        throw new TypeError(
+          `a plugin answered ${requestType} with an invalid value instead of fields: ${show(fields)}`,
+        );
       text = messageText({ type, fields, reqId: request.requestId }, this.#stamp());
     } catch (error) {
       // A plugin answered with what JSON cannot say.
@@ -295,7 +298,7 @@ export class WireConnection {
     this.#answerInTurn(request, { type: 'error', fields, text: oneLineJson(fields) });
   }
 
-  /** What a request told comes before its answer, however long the peer takes to read it. */
+  /** The events of a request come before its answer, however long the peer takes to read them. */
   #answerInTurn(request: WireRequest, answer: WrittenAnswer): void {
     if (!this.#events.isWaiting(request)) {
       this.#answer(request, answer);
@@ -306,7 +309,7 @@ export class WireConnection {
     this.#unread += 1;
   }
 
-  /** The peer has read what the request told: its answer is next, if it is there already. */
+  /** The peer has read the events of a request: its answer is next, if it is there already. */
   #answerRead(request: WireRequest): void {
     const { answer } = request;
     if (answer === undefined) return;
@@ -323,18 +326,18 @@ export class WireConnection {
     this.#react(this.#session.finished(request.requestId));
   }
 
-  /** `told`: what the agent has heard of it already. */
-  #cancel(id: string, told: JsonObject | undefined): void {
+  /** `error`: what the agent receives, if anything. */
+  #cancel(id: string, error: JsonObject | undefined): void {
     const request = this.#running.get(id);
     if (request === undefined) return;
     const reason = new Refused(failure('cancelled'));
     // A durable call continues when its connection is gone.
     request.ending.end(this.#session.state === 'closed' ? new Refused(GONE) : reason);
-    // Who has enough need not read the rest first.
+    // A caller that cancels need not read the rest first.
     this.#events.drop(request);
     const { answer } = request;
     if (answer !== undefined) this.#unread -= 1;
-    if (told !== undefined) this.#answer(request, { type: 'error', fields: told, text: oneLineJson(told) });
+    if (error !== undefined) this.#answer(request, { type: 'error', fields: error, text: oneLineJson(error) });
     else if (answer !== undefined) this.#answer(request, answer);
     else this.#fail(request, reason);
   }
@@ -347,7 +350,7 @@ export class WireConnection {
     this.#parts.sink.send(messageText({ type, fields }, this.#stamp()));
   }
 
-  /** A line that nobody reads would be the end of the connection, or of nothing but itself. */
+  /** The error for a line that cannot be read: it ends the connection, or only the line. */
   #push(type: string, fields: JsonObject): void {
     const { sink, log } = this.#parts;
     const text = messageText({ type, fields }, this.#stamp());
@@ -385,7 +388,7 @@ export class WireConnection {
     const { clock } = this.#parts;
     const left = Math.max(0, deadline.getTime() - clock.now().getTime());
     this.#cancelTick = clock.after(left, () => {
-      // Never before it: a session asked too early has nothing to say, and is not asked again.
+      // Never before it: a timer that fires too early finds nothing due, and is not set again.
       const now = clock.now();
       this.#react(this.#session.tick(now < deadline ? deadline : now));
     });
@@ -425,5 +428,5 @@ function startOf(given: Uint8Array | string): string {
 }
 
 const MEBIBYTE = 1024 * 1024;
-/** Of a field that is told also where its event is too long, and of the beginning of a line. */
+/** Of a field that is kept even if its event is too long, and of the beginning of a line. */
 const SHORT = 1024;

@@ -18,9 +18,9 @@ export interface WireHostOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Who a key that came from an address belongs to. */
+  /** The owner of a key that was sent from an address. */
   readonly authenticate: (key: string, address: string) => Principal | undefined;
-  /** A caller that came in earlier, with what it may do now. Default: the same as ever. */
+  /** A connected caller with its current permissions. Default: unchanged. */
   readonly renewed?: (principal: Principal) => Principal;
   /** What a peer of an address can hardly leave. Default: the address itself. */
   readonly groupOf?: (address: string) => string;
@@ -47,11 +47,11 @@ export interface PluginStates {
 export interface Entrance {
   /** Who the transport has proven to be calling already; a token may then be left out. */
   readonly principal?: Principal;
-  /** The agent was started by whoever runs this process: without a token it is them. */
+  /** The operator started the agent: without a token the agent counts as the operator. */
   readonly isLocal?: boolean;
 }
 
-/** The A2E wire host: gives every connection its session, on whatever transport it came. */
+/** The A2E wire host: gives every connection its session, on any transport. */
 export class WireHost implements AsyncDisposable {
   readonly #options: WireHostOptions;
   readonly #plugins: PluginTable;
@@ -127,7 +127,7 @@ export class WireHost implements AsyncDisposable {
         token === '' && isLocal ? OPERATOR : identified(token, principal, (key) => authenticate(key, address)),
       renewed,
       seat: (caller) => place.belongsTo(caller),
-      // Whoever runs the process sets its limits, and needs none against themselves.
+      // The operator sets the limits, and needs none for itself.
       count: (caller) => (caller === OPERATOR ? undefined : count(caller)),
       audit,
       sink,
@@ -232,7 +232,7 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A token wins over nothing; where the transport has proven who is calling, it must say the same. */
+/** A token is used if the transport has no proven caller; otherwise both must name the same one. */
 function identified(
   token: string,
   proven: Principal | undefined,
@@ -245,5 +245,5 @@ function identified(
   return proven === undefined || proven.id === found.id ? found : undefined;
 }
 
-/** Whoever started the process and talks to it over its own standard input. */
+/** The operator who started the process and uses its standard input. */
 const OPERATOR: Principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS };

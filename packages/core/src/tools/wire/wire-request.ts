@@ -15,7 +15,7 @@ export class WireRequest implements WireCall {
   readonly bytes: number;
   readonly #tell: (request: WireRequest, event: EventGiven) => void;
   isAnswered = false;
-  /** Its answer, while what it told before waits to be read. */
+  /** Its answer, while its events wait to be read. */
   answer: WrittenAnswer | undefined;
 
   constructor({ session, message, log, startedAt, bytes, tell }: WireRequestParts) {
@@ -50,7 +50,7 @@ export interface WireRequestParts {
   readonly log: Log;
   /** Milliseconds that only ever grow. */
   readonly startedAt: number;
-  /** Of the line it came in. */
+  /** Of its line. */
   readonly bytes: number;
   readonly tell: (request: WireRequest, event: EventGiven) => void;
 }

@@ -26,7 +26,7 @@ export function instantAt(step: StepContext, path: Path, zone: Zone): Moment {
 /** A time that four digits of a year cannot tell. */
 export function outsideOfYears(): StepError {
   return dataError('the time is outside the years 0000 to 9999', {
-    suggestions: ['add or subtract less; epoch times are told in seconds, not milliseconds'],
+    suggestions: ['add or subtract less; epoch times are in seconds, not milliseconds'],
   });
 }
 

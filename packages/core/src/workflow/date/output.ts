@@ -38,7 +38,7 @@ function compileFormat(formatString: string, compiling: Compiling): DateOutput {
       const part = PARTS.get(letter ?? '');
       if (part === undefined) {
         const known = [...PARTS.keys()].map((name) => `%${name}`).join(' ');
-        compiling.problem('/formatString', `formatString has %${letter}, which is none of ${known}`);
+        compiling.problem('/formatString', `formatString has %${letter}, which is not one of ${known}`);
       } else parts.push(part);
     }
   }

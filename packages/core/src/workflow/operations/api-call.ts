@@ -15,7 +15,7 @@ import { asText, compileTemplate } from '../template.ts';
 export const apiCall: Operation<ApiCallConfig> = {
   description: OPERATIONS.ApiCall,
   callsApi: true,
-  // RFC 9110 §9.2.1: nobody asks for a change with a GET.
+  // RFC 9110 §9.2.1: a GET requests no change.
   hasEffect: ({ method }) => method !== 'GET',
   revision: ({ body }) => (hasDeepReference(body as Json | undefined) ? 2 : undefined),
   compile(config, compiling) {
@@ -77,7 +77,7 @@ function compileValue(value: Value, compiling: Compiling): (step: StepContext) =
   return (step) => asText(step.read(path));
 }
 
-/** What the gate would refuse is told before anything runs, as far as it is written out. */
+/** URLs that the gate would refuse are reported before anything runs, as far as they are written out. */
 function reportHeaders({ headers = {}, idempotencyKey = '' }: ApiCallConfig, { problem }: Compiling): void {
   const seen = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {

@@ -7,7 +7,7 @@ import { dataError } from '../step-error.ts';
 import { compileTemplate } from '../template.ts';
 
 /**
- * Asks a person. The result is the answer. An option that rejects, a declined question and one that nobody answers in time are errors, so that
+ * Asks a person. The result is the answer. A rejecting option, a declined question and one without an answer in time are errors, so that
  * what follows does not run by accident; a workflow that wants to go on either way asks with options of kind `choice`.
  */
 export const askApproval: Operation<AskApprovalConfig> = {
@@ -39,13 +39,13 @@ export const askApproval: Operation<AskApprovalConfig> = {
 };
 
 function rejected(title: string, { channel, by, option_id, action }: QuestionAnswer): Refused {
-  const asked = JSON.stringify(title);
+  const quoted = JSON.stringify(title);
   if (channel === 'expiry') {
     return new Refused(
-      failure('forbidden', { reason: 'expired' }, `Nobody answered ${asked} in time, so it counts as rejected.`),
+      failure('forbidden', { reason: 'expired' }, `${quoted} was not answered in time, so it counts as rejected.`),
     );
   }
-  const message = `${asked} was rejected by ${by ?? 'the server'} (${option_id ?? action}).`;
+  const message = `${quoted} was rejected by ${by ?? 'the server'} (${option_id ?? action}).`;
   return new Refused(failure('forbidden', { reason: 'rejected' }, message));
 }
 

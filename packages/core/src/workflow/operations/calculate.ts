@@ -27,7 +27,7 @@ export const calculate: Operation<CalculateConfig> = {
     }
     if (onOne !== undefined) return (step) => finite(onOne(numberAt(step, input), precision), operation);
     if (withOperand === undefined) {
-      compiling.problem('/operation', `operation ${show(operation)} is none that is known`);
+      compiling.problem('/operation', `operation ${show(operation)} is unknown`);
       return () => null;
     }
     return (step) => calculated(withOperand, numberAt(step, input), operandAt(step));

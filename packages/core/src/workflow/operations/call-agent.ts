@@ -12,8 +12,8 @@ export const callAgent: Operation<CallAgentConfig> = {
     const content = message === undefined ? undefined : compileJson(message as Json, compiling);
     const params = compileObject(given as Json | undefined, compiling);
     return (step) => {
-      const asked = content === undefined ? params(step) : { ...params(step), content: content(step) };
-      return step.ask({ target, method, params: asked, timeoutMs });
+      const sent = content === undefined ? params(step) : { ...params(step), content: content(step) };
+      return step.ask({ target, method, params: sent, timeoutMs });
     };
   },
 };

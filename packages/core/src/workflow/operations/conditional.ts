@@ -1,6 +1,7 @@
 import type { Json } from '@dragoman/protocols';
 import { type ConditionalConfig, OPERATIONS } from '@dragoman/protocols/a2e-workflow';
 import { compileComparison } from '../comparison.ts';
+import { wrongShape } from '../input.ts';
 import type { Operation } from '../operation.ts';
 
 /** Runs one list of operations or another (A2E, Conditional). Its result says which. */
@@ -10,9 +11,14 @@ export const conditional: Operation<ConditionalConfig> = {
     const path = compiling.path(condition.path);
     const value = (condition.value ?? null) as Json;
     const { rightOf, testOf } = compileComparison(condition.operator, value, '/condition', compiling);
+    const isOrdering = ['<', '>', '<=', '>='].includes(condition.operator);
     const asksWhetherThere = condition.operator === 'exists' || condition.operator === 'empty';
     return async (step) => {
       const left = asksWhetherThere ? step.find(path) : step.read(path);
+      // The checker reports it where it knows the shape; what an API answers is known only here.
+      if (isOrdering && typeof left === 'object' && left !== null) {
+        throw wrongShape(path, 'a number or a string', left, isOrdered);
+      }
       const met = testOf(rightOf(step))(left);
       const operations = met ? ifTrue : ifFalse;
       await step.run(operations);
@@ -20,3 +26,7 @@ export const conditional: Operation<ConditionalConfig> = {
     };
   },
 };
+
+function isOrdered(value: Json): boolean {
+  return typeof value === 'number' || typeof value === 'string';
+}

@@ -7,7 +7,7 @@ import type { Operation } from '../operation.ts';
 
 /**
  * Adds to a time or subtracts from it, by the calendar: a month later is the same day of the next month, or its last, and a
- * day later is the same time of the clock, also when the clocks were changed. Hours and less are time that really passes.
+ * day later is the same time of the clock, even across a change of the clocks. Hours and less are time that really passes.
  */
 export const dateCalculation: Operation<DateCalculationConfig> = {
   description: OPERATIONS.DateCalculation,
@@ -26,7 +26,7 @@ export const dateCalculation: Operation<DateCalculationConfig> = {
     };
     return (step) => {
       const { instant, zone } = instantAt(step, input, given ?? utc);
-      // A time that says its own offset keeps it, unless a zone is asked for.
+      // A time with an offset keeps it, unless a zone is given.
       const where = given ?? zone;
       const moved = addCalendar(instant, duration, where);
       if (Number.isNaN(moved)) throw outsideOfYears();

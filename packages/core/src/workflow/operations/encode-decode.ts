@@ -14,7 +14,7 @@ export const encodeDecode: Operation<EncodeDecodeConfig> = {
     if (coder === undefined) {
       compiling.problem(
         '/encoding',
-        `encoding ${JSON.stringify(encoding)} is none of ${Object.keys(CODERS).join(', ')}`,
+        `encoding ${JSON.stringify(encoding)} is not one of ${Object.keys(CODERS).join(', ')}`,
       );
       return () => null;
     }

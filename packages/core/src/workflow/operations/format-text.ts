@@ -18,8 +18,7 @@ export const formatText: Operation<FormatTextConfig> = {
       return (step) => replace(textAt(step, input), step);
     }
     const change = Object.hasOwn(CHANGES, config.format) ? CHANGES[config.format] : undefined;
-    if (change === undefined)
-      compiling.problem('/format', `format ${JSON.stringify(config.format)} is none that is known`);
+    if (change === undefined) compiling.problem('/format', `format ${JSON.stringify(config.format)} is unknown`);
     return (step) => change?.(textAt(step, input)) ?? null;
   },
 };

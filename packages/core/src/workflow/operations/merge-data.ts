@@ -13,7 +13,7 @@ export const mergeData: Operation<MergeDataConfig> = {
   compile({ sources, strategy }, compiling) {
     const paths = sources.map(compiling.path);
     const merge = Object.hasOwn(STRATEGIES, strategy) ? STRATEGIES[strategy] : undefined;
-    if (merge === undefined) compiling.problem('/strategy', `strategy ${show(strategy)} is none that is known`);
+    if (merge === undefined) compiling.problem('/strategy', `strategy ${show(strategy)} is unknown`);
     return (step) => {
       const values = paths.map((path) => step.read(path));
       const bytes = paths.reduce((total, path) => total + step.bytesAt(path), 2);
@@ -52,7 +52,7 @@ function countOf(lists: readonly (readonly unknown[])[]): number {
   return lists.reduce((total, { length }) => total + length, 0);
 }
 
-/** Every element once, where it came first. */
+/** Every element once, at its first position. */
 function union(sources: readonly Json[][]): Json[] {
   const known = new Map<string, Json>();
   for (const source of sources) {

@@ -19,7 +19,10 @@ export const transformData: Operation<TransformDataConfig> = {
     const input = compiling.path(inputPath);
     const found = find(transform);
     if (found === undefined) {
-      compiling.problem('/transform', `transform ${show(transform)} is none of ${Object.keys(TRANSFORMS).join(', ')}`);
+      compiling.problem(
+        '/transform',
+        `transform ${show(transform)} is not one of ${Object.keys(TRANSFORMS).join(', ')}`,
+      );
       return () => null;
     }
     return found.compile(config, input);

@@ -36,7 +36,7 @@ function judgeOf(type: string, pattern: string, compiling: Compiling): Judge {
     };
   }
   const judge = Object.hasOwn(JUDGES, type) ? JUDGES[type] : undefined;
-  if (judge === undefined) compiling.problem('/validationType', `validationType ${show(type)} is none that is known`);
+  if (judge === undefined) compiling.problem('/validationType', `validationType ${show(type)} is unknown`);
   return judge ?? { words: type, accepts: () => false };
 }
 

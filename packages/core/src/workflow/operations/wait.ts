@@ -1,7 +1,7 @@
 import { OPERATIONS, type WaitConfig } from '@dragoman/protocols/a2e-workflow';
 import type { Operation } from '../operation.ts';
 
-/** Waits (A2E, Wait). The time is kept by whoever runs the execution, so that it survives a restart. */
+/** Waits (A2E, Wait). The execution keeps the time, so that it survives a restart. */
 export const wait: Operation<WaitConfig> = {
   description: OPERATIONS.Wait,
   hasEffect: () => true,

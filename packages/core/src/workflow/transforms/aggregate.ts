@@ -6,17 +6,17 @@ import { arrayAt } from '../input.ts';
 import type { Transform, TransformSettings } from './transform.ts';
 
 /**
- * Counts, sums, averages, least and greatest, as many as asked for, in one pass for each field. `count` counts the items
+ * Counts, sums, averages, least and greatest, as many as given, in one pass for each field. `count` counts the items
  * that have the field, or all of them without one. Sums and averages are over numbers, least and greatest over numbers, or over texts when there are none.
  */
 export const aggregate: Transform = {
   compile(settings, input) {
-    const asked = askedFor(settings);
-    const fields = [...new Set(asked.map(({ field }) => field))];
+    const aggregations = aggregationsIn(settings);
+    const fields = [...new Set(aggregations.map(({ field }) => field))];
     return (step) => {
       const items = arrayAt(step, input);
       const tallies = new Map(fields.map((field) => [field, tally(items, field)]));
-      const results = asked.map(
+      const results = aggregations.map(
         ({ name, operation, field }) => [name, resultOf(operation, tallies.get(field) ?? NOTHING)] as const,
       );
       // One value can be compared and calculated with; it is read at `.result` too.
@@ -25,14 +25,14 @@ export const aggregate: Transform = {
   },
 };
 
-interface Asked {
+interface Aggregation {
   readonly name: string;
   readonly operation: string;
   /** `undefined`: the item itself. */
   readonly field: string | undefined;
 }
 
-function askedFor({ field, operation = 'count', operations }: TransformSettings): readonly Asked[] {
+function aggregationsIn({ field, operation = 'count', operations }: TransformSettings): readonly Aggregation[] {
   if (operations === undefined) return [{ name: 'result', operation, field }];
   return operations.map((each) => ({
     name: aggregateName(each),
@@ -42,7 +42,7 @@ function askedFor({ field, operation = 'count', operations }: TransformSettings)
 }
 
 interface Texts {
-  /** The first and the last in order; `undefined` when there is none. */
+  /** The first and the last in order; `undefined` without one. */
   firstText: string | undefined;
   lastText: string | undefined;
 }
@@ -77,7 +77,7 @@ function tally(items: readonly Json[], field: string | undefined): Tally {
   return tally;
 }
 
-/** As far as every item has a number under a plain name, which is mostly to the end: nothing else is asked on the way. */
+/** As far as every item has a number under a plain name, which is mostly to the end: nothing else is checked on the way. */
 function tallyNumbers(items: readonly Json[], field = '') {
   let sum = 0;
   let least = Number.POSITIVE_INFINITY;

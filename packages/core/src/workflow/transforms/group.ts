@@ -5,7 +5,7 @@ import { memoryOfMembers } from '../memory-need.ts';
 import { asText } from '../template.ts';
 import type { Transform } from './transform.ts';
 
-/** An object of arrays, by the text of each item's value, in the order the values first came; `unknown` without one. */
+/** An object of arrays, by the text of each item's value, in the order of the values' first appearance; `unknown` without one. */
 export const group: Transform = {
   compile({ field = '' }, input) {
     const isPlain = isPlainName(field);
@@ -54,7 +54,7 @@ function byName(
   const named = new Map<string, Json[]>();
   for (const [value, group] of groups) named.set(nameOf(value), group);
   if (named.size === groups.size) return Object.fromEntries(named);
-  // Values that differ had the same text, as 1 and "1": their items belong together in the order they came.
+  // Values that differ had the same text, as 1 and "1": their items belong together in their own order.
   const joined = new Map<string, Json[]>([...named.keys()].map((name) => [name, []]));
   for (const item of items) joined.get(nameOf(read(item)))?.push(item);
   return Object.fromEntries(joined);

@@ -6,7 +6,7 @@ type Column = readonly (Json | undefined)[];
 
 /**
  * The places of a column in the order of its values; equal values keep the order they are given in. Each kind of value is
- * sorted by the means that suit it, so that nothing is asked about types while values are compared.
+ * sorted by the means that suit it, so that no types are checked while values are compared.
  */
 export function sortedPlaces(column: Column, places: Places, descending: boolean): Places {
   const kinds = byKind(column, places);

@@ -122,7 +122,7 @@ export const PromptGetResponse = object({
   error: text(''),
 });
 
-/** Asked by the host, for a server that wants the agent's model to complete something. */
+/** Sent by the host, for a server that wants the agent's model to complete something. */
 export const SampleRequest = object({
   server_id: text(''),
   mcp_request_id: text(''),

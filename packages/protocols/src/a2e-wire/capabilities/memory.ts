@@ -83,7 +83,7 @@ export const memory = {
   },
 } as const satisfies Namespace;
 
-/** Forgetting everything is said, never what is left when keys and tags are missing. */
+/** Forgetting everything must be explicit; missing keys and tags never mean everything. */
 function saysWhat({ keys, tags, all }: JsonObject): readonly Issue[] {
   const isNamed = [keys, tags].some((list) => Array.isArray(list) && list.length > 0);
   if (isNamed === (all !== true)) return [];

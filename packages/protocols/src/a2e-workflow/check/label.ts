@@ -57,7 +57,7 @@ export class Labels {
     this.drafts.push(about(operation, pointer, { code: 'data_flow', message, suggestion }));
   }
 
-  /** What is not there for the caller has a finding of its own, and nothing more is told of it. */
+  /** A name that does not exist for the caller has a finding of its own, and no others. */
   #fetchedBy({ id: by, uses }: Examined, url: UrlParts): readonly Fetched[] {
     const known = this.#fetched.get(by);
     if (known !== undefined) return known;

@@ -35,7 +35,7 @@ export const loopCost: Rule = ({ operations, limits }) => {
   return drafts;
 };
 
-/** Nothing is asked to take longer than the whole execution may. */
+/** No operation may take longer than the whole execution. */
 export const withinDeadline: Rule = ({ operations, limits: { executionTime } }) =>
   [...operations.values()].flatMap((operation) =>
     operation.uses.durations
@@ -68,7 +68,7 @@ function insideLoop(
     if (operation === undefined || seen.has(id)) continue;
     seen.add(id);
     found.push({ operation, pointer });
-    // What an inner loop runs is said at that loop.
+    // An inner loop reports what it runs.
     if (!isLoop(operation)) for (const target of operation.uses.targets) waiting.push({ id: target.id, pointer });
   }
   return found;

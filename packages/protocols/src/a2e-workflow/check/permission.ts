@@ -18,7 +18,7 @@ export const allowedOperations: Rule = ({ operations, context }) => {
     );
 };
 
-/** The caller may call each tool, agent and stored workflow. Whether it exists is not said: that is nobody's to learn. */
+/** The caller may call each tool, agent and stored workflow. A refusal does not reveal whether it exists. */
 export const allowedCallees: Rule = ({ operations, context }) =>
   [...operations.values()].flatMap((operation) =>
     operation.uses.callees.flatMap(({ pointer, name, list }) => {

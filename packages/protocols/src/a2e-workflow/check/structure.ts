@@ -13,7 +13,7 @@ export const knownTypes: Rule = ({ operations, context }) =>
 
 /**
  * Values of closed sets are of those sets. A lenient reader lets others through; but what to do for them nobody knows, and to
- * do something else in their place would be told as a success.
+ * do something else in their place would be reported as a success.
  */
 export const knownValues: Rule = ({ operations }) =>
   [...operations.values()].flatMap((operation) => {
@@ -40,7 +40,7 @@ export const definedReferences: Rule = ({ workflow, operations }) => {
   return drafts;
 };
 
-/** The order lists each operation once, and leaves branch and loop targets to whoever runs them. */
+/** The order lists each operation once, and leaves branch and loop targets to their Conditional or Loop. */
 export const cleanOrder: Rule = ({ workflow, operations }) => {
   const drafts: Draft[] = [];
   const first = new Map<string, number>();

@@ -11,7 +11,7 @@ export const CallAgentConfig = {
   required: ['agent', 'outputPath'],
   properties: {
     agent: CalleeName,
-    // What is said to the agent, as `chat.send`.
+    // The text for the agent, sent as `chat.send`.
     message: Opaque,
     // Or a method of the agent's own.
     method: { type: 'string', minLength: 1, maxLength: 256 },

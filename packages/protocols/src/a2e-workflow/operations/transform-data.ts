@@ -192,7 +192,7 @@ interface Aggregation {
   readonly operation: string;
 }
 
-/** Under which name an aggregation among several is told. */
+/** The name of an aggregation's value when there are several. */
 export function aggregateName({ as, field, operation }: Aggregation): string {
   return as ?? (field === undefined ? operation : `${operation}_${field}`);
 }

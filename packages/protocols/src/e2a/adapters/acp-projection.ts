@@ -96,8 +96,8 @@ function isPrompt(request: E2AEnvelope): boolean {
 }
 
 function sessionOf(response: E2AResponse, request: E2AEnvelope): string {
-  const told = firstOf(response.body, 'sessionId', 'session_id');
-  return typeof told === 'string' ? told : (response.session_id ?? request.session_id ?? '');
+  const given = firstOf(response.body, 'sessionId', 'session_id');
+  return typeof given === 'string' ? given : (response.session_id ?? request.session_id ?? '');
 }
 
 function notification(update: JsonObject, sessionId: string): JsonObject {

@@ -23,7 +23,7 @@ function permissionRequest(question: Question, session: JsonObject): JsonObject 
   return { method: 'session/request_permission', params: { ...session, tool_call: toolCallOf(question), options } };
 }
 
-/** ACP has a permission request about a tool call; one without is told by its title. */
+/** ACP's permission request is about a tool call; a question without one has its title in that place. */
 function toolCallOf({ question_id: id, title, description, subject }: Question): JsonObject {
   const shown = [description, subject?.command, subject?.text].filter((text) => text !== undefined && text !== '');
   return {

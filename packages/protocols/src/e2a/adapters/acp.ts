@@ -144,7 +144,7 @@ function noMethod({ method }: E2AEnvelope): Issue {
     const message = 'ext_method is required where method is ext but missing';
     return { pointer: '/ext_method', code: 'required', message };
   }
-  return { pointer: '/method', code: 'required', message: 'method is required of a JSON-RPC call; null came' };
+  return { pointer: '/method', code: 'required', message: 'method is required in a JSON-RPC call; got null' };
 }
 
 function methodWarnings({ method: given }: E2AEnvelope, method: string): Issue[] {

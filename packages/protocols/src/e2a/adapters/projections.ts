@@ -16,6 +16,7 @@ export function projectionsFor(response: E2AResponse, request: E2AEnvelope): Jso
   if (request.provenance.details['endpoint'] !== undefined) return present;
   // What the agent itself has put there is more exact than what we can derive.
   if (Object.hasOwn(present, source)) return present;
-  const told = source === 'acp' ? acpMessagesFor(response, request).at(-1) : a2aStreamPayloadFor(response, request);
-  return told === undefined ? present : { ...present, [source]: told };
+  const projection =
+    source === 'acp' ? acpMessagesFor(response, request).at(-1) : a2aStreamPayloadFor(response, request);
+  return projection === undefined ? present : { ...present, [source]: projection };
 }

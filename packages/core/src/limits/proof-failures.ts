@@ -3,10 +3,10 @@ import type { Clock } from '../ports/ports.ts';
 import { SlidingWindows } from './sliding-window.ts';
 
 /**
- * Slows down who sends keys and messages that prove nobody: so many from one address in a minute, then nothing more of it is
+ * Limits invalid keys and signatures: so many from one address in a minute, then nothing more from it is
  * looked at. What is proven counts for its sender, and never here.
  */
-export class Strangers {
+export class ProofFailures {
   readonly #windows: SlidingWindows;
   readonly #window: { readonly name: string; readonly limit: number; readonly seconds: number };
   #failures = 0;
@@ -16,15 +16,15 @@ export class Strangers {
     this.#window = { name: 'unproven', limit: perMinute, seconds: MINUTE };
   }
 
-  /** Why nothing of this address is looked at for now. */
+  /** Why nothing from this address is read at the moment. */
   refuse(address: string): Failure | undefined {
     const [state] = this.#windows.states(address, [this.#window]);
     if (state === undefined || state.remaining >= 1) return undefined;
-    const message = 'Too many keys or messages from this address proved nobody.';
+    const message = 'Too many invalid keys or signatures from this address.';
     return failure('rate_limited', { retry_after: state.retryAfter, limit: this.#window.limit }, message);
   }
 
-  /** A key or a message from there proved nobody. */
+  /** A key or a signature from there was invalid. */
   failed(address: string): void {
     if (++this.#failures % PRUNE_EVERY === 0) this.#windows.prune(2 * MINUTE);
     this.#windows.take(address, [this.#window]);

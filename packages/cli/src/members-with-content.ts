@@ -1,7 +1,7 @@
 import { isObject, type Json } from '@dragoman/protocols';
 
-/** Of the many members of an envelope those that say something. */
-export function whatIsSaid(envelope: Json): Json {
+/** The members of an envelope without the empty ones. */
+export function membersWithContent(envelope: Json): Json {
   if (!isObject(envelope)) return envelope;
   return Object.fromEntries(Object.entries(envelope).filter(([, member]) => !isNothing(member)));
 }

@@ -6,8 +6,8 @@ import { BYTES_PER_MINUTE, MESSAGES_PER_MINUTE } from '../edges/message-rates.ts
 import { DEFAULT_LINE_LIMITS, type PeerLineLimits } from '../edges/ndjson-lines.ts';
 import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from '../edges/unproven-budget.ts';
 
-/** What every peer may take of the doors: keys of `limits` in the config, beside what a caller may do. */
-export const DOOR_LIMITS = {
+/** What every peer may use of the endpoints: keys of `limits` in the config, beside the limits of a caller. */
+export const ENDPOINT_LIMITS = {
   body_bytes: atLeast(1024, 'The largest body of a request to an E2A endpoint. Default: 1048576.'),
   unproven_bytes: atLeast(
     1024,
@@ -67,10 +67,10 @@ export const DOOR_LIMITS = {
   message_fragments: atLeast(1, 'How many parts a WebSocket message may come in. Default: 64.'),
   message_ms: atLeast(
     100,
-    'For a WebSocket message, or a line on a port or a unix socket, to be whole once it has begun. Default: 10000.',
+    'The time for a WebSocket message, or a line on a port or a unix socket, to arrive completely. Default: 10000.',
   ),
   identify_ms: atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is. Default: 5000.'),
-  ping_ms: atLeast(1000, 'How often a WebSocket peer is asked whether it is there. Default: 30000.'),
+  ping_ms: atLeast(1000, 'How often a WebSocket peer gets a ping. Default: 30000.'),
   unread_bytes: atLeast(
     65_536,
     'Bytes sent to all peers together that they have not read. Beyond that, the caller that holds most of them loses the connection that has not read for the longest time. Default: a quarter of the heap limit.',
@@ -78,12 +78,17 @@ export const DOOR_LIMITS = {
   buffer_bytes: atLeast(1024, 'What a connection may leave unread before it has to wait. Default: 1048576.'),
 } as const;
 
-export type DoorLimits = { readonly [Name in keyof typeof DOOR_LIMITS]?: Static<(typeof DOOR_LIMITS)[Name]> };
+export type EndpointLimits = {
+  readonly [Name in keyof typeof ENDPOINT_LIMITS]?: Static<(typeof ENDPOINT_LIMITS)[Name]>;
+};
 
 /** The same for the edges, which have their own words and defaults. */
-export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; socketLimits: Partial<SocketLimits> } {
+export function edgeLimits(limits: EndpointLimits): {
+  limits: Partial<HttpLimits>;
+  socketLimits: Partial<SocketLimits>;
+} {
   return {
-    limits: told({
+    limits: defined({
       maxHeaderBytes: limits.header_bytes,
       maxHeaderFields: limits.header_fields,
       headersMs: limits.headers_ms,
@@ -91,7 +96,7 @@ export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; s
       keepAliveMs: limits.keep_alive_ms,
       maxPerCaller: limits.connections_per_agent,
     }),
-    socketLimits: told({
+    socketLimits: defined({
       maxMessageBytes: limits.message_bytes,
       maxFragments: limits.message_fragments,
       messageMs: limits.message_ms,
@@ -102,29 +107,29 @@ export function edgeLimits(limits: DoorLimits): { limits: Partial<HttpLimits>; s
 }
 
 /** What all peers together may leave unread. */
-export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_size_limit / 4 }: DoorLimits): number {
+export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_size_limit / 4 }: EndpointLimits): number {
   return bytes;
 }
 
 /** And for the ports and sockets that take plain lines. */
-export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: DoorLimits): Partial<PeerLineLimits> {
+export function lineLimits({ message_ms: lineMs, buffer_bytes: buffer }: EndpointLimits): Partial<PeerLineLimits> {
   // One answer alone may be larger than all a peer may leave unread, and reach one that reads.
   const mostUnsentBytes =
     buffer === undefined ? undefined : Math.max(GIVEN_UP * buffer, DEFAULT_LINE_LIMITS.mostUnsentBytes);
-  return told({ lineMs, maxUnsentBytes: buffer, mostUnsentBytes });
+  return defined({ lineMs, maxUnsentBytes: buffer, mostUnsentBytes });
 }
 
 /** And for what all endpoints share. */
-export function intakeLimits(limits: DoorLimits): Pick<IntakeOptions, 'unproven' | 'rates'> {
+export function intakeLimits(limits: EndpointLimits): Pick<IntakeOptions, 'unproven' | 'rates'> {
   return {
-    unproven: told({ messageBytes: limits.unproven_bytes, totalBytes: limits.unproven_total_bytes }),
-    rates: told({ messagesPerMinute: limits.messages_per_minute, bytesPerMinute: limits.message_bytes_per_minute }),
+    unproven: defined({ messageBytes: limits.unproven_bytes, totalBytes: limits.unproven_total_bytes }),
+    rates: defined({ messagesPerMinute: limits.messages_per_minute, bytesPerMinute: limits.message_bytes_per_minute }),
   };
 }
 
-/** And for JSON, at whichever door it comes in. */
-export function jsonLimits(limits: DoorLimits): JsonLimits {
-  return told({
+/** And for JSON, at every endpoint. */
+export function jsonLimits(limits: EndpointLimits): JsonLimits {
+  return defined({
     depth: limits.json_depth,
     nodes: limits.json_nodes,
     keys: limits.json_keys,
@@ -134,8 +139,8 @@ export function jsonLimits(limits: DoorLimits): JsonLimits {
   });
 }
 
-/** How long a peer that may prove who it is after connecting has for it, on whatever transport it came. */
-export function identifyMs({ identify_ms: ms = IDENTIFY_MS }: DoorLimits): number {
+/** The time a peer has to prove its identity after connecting, on any transport. */
+export function identifyMs({ identify_ms: ms = IDENTIFY_MS }: EndpointLimits): number {
   return ms;
 }
 
@@ -152,7 +157,7 @@ function within<Minimum extends number, Maximum extends number>(
 }
 
 /** Without what was left out, so that defaults stay. */
-function told<Names extends string>(given: Record<Names, number | undefined>): { [Name in Names]?: number } {
+function defined<Names extends string>(given: Record<Names, number | undefined>): { [Name in Names]?: number } {
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [Name in Names]?: number };
 }

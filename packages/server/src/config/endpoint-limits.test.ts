@@ -3,10 +3,17 @@ import { expect, test } from 'vitest';
 import { DEFAULT_HTTP_LIMITS, DEFAULT_SOCKET_LIMITS } from '../edges/limits.ts';
 import { DEFAULT_LINE_LIMITS } from '../edges/ndjson-lines.ts';
 import { parseConfig } from './config.ts';
-import { DOOR_LIMITS, type DoorLimits, edgeLimits, identifyMs, jsonLimits, lineLimits } from './door-limits.ts';
+import {
+  ENDPOINT_LIMITS,
+  type EndpointLimits,
+  edgeLimits,
+  identifyMs,
+  jsonLimits,
+  lineLimits,
+} from './endpoint-limits.ts';
 
 test('the config takes every limit of the doors, and refuses a nonsensical one with the place', () => {
-  for (const [name, limit] of Object.entries(DOOR_LIMITS)) {
+  for (const [name, limit] of Object.entries(ENDPOINT_LIMITS)) {
     const maximum = 'maximum' in limit ? limit.maximum : undefined;
     for (const good of [limit.minimum, maximum ?? 100_000]) {
       expect(parseConfig(`limits: { ${name}: ${good} }`), name).toMatchObject({ ok: true });
@@ -30,7 +37,7 @@ test('what is told replaces a default, and what is not told leaves it', () => {
 
 test('the defaults that the descriptions name are those of the edges', () => {
   const named = Object.fromEntries(
-    Object.entries(DOOR_LIMITS).map(([name, { description }]) => [
+    Object.entries(ENDPOINT_LIMITS).map(([name, { description }]) => [
       name,
       Number(/Default: (\d+)/.exec(description)?.[1]),
     ]),
@@ -40,7 +47,7 @@ test('the defaults that the descriptions name are those of the edges', () => {
   expect(DEFAULT_SOCKET_LIMITS).toMatchObject(socketLimits);
   expect(DEFAULT_LINE_LIMITS).toMatchObject(lineLimits(named));
   const { json_depth, json_number_chars } = named;
-  expect(jsonLimits({ json_depth, json_number_chars } as DoorLimits)).toEqual({ depth: 64, numberCharacters: 64 });
+  expect(jsonLimits({ json_depth, json_number_chars } as EndpointLimits)).toEqual({ depth: 64, numberCharacters: 64 });
   expect(DEFAULT_JSON_LIMITS).toMatchObject({ depth: 64, numberCharacters: 64 });
-  expect(DOOR_LIMITS.identify_ms.description).toContain(`. Default: ${identifyMs({})}`);
+  expect(ENDPOINT_LIMITS.identify_ms.description).toContain(`. Default: ${identifyMs({})}`);
 });

@@ -8,25 +8,25 @@ import { callerAddress, isInList, proxyList } from './address.ts';
 import { Cors } from './cors.ts';
 import { HostNames } from './host-names.ts';
 
-export interface DoorOptions {
+export interface BoundaryOptions {
   /** The names this server answers to, `localhost` for any port or `localhost:7420` for one. Always checked. */
   readonly hosts: readonly string[];
   /** Pages of other origins that may call, such as `https://console.example.com`. Its own origin always may. */
   readonly origins?: readonly string[];
   /** Proxies whose `X-Forwarded-For` is believed: addresses or networks. */
   readonly proxies?: readonly string[];
-  /** Finds who a key that came from an address belongs to. */
+  /** Finds the owner of a key that was sent from an address. */
   readonly authenticate: (key: string, address: string) => Principal | Failure | Promise<Principal | Failure>;
 }
 
 /** Who may come in, the same for HTTP requests and WebSocket upgrades. */
-export class Door {
+export class Boundary {
   readonly cors: Cors;
-  readonly #options: DoorOptions;
+  readonly #options: BoundaryOptions;
   readonly #hosts: HostNames;
   readonly #proxies: BlockList;
 
-  constructor(options: DoorOptions) {
+  constructor(options: BoundaryOptions) {
     this.#options = options;
     this.#hosts = new HostNames(options.hosts);
     this.cors = new Cors(options.origins ?? []);
@@ -88,7 +88,7 @@ export type Identified = Principal | Failure | undefined;
 
 export interface Caller {
   readonly headers: IncomingHttpHeaders;
-  /** A key that came another way than by the headers for it. */
+  /** A key that was not sent in the headers for keys. */
   readonly offeredKey?: string | undefined;
   readonly address: string;
   readonly access: Access;

@@ -1,14 +1,16 @@
 import { expect, test } from 'vitest';
-import { doorLines } from './door-lines.ts';
+import { endpointLines } from './endpoint-lines.ts';
 
 const url = 'http://127.0.0.1:7420';
 
 test('every door is told, and one that is not open is not', () => {
   const closed = { url: undefined, socket: undefined };
-  expect(doorLines({ url, adminUrl: url, wire: closed, messages: closed }, '/home/ada')).toEqual([]);
+  expect(
+    endpointLines({ url, adminUrl: url, wire: closed, messages: closed }, { folder: '/home/ada', host: '127.0.0.1' }),
+  ).toEqual([]);
   const wire = { url: 'tcp://127.0.0.1:40123', socket: '/home/ada/wire.sock' };
   const open = { url, adminUrl: 'http://127.0.0.1:7421', wire, messages: { url: 'tcp://127.0.0.1:40124' } };
-  expect(doorLines(open, '/home/ada')).toEqual([
+  expect(endpointLines(open, { folder: '/home/ada', host: '127.0.0.1' })).toEqual([
     '  admin    http://127.0.0.1:7421',
     '  wire     tcp://127.0.0.1:40123, wire.sock',
     '  messages tcp://127.0.0.1:40124',
@@ -24,11 +26,10 @@ test('a server that listens on every address is told with each real one', () => 
     eth0: [at('192.168.1.7', 'IPv4'), at('fe80::1', 'IPv6', 2), at('2001:db8::7', 'IPv6')],
   };
   const told = (host: string) => {
-    const everywhere = `http://${host}:7420`;
-    return doorLines({ url: everywhere, adminUrl: everywhere, wire: closed, messages: closed }, '/', interfaces);
+    return endpointLines({ url, adminUrl: url, wire: closed, messages: closed }, { folder: '/', host }, interfaces);
   };
   expect(told('0.0.0.0')).toEqual(['           http://127.0.0.1:7420', '           http://192.168.1.7:7420']);
-  expect(told('[::]')).toContain('           http://[2001:db8::7]:7420');
-  expect(told('[::]').join()).not.toContain('fe80');
+  expect(told('::')).toContain('           http://[2001:db8::7]:7420');
+  expect(told('::').join()).not.toContain('fe80');
   expect(told('127.0.0.1')).toEqual([]);
 });

@@ -1,0 +1,47 @@
+import type { Log } from '../ports/ports.ts';
+import type { ClusterStore, NodeWord } from '../store/cluster.ts';
+
+/**
+ * Short words from node to node, many at a time. A word is a hint that it is worth looking into the database: none may be needed, since a node
+ * looks by itself with each beat.
+ */
+export class Words {
+  readonly #store: Pick<ClusterStore, 'send' | 'onWord'>;
+  readonly #log: Log;
+  readonly #hearers = new Map<string, (rest: readonly string[]) => void>();
+  #waiting: NodeWord[] = [];
+  #sending: Promise<void> | undefined;
+
+  constructor({ store, log }: { readonly store: Pick<ClusterStore, 'send' | 'onWord'>; readonly log: Log }) {
+    this.#store = store;
+    this.#log = log;
+    store.onWord = (text) => {
+      const [first = '', ...rest] = text.split(' ');
+      this.#hearers.get(first)?.(rest);
+    };
+  }
+
+  /** Calls back with the rest of each word that begins with this. */
+  hear(first: string, hearer: (rest: readonly string[]) => void): void {
+    this.#hearers.set(first, hearer);
+  }
+
+  send(node: number, ...text: readonly (string | number)[]): void {
+    this.#waiting.push({ node, text: text.join(' ') });
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+  }
+
+  async #send(): Promise<void> {
+    // With everything that is said in this turn of the loop.
+    await new Promise(setImmediate);
+    while (this.#waiting.length > 0) {
+      const words = this.#waiting;
+      this.#waiting = [];
+      await this.#store.send(words).catch((error) => {
+        this.#log.debug({ error: String(error) }, 'words to other nodes were lost');
+      });
+    }
+  }
+}

@@ -1,0 +1,44 @@
+/** Which rows this process is writing: what it reads of them meanwhile may be older than what it has in memory. */
+export class OwnWrites {
+  readonly #open = new Map<string, number>();
+  /** Those that were written while the rows were read. */
+  #written: Set<string> | undefined;
+  #lastReading: Promise<unknown> = Promise.resolve();
+
+  /** Writes one row. What is in memory must have changed when this resolves. */
+  async of<Result>(id: string, write: () => Promise<Result>): Promise<Result> {
+    this.#open.set(id, (this.#open.get(id) ?? 0) + 1);
+    try {
+      return await write();
+    } finally {
+      const left = (this.#open.get(id) ?? 0) - 1;
+      if (left > 0) this.#open.set(id, left);
+      else this.#open.delete(id);
+      this.#written?.add(id);
+    }
+  }
+
+  /**
+   * Reads rows, and hands them over with what tells those that must stay as they are in memory. False when there were some: then they must
+   * be read again. One after the other: older rows must not come after newer ones.
+   */
+  reading<Row>(
+    read: () => Promise<readonly Row[]>,
+    take: (rows: readonly Row[], isOwn: (id: string) => boolean) => void,
+  ): Promise<boolean> {
+    const done = this.#lastReading.then(async () => {
+      const own = new Set(this.#open.keys());
+      this.#written = own;
+      try {
+        const rows = await read();
+        for (const id of this.#open.keys()) own.add(id);
+        take(rows, (id) => own.has(id));
+        return own.size === 0;
+      } finally {
+        this.#written = undefined;
+      }
+    });
+    this.#lastReading = done.catch(() => {});
+    return done;
+  }
+}

@@ -1,0 +1,67 @@
+import type { FamilyName, FamilyStore } from '../families.ts';
+import type { PostgresDatabase, Queries } from './database.ts';
+
+/**
+ * Counts the changes of each family, in the transaction of each change: its row is locked until that commits, so that nobody sees a number
+ * before what it stands for.
+ */
+export class PostgresFamilies implements FamilyStore {
+  readonly #database: PostgresDatabase;
+  readonly #seen = new Map<FamilyName, Seen>();
+
+  constructor(database: PostgresDatabase) {
+    this.#database = database;
+  }
+
+  /** A transaction that changes what other processes have in memory too. */
+  async change<Result>(name: FamilyName, work: (queries: Queries) => Promise<Result>): Promise<Result> {
+    let version = 0;
+    const result = await this.#database.write(async (queries) => {
+      const result = await work(queries);
+      version = (await queries.get<{ version: number }>(CHANGED, name))?.version ?? 0;
+      return result;
+    });
+    const seen = this.#seenOf(name);
+    if (version > seen.version) seen.own.add(version);
+    return result;
+  }
+
+  async versions(): Promise<ReadonlyMap<FamilyName, number>> {
+    const rows = await this.#database.read.all<{ name: FamilyName; version: number }>(
+      'SELECT name, version FROM families',
+    );
+    return new Map(rows.map(({ name, version }) => [name, this.#othersLast(name, version)]));
+  }
+
+  /** The last change that was not our own. One of ours that we do not know of yet counts as another's: that costs a look. */
+  #othersLast(name: FamilyName, version: number): number {
+    const seen = this.#seenOf(name);
+    // Another look, which began later, was answered first.
+    if (version <= seen.version) return seen.others;
+    const own = [...seen.own].filter((one) => one <= version);
+    if (own.length < version - seen.version) seen.others = version;
+    for (const one of own) seen.own.delete(one);
+    seen.version = version;
+    return seen.others;
+  }
+
+  #seenOf(name: FamilyName): Seen {
+    let seen = this.#seen.get(name);
+    if (seen === undefined) {
+      seen = { version: 0, others: 0, own: new Set() };
+      this.#seen.set(name, seen);
+    }
+    return seen;
+  }
+}
+
+interface Seen {
+  version: number;
+  others: number;
+  /** Changes of our own that nobody has looked at yet. */
+  readonly own: Set<number>;
+}
+
+const CHANGED = `
+  INSERT INTO families (name, version) VALUES ($1, 1)
+  ON CONFLICT (name) DO UPDATE SET version = families.version + 1 RETURNING version`;

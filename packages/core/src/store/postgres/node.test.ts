@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { frame, requestRow } from '../requests.contract.ts';
+import type { Held, Store } from '../store.ts';
+import { dial } from './connection.ts';
+import { connectPostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
+import { readPostgresUrl } from './postgres-url.ts';
+
+let server: PostgresServer;
+let schemas = 0;
+
+beforeAll(async () => {
+  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
+  const started = await startPostgres();
+  if (started === undefined)
+    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
+  server = started;
+});
+
+afterAll(async () => {
+  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
+  await server?.stop();
+});
+
+async function twoNodes(options: Partial<PostgresStoreOptions> = {}) {
+  schemas += 1;
+  const url = server.url(`nodes_${schemas}`);
+  const open = (name: string, place?: string) => connectPostgresStore({ url, name, place, ...options });
+  const stores = { one: await open('one'), two: await open('two'), open };
+  return {
+    ...stores,
+    async [Symbol.asyncDispose]() {
+      await stores.one[Symbol.asyncDispose]();
+      await stores.two[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Long enough that no node is dead unless its beat was set back. */
+const LIMITS = { ttlMs: 60_000, graceMs: 30_000 };
+
+/** What an administrator of the database could do. */
+async function administer(text: string, ...values: unknown[]): Promise<void> {
+  const connection = await dial(readPostgresUrl(server.url(`nodes_${schemas}`)), () => {});
+  await connection.query(text, values);
+  await connection.close();
+}
+
+/** As if it had been silent for so long. */
+function silence(node: number, milliseconds: number): Promise<void> {
+  return administer(
+    "UPDATE nodes SET beat_at = clock_timestamp() - $2::double precision * interval '1 millisecond' WHERE id = $1",
+    node,
+    milliseconds,
+  );
+}
+
+/** As if its process had ended. */
+function disconnect(node: number): Promise<void> {
+  return administer(
+    `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'
+       AND objid::bigint = hashtext(current_schema || ' ' || $1::bigint)::bigint & 4294967295`,
+    node,
+  );
+}
+
+async function open(store: Store, requestId: string): Promise<Held> {
+  const accepted = await store.requests.accept(requestRow({ requestId }));
+  return (accepted as { held: Held }).held;
+}
+
+test('two nodes see each other, with what they hold', async () => {
+  await using nodes = await twoNodes({ configDigest: 'abc', peerUrl: 'http://10.0.0.7:7420' });
+  await open(nodes.one, 'first');
+  await nodes.two.cluster.beat(1000);
+  await nodes.two.cluster.leave();
+  const rows = await nodes.one.cluster.nodes();
+  expect(rows).toMatchObject([
+    { name: 'one', state: 'live', isSelf: true, holds: { requests: 1, executions: 0 }, skewMs: null },
+    { name: 'two', state: 'leaving', isSelf: false, configDigest: 'abc', peerUrl: 'http://10.0.0.7:7420' },
+  ]);
+  expect(rows[1]?.skewMs).toEqual(expect.any(Number));
+});
+
+test('what a node that is alive holds is not claimed by another', async () => {
+  await using nodes = await twoNodes();
+  const held = await open(nodes.one, 'first');
+  expect(await nodes.two.cluster.hasLeftovers()).toBe(false);
+  expect(await nodes.two.requests.claim(10)).toEqual([]);
+  await nodes.one.requests.append(held, [frame(0)]);
+});
+
+test('what a node leaves is claimed by one of the others, once', async () => {
+  await using nodes = await twoNodes();
+  await using three = await nodes.open('three');
+  for (let count = 0; count < 50; count += 1) await open(nodes.one, `r${count}`);
+  await nodes.one[Symbol.asyncDispose]();
+  expect(await three.cluster.hasLeftovers()).toBe(true);
+  const claims = await Promise.all([nodes.two.requests.claim(50), three.requests.claim(50)]);
+  expect(new Set(claims.flat().map(({ row }) => row.requestId)).size).toBe(50);
+  expect(claims.flat()).toHaveLength(50);
+  expect(await three.cluster.hasLeftovers()).toBe(false);
+});
+
+test('a silent node is dead after the time to live, even if its connection is open', async () => {
+  await using nodes = await twoNodes();
+  const held = await open(nodes.one, 'first');
+  await silence(nodes.one.cluster.node, 59_000);
+  expect(await nodes.two.cluster.buryDead(LIMITS)).toEqual([]);
+  await silence(nodes.one.cluster.node, 61_000);
+  expect(await nodes.two.cluster.buryDead(LIMITS)).toEqual([nodes.one.cluster.node]);
+  const [claimed] = await nodes.two.requests.claim(10);
+  expect(claimed?.held.epoch).toBe(held.epoch + 1);
+  // The fence: it may still believe that it holds the request.
+  await expect(nodes.one.requests.append(held, [frame(0)])).rejects.toMatchObject({ code: 'not_held' });
+  expect(await nodes.one.requests.start(held)).toBe(false);
+  await nodes.two.requests.append(claimed?.held as Held, [frame(0)]);
+});
+
+test('one whose connection is gone is dead after the grace', async () => {
+  await using nodes = await twoNodes();
+  const { node } = nodes.one.cluster;
+  await disconnect(node);
+  await silence(node, 29_000);
+  expect(await nodes.two.cluster.buryDead(LIMITS)).toEqual([]);
+  await silence(node, 31_000);
+  await expect.poll(() => nodes.two.cluster.buryDead(LIMITS)).toEqual([node]);
+});
+
+test('a node that was declared dead learns it from its beat, and joins again under another number', async () => {
+  await using nodes = await twoNodes();
+  const { node } = nodes.one.cluster;
+  const held = await open(nodes.one, 'first');
+  await silence(node, 61_000);
+  await nodes.two.cluster.buryDead(LIMITS);
+  expect(await nodes.one.cluster.beat(1000)).toBe(false);
+  await nodes.one.cluster.join();
+  expect(nodes.one.cluster.node).toBeGreaterThan(node);
+  expect(await nodes.one.cluster.beat(1000)).toBe(true);
+  // Nobody has claimed it yet, and still it is not this node's.
+  await expect(nodes.one.requests.append(held, [frame(0)])).rejects.toMatchObject({ code: 'not_held' });
+  await open(nodes.one, 'second');
+  expect(await nodes.one.requests.claim(10)).toHaveLength(1);
+});
+
+test('a node that starts where one has crashed takes its work over at once', async () => {
+  await using nodes = await twoNodes();
+  const first = await nodes.open('three', 'here');
+  await open(first, 'left');
+  await disconnect(first.cluster.node);
+  await using second = await nodes.open('three', 'here');
+  expect(await second.requests.claim(10)).toHaveLength(1);
+  await first[Symbol.asyncDispose]();
+});
+
+test('one that runs is not taken for one that has crashed', async () => {
+  await using nodes = await twoNodes();
+  await using first = await nodes.open('three', 'here');
+  await open(first, 'kept');
+  await using second = await nodes.open('three', 'here');
+  expect(await second.requests.claim(10)).toEqual([]);
+});

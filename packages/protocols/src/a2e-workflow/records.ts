@@ -1,0 +1,25 @@
+/** One message of a workflow as it is written, and where. */
+export interface WorkflowRecord {
+  readonly text: string;
+  /** The line it begins in, counted from 1. */
+  readonly line: number;
+  readonly offset: number;
+}
+
+/**
+ * The messages in a text: one per line, or, where the first line only opens an object, objects over several lines that each begin
+ * in the first column. JSON lines never begin like that, so there is no other way to read them.
+ */
+export function recordsOf(text: string): readonly WorkflowRecord[] {
+  let line = 1;
+  let offset = 0;
+  return text.split(OPENS_ONLY.test(text) ? BEFORE_OBJECT : '\n').map((raw) => {
+    const record = { text: raw.endsWith('\r') ? raw.slice(0, -1) : raw, line, offset };
+    line += raw.split('\n').length;
+    offset += raw.length + 1;
+    return record;
+  });
+}
+
+const OPENS_ONLY = /^\s*\{[ \t\r]*\n/;
+const BEFORE_OBJECT = /\n(?=\{)/;

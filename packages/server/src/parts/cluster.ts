@@ -1,0 +1,35 @@
+import { Cluster, type Store } from '@dragoman/core';
+import { adminNodesRoute } from '../routes/admin-nodes.ts';
+import { readyRoute } from '../routes/ready.ts';
+import type { ServerPart } from './part.ts';
+import type { OpeningOptions } from './server-options.ts';
+
+export interface ClusterPart extends ServerPart {
+  /** Absent where one process owns the store. */
+  readonly cluster: Cluster | undefined;
+  /** To be the last part: the first thing that a stop does is to tell the other nodes and the load balancer. */
+  readonly farewell: ServerPart;
+}
+
+/** This node among the others. It beats from when the store is open until everything else has stopped. */
+export function openClusterPart({ config, store, clock, log }: OpeningOptions & { store: Store }): ClusterPart {
+  const { ttl_ms: ttlMs, grace_ms: graceMs, beat_ms: beatMs } = config.cluster;
+  const cluster = store.cluster && new Cluster({ store: store.cluster, clock, log, ttlMs, graceMs, beatMs });
+  let isStarted = false;
+  let isLeaving = false;
+  cluster?.start();
+  return {
+    cluster,
+    routes: [readyRoute(() => isStarted && !isLeaving && cluster?.isFenced !== true), adminNodesRoute(store.cluster)],
+    stop: async () => cluster?.stop(),
+    farewell: {
+      start: async () => {
+        isStarted = true;
+      },
+      drain: async () => {
+        isLeaving = true;
+        await cluster?.leave();
+      },
+    },
+  };
+}

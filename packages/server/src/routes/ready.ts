@@ -1,0 +1,14 @@
+import type { Route } from '../http/route.ts';
+
+/** Whether this server takes new work. Open: a load balancer has no key. */
+export function readyRoute(isReady: () => boolean): Route {
+  return {
+    method: 'GET',
+    path: '/ready',
+    access: 'public',
+    counts: false,
+    summary: 'Readiness check: 503 while the server starts, stops or cannot reach its database.',
+    handle: () =>
+      isReady() ? { status: 200, json: { status: 'ready' } } : { status: 503, json: { status: 'not_ready' } },
+  };
+}

@@ -1,0 +1,188 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { allFrames, call, type HttpAnswer } from './call.ts';
+import { ClusterSystem } from './cluster-system.ts';
+import { CountingApi } from './counting-api.ts';
+import { DialledAgent } from './dialled-agent.ts';
+import { moduleAgent } from './system.ts';
+import { workflowOf } from './workflow-caller.ts';
+
+// Two real servers on one PostgreSQL: whatever a client does with a request, it can do at either of them.
+
+const api = await CountingApi.start();
+const cluster = await ClusterSystem.start(2, {
+  default_agent: 'echo',
+  agents: {
+    away: { driver: 'e2a-ws' },
+    echo: moduleAgent('echo'),
+    held: moduleAgent('held'),
+    load: moduleAgent('load'),
+    asker: moduleAgent('asker'),
+  },
+  apis: {
+    shop: { base_url: api.url },
+  },
+  gate: { allow: [api.host] },
+});
+const [one, two] = cluster.nodes as [(typeof cluster.nodes)[0], (typeof cluster.nodes)[0]];
+afterAll(async () => {
+  await cluster[Symbol.asyncDispose]();
+  await api[Symbol.asyncDispose]();
+});
+
+const last = (frames: readonly string[]) => JSON.parse(frames.at(-1) ?? '{}');
+const slow = (requestId: string, words: number, pauseMs: number) => ({
+  request_id: requestId,
+  method: 'chat.send',
+  agent_ref: { id: 'load' },
+  params: { content: Array.from({ length: words }, (_, index) => `w${index}`).join(' '), pause_ms: pauseMs },
+});
+const held = (requestId: string) => ({
+  request_id: requestId,
+  method: 'chat.send',
+  agent_ref: { id: 'held' },
+  params: {},
+});
+
+/** Sends it, and waits for its first frame. */
+async function begun(requestId: string): Promise<HttpAnswer> {
+  const answer = await cluster.stream(one, held(requestId));
+  for await (const frame of answer.frames()) {
+    expect(JSON.parse(frame)).toMatchObject({ sequence: 0 });
+    return answer;
+  }
+  throw new Error('no frame came');
+}
+
+describe('a request that one node answers', () => {
+  test('is read through another while it runs, frame by frame, byte for byte', async () => {
+    const sending = cluster.stream(one, slow('followed', 60, 20)).then(allFrames);
+    await expect.poll(async () => (await cluster.resume(two, 'followed', -1)).status).toBe(200);
+    const [here, there] = await Promise.all([sending, cluster.resume(two, 'followed', -1).then(allFrames)]);
+    expect(there).toEqual(here);
+    expect(here).toHaveLength(61);
+    expect(await allFrames(await cluster.resume(two, 'followed', 40))).toEqual(here.slice(41));
+  });
+
+  test('is not answered twice when it is sent to both at once', async () => {
+    for (let count = 0; count < 10; count += 1) {
+      const request = slow(`both-${count}`, 5, 5);
+      const [here, there] = await Promise.all([
+        cluster.stream(one, request).then(allFrames),
+        cluster.stream(two, request).then(allFrames),
+      ]);
+      expect(there).toEqual(here);
+    }
+  });
+
+  test('is cancelled through another', async () => {
+    const answer = await begun('to-cancel');
+    const cancelled = await cluster.post(two, '/e2a', {
+      request_id: 'cancel',
+      method: 'session/cancel',
+      agent_ref: { id: 'held' },
+    });
+    expect(cancelled.status).toBe(200);
+    answer.destroy();
+    expect(last(await allFrames(await cluster.resume(two, 'to-cancel', -1)))).toMatchObject({
+      response_kind: 'e2a.error',
+      body: { code: 'E2A.CANCELLED' },
+    });
+  });
+});
+
+describe('an execution that one node runs', () => {
+  test('is read and cancelled through another', async () => {
+    const workflow = workflowOf({ wait: { Wait: { duration: 25_000 } } }, { id: 'waits' });
+    const headers = { prefer: 'respond-async' };
+    const path = '/api/v1/workflows/execute';
+    const accepted = await call(one.url, { method: 'POST', path, key: cluster.key, headers, json: { workflow } });
+    expect(accepted.status, await accepted.text()).toBe(202);
+    const read = await call(two.url, { path: '/api/v1/executions/waits', key: cluster.key });
+    expect(await read.json()).toMatchObject({ status: 'running' });
+    const repeated = cluster.post(two, path, { workflow });
+    const ended = await call(two.url, { method: 'POST', path: '/api/v1/executions/waits/cancel', key: cluster.key });
+    expect(await ended.json()).toMatchObject({ cancelled: true });
+    expect(await repeated).toMatchObject({ body: { status: 'cancelled' } });
+    const after = await call(one.url, { path: '/api/v1/executions/waits', key: cluster.key });
+    expect(await after.json()).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('an agent that has dialled in to one node', () => {
+  const ask = (requestId: string, more: object = {}) => ({
+    ...{ request_id: requestId, method: 'chat.send', agent_ref: { id: 'away' }, params: { content: 'hi' } },
+    ...more,
+  });
+  const dialled = async () => {
+    const { api_key: key } = await one.caller('away', { permissions: { agents: ['*'] } });
+    // The other node has heard of the key by now, or hears of it with its next beat.
+    await expect.poll(async () => (await call(two.url, { path: '/e2a/questions', key })).status).not.toBe(401);
+    return key;
+  };
+  let key = '';
+
+  test('answers what is sent to another, which tells at once when it is cancelled', async () => {
+    key = await dialled();
+    const agent = await DialledAgent.dial(two.url, key);
+    // The row that says so is written when the connection is there already.
+    let requestId = '';
+    const sent: Promise<string[]>[] = [];
+    await expect
+      .poll(async () => {
+        if (agent.heard.length > 0) return true;
+        requestId = `across-${sent.length}`;
+        sent.push(cluster.stream(one, ask(requestId)).then(allFrames));
+        await Promise.race([sent.at(-1), new Promise((resolve) => setTimeout(resolve, 200))]);
+        return agent.heard.length > 0;
+      })
+      .toBe(true);
+    requestId = agent.heard[0]?.request_id ?? '';
+    agent.complete(requestId, { told: 'you' });
+    const frames = await sent.at(-1);
+    expect(last(frames ?? [])).toMatchObject({ request_id: requestId, body: { result: { told: 'you' } } });
+    const second = cluster.stream(one, ask('across-cancelled')).then(allFrames);
+    await expect.poll(() => agent.heard.some((heard) => heard.request_id === 'across-cancelled')).toBe(true);
+    await cluster.post(one, '/e2a', { request_id: 'stop', method: 'session/cancel', agent_ref: { id: 'away' } });
+    expect(last(await second)).toMatchObject({ body: { code: 'E2A.CANCELLED' } });
+    agent.close();
+  });
+
+  test('is given what waited for it on another', async () => {
+    const expires_at = new Date(Date.now() + 600_000).toISOString();
+    await expect
+      .poll(async () => last(await cluster.stream(one, ask(`gone-${Math.random()}`)).then(allFrames)).response_kind)
+      .toBe('e2a.error');
+    const waiting = cluster.stream(one, ask('waits-for-it', { channel_context: { expires_at } })).then(allFrames);
+    await expect.poll(async () => (await cluster.resume(two, 'waits-for-it', -1)).status).toBe(200);
+    const agent = await DialledAgent.dial(two.url, key);
+    await expect.poll(() => agent.heard.some((heard) => heard.request_id === 'waits-for-it')).toBe(true);
+    agent.complete('waits-for-it', { late: true });
+    expect(last(await waiting)).toMatchObject({ body: { result: { late: true } } });
+    agent.close();
+  });
+});
+
+describe('a node that is stopped', () => {
+  test('leaves, and another continues at once what it could not finish', async () => {
+    const ready = await call(one.url, { path: '/ready' });
+    expect(ready.status).toBe(200);
+    const workflow = workflowOf(
+      {
+        wait: { Wait: { duration: 3000 } },
+        order: { ApiCall: { method: 'POST', url: `${api.url}/orders`, body: {}, outputPath: '/workflow/order' } },
+      },
+      { id: 'moves' },
+    );
+    api.answers('POST /orders', { id: 1 });
+    const headers = { prefer: 'respond-async' };
+    const path = '/api/v1/workflows/execute';
+    const accepted = await call(one.url, { method: 'POST', path, key: cluster.key, headers, json: { workflow } });
+    expect(accepted.status, await accepted.text()).toBe(202);
+    expect((await one.stop()).code).toBe(0);
+    await expect
+      .poll(async () => (await call(two.url, { path: '/api/v1/executions/moves', key: cluster.key })).json())
+      .toMatchObject({ status: 'success' });
+    expect(api.count('POST /orders')).toBe(1);
+    await cluster.startNode(one);
+  });
+});
