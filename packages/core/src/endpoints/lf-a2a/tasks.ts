@@ -110,7 +110,10 @@ export class LfA2aTasks {
     const { messageId, contextId } = request.message;
     const name = hash('sha256', JSON.stringify([agentId, messageId]), 'hex').slice(0, 32);
     const sent = sendEnvelope(request, {
-      ...{ agentId, binding, version, jsonrpcId },
+      agentId,
+      binding,
+      version,
+      jsonrpcId,
       callingAgentId: principal.kind === 'agent' ? principal.id : null,
       taskId: `task-${name}`,
       contextId: contextId ?? `context-${name}`,
