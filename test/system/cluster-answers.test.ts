@@ -90,6 +90,32 @@ describe('a request that one node answers', () => {
   });
 });
 
+describe('what one node has in memory', () => {
+  test('a question is listed and answered through another', async () => {
+    const asking = { request_id: 'asks', method: 'chat.send', agent_ref: { id: 'asker' }, params: { content: {} } };
+    const sending = cluster.stream(one, asking).then(allFrames);
+    const listed = async () => {
+      const answer = await call(two.url, { path: '/e2a/questions', key: cluster.key });
+      return ((await answer.json()) as { questions: { request_id: string; question_id: string }[] }).questions;
+    };
+    await expect.poll(listed).toHaveLength(1);
+    const [question] = await listed();
+    const path = `/e2a/requests/asks/questions/${question?.question_id}`;
+    const answered = await cluster.post(two, path, { option_id: 'allow' });
+    expect(answered).toMatchObject({ status: 200, body: { answer: { option_id: 'allow', by: 'client' } } });
+    expect(last(await sending)).toMatchObject({ body: { result: { answer: { option_id: 'allow' } } } });
+    expect((await cluster.post(two, path, { option_id: 'allow' })).status).toBe(409);
+  });
+
+  test('a wire session over plain HTTP is refused by another, which names the fix', async () => {
+    const { body } = await cluster.post(one, '/a2e/session', undefined);
+    const headers = { 'x-session-id': String(body['session_id']) };
+    const answer = await call(two.url, { path: '/a2e/stream', key: cluster.key, headers });
+    expect(answer.status).toBe(421);
+    expect(await answer.json()).toMatchObject({ code: 'other_node', suggestions: expect.any(Array) });
+  });
+});
+
 describe('an execution that one node runs', () => {
   test('is read and cancelled through another', async () => {
     const workflow = workflowOf({ wait: { Wait: { duration: 25_000 } } }, { id: 'waits' });
