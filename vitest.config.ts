@@ -21,6 +21,38 @@ const loadedByNode = /^v20\./.test(process.version)
     }
   : { pool: 'threads' };
 
+const ON_POSTGRES = [
+  'a2a-identity',
+  'a2a-messages',
+  'acp-restart',
+  'administration',
+  'agent-questions',
+  'e2a-frames',
+  'explain',
+  'forgetting',
+  'identity',
+  'lf-a2a',
+  'lf-a2a-faults',
+  'lf-a2a-list',
+  'lf-a2a-push',
+  'mailbox',
+  'mailbox-callbacks',
+  'mailbox-held',
+  'matrix',
+  'mcp',
+  'methods',
+  'openai',
+  'questions',
+  'reload',
+  'restart',
+  'secrets',
+  'stored-workflows',
+  'wire-durable',
+  'workflow',
+  'workflow-approval',
+  'workflow-restart',
+];
+
 export default defineConfig({
   test: {
     // Two even where there are only two cores: most of the slow ones wait for other processes.
@@ -37,10 +69,22 @@ export default defineConfig({
       project('system', ['test/system/**/*.test.ts', 'test/hostile/*.test.ts'], {
         isolate: false,
         setupFiles,
-        globalSetup: ['test/system/build-server.ts'],
+        globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],
       }),
+      // What depends most on what a store does, once more on PostgreSQL. All of it: DRAGOMAN_TEST_STORE=postgres.
+      project(
+        'postgres',
+        ON_POSTGRES.map((name) => `test/system/${name}.test.ts`),
+        {
+          isolate: false,
+          setupFiles,
+          globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],
+        },
+      ),
       // The console in a real browser. Beside other files: one at a time, they would run alone after all others, on one core.
-      project('console', ['test/console/*.test.ts'], { globalSetup: ['test/system/build-server.ts'] }),
+      project('console', ['test/console/*.test.ts'], {
+        globalSetup: ['test/system/build-server.ts', 'test/system/shared-postgres.ts'],
+      }),
       // The tour comes last, when everything it passes through has been tested by itself.
       project('tour', ['test/tour/*.test.ts'], { sequence: { groupOrder: 1 } }),
     ],

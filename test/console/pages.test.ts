@@ -19,10 +19,20 @@ describe.skipIf(browser === undefined).concurrent('every page of the console', (
     agent = (await system.caller('ada', { permissions: everything })).api_key;
     const client = createClient({ url: system.url, key: agent });
     await client.send('hello there', { agent: 'echo', session: 'first', requestId: 'said-hello' }).final();
+    await client.mailbox.send({ from: 'Ada', to: { name: 'echo' }, message: 'plan', metadata: { threadId: 'plans' } });
+    await client.workflows.execute(WORKFLOW);
   });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  const all = [...PAGES, ['/console/requests/said-hello?owner=ada', 'Request said-hello']] as const;
+  const all = [
+    ...PAGES,
+    ['/console/requests/said-hello?owner=ada', 'Request said-hello'],
+    ['/console/requests?text=nothing+like+it', 'Requests'],
+    ['/console/chat/first?agent=echo', 'Chat'],
+    ['/console/tools/say', 'Tools'],
+    ['/console/workflows/executions/looked', 'Workflows'],
+    ['/console/mailbox/plans', 'Mailbox'],
+  ] as const;
 
   test.for(all)(
     '%s has no serious finding of axe-core in both themes, and fits 360 pixels',
@@ -50,3 +60,10 @@ describe.skipIf(browser === undefined).concurrent('every page of the console', (
     visit.expectHarmless();
   });
 });
+
+const WORKFLOW = [
+  { type: 'operationUpdate', operationId: 'pause', operation: { Wait: { duration: 1 } } },
+  { type: 'beginExecution', executionId: 'looked', operationOrder: ['pause'] },
+]
+  .map((line) => JSON.stringify(line))
+  .join('\n');

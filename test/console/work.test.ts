@@ -121,6 +121,95 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     visit.expectHarmless();
   });
 
+  test('questions that have ended are listed with their answers', async () => {
+    const client = createClient({ url: system.url, key: agent });
+    const answer = client.send('for the history', { agent: 'asker', requestId: 'for-the-history' });
+    await expect.poll(async () => (await client.questions.list()).length).toBe(1);
+    const [question] = await client.questions.list();
+    if (question === undefined) throw new Error('no question');
+    await client.questions.answer(question, { option_id: 'reject' });
+    await answer.final();
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/questions');
+    const row = page.getByRole('region', { name: 'History' }).getByRole('row', { name: /answered May I\? Reject ada/ });
+    await row.first().getByRole('link', { name: 'May I?' }).click();
+    await page.waitForURL(/requests\/for-the-history/);
+    expect(await visit.violations()).toEqual([]);
+    visit.expectHarmless();
+  });
+
+  test('a conversation continues in the open page after the server was killed and started again', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/chat/survivor?agent=held');
+    await page.getByRole('textbox').fill('first');
+    await page.keyboard.press('Enter');
+    await page.getByText('begun').waitFor();
+    await system.kill();
+    await page.getByText('The connection to the server is lost.').waitFor();
+    await system.start();
+    await page.getByText('The connection to the server is lost.').waitFor({ state: 'detached' });
+    // The server ends what was under way; the page reads that end on without a reload, and what was said stays as it was.
+    await page.getByText('E2A.INTERRUPTED').waitFor();
+    await page.getByText('resumed').waitFor();
+    expect(await page.getByText('begun').count()).toBe(1);
+    await page.getByRole('textbox').fill('second');
+    await page.keyboard.press('Enter');
+    await page.getByText('begun').nth(1).waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await page.getByText('E2A.CANCELLED').waitFor();
+    await page.reload();
+    await page.locator('.turn.mine').nth(1).waitFor();
+    expect(await page.locator('.turn.mine').allInnerTexts()).toEqual(['first', 'second']);
+    await page.getByText('E2A.INTERRUPTED').waitFor();
+  });
+
+  test('the workflow editor offers what the schema of an operation allows, taken with the keyboard', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/workflows');
+    await page.getByText('Valid').waitFor();
+    await page.getByRole('textbox', { name: 'Workflow, JSON lines' }).click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.press('Home');
+    await page.keyboard.type('{"type":"operationUpdate","operationId":"s","operation":{"StoreD');
+    await page.getByRole('option', { name: /StoreData/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('{"inp');
+    await page.getByRole('option', { name: /inputPath/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('"');
+    await page.getByRole('option', { name: '/workflow/now' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(',"storage":"sess');
+    await page.getByRole('option', { name: 'sessionStorage' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type(',"key":"k"}}}');
+    await page.keyboard.press('Enter');
+    const written = '{"StoreData":{"inputPath":"/workflow/now","storage":"sessionStorage","key":"k"}}';
+    await page.locator('.cm-line', { hasText: written }).waitFor();
+    visit.expectHarmless();
+  });
+
+  test('settings for a client hold a fresh key, which works', async () => {
+    await using visit = await open();
+    const { page } = visit;
+    await visit.go('/console/connect');
+    await page.getByLabel('Put a fresh key of').selectOption('ada');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const key = await page.locator('.notice code').innerText();
+    expect((await createClient({ url: system.url, key }).workflows.limits()).agent_id).toBe('ada');
+    const settings = await page.getByRole('region', { name: 'Settings for MCP over HTTP' }).innerText();
+    expect(JSON.parse(settings)).toEqual({
+      mcpServers: {
+        dragoman: { type: 'http', url: `${system.url}/mcp`, headers: { Authorization: `Bearer ${key}` } },
+      },
+    });
+    expect(await visit.violations()).toEqual([]);
+    visit.expectHarmless();
+  });
+
   test('a request appears in the list by itself, shows its frames as they arrive, and is cancelled', async () => {
     await using visit = await open();
     const { page } = visit;

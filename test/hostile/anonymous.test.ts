@@ -112,7 +112,7 @@ describe('what senders without a key leave on the disk', () => {
   });
 
   test('is gone sooner than what callers with a key leave', async () => {
-    await using system = System.create({ config: { agents, mailbox } });
+    await using system = System.create({ needsFolder: true, config: { agents, mailbox } });
     const clock = join(system.folder, 'clock');
     writeFileSync(clock, '0');
     await system.start({ DRAGOMAN_TEST_CLOCK: clock });

@@ -12,6 +12,7 @@ test.skipIf(why !== '')(
   { timeout: 240_000 },
   async () => {
     await using system = await System.start({
+      needsFolder: true,
       config: { default_agent: 'echo', agents: { echo: moduleAgent('echo') } },
     });
     const caller = new Caller(system, (await system.caller('caller-agent')).api_key);

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import * as acp from '@agentclientprotocol/sdk';
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { NETWORK_TRANSPORTS } from '../../packages/server/src/edges/wire-peer.contract.ts';
@@ -171,26 +172,21 @@ test('a server that is not there is a clear error', async () => {
   });
 });
 
-describe('the same agent answers', () => {
-  test('through the mailbox, with its permission given by a reply', async () => {
-    const post = async (metadata: JsonObject, message: string) => {
-      const json = { from: 'Ada', to: 'coder', message, metadata };
-      return (await (await call(system.url, { method: 'POST', path: '/a2a', key, json })).json()) as JsonObject;
-    };
+/** Over each protocol: asks for an edit, and resolves with what comes of it. */
+const ASKED_OVER: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
+  E2A: async () => {
+    const answer = ada.post({ request_id: fresh(), method: 'chat.send', params: { content: 'edit' } });
+    return async () => (await answer).json();
+  },
+  'the mailbox': async () => {
     const threadId = fresh();
-    const question = await post({ threadId, messageId: `${threadId}-m` }, 'edit');
+    const question = await post({ to: 'coder', message: 'edit', metadata: { threadId, messageId: `${threadId}-m` } });
     expect(question).toMatchObject({ metadata: { question: { title: 'Edit config.json' } } });
-    await post({ threadId, replyTo: String(question['messageId']) }, 'go');
-    const answer = async () => {
-      const read = await call(system.url, { path: `/a2a/threads/${threadId}`, key });
-      return JSON.stringify(await read.json());
-    };
-    await expect.poll(answer, { timeout: 10_000 }).toContain('I will edit. Edited.');
-  });
-
-  test('through A2A messages, with its permission given over HTTP', async () => {
+    return async () => (await call(system.url, { path: `/a2a/threads/${threadId}`, key })).json();
+  },
+  'A2A messages': async () => {
     const message = {
-      message_id: `11111111-1111-4111-8111-${String(Date.now()).slice(-12)}`,
+      message_id: randomUUID(),
       message_type: 'request',
       sender_id: 'ada-agent',
       recipient_id: 'coder',
@@ -199,34 +195,57 @@ describe('the same agent answers', () => {
       payload: { method: 'chat.send', parameters: { content: 'edit' } },
     };
     const ask = async () =>
-      (await (
-        await call(system.url, { method: 'POST', path: '/a2a/messages', key, json: message })
-      ).json()) as JsonObject;
+      (await call(system.url, { method: 'POST', path: '/a2a/messages', key, json: message })).json();
     expect(await ask()).toMatchObject({ payload: { method: 'answer_question' } });
-    await answerOpen('go');
-    await expect
-      .poll(ask, { timeout: 10_000 })
-      .toMatchObject({ payload: { status: 'success', data: { text: 'I will edit. Edited.' } } });
-  });
-
-  test('through the wire, with its permission given by the command', async () => {
+    return ask;
+  },
+  'the wire': async () => {
     const connect = NETWORK_TRANSPORTS['tcp'];
     if (connect === undefined) throw new Error('there is no TCP');
     const place = { url: system.url, wire: { url: system.wireUrl, socket: undefined } };
-    await using wire = await new WireCaller(await connect(place, key)).greet(key);
+    const wire = await new WireCaller(await connect(place, key)).greet(key);
+    onTestFinished(() => wire[Symbol.asyncDispose]());
     const id = wire.call('coder', { content: 'edit' }, { streaming: true, durable: true });
     const answered = wire.upTo(id);
-    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1);
-    const [question = {}] = await open();
-    const words = ['questions', 'answer', String(question['question_id']), 'go', '--url', system.url];
-    const child = spawn(process.execPath, [system.command, ...words], {
-      stdio: 'ignore',
-      env: { PATH: process.env['PATH'] ?? '', DRAGOMAN_KEY: key },
-    });
+    return async () => (await answered).at(-1);
+  },
+};
+
+/** Answers the question from each place. */
+const ANSWERED_FROM: Readonly<Record<string, (question: JsonObject) => Promise<void>>> = {
+  'the HTTP route': async ({ request_id, question_id }) => {
+    const path = `/e2a/requests/${request_id}/questions/${question_id}`;
+    expect((await call(system.url, { method: 'POST', path, key, json: { option_id: 'go' } })).status).toBe(200);
+  },
+  'the E2A WebSocket': async ({ question_id = '' }) => {
+    const socket = await ada.socket();
+    await socket.ask({ request_id: fresh(), method: 'chat.user_answer', params: { question_id, option_id: 'go' } });
+    socket.close();
+  },
+  'a mailbox reply': async ({ question_id = '' }) => {
+    await post({ message: 'go', metadata: { messageId: fresh(), replyTo: question_id } });
+  },
+  'the command line': async ({ question_id }) => {
+    const words = ['questions', 'answer', String(question_id), 'go', '--url', system.url];
+    const env = { PATH: process.env['PATH'] ?? '', DRAGOMAN_KEY: key };
+    const child = spawn(process.execPath, [system.command, ...words], { stdio: 'ignore', env });
     expect((await once(child, 'exit'))[0]).toBe(0);
-    expect((await answered).at(-1)).toMatchObject({
-      data: { success: true, data: { text: 'I will edit. Edited.' } },
-    });
+  },
+};
+
+async function post(json: JsonObject): Promise<JsonObject> {
+  const answer = await call(system.url, { method: 'POST', path: '/a2a', key, json: { from: 'Ada', ...json } });
+  return (await answer.json()) as JsonObject;
+}
+
+describe.each(Object.keys(ASKED_OVER))('the same agent answers over %s', (protocol) => {
+  test.each(Object.keys(ANSWERED_FROM))('with its permission given from %s', { timeout: 60_000 }, async (place) => {
+    const answered = await ASKED_OVER[protocol]?.();
+    await expect.poll(open, { timeout: 30_000 }).toHaveLength(1);
+    const [question = {}] = await open();
+    await ANSWERED_FROM[place]?.(question);
+    const said = async () => JSON.stringify(await answered?.());
+    await expect.poll(said, { timeout: 30_000 }).toContain('I will edit. Edited.');
   });
 });
 

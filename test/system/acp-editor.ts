@@ -10,6 +10,11 @@ import { expect } from 'vitest';
 export class Editor {
   readonly updates: acp.SessionNotification[] = [];
   readonly permissions: acp.RequestPermissionRequest[] = [];
+  /** What it offers agents, beside its person. */
+  capabilities: acp.ClientCapabilities = {};
+  /** Requests of agents for its files and terminals, and how it answers them. */
+  readonly served: { readonly method: string; readonly params: Record<string, unknown> }[] = [];
+  serve: (method: string, params: Record<string, unknown>, signal: AbortSignal) => unknown = () => ({});
   permit: (request: acp.RequestPermissionRequest) => Promise<string | undefined> = async () => undefined;
 
   get text(): string {
@@ -25,8 +30,14 @@ export class Editor {
   }
 
   run<T>(stream: acp.Stream, work: (context: acp.ClientContext) => Promise<T>): Promise<T> {
-    return acp
-      .client({ name: 'editor' })
+    const client = acp.client({ name: 'editor' });
+    for (const method of SERVED) {
+      client.onRequest(method as typeof acp.methods.client.fs.readTextFile, async ({ params, signal }) => {
+        this.served.push({ method, params: { ...params } });
+        return (await this.serve(method, { ...params }, signal)) as acp.ReadTextFileResponse;
+      });
+    }
+    return client
       .onNotification(acp.methods.client.session.update, ({ params }) => {
         this.updates.push(params);
       })
@@ -38,7 +49,7 @@ export class Editor {
       .connectWith(checked(stream), async (context) => {
         const info = await context.request(acp.methods.agent.initialize, {
           protocolVersion: acp.PROTOCOL_VERSION,
-          clientCapabilities: {},
+          clientCapabilities: this.capabilities,
         });
         expect(info).toMatchObject({
           protocolVersion: 1,
@@ -92,6 +103,7 @@ function checked(stream: acp.Stream): acp.Stream {
       const { method, id, params, result, error } = message;
       if (method === 'session/update') check('SessionNotification', params);
       else if (method === 'session/request_permission') check('RequestPermissionRequest', params);
+      else if (typeof method === 'string' && SERVED.includes(method)) check(REQUESTS[method] ?? '', params);
       else if (method === 'elicitation/create') check('CreateElicitationRequest', params);
       else if (error !== undefined) check('Error', error);
       else if (result !== undefined) check(RESULTS[asked.get(id) ?? ''] ?? 'ExtResponse', result);
@@ -112,6 +124,16 @@ function checked(stream: acp.Stream): acp.Stream {
   };
 }
 
+const REQUESTS: Readonly<Record<string, string>> = {
+  'fs/read_text_file': 'ReadTextFileRequest',
+  'fs/write_text_file': 'WriteTextFileRequest',
+  'terminal/create': 'CreateTerminalRequest',
+  'terminal/output': 'TerminalOutputRequest',
+  'terminal/release': 'ReleaseTerminalRequest',
+  'terminal/wait_for_exit': 'WaitForTerminalExitRequest',
+  'terminal/kill': 'KillTerminalRequest',
+};
+const SERVED = Object.keys(REQUESTS);
 const RESULTS: Readonly<Record<string, string>> = {
   initialize: 'InitializeResponse',
   'session/new': 'NewSessionResponse',

@@ -58,8 +58,8 @@ test.skipIf(noPython)('the Python SDK prompts, is asked, cancels, lists and load
 });
 
 const noAcpx = missing('acpx', () => {
-  const major = Number(process.versions.node.split('.')[0]);
-  return major < 22 ? `it needs Node 22; this is ${process.version}` : inPath('acpx');
+  const isThere = spawnSync('acpx', ['--version'], { timeout: 20_000 }).status === 0;
+  return isThere ? undefined : (inPath('acpx') ?? 'it does not start; it needs Node 22 in PATH');
 });
 
 test.skipIf(noAcpx)('acpx prompts an agent', { timeout: 60_000 }, async () => {

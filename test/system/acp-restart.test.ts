@@ -6,7 +6,9 @@ import * as acp from '@agentclientprotocol/sdk';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Editor, faults, openSession, prompt, startAcp, stdioStream } from './acp-editor.ts';
 import { call } from './call.ts';
+import { CountingApi } from './counting-api.ts';
 import { moduleAgent, System } from './system.ts';
+import { workflowOf } from './workflow-caller.ts';
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -67,6 +69,75 @@ describe('kill -9 of the server in the middle of a turn', () => {
     expect(running.text).toBe('begunHello world');
     expect(await queued).toEqual({ stopReason: 'end_turn' });
     expect(waiting.text).toBe('Hello world');
+    expect(faults.splice(0)).toEqual([]);
+  });
+});
+
+describe('kill -9 of the server in the middle of a workflow that an editor asked for', () => {
+  test('the question stays open, the rest arrives, and nothing comes twice', async () => {
+    await using api = await CountingApi.start();
+    api.answers('GET /plan', { release: 'v7' });
+    api.behaviours.set('GET /slow', () => {});
+    await using system = await System.start({
+      config: {
+        port: await freePort(),
+        gate: { allow: [api.host] },
+        apis: { counting: { base_url: api.url } },
+        workflows: { cache_seconds: 0 },
+      },
+    });
+    const permissions = { operations: ['*'], apis: ['*'] };
+    const { api_key: key } = await system.caller('editor-agent', { permissions });
+    const slow = () => api.count('GET /slow');
+    const get = (path: string) => ({
+      ApiCall: { method: 'GET', url: `${api.url}/${path}`, outputPath: `/workflow/${path}` },
+    });
+    const workflow = workflowOf({
+      plan: get('plan'),
+      ask: { AskApproval: { title: 'Deploy {/workflow/plan.release}?', outputPath: '/workflow/approval' } },
+      slow: get('slow'),
+    });
+
+    const editor = new Editor();
+    let answer = (_: string) => {};
+    editor.permit = () =>
+      new Promise((resolve) => {
+        answer = resolve;
+      });
+    const stream = program(system.command, ['--url', system.url, '--agent', 'workflows'], { DRAGOMAN_KEY: key });
+    const turn = editor.run(stream, async (context) => {
+      const { sessionId } = await openSession(context);
+      return prompt(context, sessionId, JSON.stringify({ workflow }));
+    });
+    await expect.poll(() => editor.permissions.length, { timeout: 20_000 }).toBe(1);
+    await system.kill();
+    // The person answers while the server is away.
+    answer('allow');
+    await system.start();
+    await expect.poll(slow, { timeout: 30_000 }).toBe(1);
+    await system.kill();
+    api.answers('GET /slow', { done: true });
+    await system.start();
+    expect(await turn).toEqual({ stopReason: 'end_turn' });
+    expect(editor.permissions).toMatchObject([{ toolCall: { title: 'Deploy v7?' } }]);
+    const tools = () =>
+      editor.updates.flatMap(({ update }) =>
+        update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update'
+          ? [`${update.toolCallId.replace(/^q_.*/, 'question').split(':').at(-1)} ${update.status}`]
+          : [],
+      );
+    await expect
+      .poll(tools)
+      .toEqual([
+        'plan in_progress',
+        'plan completed',
+        'ask in_progress',
+        'question pending',
+        'ask completed',
+        'slow in_progress',
+        'slow completed',
+      ]);
+    expect([api.count('GET /plan'), slow()]).toEqual([1, 2]);
     expect(faults.splice(0)).toEqual([]);
   });
 });

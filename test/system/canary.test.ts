@@ -45,6 +45,7 @@ const hosts: string[] = [];
 beforeAll(async () => {
   const ports = [await listening(echo), await listening(other), (sockets.address() as AddressInfo).port];
   system = await System.start({
+    needsFolder: true,
     config: {
       agents: {
         echo: { driver: 'http', url: `http://127.0.0.1:${ports[0]}/e2a` },

@@ -8,6 +8,7 @@ import { SocketClient } from './socket-client.ts';
 import { moduleAgent, System } from './system.ts';
 
 const system = await System.start({
+  needsFolder: true,
   config: {
     default_agent: 'echo',
     agents: {

@@ -5,6 +5,7 @@ import { type Deed, Strace } from './strace.ts';
 import { agentModule, System } from './system.ts';
 
 const system = await System.start({
+  needsFolder: true,
   config: {
     default_agent: 'echo',
     agents: {

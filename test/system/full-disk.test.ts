@@ -10,6 +10,7 @@ import { WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
 const api = await CountingApi.start();
 const system = System.create({
+  needsFolder: true,
   config: {
     gate: { allow: [api.host] },
     apis: { counting: { base_url: api.url, description: 'Counts.', endpoints: [] } },

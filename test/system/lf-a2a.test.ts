@@ -5,12 +5,15 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
+import { TaskNotCancelableError, TaskNotFoundError } from '@a2a-js/sdk/errors';
 import type { Part } from '@a2a-js/sdk-0.3';
 import {
   A2AClient,
   DefaultAgentCardResolver as OldCardResolver,
   ClientFactory as OldClientFactory,
+  JsonRpcTransportFactory as OldJsonRpcTransportFactory,
   RestTransportFactory as OldRestTransportFactory,
+  TaskNotFoundError as OldTaskNotFoundError,
 } from '@a2a-js/sdk-0.3/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { call } from './call.ts';
@@ -33,16 +36,40 @@ const fetchImpl: typeof fetch = (input, options = {}) => {
   return fetch(input, { ...options, headers });
 };
 
-describe('the official JavaScript SDK 1.3.0', () => {
-  const transports = {
-    JSONRPC: new JsonRpcTransportFactory({ fetchImpl }),
-    'HTTP+JSON': new RestTransportFactory({ fetchImpl }),
+/** The same, over connections that are cut when a stream has said this. */
+function cutAfter(words: string): typeof fetch {
+  return async (input, options) => {
+    const response = await fetchImpl(input, options);
+    if (response.body === null || !response.headers.get('content-type')?.startsWith('text/event-stream'))
+      return response;
+    async function* beginning(body: ReadableStream<Uint8Array>) {
+      for await (const chunk of body) {
+        yield chunk;
+        if (Buffer.from(chunk).includes(words)) throw new Error('the connection was cut');
+      }
+    }
+    return new Response(ReadableStream.from(beginning(response.body)), response);
   };
+}
 
-  describe.each(Object.entries(transports))('over %s', (_, transport) => {
-    const client = () => {
+/** Reads until the connection is cut. */
+async function untilCut<Event>(stream: AsyncIterable<Event>): Promise<Event[]> {
+  const events: Event[] = [];
+  const reading = (async () => {
+    for await (const event of stream) events.push(event);
+  })();
+  await expect(reading).rejects.toThrow();
+  return events;
+}
+
+describe('the official JavaScript SDK 1.3.0', () => {
+  const transports = { JSONRPC: JsonRpcTransportFactory, 'HTTP+JSON': RestTransportFactory };
+
+  describe.each(Object.entries(transports))('over %s', (_, Transport) => {
+    const client = (fetchFrom = fetchImpl) => {
       const cardResolver = new DefaultAgentCardResolver({ fetchImpl });
-      return new ClientFactory({ transports: [transport], cardResolver }).createFromUrl(system.url);
+      const transports = [new Transport({ fetchImpl: fetchFrom })];
+      return new ClientFactory({ transports, cardResolver }).createFromUrl(system.url);
     };
     const message = (text: string) => ({
       tenant: '',
@@ -107,12 +134,51 @@ describe('the official JavaScript SDK 1.3.0', () => {
       const task = await a2a.getTask({ tenant: '', id: taskId, historyLength: undefined });
       expect(task.status?.state).toBe(5);
     });
+
+    test('follows a task after its stream was cut, and gets every word once', async () => {
+      const events = await untilCut((await client(cutAfter('Hello'))).sendMessageStream(message('wait')));
+      const [first] = events.flatMap(({ payload }) => (payload?.$case === 'task' ? [payload.value] : []));
+      const a2a = await client();
+      const texts: string[] = [];
+      const said = (parts: readonly { readonly content?: { readonly value: unknown } | undefined }[] = []) =>
+        texts.push(...parts.map(({ content }) => String(content?.value)));
+      for await (const { payload } of a2a.resubscribeTask({ tenant: '', id: first?.id ?? '' })) {
+        if (payload?.$case === 'artifactUpdate') said(payload.value.artifact?.parts);
+        if (payload?.$case !== 'task') continue;
+        for (const { parts } of payload.value.artifacts) said(parts);
+        await a2a.sendMessage(message('go'));
+      }
+      expect(texts.join('')).toBe('Hello world');
+    });
+
+    test('gets the extended card', async () => {
+      const asked: string[] = [];
+      const a2a = await client((input, options) => {
+        asked.push(`${String(input)} ${String(options?.body)}`);
+        return fetchImpl(input, options);
+      });
+      const { skills } = await a2a.getAgentCard();
+      expect(asked).toEqual([expect.stringMatching(/extendedAgentCard|GetExtendedAgentCard/)]);
+      expect(skills.map(({ id }) => id)).toEqual(['work']);
+    });
+
+    test('gets the errors of an unknown task and of one that has ended as their classes', async () => {
+      const a2a = await client();
+      const unknown = a2a.getTask({ tenant: '', id: 'task-unknown', historyLength: undefined });
+      await expect(unknown).rejects.toThrow(TaskNotFoundError);
+      const task = await a2a.sendMessage(message('work'));
+      const ended = a2a.cancelTask({ tenant: '', id: 'id' in task ? task.id : '', metadata: undefined });
+      await expect(ended).rejects.toThrow(TaskNotCancelableError);
+    });
   });
 });
 
-describe('the official JavaScript SDK 0.3.14 over HTTP+JSON', () => {
-  const client = () => {
-    const transports = [new OldRestTransportFactory({ fetchImpl })];
+describe.each([
+  ['JSONRPC', OldJsonRpcTransportFactory],
+  ['HTTP+JSON', OldRestTransportFactory],
+])('the official JavaScript SDK 0.3.14 over %s', (_, Transport) => {
+  const client = (fetchFrom = fetchImpl) => {
+    const transports = [new Transport({ fetchImpl: fetchFrom })];
     const cardResolver = new OldCardResolver({ fetchImpl });
     return new OldClientFactory({ transports, cardResolver }).createFromUrl(system.url);
   };
@@ -155,8 +221,35 @@ describe('the official JavaScript SDK 0.3.14 over HTTP+JSON', () => {
     expect(await a2a.getTask({ id })).toMatchObject({ status: { state: 'canceled' } });
   });
 
-  test('gets the error of a task that is not there', async () => {
-    await expect((await client()).getTask({ id: 'task-unknown' })).rejects.toThrow(/not found/i);
+  test('follows a task after its stream was cut, and gets every word once', async () => {
+    const wait: Part[] = [{ kind: 'text', text: 'wait' }];
+    const events = await untilCut((await client(cutAfter('Hello'))).sendMessageStream(message(wait)));
+    const [first] = events.filter((event) => event.kind === 'task');
+    const a2a = await client();
+    const texts: string[] = [];
+    const said = (parts: readonly Part[]) => texts.push(...parts.map((part) => ('text' in part ? part.text : '')));
+    for await (const event of a2a.resubscribeTask({ id: first?.id ?? '' })) {
+      if (event.kind === 'artifact-update') said(event.artifact.parts);
+      if (event.kind !== 'task') continue;
+      for (const { parts } of event.artifacts ?? []) said(parts);
+      await a2a.sendMessage(message([{ kind: 'text', text: 'go' }]));
+    }
+    expect(texts.join('')).toBe('Hello world');
+  });
+
+  test('gets the extended card', async () => {
+    const asked: string[] = [];
+    const a2a = await client((input, options) => {
+      asked.push(`${String(input)} ${String(options?.body)}`);
+      return fetchImpl(input, options);
+    });
+    const { skills } = await a2a.getAgentCard();
+    expect(asked).toEqual([expect.stringMatching(/v1\/card|agent\/getAuthenticatedExtendedCard/)]);
+    expect(skills.map(({ id }) => id)).toEqual(['work']);
+  });
+
+  test('gets the error of a task that is not there as its class', async () => {
+    await expect((await client()).getTask({ id: 'task-unknown' })).rejects.toThrow(OldTaskNotFoundError);
   });
 });
 

@@ -211,6 +211,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     },
   },
   'GET /admin/v1/outbox': { call: () => ({ path: '/admin/v1/outbox' }) },
+  'GET /admin/v1/nodes': { call: () => ({ path: '/admin/v1/nodes' }) },
   'GET /admin/v1/egress': { call: () => ({ path: '/admin/v1/egress' }) },
   'GET /admin/v1/outbox/{id}': { call: async () => ({ path: `/admin/v1/outbox/${await deadCallback()}` }) },
   'POST /admin/v1/outbox/{id}/give-up': {

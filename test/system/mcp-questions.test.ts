@@ -5,7 +5,9 @@ import { modern, post } from './mcp-caller.ts';
 import { moduleAgent, System } from './system.ts';
 
 const system = await System.start({
-  config: { agents: { asker: moduleAgent('asker'), forms: moduleAgent('form-asker') } },
+  config: {
+    agents: { asker: moduleAgent('asker'), forms: moduleAgent('form-asker'), hasty: moduleAgent('hasty-asker') },
+  },
 });
 afterAll(() => system[Symbol.asyncDispose]());
 const { api_key: key } = await system.caller('ada-agent', { permissions: { agents: ['*'] } });
@@ -19,7 +21,7 @@ type Answer = { action: 'accept'; content: Record<string, string> } | { action: 
 
 const ERAS = { 'in a session': {}, '2026-07-28': { versionNegotiation: { mode: { pin: '2026-07-28' } } } } as const;
 
-async function connected(era: keyof typeof ERAS, answer: ((asked: Asked) => Answer) | undefined) {
+async function connected(era: keyof typeof ERAS, answer: ((asked: Asked) => Answer | Promise<never>) | undefined) {
   const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: 'test-client', version: '1.0.0' }, { ...ERAS[era], capabilities });
   if (answer !== undefined) {
@@ -85,6 +87,25 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client that shows n
     expect((await client.callTool({ name: 'get_answer', arguments: { request_id } })).structuredContent).toMatchObject({
       text: 'one momentanswered: allow',
     });
+    await client.close();
+  });
+});
+
+describe('a question that nobody answers', () => {
+  test('expires, and a call in a session whose user does nothing gets its result', async () => {
+    const client = await connected('in a session', () => new Promise(() => {}));
+    const { structuredContent } = await client.callTool(ask('hasty'));
+    expect(structuredContent).toMatchObject({ status: 'completed', text: 'answered: reject' });
+    await client.close();
+  });
+
+  test.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('expires for a client that shows none, %s', async (era) => {
+    const client = await connected(era, undefined);
+    const { structuredContent } = await client.callTool(ask('hasty'));
+    const { request_id } = structuredContent as { request_id: string };
+    const answer = async () =>
+      (await client.callTool({ name: 'get_answer', arguments: { request_id } })).structuredContent;
+    await expect.poll(answer, { timeout: 20_000 }).toMatchObject({ status: 'completed', text: 'answered: reject' });
     await client.close();
   });
 });

@@ -14,6 +14,7 @@ const versions = readdirSync(FOLDERS, { withFileTypes: true })
 describe.each(versions)('a data folder of version %s', (version) => {
   const { key, frames, begun, execution } = JSON.parse(readFileSync(join(FOLDERS, version, 'expected.json'), 'utf8'));
   const system = System.create({
+    needsFolder: true,
     config: {
       default_agent: 'letters',
       agents: { letters: moduleAgent('letters'), held: { ...moduleAgent('held'), max_parallel: 1 } },

@@ -15,6 +15,8 @@ export interface SystemOptions {
   readonly config?: Config;
   /** With the store's thread that dies where it is told to. */
   readonly crashPoints?: boolean;
+  /** It looks into the data folder, or sets the clock: its store is the embedded one, whatever that of the other tests is. */
+  readonly needsFolder?: boolean;
   /** How many files and sockets its process may have open. */
   readonly openFiles?: number;
 }
@@ -36,17 +38,22 @@ export class System implements AsyncDisposable {
   /** The path that opens the console as the administrator, once. */
   signInPath = '';
   readonly #code: string;
+  readonly #environment: Readonly<Record<string, string>> = {};
   readonly #openFiles: number | undefined;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
   #child: ChildProcess | undefined;
   #exited: Promise<Exit> | undefined;
 
-  private constructor({ config = {}, crashPoints = false, openFiles }: SystemOptions) {
+  private constructor({ config = {}, crashPoints = false, needsFolder = crashPoints, openFiles }: SystemOptions) {
     this.#openFiles = openFiles;
+    const shared = config.store === undefined && !needsFolder ? inject('sharedPostgres') : undefined;
+    const schema = `s${randomBytes(8).toString('hex')}`;
+    const store = shared === undefined ? {} : { store: shared.replace('SCHEMA', schema) };
+    if (shared !== undefined) this.#environment = SHARED_ENVIRONMENT;
     const { usual, crashing } = inject('servers');
     this.#code = crashPoints ? crashing : usual;
     // JSON is YAML too.
-    writeFileSync(this.#configPath, JSON.stringify({ port: 0, limits: NO_LIMITS, ...config }));
+    writeFileSync(this.#configPath, JSON.stringify({ port: 0, limits: NO_LIMITS, ...store, ...config }));
   }
 
   static create(options: SystemOptions = {}): System {
@@ -105,6 +112,7 @@ export class System implements AsyncDisposable {
         PATH: process.env['PATH'] ?? '',
         DRAGOMAN_ADMIN_KEY: this.adminKey,
         DRAGOMAN_TEST_FOLDER: this.folder,
+        ...this.#environment,
         ...environment,
       },
     });
@@ -191,6 +199,13 @@ export function agentModule(name: string): string {
 export function moduleAgent(name: string) {
   return { driver: 'module', module: agentModule(name) } as const;
 }
+
+/** Of servers on the PostgreSQL that all tests share, in which nothing has to survive a power cut. */
+const SHARED_ENVIRONMENT = {
+  DRAGOMAN_VAULT_KEY: 'ab'.repeat(32),
+  DRAGOMAN_VAULT_KEY_NEXT: 'cd'.repeat(32),
+  DRAGOMAN_ALLOW_FSYNC_OFF: '1',
+};
 
 /** Where limits are not what is tested. */
 const NO_LIMITS = {

@@ -18,7 +18,7 @@ export function explanationText(explanation: Explanation, paint: Paint, columns 
     lines.length === 0 ? [] : ['', bold(title), ...lines.flatMap((line) => wrapped(visible(line), columns))];
   const { received, way_in: way } = explanation;
   const lines = [
-    `${bold(visible(explanation.request_id))} ${dim(visible(`${explanation.kind} of ${explanation.agent_id}, ${explanation.accepted_at}, ${explanation.state}`))}`,
+    `${bold(visible(explanation.request_id))} ${dim(visible(`${explanation.kind} of ${explanation.agent_id}, ${explanation.accepted_at}, ${explanation.state}${explanation.node === null ? '' : ` on ${explanation.node}`}`))}`,
     ...section(`1. Received: ${received.dialect}, ${received.bytes} bytes`, [
       received.text ?? `(${received.note ?? 'not kept'})`,
     ]),

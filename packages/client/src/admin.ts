@@ -3,6 +3,7 @@ import { ApiAdmin } from './api-admin.ts';
 import { CredentialAdmin } from './credential-admin.ts';
 import type { Http } from './http.ts';
 import { KnowledgeAdmin } from './knowledge-admin.ts';
+import { NodeAdmin } from './node-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
 import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
@@ -32,8 +33,8 @@ export interface AgentDefinition {
   /** The folder an `acp` program works in. */
   readonly cwd?: string;
   readonly workspaces?: string[];
-  readonly client_fs?: 'off' | 'local';
-  readonly client_terminal?: 'off' | 'local';
+  readonly client_fs?: 'off' | 'local' | 'caller';
+  readonly client_terminal?: 'off' | 'local' | 'caller';
   readonly auth_method?: string;
   readonly tool_permissions?: { [kind: string]: 'allow' | 'ask' | 'deny' };
   /** `openai`: the base URL of the model server, such as `http://127.0.0.1:11434/v1`. */
@@ -236,6 +237,7 @@ export class Admin {
   readonly requests: RequestAdmin;
   readonly outbox: OutboxAdmin;
   readonly questions: QuestionAdmin;
+  readonly nodes: NodeAdmin;
   readonly #http: Http;
 
   constructor(http: Http) {
@@ -250,6 +252,7 @@ export class Admin {
     this.requests = new RequestAdmin(http);
     this.outbox = new OutboxAdmin(http);
     this.questions = new QuestionAdmin(http);
+    this.nodes = new NodeAdmin(http);
   }
 
   /** How the whole server stands, and stood every ten seconds of the last hour. */

@@ -60,6 +60,7 @@ export type {
   MailboxThreadPage,
   ThreadListQuery,
 } from './mailbox.ts';
+export type { NodeReport, ServerNode } from './node-admin.ts';
 export type { Delivery, DeliveryDetail, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
 export type { PastQuestion, PendingQuestion, PendingQuestions } from './pending-questions.ts';
 export type { ListedState, RequestListQuery, RequestPage, RequestSummary } from './request-page.ts';

@@ -19,7 +19,10 @@ export function App() {
   }, [known, isSignedIn.value]);
   // Where the pages stand in one line, the one that is shown may be out of sight.
   useEffect(() => {
-    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    const link = document.querySelector<HTMLElement>('nav [aria-current]');
+    const list = link?.closest('nav');
+    // `scrollIntoView` would also move the place where the Tab key begins.
+    if (link && list) list.scrollLeft = link.offsetLeft - list.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
   }, [page, isSignedIn.value]);
   if (!isSignedIn.value) {
     return (
@@ -60,9 +63,8 @@ export function App() {
             class="quiet small"
             onClick={nextTheme}
             aria-label={`Theme: ${theme.value}. Change it.`}
-            title={`Theme: ${theme.value}`}
           >
-            {theme.value === 'auto' ? '◐' : theme.value === 'light' ? '☀' : '☾'}
+            {theme.value === 'auto' ? '◐' : theme.value === 'light' ? '☀' : '☾'} {theme.value}
           </button>
           <button type="button" class="quiet small" onClick={signOut}>
             Sign out
@@ -157,6 +159,7 @@ const PAGES: readonly PageEntry[] = [
   { group: 'Exchange', name: 'mailbox', label: 'Mailbox', load: () => import('./pages/mailbox.tsx') },
   { group: 'Exchange', name: 'outbox', label: 'Outbox', load: () => import('./pages/outbox.tsx') },
   { group: 'Administer', name: 'agents', label: 'Agents', load: () => import('./pages/agents.tsx') },
+  { group: 'Administer', name: 'nodes', label: 'Nodes', load: () => import('./pages/nodes.tsx') },
   { group: 'Administer', name: 'keys', label: 'Keys', load: () => import('./pages/keys.tsx') },
   { group: 'Administer', name: 'connect', label: 'Connect', load: () => import('./pages/connect.tsx') },
 ];

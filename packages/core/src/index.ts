@@ -56,6 +56,7 @@ export {
 export type { IssuedKey } from './callers/keys.ts';
 export { AgentLines, type AgentLinesOptions } from './cluster/agent-lines.ts';
 export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
+export { StoreClock } from './cluster/store-clock.ts';
 export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
 export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';
 export { RemoteQuestions, type RemoteQuestionsOptions } from './cluster/remote-questions.ts';

@@ -25,6 +25,10 @@ export interface PostgresServer {
   kill(): Promise<void>;
   /** Starts it again on the same data. */
   start(attempts?: number): Promise<void>;
+  /** Ends it in order and starts it again, with other settings beside the usual ones. */
+  restart(settings: readonly string[]): Promise<void>;
+  /** Writes a file into its data folder, such as `pg_hba.conf`. */
+  put(name: string, text: string): void;
   stop(): Promise<void>;
 }
 
@@ -63,7 +67,7 @@ function packaged(): string | undefined {
 }
 
 /** Starts one; `undefined` where this platform has none. Data that survives `kill -9` needs `isDurable`. */
-export async function startPostgres({ isDurable = false } = {}): Promise<PostgresServer | undefined> {
+export async function startPostgres({ isDurable = false, port = 5432 } = {}): Promise<PostgresServer | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-pg-'));
   const found = programs(folder);
   if (found === undefined) {
@@ -85,17 +89,19 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
     { ...options, encoding: 'utf8' },
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}${made.error ?? ''}`);
-  writeFileSync(
-    join(data, 'postgresql.auto.conf'),
-    [
+  const configure = (more: readonly string[]) => {
+    const usual = [
       "listen_addresses = ''",
+      `port = ${port}`,
       `unix_socket_directories = '${socket}'`,
       `fsync = ${isDurable ? 'on' : 'off'}`,
       'max_connections = 300',
       'shared_buffers = 32MB',
       'autovacuum = off',
-    ].join('\n'),
-  );
+    ];
+    writeFileSync(join(data, 'postgresql.auto.conf'), [...usual, ...more].join('\n'));
+  };
+  configure([]);
   let child: ChildProcess | undefined;
   const ended = () =>
     new Promise<void>((resolve) =>
@@ -104,7 +110,8 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
 
   const server: PostgresServer = {
     folder: socket,
-    url: (schema) => `postgres://dragoman@localhost/postgres?host=${encodeURIComponent(socket)}&schema=${schema}`,
+    url: (schema) =>
+      `postgres://dragoman@localhost:${port}/postgres?host=${encodeURIComponent(socket)}&schema=${schema}`,
     async start(attempts = 20) {
       child = spawn(join(bin, 'postgres'), ['-D', data], {
         ...options,
@@ -115,7 +122,7 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
       child.stderr?.on('data', (text) => {
         told = `${told}${text}`.slice(-4000);
       });
-      const path = join(socket, '.s.PGSQL.5432');
+      const path = join(socket, `.s.PGSQL.${port}`);
       for (let tries = 0; !(await answers(path)); tries += 1) {
         if (tries > 600) throw new Error(`PostgreSQL did not start: ${told}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -136,7 +143,18 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
         .map(Number);
       for (const one of [pid, ...children]) process.kill(one, 'SIGKILL');
       await ended();
-      rmSync(join(socket, '.s.PGSQL.5432'), { force: true });
+      rmSync(join(socket, `.s.PGSQL.${port}`), { force: true });
+    },
+    async restart(settings) {
+      child?.kill('SIGINT');
+      await ended();
+      configure(settings);
+      await server.start();
+    },
+    put(name, text) {
+      const path = join(data, name);
+      writeFileSync(path, text, { mode: 0o600 });
+      if ('uid' in user) chownSync(path, NOBODY, NOBODY);
     },
     async stop() {
       child?.kill('SIGINT');

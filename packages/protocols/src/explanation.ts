@@ -10,6 +10,8 @@ export interface Explanation {
   readonly agent_id: string;
   readonly accepted_at: string;
   readonly state: string;
+  /** The node that works on it, where several share a database; null when it has ended or there is one server only. */
+  readonly node: string | null;
   readonly received: ReceivedInput;
   /** What was made of it; null where it is answered without an envelope. */
   readonly envelope: Json;

@@ -6,6 +6,7 @@ import type { SignInKeys } from './console/sign-in-tokens.ts';
 import { openAcpPart } from './parts/acp.ts';
 import { openAdminPart } from './parts/admin.ts';
 import { openAgentsPart } from './parts/agents.ts';
+import { openClockPart } from './parts/clock.ts';
 import { openClusterPart } from './parts/cluster.ts';
 import { type ConsolePart, openConsolePart } from './parts/console.ts';
 import { openE2APart } from './parts/e2a.ts';
@@ -93,14 +94,16 @@ interface ServerContents {
 }
 
 export async function startServer(given: ServerOptions): Promise<Server> {
-  const options = { ...given, config: completeConfig(given.config) };
-  const { config, clock, log } = options;
+  const local = { ...given, config: completeConfig(given.config) };
+  const { config, log } = local;
   // Before anything is opened.
-  checkAdminKey(options.adminKey);
-  const parts = new Parts(clock);
+  checkAdminKey(local.adminKey);
+  const parts = new Parts(local.clock);
   try {
-    const { store } = await parts.add(openStorePart(options));
-    const { cluster, farewell } = await parts.add(openClusterPart({ ...options, store }));
+    const { store } = await parts.add(openStorePart(local));
+    const { cluster, farewell } = await parts.add(openClusterPart({ ...local, store }));
+    const { clock } = await parts.add(openClockPart({ ...local, store, cluster }));
+    const options = { ...local, clock };
     await parts.add(openFamiliesPart({ store, cluster, parts, log }));
     const { vault, gate, references } = await parts.add(openOutboundPart({ ...options, store }));
     const { reader, signatures } = await parts.add(openThreadsPart());

@@ -1,6 +1,6 @@
 /**
  * Says `Hello world` in two pieces and returns nothing; `fail` throws; `hold` says `begun` and waits to be stopped; `flood` says 20 MB
- * before.
+ * before; `wait` says the second piece when another request says `go`.
  */
 export default async function* worker({ params }, { signal }) {
   if (params.content === 'fail') throw Object.assign(new Error('it failed'), { code: 'FAILED' });
@@ -9,6 +9,11 @@ export default async function* worker({ params }, { signal }) {
     await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
   }
   if (params.content === 'flood') for (let piece = 0; piece < 2000; piece++) yield `${piece} `.padEnd(10_000, 'x');
+  if (params.content === 'go') go();
   yield 'Hello';
+  if (params.content === 'wait') await new Promise((resolve) => (go = resolve));
   yield ' world';
 }
+
+/** Lets the request that said `wait` last go on. */
+let go = () => {};

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { AcpConnection, type AcpHub, type Log } from '@dragoman/core';
 import { type JsonObject, LineSplitter, ndjsonLine, parseJsonBytes } from '@dragoman/protocols';
-import { type LineOutput, systemIds } from '@dragoman/server';
+import { type LineOutput, systemClock, systemIds } from '@dragoman/server';
 import { CLI_VERSION } from '../version.ts';
 
 export interface AcpStdio {
@@ -21,7 +21,8 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
       // A program that reads slowly holds up what it is sent.
       if (output.writableLength <= MAX_UNSENT) resolve();
     });
-  const acp = new AcpConnection({ hub, send, ids: systemIds, log, version: CLI_VERSION, transport: 'stdio', agent });
+  const ports = { clock: systemClock, ids: systemIds, log };
+  const acp = new AcpConnection({ hub, send, ...ports, version: CLI_VERSION, transport: 'stdio', agent });
   const lines = new LineSplitter({ maxLineBytes: LONGEST_LINE });
   await new Promise<void>((resolve) => {
     input.on('data', (chunk: Uint8Array) => {
@@ -35,7 +36,7 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
     });
     for (const event of ['end', 'close', 'error']) input.once(event, () => resolve());
   });
-  acp.close();
+  await acp.close();
 }
 
 /** A prompt may hold images. */

@@ -12,6 +12,7 @@ import { checkAgents, checkNamedAgents } from './agents.ts';
 import { checkDataFolder } from './data-folder.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { checkBuild, checkDriver, checkNode } from './installation.ts';
+import { checkNodes } from './nodes.ts';
 import { checkKey, checkOtherPorts, checkServer, type ServerPlace } from './server.ts';
 import { checkStart } from './start.ts';
 import { checkTools } from './tools.ts';
@@ -52,6 +53,7 @@ export async function examineInstallation(options: DoctorOptions, context: Conte
       ? [
           ...(await checkKeys({ options, surroundings, url: place.url })),
           ...(await checkAddedAgents({ options, surroundings, url: place.url, path })),
+          ...(await checkSharedNodes({ options, surroundings, url: place.url })),
         ]
       : await checkOtherPorts(settings.config)),
   ];
@@ -127,6 +129,20 @@ async function checkAddedAgents({
       path,
       correct: (id) => `add it again: ${PROGRAM} agents add ${id}`,
     });
+  } catch (error) {
+    // The problem with the key is reported already.
+    if (error instanceof DragomanError) return [];
+    throw error;
+  }
+}
+
+/** The nodes that share the server's database, where we may ask for them. */
+async function checkSharedNodes({ options, surroundings, url }: RunningServer): Promise<DoctorFinding[]> {
+  const { dev } = findServer({ ...options, url }, surroundings);
+  const admin = findKey({ options, context: surroundings, role: 'admin', dev });
+  if (admin === undefined) return [];
+  try {
+    return checkNodes(await createClient({ url, key: admin.key, retry: { giveUpAfterMs: 0 } }).admin.nodes.list());
   } catch (error) {
     // The problem with the key is reported already.
     if (error instanceof DragomanError) return [];

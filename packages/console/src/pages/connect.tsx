@@ -126,7 +126,9 @@ interface Settings {
   write(parts: SettingsParts): string;
 }
 
-const json = (value: unknown) => JSON.stringify(value, null, 2);
+/** Lists stand on one line. */
+const json = (value: unknown) =>
+  JSON.stringify(value, null, 2).replaceAll(/\[\n[^\]]*\]/g, (list) => list.replaceAll(/\n\s*/g, ' '));
 const inCode = ({ key, isFresh }: SettingsParts) => (isFresh ? `'${key}'` : 'process.env.DRAGOMAN_KEY');
 /** In settings files, which know no variables of a shell. */
 const inFile = ({ key, isFresh }: SettingsParts) => (isFresh ? key : 'YOUR_KEY');

@@ -35,7 +35,7 @@ export function Chart({ title, times, lines }: ChartParts) {
         legend: { show: false },
         cursor: { show: false },
         scales: {
-          x: { range: ({ data: [all] }) => shownTimes(all) },
+          x: { range: ({ data }) => shownTimes(data[0]) },
           y: { range: (_, __, most) => [0, Math.max(1, most * 1.1)] },
         },
         axes: [
@@ -49,7 +49,8 @@ export function Chart({ title, times, lines }: ChartParts) {
             stroke: resolved(element, name),
             ...(at === 0 && { fill: faint(resolved(element, name)) }),
             width: 1.6,
-            points: { show: false },
+            // A line needs two readings.
+            points: { show: ({ data }: uPlot) => data[0].length < 3 },
             spanGaps: false,
           })),
         ],

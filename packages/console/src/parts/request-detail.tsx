@@ -87,11 +87,16 @@ export function RequestDetail({ id }: { readonly id: string }) {
 }
 
 function Facts({ explanation }: { readonly explanation: Explanation }) {
-  const { agent_id: owner, accepted_at: accepted, received, kind, also_by: others } = explanation;
+  const { agent_id: owner, accepted_at: accepted, received, kind, node, also_by: others } = explanation;
   return (
     <p class="dim">
       {kind} by <Text value={owner} />, <When at={accepted} />, received as <Text value={received.dialect} /> with{' '}
       {received.bytes.toLocaleString()} bytes
+      {node !== null && (
+        <>
+          , on node <Text value={node} />
+        </>
+      )}
       {others.map((other) => (
         <>
           {' · '}

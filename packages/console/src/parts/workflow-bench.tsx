@@ -66,7 +66,7 @@ export function WorkflowBench() {
               ? 'Checking…'
               : report.valid
                 ? `Valid${report.warnings.length > 0 ? `, ${report.warnings.length} warnings` : ''}`
-                : `${report.errors.length} errors`}
+                : `${report.errors.length} ${report.errors.length === 1 ? 'error' : 'errors'}`}
           </span>
         </div>
         <Editor

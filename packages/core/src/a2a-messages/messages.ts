@@ -206,7 +206,10 @@ export class Conversation {
       connections.take(principal.id, { read, message });
       return undefined;
     }
-    if (message.message_type !== 'request' && this.#entrance.counted !== true) engine.limiter.request(principal);
+    if (message.message_type !== 'request' && this.#entrance.counted !== true) {
+      await engine.limiter.lease(principal);
+      engine.limiter.request(principal);
+    }
     if (message.message_type !== 'discover_agents') return this.#deliver(message, text, proven);
     let refused: Answer;
     const announced = await this.#announcements.answer(principal.id, text, async () => {

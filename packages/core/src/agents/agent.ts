@@ -33,9 +33,16 @@ export interface Agent extends AsyncDisposable {
   readonly id: string;
   /** It registered itself: the operator has not chosen it. */
   readonly isForeign?: true;
+  /** Its sessions may have MCP servers that their client names. */
+  readonly takesMcpServers?: true | undefined;
   answer(envelope: E2AEnvelope, call: Call): AsyncIterable<AgentPart>;
   /** Resolves when an agent that is away can be asked; `undefined` when it can be now. Absent where it always can. */
   whenReachable?(): Promise<void> | undefined;
+  /**
+   * What a frame of its answer reports. Present where an answer can be given again after a restart, with the same frames: those that are
+   * recorded already, by this key, are left out then.
+   */
+  frameKey?(frame: E2AResponse): string;
   /**
    * Why this caller may not have this answered; `undefined` when it may. Only the server's own targets have it: they decide by other
    * permissions than `permissions.agents`, and every method sent to them is theirs.

@@ -94,7 +94,7 @@ const DRIVERS = {
       authMethod,
       permissions,
       workspaces,
-      offer: { files: definition.client_fs === 'local', terminals: definition.client_terminal === 'local' },
+      access: { files: definition.client_fs ?? 'off', terminals: definition.client_terminal ?? 'off' },
       childrenFolder: childrenFolder(context.folder),
       startTimeoutMs: LONGEST_START_MS,
       version: context.version ?? '0',

@@ -23,6 +23,7 @@ export function timed(agent: Agent, { milliseconds, clock }: { milliseconds: num
         countdown.cancel();
       }
     },
+    takesMcpServers: agent.takesMcpServers,
     whenReachable: () => agent.whenReachable?.(),
     [Symbol.asyncDispose]: () => agent[Symbol.asyncDispose](),
   };

@@ -3,6 +3,7 @@ import type { StopSignal } from '../ending/ending.ts';
 import type { Log } from '../ports/ports.ts';
 import type { NewLetter, NonceRow, RequestRow } from '../store/store.ts';
 import type { Ask } from './ask.ts';
+import type { AskClient } from './ask-client.ts';
 import type { CallerTools } from './caller-tools.ts';
 import type { Principal } from './principal.ts';
 
@@ -22,6 +23,8 @@ export interface Call {
   readonly tools?: CallerTools | undefined;
   /** Asks a person: `await call.ask({ kind: 'permission', title: 'Delete the folder?' })`. Agents always have it. */
   readonly ask?: Ask | undefined;
+  /** Asks the program of the caller, such as an editor for one of its files. Agents always have it. */
+  readonly askClient?: AskClient | undefined;
   /** Pauses the time limit of the call until the returned function is called, while a person answers elsewhere. Absent without a limit. */
   readonly pause?: (() => () => void) | undefined;
   /** The earlier turns of this conversation, oldest first. Default: the newest fifty. Always present for agents. */
@@ -56,7 +59,9 @@ export interface Received {
 }
 
 /** What layers add to a call. */
-export type Added = Partial<Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask' | 'pause'>>;
+export type Added = Partial<
+  Pick<Call, 'running' | 'signal' | 'tools' | 'history' | 'log' | 'ask' | 'askClient' | 'pause'>
+>;
 
 /**
  * A call with more in it. Nothing is copied, and additions are made on first use: a signal or a set of tools
@@ -99,6 +104,10 @@ export class ExtendedCall implements Call {
     return this.#added.ask ?? this.#call.ask;
   }
 
+  get askClient(): Call['askClient'] {
+    return this.#added.askClient ?? this.#call.askClient;
+  }
+
   get pause(): Call['pause'] {
     return this.#added.pause ?? this.#call.pause;
   }
@@ -126,10 +135,16 @@ export interface EarlierTurn {
 export interface RunningCall extends StopSignal {
   /** What is recorded of it. */
   readonly row: RequestRow;
+  /** An earlier process started it, and may have recorded a part of the answer. */
+  readonly isResumed: boolean;
+  /** Its answer is given under another run, or after the next start. */
+  readonly isAbandoned: boolean;
   /** Adds a frame between those of the agent. Resolves when it is recorded; rejects when the answer is over. */
   tell(frame: Partial<E2AResponse>): Promise<void>;
   /** Ends the call for this reason; its `signal` then aborts with it. */
   end(reason: Error): void;
+  /** Leaves it to the next start, where its target can continue there. */
+  leave(): void;
   /** Calls back when the call is over, however it ended. */
   onOver(callback: () => void): void;
 }

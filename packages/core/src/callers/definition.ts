@@ -103,14 +103,14 @@ export const DriverShape = {
       description: 'acp: folders that a client may choose to work in, with everything below them. Default: none.',
     },
     client_fs: {
-      enum: ['off', 'local'],
+      enum: ['off', 'local', 'caller'],
       description:
-        'acp: whether the program may read and write text files through this server, below the folder of its session. Default: `off`, it uses files by itself.',
+        'acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the editor that asks, if that offers it. Default: `off`, it uses files by itself.',
     },
     client_terminal: {
-      enum: ['off', 'local'],
+      enum: ['off', 'local', 'caller'],
       description:
-        'acp: whether the program may run commands through this server, in the folder of its session; they end with the turn. Default: `off`, it runs them by itself.',
+        'acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the editor that asks, if that offers it. They end with the turn. Default: `off`, it runs them by itself.',
     },
     auth_method: { type: 'string', minLength: 1, description: 'acp: how the program signs in, by the id it gives.' },
     tool_permissions: {

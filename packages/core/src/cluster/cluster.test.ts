@@ -18,6 +18,7 @@ class FakeStore implements ClusterStore {
   nodes = async () => [];
   hasLeftovers = async () => this.left;
   leave = async () => {};
+  database = () => Promise.reject(new Error('not used'));
   openRequest = async () => undefined;
   openRequests = async () => [];
   openOf = async () => [];

@@ -183,3 +183,67 @@ test('what a server was in the middle of when it went down for days has its end 
   ]);
   await engine.stop({ drainMs: 0 });
 });
+
+test('an answer that can be given again continues after a restart: what is recorded is left out, also where the order is another', async () => {
+  const earlier = memoryStore();
+  const clock = new TestClock();
+  const agentOf = (...texts: readonly string[]): Agent => ({
+    id: 'desk',
+    frameKey: ({ body }) => String(body['delta']),
+    async *answer(_, { running }) {
+      for (const delta of texts) yield { part: 'chunk', body: { delta_kind: 'text', delta } };
+      if (running?.isResumed === true) yield { part: 'complete', result: 'done' };
+      else await new Promise(() => {});
+    },
+    async [Symbol.asyncDispose]() {},
+  });
+  const principal = { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS } as const;
+  const envelope = newEnvelope({ request_id: 'r', method: 'chat.send', agent_ref: { id: 'desk' }, is_stream: true });
+  const call = { principal, signal: new AbortController().signal, log };
+  const first = new Engine({ store: earlier, clock, ids: new TestIds(), log });
+  first.addAgent(agentOf('a', 'b', 'twice', 'twice'));
+  const before = first.handle(envelope, call);
+  const seen: unknown[] = [];
+  while (seen.length < 4) for (const { text } of await before.next()) seen.push(text);
+
+  const store = nextProcess(earlier);
+  const engine = new Engine({ store, clock, ids: new TestIds(), log });
+  engine.addAgent(agentOf('b', 'new', 'twice', 'a', 'twice', 'twice'));
+  await engine.start();
+  const frames: unknown[] = [];
+  for await (const { sequence, body } of engine.runs.read({ owner: 'admin', requestId: 'r' }, -1)) {
+    frames.push([sequence, body['delta'] ?? body['result']]);
+  }
+  expect(frames).toEqual([
+    [0, 'a'],
+    [1, 'b'],
+    [2, 'twice'],
+    [3, 'twice'],
+    [4, 'new'],
+    [5, 'twice'],
+    [6, 'done'],
+  ]);
+  await engine.stop({ drainMs: 0 });
+});
+
+test('a stop leaves it to the next start', async () => {
+  const store = memoryStore();
+  const clock = new TestClock();
+  const engine = new Engine({ store, clock, ids: new TestIds(), log });
+  engine.addAgent({
+    id: 'desk',
+    frameKey: () => '',
+    async *answer() {
+      await new Promise(() => {});
+    },
+    async [Symbol.asyncDispose]() {},
+  });
+  const answer = asked(engine, 'r');
+  await expect.poll(() => engine.runs.running('ada')).toHaveLength(1);
+  await Promise.all([
+    expect(answer).rejects.toMatchObject({ failure: { code: 'busy' } }),
+    engine.stop({ drainMs: 0 }),
+    expect.poll(() => clock.pass(1000)).toBeUndefined(),
+  ]);
+  expect(await store.requests.find({ owner: 'ada', requestId: 'r' })).toMatchObject({ state: 'started' });
+});

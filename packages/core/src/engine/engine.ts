@@ -19,6 +19,7 @@ import { unary } from '../layers/unary.ts';
 import { Limiter } from '../limits/limiter.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { Pushes } from '../pushes/pushes.ts';
+import { ClientCalls } from '../questions/client-calls.ts';
 import { OpenQuestions } from '../questions/open-questions.ts';
 import type { Reading } from '../runs/reading.ts';
 import { RunTable } from '../runs/run-table.ts';
@@ -99,26 +100,29 @@ export class Engine {
     this.#anonymousSender = anonymousSender;
     this.keys = new Keys({ store: store.keys, clock, ids });
     this.callers = callers;
-    this.limiter = new Limiter({ clock, limits });
+    this.limiter = new Limiter({ clock, limits, counters: store.counters });
     this.purgeTime = new PurgeTime({ clock, log });
     this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
     const table = new RunTable({ clock });
     table.setLimit(SERVER, Number.POSITIVE_INFINITY);
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);
     const whenReachable = (agentId: string) => this.router.find(agentId)?.whenReachable?.();
-    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, onFrame });
+    const frameKeyOf = (agentId: string) => this.router.find(agentId)?.frameKey;
+    this.runs = new Runs({ store, clock, ids, log, table, isIdempotent, whenReachable, frameKeyOf, onFrame });
     this.pushes = new Pushes({ sessions: store.sessions, clock, ids, log });
     this.questions = new OpenQuestions({ clock, ids, log });
+    const clientCalls = new ClientCalls({ clock, ids });
     const agentOf = (envelope: E2AEnvelope, { principal }: Pick<Call, 'principal'>) =>
       this.router.resolve(envelope, principal);
     const isForOwnTarget = (envelope: E2AEnvelope) => this.router.isForOwnTarget(envelope);
     const answer = layered(this.router.handler, [
       unary(),
-      asking(this.questions),
+      asking(this.questions, clientCalls),
       deadline({ clock, milliseconds: timeoutMs }),
       serverMethods({
         runs: this.runs,
         questions: this.questions,
+        clientCalls,
         version,
         sessions: store.sessions,
         clock,

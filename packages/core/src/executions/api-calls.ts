@@ -72,6 +72,7 @@ export class ApiCalls {
     if (refused !== undefined) throw new Refused(refused);
     const known = cache.find(principal.id, request);
     if (known !== undefined) return known;
+    await limiter.leaseApiCall(principal);
     limiter.apiCall(principal);
     if (request.method === 'GET') return this.#try(request, context);
     cache.forgetOrigin(principal.id, request.url);

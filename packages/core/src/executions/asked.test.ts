@@ -25,7 +25,7 @@ describe('a workflow that comes again under another id', () => {
   ] as const)('%s, is recorded as it was written', (_, lines, options) => {
     for (const id of ['e1', 'e2', ' e3', 'a-longer-name_4']) {
       const workflow = `${lines}\n${begin(id).replace('" ', ' "')}`;
-      const recorded = JSON.parse(requestText(asked(workflow, options), 0));
+      const recorded = JSON.parse(requestText(asked(workflow, options)));
       expect(recorded).toEqual({ workflow, ...options });
       expect(reader.read(recorded)).toMatchObject({ ok: true, asked: { workflow: { executionId: id.trim() } } });
     }

@@ -1,4 +1,12 @@
-import { type Failure, failure, isObject, type Json, type JsonLimits, type JsonObject } from '@dragoman/protocols';
+import {
+  type Failure,
+  failure,
+  isObject,
+  type Json,
+  type JsonLimits,
+  type JsonObject,
+  parseJson,
+} from '@dragoman/protocols';
 import {
   decodeRequest,
   type Finding,
@@ -126,12 +134,31 @@ export function unreadableLines(issues: readonly Finding[]): Failure {
   return failure('invalid_message', { issues, ...(operationId !== undefined && { operationId }) }, first?.message);
 }
 
-/** What is recorded, so that a restart can read it again. */
-export function requestText({ text, options, workflow: { executionId }, kind }: Asked, hops: number): string {
+/** What is recorded, so that a restart can read it again: what was asked, and by whom where a request to the hub asked it. */
+export function requestText(asked: Asked, { hops = 0, requestId }: AskedBy = {}): string {
+  const { text, options, workflow, kind } = asked;
+  const { executionId } = workflow;
+  if (hops > 0 || requestId !== undefined) {
+    const by = { ...(hops > 0 && { hops }), ...(requestId !== undefined && { request_id: requestId }) };
+    return JSON.stringify({ workflow: text, ...options, ...by } satisfies JsonObject);
+  }
   // An id has nothing in it that JSON writes in another way.
-  if (hops > 0) return JSON.stringify({ workflow: text, ...options, hops } satisfies JsonObject);
   if (kind !== undefined) return `${kind.request[0]}${executionId}${kind.request[1]}`;
   return JSON.stringify({ workflow: text, ...options } satisfies JsonObject);
+}
+
+/** What `requestText` wrote: the body of the request, and who asked. */
+export function recordedRequest(text: string): { readonly body: JsonObject; readonly by: AskedBy } {
+  const json = parseJson(text);
+  const { hops = 0, request_id: requestId, ...body }: JsonObject = json.ok && isObject(json.value) ? json.value : {};
+  return { body, by: { hops: Number(hops), ...(typeof requestId === 'string' && { requestId }) } };
+}
+
+export interface AskedBy {
+  /** How many workflows and agents stand between the first caller and this. */
+  readonly hops?: number | undefined;
+  /** The request to the hub that it answers: its questions are asked in that one. */
+  readonly requestId?: string | undefined;
 }
 
 const MOST_KNOWN = 500;

@@ -1,12 +1,4 @@
-import {
-  FAILURES,
-  type Failure,
-  failure,
-  isObject,
-  type JsonObject,
-  parseJson,
-  type QuestionEnd,
-} from '@dragoman/protocols';
+import { FAILURES, type Failure, failure, type QuestionEnd } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../call/principal.ts';
 import { Ending } from '../ending/ending.ts';
@@ -38,7 +30,7 @@ import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 import type { ApiCalls } from './api-calls.ts';
-import { type Asked, type AskedReader, requestText } from './asked.ts';
+import { type Asked, type AskedBy, type AskedReader, recordedRequest, requestText } from './asked.ts';
 import { type Begun, begunBefore, begunElsewhere, begunNow, type EndedExecution } from './begun.ts';
 import { cursorAfter, numberInCursor } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
@@ -144,7 +136,7 @@ export class Executions {
       executionId: asked.workflow.executionId ?? `exec-${ids.sortable()}`,
       digest: planned.plan.hash,
       idempotencyKey: idempotencyKey ?? null,
-      request: requestText(asked, hops),
+      request: requestText(asked, { hops, requestId }),
       acceptedAt: clock.now().getTime(),
       end: null,
     };
@@ -209,6 +201,17 @@ export class Executions {
     await this.#ensure(key);
     const row = await this.#options.store.find(key);
     return row && this.#follow(row);
+  }
+
+  /** One that an earlier process recorded, as soon as it continues or has ended. `undefined`: there is none. */
+  async continued(key: ExecutionKey, signal: AbortSignal): Promise<Begun | undefined> {
+    const { store, clock } = this.#options;
+    for (;;) {
+      const row = await store.find(key);
+      if (row === undefined) return undefined;
+      if (row.end !== null || this.#live(row) !== undefined) return this.#follow(row);
+      await clock.wait(CONTINUED_PAUSE_MS, signal);
+    }
   }
 
   /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
@@ -415,15 +418,15 @@ export class Executions {
     }
   }
 
-  async #planAgain({ row, principal }: LiveExecution): Promise<Planned | Failure> {
+  async #planAgain(live: LiveExecution): Promise<Planned | Failure> {
+    const { row, principal } = live;
     const { reader, planner } = this.#options;
-    const json = parseJson(row.request);
-    const { hops = 0, ...request }: JsonObject = json.ok && isObject(json.value) ? json.value : {};
-    const read = json.ok ? reader.read(request) : undefined;
-    if (read?.ok !== true)
-      return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
+    const { body, by } = recordedRequest(row.request);
+    live.requestId = by.requestId;
+    const read = reader.read(body);
+    if (!read.ok) return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
     const outcome = await planner.compile(read.asked, principal);
-    return outcome.ok ? { asked: read.asked, plan: outcome.plan, hops: Number(hops) } : refusalOf(outcome.findings);
+    return outcome.ok ? { asked: read.asked, plan: outcome.plan, hops: by.hops ?? 0 } : refusalOf(outcome.findings);
   }
 
   /** Runs it to its end, or to a question to a person. */
@@ -458,7 +461,8 @@ export class Executions {
       caller: limits.cache_seconds > 0 ? principal.id : undefined,
       budgets: this.#budgets,
       onError: asked.options.onError ?? 'stop',
-      onProgress: (progress) => live.tell(progress),
+      // Operations that end because it is run again have not ended.
+      onProgress: (progress) => runsAgain(running.reason) || live.tell(progress),
     });
     leave();
     if (live.reason === SUSPENDED || live.reason === LOST) throw live.reason;
@@ -470,7 +474,9 @@ export class Executions {
     }
     // What could not be recorded has not happened, whatever came of it here.
     await journal.settle();
-    await this.#end(live, { ...ended, warnings: [...asked.warnings, ...plan.warnings] }, secrets);
+    const { status, results, skipped, errors } = ended;
+    const warnings = [...asked.warnings, ...plan.warnings];
+    await this.#end(live, { status, results, skipped, errors, warnings }, secrets);
     // What it still waits for, nobody wants any more.
     if (effects.isWaiting) live.end(OVER);
     return undefined;
@@ -558,15 +564,11 @@ function otherPlan(expected: string, hash: string): Failure {
   );
 }
 
-export interface ExecuteContext {
+export interface ExecuteContext extends AskedBy {
   readonly principal: Principal;
   /** It runs only if its plan has this hash. */
   readonly planHash?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** How many workflows and agents stand between the first caller and this. */
-  readonly hops?: number;
-  /** The request to the hub that it answers: its questions are asked in that one. */
-  readonly requestId?: string | undefined;
   /** The caller hears nothing of it before its end. */
   readonly waits?: boolean;
 }
@@ -613,6 +615,11 @@ function plain(details: Failure['details']) {
   return JSON.parse(JSON.stringify(details));
 }
 
+/** Whether what stopped it is followed by another run of it. */
+function runsAgain(reason: unknown): boolean {
+  return reason === SUSPENDED || reason === LOST || reason instanceof WaitsForPerson;
+}
+
 /** Whether it has a record to go on from. */
 function isRecorded({ recording }: LiveExecution): Promise<boolean> {
   return recording === undefined ? Promise.resolve(false) : recording.then(({ repeat }) => !repeat).catch(() => false);
@@ -627,6 +634,8 @@ function outcomeOf(status: EndedRun['status']): string {
 /** One lane for all executions. No agent can have this id. */
 const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
+/** How often it is looked whether an execution continues. */
+const CONTINUED_PAUSE_MS = 50;
 /** Between two looks for the end of an execution that another node runs. */
 const LOOK_MS = 200;
 const CANNOT_GO_ON = 'The execution cannot go on just now.';

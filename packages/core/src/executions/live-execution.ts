@@ -119,6 +119,8 @@ export class LiveExecution extends ActiveRun {
   /** Its end is about to be recorded. Gives what was told, to be recorded with it. */
   close(): string {
     this.#closing = true;
+    // The result has them. Kept until that is on the disk, they would outlive the young generation.
+    this.#results.values.clear();
     const { executionId } = this.row;
     let text = '';
     for (let sequence = 0; sequence < this.#events.length; sequence++) {

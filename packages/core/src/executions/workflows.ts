@@ -120,7 +120,8 @@ export function openWorkflows(options: WorkflowsOptions): WorkflowService {
     calls,
     storedData,
     questions: options.questions,
-    askTarget: (ask, by) => {
+    askTarget: async (ask, by) => {
+      await limiter.leaseApiCall(by.principal);
       limiter.apiCall(by.principal);
       return options.askTarget(ask, by);
     },

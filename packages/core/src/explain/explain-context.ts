@@ -1,3 +1,4 @@
+import type { Explanation } from '@dragoman/protocols';
 import type { OwnOperations } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../call/principal.ts';
 import type { Store } from '../store/store.ts';
@@ -10,3 +11,6 @@ export interface ExplainContext {
   /** Those the operator has added. */
   readonly operations: OwnOperations;
 }
+
+/** What the record of one run says. */
+export type Explained = Omit<Explanation, 'also_by' | 'node'>;

@@ -1,18 +1,19 @@
-import { type Allowed, type Explanation, type Json, type JsonObject, redacted } from '@dragoman/protocols';
+import { type Allowed, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
 import type { Permissions } from '../call/principal.ts';
+import { recordedRequest } from '../executions/asked.ts';
 import type { ExecutionRow } from '../store/store.ts';
 import { stringOf } from '../text/long-text.ts';
 import { NO_CHANGES } from './changes.ts';
-import type { ExplainContext } from './explain-context.ts';
+import type { ExplainContext, Explained } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
 
 /** An execution of a workflow, from its record. Its permissions are those of now: they hold whenever it runs. */
 export async function explainExecution(
   row: ExecutionRow,
   { store, principalNamed, operations }: ExplainContext,
-): Promise<Omit<Explanation, 'also_by'>> {
-  const { workflow: text = '', ...options } = JSON.parse(row.request) as JsonObject & { workflow?: string };
+): Promise<Explained> {
+  const { workflow: text = '', ...options } = recordedRequest(row.request).body as JsonObject & { workflow?: string };
   const read = parseWorkflow(text, { lenient: true, operations });
   const effects = await store.executions.effects(row);
   return {

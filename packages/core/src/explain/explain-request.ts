@@ -2,7 +2,6 @@ import {
   type Allowed,
   DATA_LIMITS,
   type E2AEnvelope,
-  type Explanation,
   encodeEnvelope,
   type Json,
   parseJson,
@@ -15,11 +14,12 @@ import { recordedEnvelope } from '../runs/envelope-record.ts';
 import { frameFrom } from '../runs/frame-text.ts';
 import { isAnonymousOwner } from '../store/anonymous.ts';
 import type { ArrivedRow, ShownDelivery, Store } from '../store/store.ts';
+import type { Explained } from './explain-context.ts';
 import { wayIn } from './way-in.ts';
 import { wayOut } from './way-out.ts';
 
 /** A request to an agent, or to the server itself, from its record. */
-export async function explainRequest(row: ArrivedRow, store: Store): Promise<Omit<Explanation, 'also_by'>> {
+export async function explainRequest(row: ArrivedRow, store: Store): Promise<Explained> {
   const envelope = recordedEnvelope(row.envelope);
   const arrival = row.arrival === null ? UNKNOWN : readArrival(row.arrival, encodeEnvelope(envelope));
   const { frames, leftOut } = await framesOf(row, store);

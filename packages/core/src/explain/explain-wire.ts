@@ -1,9 +1,9 @@
-import type { Allowed, Explanation } from '@dragoman/protocols';
+import type { Allowed } from '@dragoman/protocols';
 import { isWireErrorCode, WIRE_ERRORS } from '@dragoman/protocols/a2e-wire';
 import type { Permissions } from '../call/principal.ts';
 import type { AuditEntry } from '../tools/wire/audit.ts';
 import { NO_CHANGES } from './changes.ts';
-import type { ExplainContext } from './explain-context.ts';
+import type { ExplainContext, Explained } from './explain-context.ts';
 import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission-rule.ts';
 
 /**
@@ -13,7 +13,7 @@ import { BY_PERMISSIONS_NOW, permissionList, permissionRule } from './permission
 export function explainWire(
   { ts, req_id, agent_id, type, name, success, error_code, input_bytes, ...rest }: AuditEntry,
   { principalNamed }: Pick<ExplainContext, 'principalNamed'>,
-): Omit<Explanation, 'also_by'> {
+): Explained {
   const isRefused = REFUSALS.has(error_code);
   const permissions = isRefused ? undefined : principalNamed(agent_id)?.permissions;
   return {

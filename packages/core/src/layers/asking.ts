@@ -1,24 +1,34 @@
 import type { Ask } from '../call/ask.ts';
+import type { AskClient } from '../call/ask-client.ts';
 import { type Added, type Call, ExtendedCall } from '../call/call.ts';
 import type { Layer } from '../call/handler.ts';
+import type { ClientCalls } from '../questions/client-calls.ts';
 import type { OpenQuestions } from '../questions/open-questions.ts';
 
 /**
  * Lets an agent ask a person. A request that was made while another one runs, as by an agent that uses a tool, asks through that
  * one: its reader is the person.
  */
-export function asking(questions: OpenQuestions): Layer {
-  return (next) => (envelope, call) => next(envelope, new ExtendedCall(call, new AddedAsk(questions, call)));
+export function asking(questions: OpenQuestions, clientCalls: ClientCalls): Layer {
+  return (next) => (envelope, call) =>
+    next(envelope, new ExtendedCall(call, new AddedAsk(questions, clientCalls, call)));
 }
 
 /** Made when the agent asks. */
 class AddedAsk implements Added {
   readonly #questions: OpenQuestions;
+  readonly #clientCalls: ClientCalls;
   readonly #call: Call;
 
-  constructor(questions: OpenQuestions, call: Call) {
+  constructor(questions: OpenQuestions, clientCalls: ClientCalls, call: Call) {
     this.#questions = questions;
+    this.#clientCalls = clientCalls;
     this.#call = call;
+  }
+
+  get askClient(): AskClient | undefined {
+    const { running } = this.#call;
+    return running && ((request) => this.#clientCalls.call(running, request));
   }
 
   get ask(): Ask | undefined {

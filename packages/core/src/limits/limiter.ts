@@ -6,6 +6,13 @@ import type { CounterStore } from '../store/store.ts';
 import { DEFAULT_RATE_LIMITS } from './rate-limits.ts';
 import { SlidingWindows, type Window, type WindowState } from './sliding-window.ts';
 
+export interface LimiterOptions {
+  readonly clock: Clock;
+  readonly limits?: Partial<RateLimits>;
+  /** Where other processes may count for the same callers. Default: nobody else does. */
+  readonly counters?: CounterStore;
+}
+
 /** What principals may do in a minute, an hour and a day: one budget each for all endpoints. */
 export class Limiter {
   /** Requests refused since the start. */
@@ -15,8 +22,8 @@ export class Limiter {
   #usualWindows: readonly Window[] = [];
   #usualCallWindows: readonly Window[] = [];
 
-  constructor({ clock, limits = {} }: { clock: Clock; limits?: Partial<RateLimits> }) {
-    this.#windows = new SlidingWindows({ clock });
+  constructor({ clock, limits = {}, counters }: LimiterOptions) {
+    this.#windows = new SlidingWindows({ clock, counters });
     this.change(limits);
   }
 
@@ -25,6 +32,16 @@ export class Limiter {
     this.#limits = { ...DEFAULT_RATE_LIMITS, ...limits };
     this.#usualWindows = requestWindows(this.#limits);
     this.#usualCallWindows = callWindows(this.#limits);
+  }
+
+  /** To be waited for before `request` where several processes count for the same callers; `undefined` where there is nothing to wait for. */
+  lease(principal: Principal): Promise<void> | undefined {
+    return this.#windows.lease(principal.id, this.#requestWindowsOf(principal));
+  }
+
+  /** The same before `apiCall`. */
+  leaseApiCall(principal: Principal): Promise<void> | undefined {
+    return this.#windows.lease(principal.id, this.#callWindowsOf(principal));
   }
 
   /** Counts one request, or refuses it with the wait. Returns where the principal stands in every window. */

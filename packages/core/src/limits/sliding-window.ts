@@ -27,22 +27,36 @@ export interface Taken {
 /**
  * Counts by principal over sliding windows. A window is sixty slices: the slice that is sliding out counts for the part
  * of it still inside, so a burst at the seam of two minutes is not let through twice.
+ *
+ * Where several processes count, each has a purse for a principal: some that it has counted ahead, while no other process could, and hands
+ * out without asking again. What is left of them it gives back with the next save. So all of them together never let through more than
+ * the limit; near it one may refuse although another has some left, until that gives them back.
  */
 export class SlidingWindows {
   readonly #clock: Clock;
   readonly #principals = new Map<string, Map<string, Slices>>();
   readonly #changed = new Set<Slices>();
+  readonly #counters: LeasingStore | undefined;
+  readonly #purses = new Set<Purse>();
   /** Wall time at elapsed time 0, as it was at the start: a clock that is set afterwards moves no window. */
   readonly #startedAt: number;
 
-  constructor({ clock }: { clock: Clock }) {
+  constructor({ clock, counters }: { clock: Clock; counters?: CounterStore | undefined }) {
     this.#clock = clock;
+    // Without it nobody else counts.
+    this.#counters = counters?.lease === undefined ? undefined : (counters as LeasingStore);
     this.#startedAt = clock.now().getTime() - clock.elapsed();
   }
 
   /** Takes one from every window, or none when one is full. Returns the windows as they stand afterwards. */
   take(principal: string, windows: readonly Window[]): Taken {
     const now = this.#now();
+    if (this.#counters !== undefined) {
+      const purse = this.#purseOf(principal, windows);
+      if (fromPurse(purse)) return { allowed: true, states: this.#states(principal, windows, now) };
+      // Whoever did not wait for `lease` goes by what this process knows; the next one finds some.
+      void this.#fill(purse, principal, windows, this.#counters);
+    }
     const states = this.#states(principal, windows, now);
     for (const state of states) if (state.remaining < 1) return { allowed: false, states };
     for (const state of states) {
@@ -55,6 +69,89 @@ export class SlidingWindows {
       state.resetAt = Math.max(state.resetAt, this.#resetAt(sliceAt(state.window, now), state.window, now));
     }
     return { allowed: true, states };
+  }
+
+  /**
+   * To be waited for before `take` where several processes count: sets one aside for it. `undefined` where there is nothing to wait for.
+   * Where the store cannot be reached, this process goes by what it knows.
+   */
+  lease(principal: string, windows: readonly Window[]): Promise<void> | undefined {
+    if (this.#counters === undefined) return undefined;
+    const purse = this.#purseOf(principal, windows);
+    return setAside(purse) ? undefined : this.#lease(purse, principal, windows, this.#counters);
+  }
+
+  async #lease(purse: Purse, principal: string, windows: readonly Window[], counters: LeasingStore): Promise<void> {
+    purse.waiting += 1;
+    while ((await this.#fill(purse, principal, windows, counters)) > 0 && !setAside(purse));
+    purse.waiting -= 1;
+  }
+
+  /** Counts some ahead; gives how many. */
+  #fill(purse: Purse, principal: string, windows: readonly Window[], counters: LeasingStore): Promise<number> {
+    purse.filling ??= this.#countAhead(purse, principal, windows, counters)
+      .catch(() => 0)
+      .finally(() => {
+        purse.filling = undefined;
+      });
+    return purse.filling;
+  }
+
+  async #countAhead(
+    purse: Purse,
+    principal: string,
+    windows: readonly Window[],
+    counters: LeasingStore,
+  ): Promise<number> {
+    const now = this.#now();
+    const slicesOf = windows.map((window) => ({ window, slices: this.#slices(principal, window.name) }));
+    const spans = windows.map((window) => ({
+      name: window.name,
+      since: now - window.seconds * 1000 - sliceWidth(window),
+    }));
+    let granted = 0;
+    const rows = await counters.lease(principal, spans, (known) => {
+      const lefts = windows.map((window) => {
+        const counts = countsIn(known, window.name);
+        return { window, left: remainingOf(summaryOf(counts, window, sliceAt(window, now)), window, now) };
+      });
+      granted = granting(lefts, purse.waiting);
+      return granted === 0
+        ? []
+        : windows.map((window) => ({ principal, name: window.name, slice: sliceAt(window, now), count: granted }));
+    });
+    for (const { window, slices } of slicesOf) {
+      slices.purse = purse;
+      slices.counts = countsIn(rows, window.name);
+      for (const [slice, count] of slices.unsaved) slices.counts.set(slice, (slices.counts.get(slice) ?? 0) + count);
+      slices.summary = undefined;
+    }
+    purse.left += granted;
+    purse.charged = slicesOf.map(({ window, slices }) => ({ slices, slice: sliceAt(window, now) }));
+    this.#purses.add(purse);
+    return granted;
+  }
+
+  #purseOf(principal: string, windows: readonly Window[]): Purse {
+    const slices = this.#slices(principal, windows[0]?.name ?? '');
+    slices.purse ??= { left: 0, setAside: 0, waiting: 0, charged: [], filling: undefined };
+    return slices.purse;
+  }
+
+  /** What was counted ahead and not used. */
+  #giveBack(): void {
+    for (const purse of this.#purses) {
+      const { left, charged } = purse;
+      purse.left = 0;
+      if (left === 0) continue;
+      for (const { slices, slice } of charged) {
+        slices.counts.set(slice, (slices.counts.get(slice) ?? 0) - left);
+        slices.summary = undefined;
+        note(slices, slice, -left);
+        this.#changed.add(slices);
+      }
+    }
+    this.#purses.clear();
   }
 
   /** Where the principal stands in each window, taking nothing. */
@@ -100,6 +197,7 @@ export class SlidingWindows {
 
   /** Writes what has changed since the last time. */
   async save(store: CounterStore): Promise<void> {
+    this.#giveBack();
     const changed = [...this.#changed];
     this.#changed.clear();
     const rows = changed.flatMap((slices) => {
@@ -114,10 +212,10 @@ export class SlidingWindows {
     const names = this.#principals.get(principal);
     const states: Mutable<WindowState>[] = [];
     for (const window of windows) {
-      const { newest, ...state } = stateOf(names?.get(window.name), window, now);
+      const { remaining, retryAfter, newest } = stateOf(names?.get(window.name), window, now);
       const resetAt =
         newest === undefined ? Math.ceil(this.#clock.now().getTime() / 1000) : this.#resetAt(newest, window, now);
-      states.push({ ...state, resetAt });
+      states.push({ window, remaining, retryAfter, resetAt });
     }
     return states;
   }
@@ -141,7 +239,7 @@ export class SlidingWindows {
     }
     let slices = names.get(name);
     if (slices === undefined) {
-      slices = { principal, name, counts: new Map(), unsaved: new Map(), summary: undefined };
+      slices = { principal, name, counts: new Map(), unsaved: new Map(), summary: undefined, purse: undefined };
       names.set(name, slices);
     }
     return slices;
@@ -152,12 +250,27 @@ export class SlidingWindows {
 interface Slices {
   readonly principal: string;
   readonly name: string;
-  readonly counts: Map<number, number>;
+  counts: Map<number, number>;
   /** What was added since the last save. */
   unsaved: Map<number, number>;
   /** Of the slice that was current at the last check. */
   summary: Summary | undefined;
+  purse: Purse | undefined;
 }
+
+/** What was counted ahead for a principal: in each of its windows the same. */
+interface Purse {
+  left: number;
+  /** For callers that have waited, and take theirs next. */
+  setAside: number;
+  /** Callers that wait. */
+  waiting: number;
+  /** Where the last ones were counted. */
+  charged: readonly { readonly slices: Slices; readonly slice: number }[];
+  filling: Promise<number> | undefined;
+}
+
+type LeasingStore = CounterStore & Required<Pick<CounterStore, 'lease'>>;
 
 /** The slices as they stand while one of them is current, so that they are gone through once in that time. */
 interface Summary {
@@ -178,12 +291,46 @@ function stateOf(slices: Slices | undefined, window: Window, now: number) {
     summary = summaryOf(slices?.counts ?? NO_COUNTS, window, current);
     if (slices !== undefined) slices.summary = summary;
   }
-  const { slidingOut, inside, newest, oldest } = summary;
+  const { newest, oldest } = summary;
   const width = sliceWidth(window);
-  const used = inside + slidingOut * (1 - (now - current) / width);
+  const ahead = slices?.purse === undefined ? 0 : slices.purse.left + slices.purse.setAside;
+  const used = usedOf(summary, window, now) - ahead;
   const remaining = Math.max(0, Math.floor(window.limit - used));
   const retryAfter = remaining >= 1 ? 0 : Math.max(1, Math.ceil((oldest + width + window.seconds * 1000 - now) / 1000));
-  return { window, remaining, retryAfter, newest: used === 0 ? undefined : newest };
+  return { remaining, retryAfter, newest: used === 0 ? undefined : newest };
+}
+
+function usedOf({ current, inside, slidingOut }: Summary, window: Window, now: number): number {
+  return inside + slidingOut * (1 - (now - current) / sliceWidth(window));
+}
+
+function remainingOf(summary: Summary, window: Window, now: number): number {
+  return Math.max(0, Math.floor(window.limit - usedOf(summary, window, now)));
+}
+
+function countsIn(rows: readonly CounterRow[], name: string): Map<number, number> {
+  return new Map(rows.flatMap((row) => (row.name === name ? [[row.slice, row.count]] : [])));
+}
+
+/** A tenth of what is left in every window, or one by one when little is; as many as wait for them, where there are so many. */
+function granting(lefts: readonly { window: Window; left: number }[], waiting: number): number {
+  const left = Math.min(...lefts.map((one) => one.left));
+  const share = lefts.map((one) => (one.left < one.window.limit * LITTLE ? 1 : Math.ceil(one.left * SHARE)));
+  return Math.min(left, Math.max(waiting, Math.min(...share)));
+}
+
+function setAside(purse: Purse): boolean {
+  if (purse.left === 0) return false;
+  purse.left -= 1;
+  purse.setAside += 1;
+  return true;
+}
+
+function fromPurse(purse: Purse): boolean {
+  if (purse.setAside > 0) purse.setAside -= 1;
+  else if (purse.left > 0) purse.left -= 1;
+  else return false;
+  return true;
 }
 
 function summaryOf(counts: ReadonlyMap<number, number>, window: Window, current: number): Summary {
@@ -231,4 +378,8 @@ type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 const NO_COUNTS: ReadonlyMap<number, number> = new Map();
 const SLICES = 60;
+/** Of what is left in a window, to be counted ahead at once. */
+const SHARE = 0.1;
+/** Of a limit. */
+const LITTLE = 0.2;
 const LONGEST_MS = 2 * 24 * 3600 * 1000;

@@ -128,7 +128,7 @@ export class MailboxService {
     const { clock, ids, log, directory, engine } = this.#options;
     const { principal, idempotencyKey, text } = sender;
     const named = namedBy(idempotencyKey, given);
-    const whole = completed(named, { id: named.messageId === null ? ids.sortable() : '', now: clock.now() });
+    const whole = completed(named, { id: named.messageId === null ? ids.hex() : '', now: clock.now() });
     this.#checkIdentity(whole, sender);
     const key = { owner: principal.id, requestId: whole.messageId ?? '' };
     const hasThread = whole.metadata.threadId !== null && principal.kind !== 'anonymous';

@@ -6,8 +6,8 @@ import type { Log, LogFields } from '../ports/ports.ts';
 import { SecretRedactor } from '../vault/secret-redactor.ts';
 
 /**
- * Removes the secrets that the caller sent along: `auth.bearer_token` and the values of `auth.extra_headers` (E2A §13). They are
- * for the agent, and an agent that repeats or throws them must have them neither journaled nor logged. Frame by frame: a
+ * Removes the secrets that the caller sent along: `auth.bearer_token` and the values of `auth.extra_headers` (E2A §13), and those
+ * of the environments and headers of an editor's MCP servers. They are for the agent, and an agent that repeats or throws them must have them neither journaled nor logged. Frame by frame: a
  * secret that an agent cuts in two is not found.
  */
 export interface WithoutSecrets {
@@ -15,9 +15,11 @@ export interface WithoutSecrets {
   log(log: Log): Log;
 }
 
-export function withoutCallerSecrets({ auth }: E2AEnvelope): WithoutSecrets {
-  if (auth === null) return UNCHANGED;
-  const secrets = [auth.bearer_token, ...Object.values(auth.extra_headers)].flatMap(secretsIn);
+export function withoutCallerSecrets({ auth, channel_context: context }: E2AEnvelope): WithoutSecrets {
+  const servers = context['mcp_servers'];
+  if (auth === null && servers === undefined) return UNCHANGED;
+  const own = auth === null ? [] : [auth.bearer_token, ...Object.values(auth.extra_headers)];
+  const secrets = [...own, ...valuesIn(servers)].flatMap(secretsIn);
   if (secrets.length === 0) return UNCHANGED;
   const redactor = new SecretRedactor([...new Set(secrets)]);
   return {
@@ -31,6 +33,17 @@ export function withoutCallerSecrets({ auth }: E2AEnvelope): WithoutSecrets {
 }
 
 const UNCHANGED: WithoutSecrets = { frame: (frame) => frame, log: (log) => log };
+
+/** What the MCP servers of an editor are started and called with. */
+function valuesIn(servers: Json | undefined): Json[] {
+  return objectsIn(servers)
+    .flatMap(({ env, headers }) => [...objectsIn(env), ...objectsIn(headers)])
+    .map(({ value = null }) => value);
+}
+
+function objectsIn(list: Json | undefined): JsonObject[] {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
 
 /** A value that is not JSON, such as an error, is written as its text. */
 function redactedFields(fields: LogFields, redactor: Redactor): LogFields {

@@ -5,6 +5,7 @@ import type { RequestKey, RequestRow } from '../store/store.ts';
 import { ActiveRun, LOST } from './active-run.ts';
 import type { Readers } from './readers.ts';
 import type { FrameSource } from './reading.ts';
+import type { RecordedFrames } from './recorded-frames.ts';
 import type { Run } from './run.ts';
 
 /** A request while it is being answered, with the handles its call has. */
@@ -12,6 +13,10 @@ export class LiveRequest extends ActiveRun implements RunningCall {
   readonly kind = 'request';
   readonly row: RequestRow;
   readonly run: Run;
+  /** Its target can give the answer again after a restart. */
+  readonly canContinue: boolean;
+  /** What an earlier process recorded of the answer. */
+  readonly recorded: RecordedFrames | undefined;
   done: Promise<void> = Promise.resolve();
   held: Hold | undefined;
   /** Where the caller wants it to end with the last of them. */
@@ -23,10 +28,16 @@ export class LiveRequest extends ActiveRun implements RunningCall {
   /** Called when it is over. */
   readonly over: (() => void)[] = [];
 
-  constructor(row: RequestRow, run: Run) {
+  constructor(row: RequestRow, run: Run, { canContinue = false, recorded }: LiveRequestOptions = {}) {
     super();
     this.row = row;
     this.run = run;
+    this.canContinue = canContinue;
+    this.recorded = recorded;
+  }
+
+  get isResumed(): boolean {
+    return this.recorded !== undefined;
   }
 
   get running(): RunningCall {
@@ -56,11 +67,20 @@ export class LiveRequest extends ActiveRun implements RunningCall {
     this.end(LOST);
   }
 
-  /** One that waits for its turn is left to the next start. */
+  leave(): void {
+    if (!this.isAbandoned) this.abandon(new Refused(LEFT));
+  }
+
+  /** One that waits for its turn, or whose target can continue, is left to the next start. */
   override interrupt(): void {
-    if (this.isWaiting) this.abandon(new Refused(LEFT));
+    if (this.isWaiting || this.canContinue) this.leave();
     else super.interrupt();
   }
+}
+
+interface LiveRequestOptions {
+  readonly canContinue?: boolean;
+  readonly recorded?: RecordedFrames | undefined;
 }
 
 /** Stays shut until it is released. */

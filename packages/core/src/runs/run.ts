@@ -110,8 +110,8 @@ export class Run implements FrameSource {
     this.#onFrame?.(frame);
     this.#given++;
     if (frame.is_final) this.#final = frame;
-    const row = { sequence: frame.sequence, isFinal: frame.is_final, text };
-    this.#pending.push(changesProgress(frame) ? { ...row, change: changeBy(frame) } : row);
+    const change = changesProgress(frame) ? changeBy(frame) : undefined;
+    this.#pending.push({ sequence: frame.sequence, isFinal: frame.is_final, text, change });
     this.#pendingSize += text.length;
     this.#pendingFrames.push(frame);
     if (this.#flushing === undefined) {

@@ -14,11 +14,13 @@ import { withoutCallerSecrets } from './caller-secrets.ts';
 import type { Elsewhere, RunControl } from './elsewhere.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
 import { FrameMaker } from './frame-maker.ts';
+import { frameFrom } from './frame-text.ts';
 import { JournalPages, type PageRange } from './journal-pages.ts';
 import type { FindRequest, KnownRequest } from './known-request.ts';
 import { holding, LiveRequest, requestName } from './live-request.ts';
 import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
+import { RecordedFrames } from './recorded-frames.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { RunPlace } from './run-place.ts';
 import type { Recoverable, RunLoad, RunTable } from './run-table.ts';
@@ -45,6 +47,7 @@ export class Runs {
   readonly #log: Log;
   readonly #isIdempotent: (agentId: string) => boolean;
   readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
+  readonly #frameKeyOf: (agentId: string) => FrameKey | undefined;
   readonly #pages: JournalPages;
   readonly #runParts: Pick<RunOptions, 'store' | 'pages' | 'counts' | 'patience' | 'onFrame' | 'onLanded'>;
   readonly #patience: Patience;
@@ -63,6 +66,7 @@ export class Runs {
     onFrame,
     isIdempotent = () => false,
     whenReachable = () => undefined,
+    frameKeyOf = () => undefined,
   }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
@@ -71,6 +75,7 @@ export class Runs {
     this.table = table;
     this.#isIdempotent = isIdempotent;
     this.#whenReachable = whenReachable;
+    this.#frameKeyOf = frameKeyOf;
     this.#patience = { clock, log, signal: table.interrupted.signal, what: 'an answer' };
     this.#pages = new JournalPages(store.requests);
     this.#runParts = {
@@ -418,8 +423,9 @@ export class Runs {
   }
 
   /**
-   * What an earlier process accepted but never started runs after a restart; what it started and cannot continue ends with
-   * `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended that process.
+   * What an earlier process accepted but never started runs after a restart. What it started continues behind the frames it has where the
+   * target can give its answer again; else it ends with `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended
+   * that process.
    */
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
     const resume: Recoverable<Claimed<RequestRow>>['resume'] = async (claimed) => {
@@ -429,22 +435,24 @@ export class Runs {
       if (lost !== undefined) this.#lose(lost);
       const envelope = recordedEnvelope(row.envelope);
       const call = callFor(row);
-      if (row.state !== 'accepted' || call === undefined) {
-        return { ended: this.#endInterrupted(claimed, envelope, await this.#framesOf(row)) };
+      const frameKey = this.#frameKeyOf(row.agentId);
+      if (call === undefined || (row.state !== 'accepted' && frameKey === undefined)) {
+        return { ended: this.#endInterrupted(claimed, envelope, await this.#recordedFrames(row)) };
       }
-      this.#begin(claimed, envelope, call, answer);
+      const recorded = row.state === 'accepted' ? undefined : await this.#recordedFrames(row, frameKey);
+      this.#begin({ ...claimed, recorded }, envelope, call, answer);
       return undefined;
     };
     this.#resume = resume;
     return { unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)), resume };
   }
 
-  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, from: number): Promise<void> {
-    const live = this.#live(row, held, from);
+  #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, recorded: RecordedFrames): Promise<void> {
+    const live = this.#live({ row, held, recorded });
     const { run } = live;
     const end = async () => {
       try {
-        await run.give(this.#maker(envelope, from).error(failure('interrupted')));
+        await run.give(this.#maker(envelope, recorded.count).error(failure('interrupted')));
       } catch (error) {
         this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet');
       }
@@ -454,14 +462,9 @@ export class Runs {
     return live.done;
   }
 
-  #begin(
-    { row, held }: { readonly row: RequestRow; readonly held: Held | null },
-    envelope: E2AEnvelope,
-    call: Call,
-    answer: Handler,
-    place?: RunPlace,
-  ): LiveRequest {
-    const live = this.#live(row, held);
+  #begin(request: RequestToBegin, envelope: E2AEnvelope, call: Call, answer: Handler, place?: RunPlace): LiveRequest {
+    const { row } = request;
+    const live = this.#live(request);
     // The work is not the reader's: it goes on when the reader that started it goes away.
     const own = new ExtendedCall(call, live);
     const work = () =>
@@ -473,10 +476,12 @@ export class Runs {
     return live;
   }
 
-  #live(row: RequestRow, held: Held | null, from = 0): LiveRequest {
+  #live({ row, held, recorded }: RequestToBegin): LiveRequest {
     const onLost = () => this.#lose(live);
+    const from = recorded?.count ?? 0;
     const run = new Run({ key: row, held, agentId: row.agentId, ...this.#runParts, onLost, from });
-    const live: LiveRequest = new LiveRequest(row, run);
+    const canContinue = this.#frameKeyOf(row.agentId) !== undefined;
+    const live: LiveRequest = new LiveRequest(row, run, { canContinue, recorded });
     return live;
   }
 
@@ -491,7 +496,7 @@ export class Runs {
         await this.table.turn(live, request, this.#heldFor(row));
         if (live.isAbandoned) return;
         if (this.#isExpired(row)) refuse('expired');
-        if (!(await run.start())) return this.#lose(live);
+        if (!live.isResumed && !(await run.start())) return this.#lose(live);
       }
       live.insert = (given) => {
         run.give(secrets.frame(this.#maker(envelope, run.next).frame(given)));
@@ -502,6 +507,7 @@ export class Runs {
         // Also one that hangs and never looks at its signal is left behind.
         const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
+        if (live.recorded?.takes(item.value) === true) continue;
         while (live.held !== undefined) await unlessAborted(live.held.released, live);
         const durable = run.give(secrets.frame(numbered(item.value, run.next)));
         if (durable !== undefined) await durable;
@@ -521,13 +527,12 @@ export class Runs {
     }
   }
 
-  async #framesOf(key: RequestKey): Promise<number> {
-    let after = -1;
+  async #recordedFrames(key: RequestKey, frameKey: FrameKey = () => ''): Promise<RecordedFrames> {
+    const recorded = new RecordedFrames(frameKey);
     for (;;) {
-      const rows = await this.page(key, { after, limit: 1000, maxBytes: 1 << 20 });
-      const last = rows.at(-1);
-      if (last === undefined) return after + 1;
-      after = last.sequence;
+      const rows = await this.page(key, { after: recorded.count - 1, limit: 1000, maxBytes: 1 << 20 });
+      if (rows.length === 0) return recorded;
+      for (const { text } of rows) recorded.add(frameFrom(text));
     }
   }
 
@@ -568,6 +573,15 @@ function tooMany(agentId: string): Failure {
   return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);
 }
 
+interface RequestToBegin {
+  readonly row: RequestRow;
+  readonly held: Held | null;
+  readonly recorded?: RecordedFrames | undefined;
+}
+
+/** What a frame reports, of an agent whose answers can be given again. */
+type FrameKey = (frame: E2AResponse) => string;
+
 interface RunsOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -581,4 +595,6 @@ interface RunsOptions {
   readonly isIdempotent?: (agentId: string) => boolean;
   /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
   readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
+  /** Of an agent whose answers can be given again after a restart. */
+  readonly frameKeyOf?: (agentId: string) => FrameKey | undefined;
 }

@@ -1,4 +1,10 @@
-import { answerFromAcpResponse, decodeGivenAnswer, type E2AEnvelope, type GivenAnswer } from '@dragoman/protocols';
+import {
+  answerFromAcpResponse,
+  decodeGivenAnswer,
+  type E2AEnvelope,
+  type GivenAnswer,
+  isObject,
+} from '@dragoman/protocols';
 import type { Call } from '../call/call.ts';
 import { hopsOf } from '../call/hops.ts';
 import type { Answerer } from '../questions/open-questions.ts';
@@ -22,10 +28,15 @@ export const chatUserAnswer: ServerMethod = async function* (envelope, call, { q
   return { question_id: questionId, answer };
 };
 
-/** ACP's spelling of the same: `{jsonrpc_id, response}`, where `jsonrpc_id` is the id of the `acp.output_request` frame. */
-export const acpToolResponse: ServerMethod = async function* (envelope, call, { questions }) {
+/**
+ * ACP's spelling of the same: `{jsonrpc_id, response}`, where `jsonrpc_id` is the id of the `acp.output_request` frame. It also answers what an
+ * agent asks the caller's program, such as for a file.
+ */
+export const acpToolResponse: ServerMethod = async function* (envelope, call, { questions, clientCalls }) {
   const questionId = textParam(envelope, 'jsonrpc_id') ?? needed(envelope, 'jsonrpc_id');
-  const given: GivenAnswer = answerFromAcpResponse(envelope.params['response'] ?? null);
+  const response = envelope.params['response'] ?? null;
+  if (isObject(response) && clientCalls.answer(questionId, call.principal.id, response)) return {};
+  const given: GivenAnswer = answerFromAcpResponse(response);
   const answer = await questions.answer({ questionId }, given, answererOf(envelope, call));
   return { question_id: questionId, answer };
 };

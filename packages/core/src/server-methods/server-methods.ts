@@ -9,6 +9,7 @@ import {
 import type { Call } from '../call/call.ts';
 import type { Layer } from '../call/handler.ts';
 import type { Clock, Ids } from '../ports/ports.ts';
+import type { ClientCalls } from '../questions/client-calls.ts';
 import type { OpenQuestions } from '../questions/open-questions.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
 import type { Runs } from '../runs/runs.ts';
@@ -23,6 +24,7 @@ import { sessionCreate, sessionDelete, sessionList, sessionListAcp, sessionNew }
 export interface ServerMethodContext {
   readonly runs: Runs;
   readonly questions: OpenQuestions;
+  readonly clientCalls: ClientCalls;
   readonly sessions: SessionStore;
   /** Of this server, for clients that ask. */
   readonly version: string;

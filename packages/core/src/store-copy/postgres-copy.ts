@@ -1,7 +1,8 @@
 import { bigints, byteStrings, integers, texts } from '../store/postgres/arrays.ts';
 import { dial, type PostgresConnection } from '../store/postgres/connection.ts';
+import { migrateSchema } from '../store/postgres/migrate-schema.ts';
 import { LOCK } from '../store/postgres/node.ts';
-import { explained, makeSchema, migrateSchema } from '../store/postgres/open-database.ts';
+import { explained, makeSchema } from '../store/postgres/open-database.ts';
 import { type PostgresAddress, readPostgresUrl, shownPostgresUrl } from '../store/postgres/postgres-url.ts';
 import { StoreError } from '../store/store-error.ts';
 import {

@@ -28,6 +28,8 @@ export interface ClusterStore {
   hasLeftovers(): Promise<boolean>;
   /** From now on others do not choose this node for new work. */
   leave(): Promise<void>;
+  /** How the database that they share keeps what it acknowledges. */
+  database(): Promise<SharedDatabase>;
 
   /** A request that is open, with who answers it. */
   openRequest(key: RequestKey): Promise<OpenRequest | undefined>;
@@ -84,6 +86,19 @@ export interface NodeCall {
   /** The number of the node that asks. */
   readonly caller: number;
   readonly text: string;
+}
+
+export interface SharedDatabase {
+  /** Of the database server. */
+  readonly version: string;
+  /** Of the tables. */
+  readonly schemaVersion: number;
+  /** What a commit waits for: `on` and more wait for a synchronous standby, where one is named. */
+  readonly synchronousCommit: string;
+  /** Which standbys those are; empty: none, so that a failover can lose what was acknowledged last. */
+  readonly synchronousStandbys: string;
+  /** How many standbys are connected. */
+  readonly standbys: number;
 }
 
 /** By the clock of the database. */

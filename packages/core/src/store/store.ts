@@ -64,6 +64,13 @@ export interface Store extends AsyncDisposable {
   readonly cluster?: ClusterStore;
   /** What other processes have changed; absent where one process owns the store. */
   readonly families?: FamilyStore;
+  /** Epoch milliseconds by the clock of the database; absent where that is this machine's. */
+  now?(): Promise<number>;
+  /**
+   * Does what only one process at a time may do; absent where one process owns the store. The work may run more than once: it must find
+   * what it has done.
+   */
+  inTurn?<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
   /** What it has done so far, where it counts. */
   stats?(): Promise<StoreStats>;
 }
@@ -278,8 +285,23 @@ export interface CounterRow {
   readonly count: number;
 }
 
+/** The slices of one name from a time on. */
+export interface CounterSpan {
+  readonly name: string;
+  readonly since: number;
+}
+
 export interface CounterStore {
   load(since: number): Promise<CounterRow[]>;
   /** Adds to the counts, which several processes may do; slices before `forget` are dropped. */
   add(rows: readonly CounterRow[], forget: number): Promise<void>;
+  /**
+   * Adds what `decide` makes of the counts of a principal, while no other process does so for it; gives the counts as they are then. `decide`
+   * may be called more than once. Absent where one process owns the store.
+   */
+  lease?(
+    principal: string,
+    spans: readonly CounterSpan[],
+    decide: (rows: readonly CounterRow[]) => readonly CounterRow[],
+  ): Promise<readonly CounterRow[]>;
 }

@@ -9,6 +9,8 @@ export interface DescribedAgent {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
   readonly skills?: readonly string[] | undefined;
+  /** Its sessions may have MCP servers that the client names. */
+  readonly takesMcpServers?: boolean | undefined;
 }
 
 /** The directory of agents as a target, for callers that know no agent's id. `permissions.agents` decides what they see. */
@@ -46,6 +48,7 @@ function reachable(agents: readonly DescribedAgent[], { permissions }: Principal
   return agents.filter(({ id }) => allows(permissions.agents, id));
 }
 
-function described({ id, name = id, description = '', skills = [] }: DescribedAgent): JsonObject {
-  return { id, name, description, skills: [...skills] };
+function described(agent: DescribedAgent): JsonObject {
+  const { id, name = id, description = '', skills = [], takesMcpServers = false } = agent;
+  return { id, name, description, skills: [...skills], ...(takesMcpServers && { takes_mcp_servers: true }) };
 }

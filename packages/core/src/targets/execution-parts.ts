@@ -1,4 +1,5 @@
 import {
+  type E2AResponse,
   isObject,
   type JsonObject,
   type Question,
@@ -20,6 +21,13 @@ export function partOf(event: ExecutionEventRecord): AgentPart {
   }
   if (event.event !== 'execution-finished') return { part: 'chunk', body: chunkOf(event) };
   return endOf((JSON.parse(event.data) as { readonly result: JsonObject }).result);
+}
+
+/** What a frame of `partOf` reports, the same in every run: an operation's start or end, or a question or its end. */
+export function executionFrameKey({ response_kind: kind, body }: E2AResponse): string {
+  const { delta, id = null } = body;
+  const told = isObject(delta) ? delta : ({} as JsonObject);
+  return JSON.stringify([kind, told['event'] ?? null, told['tool_call_id'] ?? told['question_id'] ?? id]);
 }
 
 function chunkOf({ event, data }: ExecutionEventRecord): JsonObject {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { type E2AEnvelope, type E2AResponse, type JsonObject, newEnvelope, newProvenance } from '@dragoman/protocols';
 import { frameOf } from '../agents/answering.ts';
+import { recordedRequest } from '../executions/asked.ts';
 import type { Begun } from '../executions/begun.ts';
 import type { Executions } from '../executions/executions.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
@@ -45,7 +46,8 @@ export function executionRequests(executions: Pick<Executions, 'follow' | 'cance
 }
 
 function envelopeOf({ owner, executionId, request, acceptedAt }: ExecutionRow): E2AEnvelope {
-  const { hops = 0, ...params } = JSON.parse(request) as JsonObject;
+  const { body: params, by } = recordedRequest(request);
+  const { hops = 0 } = by;
   return newEnvelope({
     request_id: executionId,
     method: 'workflow.execute',

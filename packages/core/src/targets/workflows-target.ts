@@ -4,13 +4,13 @@ import type { Agent, AgentPart } from '../agents/agent.ts';
 import type { Call } from '../call/call.ts';
 import { hopsOf } from '../call/hops.ts';
 import { allows, type Principal } from '../call/principal.ts';
-import { type AskedOutcome, unreadableLines } from '../executions/asked.ts';
+import { type Asked, type AskedOutcome, unreadableLines } from '../executions/asked.ts';
+import type { ExecuteContext } from '../executions/executions.ts';
 import { refusalOf } from '../executions/planner.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
-import { Refused } from '../refusals/refused.ts';
-import { LOST } from '../runs/active-run.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
 import { explainPlan } from '../workflow/explain.ts';
-import { partOf } from './execution-parts.ts';
+import { executionFrameKey, partOf } from './execution-parts.ts';
 import type { StoredWorkflows } from './stored-workflows.ts';
 
 export interface WorkflowsTargetOptions {
@@ -31,9 +31,11 @@ export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
       const answers = Object.hasOwn(METHODS, method ?? '') ? METHODS[method ?? ''] : undefined;
       if (answers !== undefined) return yield* answers(adHoc(params, options), envelope, call, options);
       const stored = options.stored.find(method ?? '');
-      if (stored === undefined) return yield { part: 'failure', failure: noWorkflow(method) };
-      yield* executed(stored.read(params, executionIdFor(envelope)), envelope, call, options);
+      const read = stored?.read(params, executionIdFor(envelope)) ?? { ok: false, failure: noWorkflow(method) };
+      yield* executed(read, envelope, call, options);
     },
+    // An execution is recorded: it continues after a restart, and reports the same.
+    frameKey: executionFrameKey,
     // Planning decides what an ad hoc workflow may use, operation by operation.
     refusal({ method }, principal) {
       if (principal.kind === 'anonymous') return failure('forbidden');
@@ -77,15 +79,15 @@ async function* planned(...[read, , { principal }, { workflows }]: Parameters<An
 
 async function* executed(...[read, envelope, call, { workflows }]: Parameters<Answers>): ReturnType<Answers> {
   const { executions } = workflows;
-  const { principal, signal } = call;
-  const asked = readable(read);
-  const executionId = asked.workflow.executionId ?? executionIdFor(envelope);
-  const execution = await executions.execute(
-    { ...asked, workflow: { ...asked.workflow, executionId } },
-    { principal, hops: hopsOf(envelope), requestId: envelope.request_id ?? undefined },
-  );
+  const { principal, signal, running } = call;
+  const executionId = (read.ok ? read.asked.workflow.executionId : null) ?? executionIdFor(envelope);
+  const key = { owner: principal.id, executionId };
+  // Even where its workflow would not be accepted any more.
+  const earlier = running?.isResumed === true ? await executions.continued(key, signal) : undefined;
+  const execution =
+    earlier ?? (await executions.execute(named(readable(read), executionId), contextOf(envelope, call)));
   const cancel = () => {
-    if (signal.reason !== LOST) void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
+    if (running?.isAbandoned !== true) void executions.cancel(key).catch(() => {});
   };
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
@@ -97,10 +99,22 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
       go = event.event === 'question-asked' ? call.pause?.() : undefined;
       yield partOf(event);
     }
+  } catch (error) {
+    // The server stops: the execution continues after the next start, and this request with it.
+    if (failureOf(error)?.code === 'interrupted') running?.leave();
+    throw error;
   } finally {
     go?.();
     signal.removeEventListener('abort', cancel);
   }
+}
+
+function named(asked: Asked, executionId: string): Asked {
+  return { ...asked, workflow: { ...asked.workflow, executionId } };
+}
+
+function contextOf(envelope: E2AEnvelope, { principal }: Call): ExecuteContext {
+  return { principal, hops: hopsOf(envelope), requestId: envelope.request_id ?? undefined };
 }
 
 /** The same for the same request, so that a repeat meets the execution it repeats. */

@@ -2,10 +2,29 @@ import { isEmpty } from '../holds-something.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { E2AAuth, E2AEnvelope } from './envelope.ts';
 
-/** The envelope as it may be journaled: the two fields that carry secrets are emptied, references stay (E2A §13). */
+/** The envelope as it may be journaled: what carries secrets is emptied, references stay (E2A §13). */
 export function withoutSecrets(envelope: E2AEnvelope): E2AEnvelope {
-  if (envelope.auth === null) return envelope;
-  return { ...envelope, auth: { ...envelope.auth, bearer_token: null, extra_headers: {} } };
+  const { auth, channel_context: context } = envelope;
+  const servers = context['mcp_servers'];
+  if (auth === null && servers === undefined) return envelope;
+  return {
+    ...envelope,
+    ...(auth !== null && { auth: { ...auth, bearer_token: null, extra_headers: {} } }),
+    ...(Array.isArray(servers) && { channel_context: { ...context, mcp_servers: servers.map(withoutValues) } }),
+  };
+}
+
+/** An MCP server that an editor names: its environment and headers carry keys. */
+function withoutValues(server: Json): Json {
+  if (!isObject(server)) return server;
+  const emptied = (list: Json) =>
+    Array.isArray(list) ? list.map((pair) => (isObject(pair) ? { ...pair, value: REDACTED } : REDACTED)) : REDACTED;
+  const { env, headers } = server;
+  return {
+    ...server,
+    ...(env !== undefined && { env: emptied(env) }),
+    ...(headers !== undefined && { headers: emptied(headers) }),
+  };
 }
 
 /** For a log: only what names a credential, never what is one. */

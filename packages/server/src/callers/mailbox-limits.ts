@@ -43,6 +43,11 @@ export class MailboxLimits {
     this.#reads = [{ name: 'mailbox_reads', limit: READS * options.maxConcurrent, seconds: MINUTE }];
   }
 
+  /** To be waited for before `count` where several nodes count for the same callers. */
+  lease({ principal }: CountedCall): Promise<void> | undefined {
+    return principal && this.#options.limiter.lease(principal);
+  }
+
   count({ principal, address }: CountedCall): Counted {
     this.#prune();
     const states: WindowState[] = [];

@@ -17,7 +17,7 @@ export class SignInTokens {
   }
 
   issue(keys: SignInKeys): string {
-    // Bounded: whoever starts a server asks for one token, or for a few.
+    // Bounded: starting a server needs one token, or a few.
     if (this.#issued.size >= MOST_TOKENS) this.#issued.delete(this.#issued.keys().next().value ?? '');
     const token = randomBytes(32).toString('base64url');
     this.#issued.set(token, { keys, until: this.#clock.elapsed() + TOKEN_MS });

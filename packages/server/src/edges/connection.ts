@@ -297,6 +297,7 @@ export class ServedSocket implements Connection {
       this.#waiting.shift();
       this.#inSocket += bytes;
       this.#stalledSince ??= this.#clock.elapsed();
+      this.#cork();
       this.#webSocket.send(text, (error) => {
         this.#inSocket -= bytes;
         this.#bufferedBytes -= bytes;
@@ -310,6 +311,13 @@ export class ServedSocket implements Connection {
         this.#flush();
       });
     }
+  }
+
+  /** Messages that are ready together, as the frames of one commit are, go out in one system call. */
+  #cork(): void {
+    if (this.#socket.writableCorked > 0) return;
+    this.#socket.cork();
+    process.nextTick(() => this.#socket.uncork());
   }
 
   /** Pings count too: each costs us a pong. */

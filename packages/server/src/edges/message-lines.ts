@@ -17,14 +17,14 @@ import { addressGroup } from './address.ts';
 import type { LineConnection, LineHost } from './ndjson-lines.ts';
 
 /** What an endpoint for A2A messages needs, over any transport. */
-export interface MessageDoor {
+export interface MessageEndpointOptions {
   readonly messages: Messages;
   readonly clock: Clock;
   /** The time for a peer without a key to prove its identity. */
   readonly identifyMs: number;
 }
 
-export interface MessageLinesOptions extends MessageDoor {
+export interface MessageLinesOptions extends MessageEndpointOptions {
   /** Connections of one caller, and before they are known of all from one address; never more than a quarter of all. */
   readonly maxPerCaller?: number | undefined;
 }

@@ -109,7 +109,7 @@ describe('a stream that is resumed', () => {
     expect(refused.status).toBe(410);
     expect(await refused.json()).toMatchObject({
       code: 'expired',
-      detail: expect.stringContaining('the oldest to resume after is 144'),
+      detail: expect.stringContaining('the oldest number to resume after is 144'),
     });
     expect(await read(400, 144)).toEqual(upTo(400, 145));
   });

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { LongText, Principal } from '@dragoman/core';
 import type { Failure, Json, JsonLimits, JsonSchema, Outcome } from '@dragoman/protocols';
-import type { Counted, CountedCall } from './count.ts';
+import type { Count } from './count.ts';
 
 /**
  * Who may call a route. `public`: everybody, and no key is looked at. `open`: everybody, but a key that is given must be
@@ -33,7 +33,7 @@ export interface Route {
   /** Whether a call counts against the caller's limits. Resuming, health and discovery do not. */
   readonly counts: boolean;
   /** How a call is counted, where it is not as everywhere else. */
-  readonly count?: (call: CountedCall) => Counted;
+  readonly count?: Count;
   /** Answers a call that is over its caller's limits, where that takes more than words. */
   readonly overLimit?: (failure: Failure, request: InboundRequest) => Promise<Answer | Failure>;
   /** How this surface words failures; RFC 9457 unless given. */

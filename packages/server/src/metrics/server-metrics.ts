@@ -11,7 +11,12 @@ export interface EdgeLoad {
 
 /** The work of the engine, the store and the edges: numbers of the whole server, not of single callers. */
 export async function serverMetrics({ engine, store, edge }: MeasuredParts): Promise<Metric[]> {
-  return [...edgeMetrics(edge()), ...engineMetrics(engine), ...(await storeMetrics(store))];
+  return [
+    ...edgeMetrics(edge()),
+    ...engineMetrics(engine),
+    ...(await storeMetrics(store)),
+    ...(await nodeMetrics(store)),
+  ];
 }
 
 export interface MeasuredParts {
@@ -73,6 +78,21 @@ function byKind(type: 'counter' | 'gauge', name: string, help: string, value: (k
 
 function finishedOf(kind: RunKind, finished: ReadonlyMap<string, number>): Sample[] {
   return [...finished].map(([outcome, value]) => ({ labels: { kind, outcome }, value }));
+}
+
+/** What this node is among the others, and what it holds. Each node reports its own. */
+async function nodeMetrics({ cluster }: Store): Promise<Metric[]> {
+  if (cluster === undefined) return [];
+  const nodes = await cluster.nodes();
+  const self = nodes.find(({ isSelf }) => isSelf);
+  const live = nodes.filter(({ state }) => state === 'live').length;
+  const held = Object.entries(self?.holds ?? {}).map(([kind, value]) => ({ labels: { kind }, value }));
+  return [
+    single('gauge', 'dragoman_node_id', 'The number of this node; it changes with each start.', cluster.node),
+    single('gauge', 'dragoman_nodes_live', 'Nodes that share the database and are alive.', live),
+    single('gauge', 'dragoman_node_clock_skew_ms', "This clock is so far ahead of the database's.", self?.skewMs ?? 0),
+    { name: 'dragoman_node_holds', help: 'What this node is responsible for.', type: 'gauge', samples: held },
+  ];
 }
 
 async function storeMetrics(store: Store): Promise<Metric[]> {

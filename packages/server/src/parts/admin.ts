@@ -42,7 +42,12 @@ export function openAdminPart(options: AdminPartOptions): ServerPart {
       }),
     ],
     start: async () => {
-      await provideAdminKey(engine.keys, options);
+      if (store.inTurn === undefined) return provideAdminKey(engine.keys, options);
+      // Nodes that start together agree on one.
+      await store.inTurn('admin key', async () => {
+        await engine.keys.load();
+        await provideAdminKey(engine.keys, options);
+      });
     },
   };
 }

@@ -26,7 +26,7 @@ export interface AuditFileOptions {
 
 /**
  * One JSON line for each request of the wire, in a file for its owner alone. Lines are collected for a moment and written
- * together; what cannot be written is told in the log, and nothing waits for it.
+ * together; lines that cannot be written are reported in the log, and nothing waits for them.
  */
 export class AuditFile implements AsyncDisposable {
   readonly #options: Required<AuditFileOptions>;
@@ -122,7 +122,7 @@ function endsWithinLine(path: string): boolean {
   }
 }
 
-/** A line that a crash cut off is none. */
+/** A line that a crash cut off is skipped. */
 function entryIn(line: string): AuditEntry | undefined {
   try {
     return JSON.parse(line) as AuditEntry;

@@ -1,4 +1,5 @@
 import { Cluster, type Store } from '@dragoman/core';
+import { adminNodesRoute } from '../routes/admin-nodes.ts';
 import { readyRoute } from '../routes/ready.ts';
 import type { ServerPart } from './part.ts';
 import type { OpeningOptions } from './server-options.ts';
@@ -19,7 +20,7 @@ export function openClusterPart({ config, store, clock, log }: OpeningOptions & 
   cluster?.start();
   return {
     cluster,
-    routes: [readyRoute(() => isStarted && !isLeaving && cluster?.isFenced !== true)],
+    routes: [readyRoute(() => isStarted && !isLeaving && cluster?.isFenced !== true), adminNodesRoute(store.cluster)],
     stop: async () => cluster?.stop(),
     farewell: {
       start: async () => {

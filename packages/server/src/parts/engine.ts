@@ -100,7 +100,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
       await engine.start();
       cluster?.listen({ takeOver: () => engine.runs.table.recover() });
     },
-    // Agents that dialled in are heard as long as anything runs.
+    // Agents that dialled in stay connected as long as anything runs.
     drain: (drainMs) => engine.stop({ drainMs }).finally(() => hub.close()),
   };
 }

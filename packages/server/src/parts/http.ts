@@ -1,4 +1,4 @@
-import type { Engine, Log } from '@dragoman/core';
+import type { Engine, Log, Principal } from '@dragoman/core';
 import { countRequest } from '../callers/count-request.ts';
 import { edgeLimits, jsonLimits } from '../config/endpoint-limits.ts';
 import { anonymousAgents } from '../config/mailbox-config.ts';
@@ -139,8 +139,13 @@ function logAccess(log: Log, { method, path, status, milliseconds, caller }: Acc
   log.info({ ...fields, ...(caller !== undefined && { caller }) }, 'HTTP request');
 }
 
-function count(engine: Engine, { principal }: CountedCall): Counted {
+function count(engine: Engine, { principal }: CountedCall): Counted | Promise<Counted> {
   if (principal === undefined) return { limits: [] };
+  const leasing = engine.limiter.lease(principal);
+  return leasing === undefined ? counted(engine, principal) : leasing.then(() => counted(engine, principal));
+}
+
+function counted(engine: Engine, principal: Principal): Counted {
   const { states, refused } = countRequest(engine.limiter, principal);
   return { limits: tightestFirst(states), ...(refused !== undefined && { failure: refused }) };
 }

@@ -67,7 +67,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const endpoint = () => `${outsideUrl ?? address.url}/a2a/messages`;
   let url: string | undefined;
   const relayed = new Set<string>();
-  /** The agents that are asked over the connections of those who registered them. */
+  /** The agents that are reached over the connections of their own. */
   const dialling = new Map<string, string>();
   /** They are alive while these are open. */
   const beat = async (connected: string) => {
@@ -136,8 +136,8 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     card: serverCard(serverId, published),
     jsonLimits: jsonLimits(config.limits),
   });
-  const door = { messages, clock, identifyMs: identifyMs(config.limits) };
-  const lines = new MessageLines({ ...door, maxPerCaller: config.limits.connections_per_agent });
+  const shared = { messages, clock, identifyMs: identifyMs(config.limits) };
+  const lines = new MessageLines({ ...shared, maxPerCaller: config.limits.connections_per_agent });
   const limits = { ...lineLimits(config.limits), maxLineBytes: MAX_MESSAGE_BYTES };
   const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake, unread: service.unread });
   const stopped = new AbortController();
@@ -160,7 +160,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
       ...agentRegistryRoutes({ registry, clock, gate }),
       schemaRoute(),
     ],
-    sockets: [messageSocketRoute(door)],
+    sockets: [messageSocketRoute(shared)],
     registry,
     families: { registrations: () => registry.load() },
     listen: async () => {

@@ -9,7 +9,7 @@ export interface OutboxPart extends ServerPart {
   readonly outbox: Outbox;
   /** What callbacks and cards are signed with. */
   readonly keys: SigningKeys;
-  /** Who knows which header fields the receivers of its deliveries asked for. */
+  /** Knows the header fields that the receivers of its deliveries asked for. */
   useHeaders(headersFor: HeadersFor): void;
 }
 

@@ -15,7 +15,7 @@ export interface ServerPart {
   readonly families?: Readonly<Partial<Record<FamilyName, ReloadFamily>>>;
   /** Opens its ports. An embedded server has none. */
   listen?(): Promise<void>;
-  /** Continues what an earlier process left. All ports are open by then, so that the work is not begun only to be stopped. */
+  /** Continues what an earlier process left. All ports are open by then, so that no work starts only to be stopped. */
   start?(): Promise<void>;
   /** Accepts nothing new, and lets running work finish for at most so long. */
   drain?(drainMs: number): Promise<void>;

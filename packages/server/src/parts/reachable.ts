@@ -11,8 +11,8 @@ export function logReachable(
       return access === 'public' || (access === 'open' && refuseAnonymous === undefined && isSigned !== true);
     })
     .map(({ method, path }) => `${method} ${path}`);
-  const told = `agents: ${agents.length === 0 ? 'none' : agents.join(', ')}; endpoints: ${endpoints.join(', ')}`;
-  log.warn({ endpoints, agents }, `Listening on ${host}, not only on this machine. Reachable without a key: ${told}`);
+  const open = `agents: ${agents.length === 0 ? 'none' : agents.join(', ')}; endpoints: ${endpoints.join(', ')}`;
+  log.warn({ endpoints, agents }, `Listening on ${host}, not only on this machine. Reachable without a key: ${open}`);
 }
 
 export function isLoopback(host: string): boolean {

@@ -13,7 +13,7 @@ export class Started {
     this.#start();
   }
 
-  /** A route that takes work from callers without a key, whom nobody else would let wait. */
+  /** A route that accepts work from callers without a key; they wait here until the server has started. */
   holding(route: Route): Route {
     return route.access === 'open' ? { ...route, handle: (request) => this.once(() => route.handle(request)) } : route;
   }

@@ -62,7 +62,9 @@ export async function openToolsPart(options: ToolsPartOptions): Promise<ToolsPar
   tools.add(servers);
   tools.add(options.knowledge);
   engine.addAgent(toolsTarget('tools'), { maxParallel: 64 });
-  engine.addAgent(agentsTarget(everyAgent), { maxParallel: Number.POSITIVE_INFINITY });
+  const described = () =>
+    everyAgent().map((agent) => ({ ...agent, takesMcpServers: engine.router.find(agent.id)?.takesMcpServers }));
+  engine.addAgent(agentsTarget(described), { maxParallel: Number.POSITIVE_INFINITY });
   return {
     servers,
     everyAgent,
@@ -87,7 +89,7 @@ function skilledAgents(
   const ids = new Set(own.map(({ id }) => id));
   const capabilities = skill === undefined ? [] : [skill];
   const { agents: found } = registry.discover({ capabilities, status: 'healthy', limit: Number.POSITIVE_INFINITY });
-  // An agent with a driver is asked by that, whatever registered under its name.
+  // An agent with a driver is reached by its driver, whatever registered under its name.
   const others = found.filter(({ agentId, owner }) => owner !== undefined && !ids.has(agentId));
   const skilled = others.map(({ agentId: id, name, card: { description }, capabilities: skills }) => {
     return { id, name, description, skills, hasMethods: true };

@@ -45,7 +45,7 @@ export interface WirePart extends ServerPart {
   readonly servers: McpServers;
   /** Where agents connect over TCP; `undefined` when no port is opened. */
   readonly url: string | undefined;
-  /** The path of the unix socket; `undefined` when there is none. */
+  /** The path of the unix socket; `undefined` without one. */
   readonly socket: string | undefined;
   /** The lines about a request, where lines are kept: one of each agent that used its id, the newest first. */
   audited(requestId: string): Promise<readonly AuditEntry[]>;
@@ -71,7 +71,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
   const { clock, ids, log } = options;
   const toolkits = new SessionToolkits();
   const memories = new Memories({ store: store.memories, search: lexicalSearch, clock });
-  // Whoever runs the process sets its limits, and needs none against themselves.
+  // The operator sets the limits, and needs none for itself.
   const count = (principal: Principal) => {
     if (principal.kind !== 'admin') engine.limiter.request(principal);
   };

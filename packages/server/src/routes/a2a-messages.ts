@@ -8,7 +8,12 @@ import {
   MAX_MESSAGE_BYTES,
 } from '@dragoman/protocols/a2a-messages';
 import { addressGroup } from '../edges/address.ts';
-import { answerText, type MessageDoor, MOST_ANSWERS, MOST_UNANSWERED_BYTES } from '../edges/message-lines.ts';
+import {
+  answerText,
+  type MessageEndpointOptions,
+  MOST_ANSWERS,
+  MOST_UNANSWERED_BYTES,
+} from '../edges/message-lines.ts';
 import type { Answer, BodyProof, InboundRequest, Route, SocketRoute } from '../http/route.ts';
 import { idempotencyKeyOf } from './inbound-fields.ts';
 import { IDEMPOTENCY_KEY } from './route-parameters.ts';
@@ -19,7 +24,7 @@ export function messageRoutes(messages: Messages, proof: BodyProof): Route[] {
     {
       method: 'POST',
       path: '/a2a/messages',
-      // Without a key a signature tells who is calling; without either it is refused here.
+      // Without a key, a signature identifies the caller; without either it is refused here.
       access: 'open',
       isSigned: true,
       counts: true,
@@ -60,7 +65,7 @@ function converse(messages: Messages, request: InboundRequest, idempotencyKey?: 
 }
 
 /** The same over a WebSocket, where a handshake opens a session and a goodbye ends it. */
-export function messageSocketRoute({ messages, clock, identifyMs }: MessageDoor): SocketRoute {
+export function messageSocketRoute({ messages, clock, identifyMs }: MessageEndpointOptions): SocketRoute {
   return {
     path: '/a2a/messages/ws',
     access: 'open',
@@ -128,7 +133,7 @@ function statusOf(message: A2AMessage, failure: Failure | undefined): number {
   return row?.http ?? 400;
 }
 
-/** How long to wait: the edge knows that of failures alone, and this one is told in a message. */
+/** How long to wait: the edge adds it to failures only, and this one is sent in a message. */
 function fieldsOf(failure: Failure | undefined): Record<string, string> {
   if (failure === undefined) return {};
   const { http } = FAILURES[failure.code];

@@ -1,4 +1,4 @@
-import { AcpConnection, type Engine, engineHub, type Ids, type Log, type Principal } from '@dragoman/core';
+import { AcpConnection, type Clock, type Engine, engineHub, type Ids, type Log, type Principal } from '@dragoman/core';
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { MessageQueue } from '../edges/message-queue.ts';
 import { VERSION } from '../version.ts';
@@ -8,6 +8,7 @@ export interface AcpHttpConnectionOptions {
   readonly principal: Principal;
   readonly agentId: string | undefined;
   readonly engine: Engine;
+  readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   /** Counts what no stream has taken. */
@@ -32,7 +33,7 @@ export class AcpHttpConnection {
   #isFinishing = false;
 
   constructor(options: AcpHttpConnectionOptions) {
-    const { id, principal: proven, agentId, engine, ids, log } = options;
+    const { id, principal: proven, agentId, engine, clock, ids, log } = options;
     const principal = () => engine.callers.renewed(proven);
     this.id = id;
     this.owner = proven.id;
@@ -41,6 +42,7 @@ export class AcpHttpConnection {
     this.#acp = new AcpConnection({
       hub: engineHub({ engine, ids, log, principal, signal: this.#ended.signal }),
       send: (message) => this.#send(message),
+      clock,
       ids,
       log,
       version: VERSION,
@@ -67,7 +69,7 @@ export class AcpHttpConnection {
     return this.#answeredOn.has(id);
   }
 
-  /** Whether there is room for what a session will be sent. The stream of a session that was closed, or that nobody needs, gives way. */
+  /** Whether there is room for what a session will be sent. The stream of a closed or unused session gives way. */
   hasRoomFor(sessionId: string): boolean {
     if (this.#streams.has(sessionId) || this.#streams.size < MOST_STREAMS) return true;
     const [name, stream] = [...this.#streams].find(([other, { isNeeded }]) => other !== CONNECTION && !isNeeded) ?? [];
@@ -108,7 +110,7 @@ export class AcpHttpConnection {
     return this.#stream(name).queue;
   }
 
-  /** Ends as soon as everything that was asked has been answered and read. */
+  /** Ends as soon as every request has been answered and read. */
   finish(): void {
     this.#isFinishing = true;
     if (this.#answeredOn.size === 0) for (const stream of this.#streams.values()) stream.end();
@@ -117,7 +119,7 @@ export class AcpHttpConnection {
   /** The client has left, or is made to. Its running prompts continue, and `session/load` finds them. */
   end(): void {
     this.#ended.abort();
-    this.#acp.close();
+    void this.#acp.close();
     for (const stream of this.#streams.values()) stream.end();
     this.#options.account?.close();
   }

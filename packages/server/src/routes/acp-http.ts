@@ -10,7 +10,6 @@ import { callerOf } from './inbound-fields.ts';
 import { LAST_EVENT_ID } from './route-parameters.ts';
 
 export interface AcpHttpContext extends AcpContext {
-  readonly clock: Clock;
   readonly unread: UnreadBudget;
   readonly maxBytes: number;
 }
@@ -123,7 +122,7 @@ export class AcpHttpConnections {
 
   /** Opens a connection and answers its first message. */
   async open(request: InboundRequest, message: JsonObject): Promise<Answer | Failure> {
-    const { ids, unread, engine, log } = this.#context;
+    const { clock, ids, unread, engine, log } = this.#context;
     const principal = callerOf(request);
     if (!this.#makeRoom(principal)) {
       return failure('busy', { retry_after: 5 }, `You have ${MOST_PER_CALLER} ACP connections open already.`);
@@ -135,6 +134,7 @@ export class AcpHttpConnections {
       principal,
       agentId: request.params['agent_id'],
       engine,
+      clock,
       ids,
       log,
       account,
@@ -170,7 +170,7 @@ export class AcpHttpConnections {
     for (const connection of this.#byId.values()) connection.finish();
   }
 
-  /** The caller's connection that nobody reads, and that was used longest ago, gives way where there are too many. */
+  /** Closes the caller's unread connection that was used longest ago if there are too many. */
   #makeRoom({ id }: Principal): boolean {
     const own = [...this.#byId.values()].filter(({ owner }) => owner === id);
     if (own.length < MOST_PER_CALLER) return true;

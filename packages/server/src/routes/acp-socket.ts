@@ -1,4 +1,13 @@
-import { AcpConnection, type Engine, engineHub, failureOf, type Ids, type JsonReader, type Log } from '@dragoman/core';
+import {
+  AcpConnection,
+  type Clock,
+  type Engine,
+  engineHub,
+  failureOf,
+  type Ids,
+  type JsonReader,
+  type Log,
+} from '@dragoman/core';
 import type { Json, Outcome } from '@dragoman/protocols';
 import { type EndpointLimits, jsonLimits } from '../config/endpoint-limits.ts';
 import type { Connection, SocketRoute } from '../http/route.ts';
@@ -7,6 +16,7 @@ import { VERSION } from '../version.ts';
 export interface AcpContext {
   readonly engine: Engine;
   readonly reader: JsonReader;
+  readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
   readonly limits: EndpointLimits;
@@ -32,7 +42,7 @@ export function acpSocketRoutes(context: AcpContext): SocketRoute[] {
   ];
 }
 
-async function serve(connection: Connection, { engine, reader, ids, log, limits }: AcpContext): Promise<void> {
+async function serve(connection: Connection, { engine, reader, clock, ids, log, limits }: AcpContext): Promise<void> {
   const { principal: proven, signal } = connection;
   if (proven === undefined) throw new Error('an agent socket was opened without a caller');
   const principal = () => engine.callers.renewed(proven);
@@ -44,6 +54,7 @@ async function serve(connection: Connection, { engine, reader, ids, log, limits 
       if (connection.bufferedBytes > MAX_UNSENT) await sent;
       else sent.catch(() => {});
     },
+    clock,
     ids,
     log,
     version: VERSION,
@@ -65,7 +76,7 @@ async function serve(connection: Connection, { engine, reader, ids, log, limits 
       if (json === undefined) continue;
       const answer = (json.ok ? acp.receive(json.value) : acp.unreadable(json.issues[0]?.message ?? 'not JSON')).catch(
         (error: unknown) => {
-          // The peer is gone: the work goes on, and nobody is there to be told.
+          // The peer is gone: the work continues without a reader.
           if (!signal.aborted) log.error({ error: String(error) }, 'an ACP message could not be answered');
         },
       );
@@ -74,7 +85,7 @@ async function serve(connection: Connection, { engine, reader, ids, log, limits 
     }
     await Promise.all(answers);
   } finally {
-    acp.close();
+    void acp.close();
   }
 }
 

@@ -149,7 +149,7 @@ async function recorded(definition: AgentBody, context: AdminContext): Promise<A
     if (definition.driver === undefined && before.driver !== undefined) await standDown(agentId, context);
     return { status: 200, json: definition as JsonObject };
   }
-  // The agent last: where one of these fails, it is still to be made, and whoever tries again is shown a key.
+  // The agent last: if an earlier step fails, a retry still creates it and shows a key.
   const key = await engine.keys.create({ agentId, role: 'agent' });
   try {
     const secret = await callbackSecrets.shownSecretOf(agentId);

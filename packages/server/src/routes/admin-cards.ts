@@ -81,7 +81,7 @@ function cardJson({
     name,
     description,
     version,
-    interfaces: interfaces.map(({ url, binding, version: spoken }) => ({ url, binding, version: spoken })),
+    interfaces: interfaces.map(({ url, binding, version: a2aVersion }) => ({ url, binding, version: a2aVersion })),
     unusable_interfaces: [...otherInterfaces],
     streaming,
     skills: skills.map((skill) => ({ ...skill })),

@@ -75,7 +75,7 @@ async function rotate(request: InboundRequest, vault: Vault): Promise<Answer | F
   return (await vault.rotate(key)) ?? { status: 200, json: { rotated: true } };
 }
 
-/** `undefined` for none, `null` for what is none. */
+/** `undefined` without a value, `null` for an invalid one. */
 function keyIn(json: Json | undefined): string | undefined | null {
   if (json === undefined) return undefined;
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return null;

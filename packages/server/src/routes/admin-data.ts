@@ -11,7 +11,7 @@ export interface DataContext {
   readonly log: Log;
 }
 
-/** Taking out what was recorded, for whoever runs the server. It is off the disk before it is acknowledged. */
+/** Removes recorded data, for operators. It is off the disk before it is acknowledged. */
 export function adminDataRoutes(context: DataContext): Route[] {
   return [
     {
@@ -46,9 +46,9 @@ async function forgetAgent(request: InboundRequest, context: DataContext): Promi
   if (isUnknown && underWay === 0 && Object.values(forgotten).every((count) => count === 0)) {
     return failure('not_found', {}, 'There is no such agent.');
   }
-  const told = { agent_id: agentId, forgotten: forgottenJson(forgotten), under_way: underWay };
-  log.info({ ...told, by: callerOf(request).keyId }, 'what was recorded of an agent was forgotten');
-  return { status: 200, json: told };
+  const result = { agent_id: agentId, forgotten: forgottenJson(forgotten), under_way: underWay };
+  log.info({ ...result, by: callerOf(request).keyId }, 'what was recorded of an agent was forgotten');
+  return { status: 200, json: result };
 }
 
 async function forgetRequest(request: InboundRequest, context: DataContext): Promise<Answer | Failure> {

@@ -74,10 +74,10 @@ async function list({ query }: InboundRequest, outbox: Outbox): Promise<Answer |
   const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
   if (isFailure(offset)) return offset;
   if (isFailure(limit)) return limit;
-  const asked = query.get('state');
-  const state = STATES.find((one) => one === asked);
-  if (asked !== null && state === undefined) {
-    const message = `state must be one of ${STATES.join(', ')}; got ${JSON.stringify(asked.slice(0, 40))}`;
+  const given = query.get('state');
+  const state = STATES.find((one) => one === given);
+  if (given !== null && state === undefined) {
+    const message = `state must be one of ${STATES.join(', ')}; got ${JSON.stringify(given.slice(0, 40))}`;
     return failure('invalid_message', { issues: [{ pointer: '/state', code: 'enum', message }] }, message);
   }
   const page = { offset: offset.value, limit: limit.value, ...(state !== undefined && { state }) };

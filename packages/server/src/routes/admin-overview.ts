@@ -73,7 +73,7 @@ function failedLoginsRoute({ failedLogins }: OverviewContext): Route {
   };
 }
 
-/** Of agents that were asked since the start, those with the most requests first. */
+/** The agents with requests since the start, those with the most requests first. */
 function agentFigures({ runs }: Engine) {
   const loads = runs.loads();
   return [...runs.table.counts.byAgent]

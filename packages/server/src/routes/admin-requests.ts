@@ -9,7 +9,7 @@ export interface RequestsContext extends ExplainContext {
   readonly audited: (requestId: string) => Promise<readonly AuditEntry[]>;
 }
 
-/** What happened to a request, for whoever runs the server. */
+/** What happened to a request, for operators. */
 export function adminRequestRoutes(context: RequestsContext): Route[] {
   return [
     {
@@ -20,7 +20,7 @@ export function adminRequestRoutes(context: RequestsContext): Route[] {
       summary:
         'Explain a request: the original message, the envelope, the rules that allowed it, the answer, and every field dropped or added. ?agent_id= selects among several.',
       parameters: [WHOSE],
-      handle: (request) => told(request, context),
+      handle: (request) => explained(request, context),
     },
     {
       method: 'POST',
@@ -35,13 +35,16 @@ export function adminRequestRoutes(context: RequestsContext): Route[] {
   ];
 }
 
-async function told({ params, query }: InboundRequest, context: RequestsContext): Promise<Answer | Failure> {
+async function explained({ params, query }: InboundRequest, context: RequestsContext): Promise<Answer | Failure> {
   const id = params['request_id'] ?? '';
   const owner = query.get('agent_id') ?? undefined;
   const wanted = { ...context, owner };
   const explained = (await explain(id, wanted)) ?? explainedLine(await context.audited(id), wanted);
   if (explained === undefined) {
-    const suggestions = ['what was refused at the door leaves no record', 'answers are kept for keep_answers_hours'];
+    const suggestions = [
+      'a request that was refused at the endpoint leaves no record',
+      'answers are kept for keep_answers_hours',
+    ];
     return failure('not_found', { suggestions }, 'There is no such request.');
   }
   return { status: 200, headers: { 'Cache-Control': 'no-store' }, json: explained as unknown as JsonObject };
@@ -66,12 +69,12 @@ async function cancel(
   return { status: 200, json: { request_id: requestId, agent_id: newest.owner, cancelled } };
 }
 
-/** Of several callers' lines the newest, or the one that is asked for. */
+/** Of several callers' lines the newest, or the requested one. */
 function explainedLine(
   entries: readonly AuditEntry[],
   { owner, ...context }: ExplainContext & { readonly owner: string | undefined },
 ): Explanation | undefined {
   const entry = entries.find(({ agent_id }) => owner === undefined || agent_id === owner);
   const others = entries.filter((other) => other !== entry).map(({ agent_id }) => agent_id);
-  return entry && { ...explainWire(entry, context), also_by: others };
+  return entry && { ...explainWire(entry, context), node: null, also_by: others };
 }

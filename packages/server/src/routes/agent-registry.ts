@@ -26,7 +26,7 @@ export interface AgentRegistryContext {
 /** The registry of agents: register, beat, be found. What an agent says of itself is not checked: `source` tells whose word it is. */
 export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
   const { registry, clock } = context;
-  const told = (agent: RegisteredAgent) => agentJson(agent, clock.now());
+  const shown = (agent: RegisteredAgent) => agentJson(agent, clock.now());
   return [
     {
       method: 'POST',
@@ -65,7 +65,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       handle: ({ query }) => {
         const status = query.get('include_unhealthy') === 'true' ? 'all' : 'healthy';
         const { agents, total } = registry.discover({ capabilities: [], status, limit: MOST_LISTED });
-        return { status: 200, json: { agents: agents.map(told), count: agents.length, total } };
+        return { status: 200, json: { agents: agents.map(shown), count: agents.length, total } };
       },
     },
     {
@@ -76,7 +76,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
       summary: 'Read an agent.',
       handle: ({ params }) => {
         const agent = registry.find(params['agent_id'] ?? '');
-        return agent === undefined ? NO_AGENT : { status: 200, json: told(agent) };
+        return agent === undefined ? NO_AGENT : { status: 200, json: shown(agent) };
       },
     },
     {
@@ -131,7 +131,7 @@ export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
   ];
 }
 
-/** By name. What agents say of themselves has no end, so only the most common are told. */
+/** By name. Agents choose the names, so only the most common are listed. */
 function mostCommon(capabilities: ReadonlyMap<string, number>): [string, number][] {
   const byCount = [...capabilities].sort(([, one], [, other]) => other - one);
   return byCount.slice(0, MOST_LISTED).sort(([one], [other]) => (one < other ? -1 : 1));

@@ -14,7 +14,7 @@ export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly
     summary: 'An agent server dials in with its own key and answers what is sent to its id.',
     open: async (connection) => {
       if (connection.principal === undefined) return;
-      // The key is the identity: an agent answers for nobody but itself.
+      // The key is the identity: an agent answers only for itself.
       const { id } = connection.principal;
       // It would wait for ever: what is for it goes another way, or nowhere.
       if (isAwaited(id)) await hub.attach(id, connection);

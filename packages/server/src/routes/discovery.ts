@@ -26,7 +26,7 @@ export interface DiscoveryContext {
     sign(card: JsonObject, request: InboundRequest): Promise<JsonObject>;
   };
   readonly publicUrl: string | undefined;
-  /** Ids of the agents that senders without a key may write to: nobody is told of any other. */
+  /** Ids of the agents that senders without a key may write to: only those are listed. */
   readonly anonymous: () => readonly string[];
 }
 
@@ -37,7 +37,7 @@ export interface CardExtension {
   readonly params: JsonObject;
 }
 
-/** Who this mailbox is, for whoever finds it: all of it comes from the configuration. */
+/** The identity of this mailbox: all of it comes from the configuration. */
 export function discoveryRoutes(context: DiscoveryContext): Route[] {
   const sourceFor = (request: InboundRequest) => cardSource(request, context);
   const document = (

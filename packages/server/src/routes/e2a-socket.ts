@@ -72,7 +72,7 @@ class E2ASocket {
     const answers = new Set<Promise<void>>();
     for await (const text of this.#connection.messages) {
       const answer = this.#answer(text).catch((error: unknown) => {
-        // The peer is gone: the work goes on, and nobody is there to be told.
+        // The peer is gone: the work continues without a reader.
         if (!this.#connection.signal.aborted)
           this.#context.log.error({ error: String(error) }, 'an answer could not be sent');
       });
@@ -136,7 +136,7 @@ class E2ASocket {
     return this.#context.engine.callers.renewed(principal);
   }
 
-  /** What nobody asked for is not kept for a peer that does not read. */
+  /** Unsolicited frames are not kept for a peer that does not read. */
   #push(text: string): void {
     if (this.#connection.bufferedBytes + text.length <= MAX_UNREAD) {
       this.#connection.send(text).catch(() => {});
@@ -151,7 +151,10 @@ class E2ASocket {
     const keepalive = this.#keepalive(envelope);
     try {
       if (envelope.method === 'chat.resume') await this.#resume(envelope, call, keepalive);
-      else await this.#give(this.#context.engine.handle(envelope, call), keepalive);
+      else {
+        await this.#context.engine.limiter.lease(call.principal);
+        await this.#give(this.#context.engine.handle(envelope, call), keepalive);
+      }
     } finally {
       keepalive.stop();
     }
@@ -182,7 +185,7 @@ class E2ASocket {
 
   /**
    * Sends what there is to read, to the end; false when there is nothing. A peer that leaves much unread has one answer read
-   * ahead for it, whatever it asked for: the others wait in the journal.
+   * ahead for it, however many requests it has: the others wait in the journal.
    */
   async #give(reading: Reading, keepalive: Keepalive): Promise<boolean> {
     for (let had = false; ; had = true) {
@@ -280,7 +283,7 @@ function keepaliveFrame({ request_id, session_id, method, channel }: E2AEnvelope
   });
 }
 
-/** Nearly always told by the length alone: no character has more than three bytes for each of its units. */
+/** The length alone nearly always decides: no character has more than three bytes for each of its units. */
 function isTooLarge(text: string): boolean {
   return text.length * 3 > MAX_FRAME && Buffer.byteLength(text) > MAX_FRAME;
 }
@@ -299,7 +302,7 @@ function tooLarge(frame: E2AResponse, bytes: number): string {
 }
 
 const KEEPALIVE_MS = 10_000;
-/** To say what is wrong with a message costs more than to send it. Whoever sends so many means no good, or is past helping. */
+/** Reporting what is wrong with a message costs more than sending it, so a peer that sends many invalid ones is cut off. */
 const MOST_UNREADABLE = 1_000;
 /** The send buffer of a connection, in characters. */
 const MAX_UNREAD = 1024 * 1024;

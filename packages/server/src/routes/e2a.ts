@@ -44,7 +44,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
     schema: envelope,
   };
   const streams = { 'text/event-stream': { type: 'string' }, 'application/x-ndjson': { type: 'string' } };
-  const asked = { body, parameters: [IDEMPOTENCY_KEY], answers: { 'application/json': frame, ...streams } };
+  const operation = { body, parameters: [IDEMPOTENCY_KEY], answers: { 'application/json': frame, ...streams } };
   return [
     {
       method: 'POST',
@@ -52,7 +52,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       access: 'agent',
       counts: true,
       summary: 'Send an envelope. The answer is a JSON frame, SSE or NDJSON, by Accept.',
-      ...asked,
+      ...operation,
       handle: (request) => send(request, context),
     },
     {
@@ -61,7 +61,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
       access: 'agent',
       counts: true,
       summary: 'Send an envelope to this agent.',
-      ...asked,
+      ...operation,
       handle: (request) => send(request, context),
     },
     {
@@ -109,12 +109,12 @@ function sendRead(
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
   const envelope = withRequestId(addressed, context.ids, idempotencyKey);
-  const call = new DoorCall(request, { principal, log: context.log, idempotencyKey, json: read.json });
+  const call = new HttpCall(request, { principal, log: context.log, idempotencyKey, json: read.json });
   return answer(context.engine.handle(envelope, call), { framing, envelope, call, context });
 }
 
-/** A call whose signal is made when somebody asks for it: nearly always nobody does, as the work is not the reader's. */
-class DoorCall implements Call, Beside {
+/** A call whose signal is made on first use: it is rarely needed, because the work does not depend on its reader. */
+class HttpCall implements Call, Beside {
   readonly principal: Principal;
   readonly log: Log;
   readonly counted = true;
@@ -122,9 +122,9 @@ class DoorCall implements Call, Beside {
   readonly #request: InboundRequest;
   readonly #json: Json;
   #isAccepted = false;
-  #told: (() => void) | undefined;
+  #callback: (() => void) | undefined;
 
-  constructor(request: InboundRequest, { principal, log, idempotencyKey, json }: DoorCallOptions) {
+  constructor(request: InboundRequest, { principal, log, idempotencyKey, json }: HttpCallOptions) {
     this.#request = request;
     this.#json = json;
     this.principal = principal;
@@ -142,13 +142,13 @@ class DoorCall implements Call, Beside {
 
   readonly onAccepted = (): void => {
     this.#isAccepted = true;
-    this.#told?.();
+    this.#callback?.();
   };
 
   /** Calls back as soon as the request is recorded; nothing refuses it from then on. */
   whenAccepted(callback: () => void): void {
     if (this.#isAccepted) callback();
-    else this.#told = callback;
+    else this.#callback = callback;
   }
 
   get received(): Received {
@@ -156,7 +156,7 @@ class DoorCall implements Call, Beside {
   }
 }
 
-interface DoorCallOptions {
+interface HttpCallOptions {
   readonly principal: Principal;
   readonly log: Log;
   readonly idempotencyKey: string | undefined;
@@ -171,7 +171,7 @@ async function answer(
   const requestId = encodeURIComponent(envelope.request_id ?? '');
   try {
     if (framing !== 'application/json') {
-      await begun(reading.ready(), call, context.clock);
+      await readyOrAccepted(reading.ready(), call, context.clock);
       const stream = texts(reading, framing);
       return framed(stream, framing, context, { 'X-Request-Id': requestId });
     }
@@ -187,7 +187,7 @@ async function answer(
 
 interface Opened {
   readonly envelope: E2AEnvelope;
-  readonly call: DoorCall;
+  readonly call: HttpCall;
   readonly context: E2AContext;
 }
 
@@ -195,7 +195,7 @@ interface Opened {
  * Resolves when the first frames are there; and without them when they let wait for themselves and the request is recorded:
  * a stream that begins is kept by proxies, which give up on an answer that does not.
  */
-function begun(first: Promise<unknown>, call: DoorCall, clock: Clock): Promise<void> {
+function readyOrAccepted(first: Promise<unknown>, call: HttpCall, clock: Clock): Promise<void> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(LONGEST_SILENCE_MS, () => call.whenAccepted(resolve));
     first.then(() => resolve(), reject).finally(cancel);

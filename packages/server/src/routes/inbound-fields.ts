@@ -2,7 +2,7 @@ import type { Principal } from '@dragoman/core';
 import { type Failure, failure } from '@dragoman/protocols';
 import type { InboundRequest } from '../http/route.ts';
 
-/** Who is calling, on a route that lets nobody else in. */
+/** The caller, on a route that requires one. */
 export function callerOf({ principal }: InboundRequest): Principal {
   if (principal === undefined) throw new Error('an agent route was reached without a caller');
   return principal;
@@ -16,7 +16,7 @@ export function afterOf({ query, headers }: InboundRequest): number | Failure {
   return failure('invalid_message', { issues: [{ pointer: '/after', code: 'type', message }] }, message);
 }
 
-/** The caller's own name for what is asked, so that a repeat is known as one. */
+/** The caller's own name for the request, so that a repeat is recognized. */
 export function idempotencyKeyOf({ headers }: InboundRequest): string | undefined | Failure {
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;

@@ -48,7 +48,7 @@ export function knowledgeRoutes({ knowledge, bases }: KnowledgeContext): Route[]
 async function search(request: InboundRequest, knowledge: KnowledgeSearch): Promise<Answer | Failure> {
   const json = await request.readJson();
   if (!json.ok) return unreadable(json.issues);
-  const asked = decodeSearchRequest(json.value);
-  if (!asked.ok) return failure('invalid_message', { issues: asked.issues });
-  return { status: 200, json: { ...(await knowledge.search(callerOf(request), asked.value)) } as JsonObject };
+  const search = decodeSearchRequest(json.value);
+  if (!search.ok) return failure('invalid_message', { issues: search.issues });
+  return { status: 200, json: { ...(await knowledge.search(callerOf(request), search.value)) } as JsonObject };
 }

@@ -13,8 +13,8 @@ export function versionOf(request: InboundRequest): A2aVersion | undefined {
 /** The error for a version that is not served. Without `A2A-Version`, the method or the path tells it. */
 export function versionError(request: InboundRequest): A2aError | undefined {
   if (versionOf(request) !== undefined) return undefined;
-  const asked = JSON.stringify(versionText(request)?.slice(0, 32));
-  return a2aError('VersionNotSupported', `A2A-Version ${asked} is not supported; use 1.0 or 0.3.`);
+  const given = JSON.stringify(versionText(request)?.slice(0, 32));
+  return a2aError('VersionNotSupported', `A2A-Version ${given} is not supported; use 1.0 or 0.3.`);
 }
 
 function versionText({ headers, query }: InboundRequest): string | undefined {

@@ -56,7 +56,7 @@ export interface WordedEvent {
   readonly json: Json;
 }
 
-/** Performs an operation with the parameters that came. */
+/** Performs an operation with the received parameters. */
 export async function perform(
   operation: A2aOperation,
   params: Json,
@@ -87,17 +87,19 @@ type Operate<Name extends keyof Requests> = (
 
 const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
   SendMessage: async (params, call, context) => {
-    const begun = await begin(params, call, context);
-    if ('error' in begun) return begun;
+    const started = await begin(params, call, context);
+    if ('error' in started) return started;
     const { historyLength, returnImmediately = false } = params.configuration ?? {};
-    if (returnImmediately) return { json: call.wording.sent(begun.task()) };
-    const fold = await begun.opened.reached(isSettled);
+    if (returnImmediately) return { json: call.wording.sent(started.task()) };
+    const fold = await started.opened.reached(isSettled);
     return { json: call.wording.sent(fold.task({ historyLength })) };
   },
 
   SendStreamingMessage: async (params, call, context) => {
-    const begun = await begin(params, call, context);
-    return 'error' in begun ? begun : streamOf(begun.opened, call.wording, { first: begun, after: begun.after });
+    const started = await begin(params, call, context);
+    return 'error' in started
+      ? started
+      : streamOf(started.opened, call.wording, { first: started, after: started.after });
   },
 
   GetTask: async ({ id, historyLength }, { request, agentId, wording }, { tasks }) => {
@@ -157,7 +159,7 @@ const OPERATE: { readonly [Name in keyof Requests]: Operate<Name> } = {
 };
 
 /** A task and what follows of it. */
-interface Begun {
+interface StartedTask {
   readonly opened: OpenTask;
   /** As it is before the events that follow. */
   task(): Task;
@@ -171,19 +173,19 @@ async function begin(
   params: Requests['SendMessage'],
   call: AgentCall,
   context: OperationContext,
-): Promise<Begun | { readonly error: A2aError }> {
+): Promise<StartedTask | { readonly error: A2aError }> {
   const { taskId } = params.message;
   if (taskId === undefined) return start(params, call, context);
   const refused = await refusedMessage(params, call, context);
   return refused === undefined ? answer(params, taskId, call, context) : { error: refused };
 }
 
-/** A config that comes with a message is checked before its task is made, and kept before anybody hears of the task. */
+/** A config that comes with a message is checked before its task is made, and stored before the task is announced. */
 async function start(
   params: Requests['SendMessage'],
   call: AgentCall,
   { tasks, pushes }: OperationContext,
-): Promise<Begun> {
+): Promise<StartedTask> {
   const context = sendContext(call);
   const { principal } = context;
   const config = params.configuration?.taskPushNotificationConfig;
@@ -201,7 +203,7 @@ async function answer(
   taskId: string,
   call: AgentCall,
   context: OperationContext,
-): Promise<Begun | { readonly error: A2aError }> {
+): Promise<StartedTask | { readonly error: A2aError }> {
   const { tasks, pushes } = context;
   const principal = callerOf(call.request);
   const config = params.configuration?.taskPushNotificationConfig;
@@ -220,7 +222,7 @@ async function answer(
 }
 
 /** The first event is the task as it is now (specification §3.1.6), and no event repeats what it has. */
-async function join(taskId: string, call: AgentCall, { tasks }: OperationContext): Promise<Begun | undefined> {
+async function join(taskId: string, call: AgentCall, { tasks }: OperationContext): Promise<StartedTask | undefined> {
   const { request, agentId } = call;
   const principal = callerOf(request);
   const now = await tasks.progress(principal, agentId, taskId);
@@ -274,7 +276,7 @@ function streamOf(opened: OpenTask, wording: A2aWording, { first, after }: Strea
 }
 
 interface StreamStart {
-  readonly first?: Pick<Begun, 'task' | 'lastEvent'>;
+  readonly first?: Pick<StartedTask, 'task' | 'lastEvent'>;
   readonly after?: EventId | undefined;
 }
 

@@ -16,7 +16,7 @@ export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Rou
       method: 'GET',
       path: '/api/v1/rate-limit/status',
       access: 'agent',
-      // Who has used everything up must still be able to ask for how long.
+      // A caller that has used everything up must still be able to read when it may continue.
       counts: false,
       summary: 'Show your limits: used and left.',
       wordFailure: workflowFailure,

@@ -11,9 +11,9 @@ test('a fault of our own is 500 in the spec’s shape, told to the operator alon
   let isBroken = false;
   const ids: Ids = {
     ...systemIds,
-    sortable: () => {
+    hex: () => {
       if (isBroken) throw new Error('the source of randomness is dry');
-      return systemIds.sortable();
+      return systemIds.hex();
     },
   };
   const folder = mkdtempSync(join(tmpdir(), 'mailbox-route-test-'));

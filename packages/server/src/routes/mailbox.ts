@@ -69,7 +69,7 @@ export function mailboxRoutes(context: MailboxContext): Route[] {
       access: 'open',
       ...(!isOpen && { refuseAnonymous: KEY_REQUIRED }),
       counts: true,
-      count: (call) => limits.count(call),
+      count: (call) => limits.lease(call)?.then(() => limits.count(call)) ?? limits.count(call),
       summary: 'Post a message to an agent. Without a callbackUrl, a quick answer is in the response.',
       parameters: [IDEMPOTENCY_KEY],
       body: {
@@ -227,7 +227,7 @@ async function thread(request: InboundRequest, { mailbox }: MailboxContext): Pro
   return { status: 200, json: { threadId, messages, next: more ? (rows.at(-1)?.sequence ?? null) : null } };
 }
 
-/** Where a sender is called back is nobody else's business. */
+/** A sender's callback URL is not shown to others. */
 function shown(message: JsonObject, isOwner: boolean): JsonObject {
   if (isOwner) return message;
   const hidden = (party: Json | undefined) => ({ ...(party as JsonObject), callbackUrl: null });
@@ -242,7 +242,7 @@ const KEY_REQUIRED = failure('unauthenticated', {}, UNLISTED);
 /** What a mailbox says of a message that it has not answered yet. */
 const ACKNOWLEDGING: ReadonlySet<string> = new Set(['received', 'queued']);
 
-/** No cache may keep what was said, also where nobody came with a key. */
+/** No cache may keep messages, including those of anonymous senders. */
 const PRIVATE = { 'Cache-Control': 'no-store' };
 
 /** Before anything that is sent now expired. */

@@ -59,10 +59,10 @@ async function receive(request: InboundRequest, { endpoint, clock }: McpRouteCon
   return streamed(reply.messages, clock);
 }
 
-/** An answer that comes without anything before it is JSON; what is told before it opens a stream. */
+/** An answer without earlier messages is JSON; an earlier message opens a stream. */
 async function streamed(messages: AsyncGenerator<JsonObject, void, undefined>, clock: Clock): Promise<Answer> {
   const first = await messages.next();
-  // Cancelled: nobody waits for an answer.
+  // Cancelled: the caller does not wait for an answer.
   if (first.done === true) return { status: 202 };
   if ('id' in first.value && !('method' in first.value)) return { status: 200, json: first.value };
   return sseStream(events(first.value, messages), { clock });

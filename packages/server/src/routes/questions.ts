@@ -116,7 +116,7 @@ async function answer(request: InboundRequest, { engine }: QuestionsContext): Pr
   }
 }
 
-/** A question is forgotten with its request; its caller learns that it came too late. */
+/** A question is forgotten with its request; its caller learns that the answer was too late. */
 async function hasEnded({ id: owner }: Principal, requestId: string | undefined, { runs }: QuestionsContext['engine']) {
   return requestId !== undefined && (await runs.find({ owner, requestId }))?.isFinished === true;
 }

@@ -12,7 +12,7 @@ import {
   show,
 } from '@dragoman/protocols';
 
-/** What an E2A door makes of the JSON it got: an envelope whose sender is who the key says, or why not. */
+/** The envelope in the received JSON, with the key's owner as its sender, or why there is none. */
 export function readEnvelope(
   json: Outcome<Json>,
   { principal, now }: { principal: Principal; now: Date },
@@ -25,7 +25,7 @@ export function readEnvelope(
   }
   const issues = [...refusedIds(outcome.value), ...refusedTarget(outcome.value)];
   if (issues.length > 0) return failure('invalid_message', { issues });
-  // The key is the identity: whoever a sender says it is, it is recorded as who it has proven to be.
+  // The key is the identity: whatever a sender claims, the proven caller is recorded.
   const source_agent_id = principal.kind === 'agent' ? principal.id : outcome.value.source_agent_id;
   return { envelope: { ...outcome.value, source_agent_id }, json: json.value };
 }
@@ -36,7 +36,7 @@ export interface ReadEnvelope {
   readonly json: Json;
 }
 
-/** The id a message has although it is no envelope that can be taken: whoever sent it wants to know which one it was. */
+/** The id in a message that is not a valid envelope, so that its sender can match the error. */
 export function mentionedId(json: Outcome<Json>): string | null {
   const id = json.ok && isObject(json.value) ? json.value['request_id'] : undefined;
   return typeof id === 'string' || typeof id === 'number' ? String(id) : null;
@@ -67,7 +67,7 @@ function refusedIds(envelope: E2AEnvelope): Issue[] {
     const fault = idFault(String(envelope[name] ?? ''));
     if (fault !== undefined) issues.push({ pointer: `/${name}`, code: 'id', message: `${name} ${fault}` });
   }
-  // No path leads to it, so nobody could come back for its answer; and the next one without an id would be a repeat.
+  // No path leads to it, so its answer could not be read later; and the next one without an id would be a repeat.
   if (envelope.request_id === '') {
     const message = 'request_id must not be empty';
     issues.push({ pointer: '/request_id', code: 'id', message, suggestion: 'leave it out, and one is made' });

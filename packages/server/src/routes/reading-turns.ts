@@ -1,5 +1,5 @@
 /**
- * Whose answer is read next, of all that go out on one connection. Only who has the turn holds frames in memory; the others
+ * Decides which answer of one connection is read next. Only that one holds frames in memory; the others
  * are on the disk until then, however many there are.
  */
 export class ReadingTurns {

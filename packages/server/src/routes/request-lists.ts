@@ -14,7 +14,7 @@ export function requestListRoutes(store: Store): Route[] {
     textParameter('state', 'Those in this state.', Object.keys(STATES)),
     textParameter(
       'protocol',
-      `Those that came by this protocol: ${SOURCE_PROTOCOLS.join(', ')}, or another that a sender named.`,
+      `Only requests of this protocol: ${SOURCE_PROTOCOLS.join(', ')}, or another that a sender named.`,
     ),
     textParameter('text', 'Those whose message contains this text.'),
     textParameter('since', 'Those that changed at this time or later (RFC 3339).'),
@@ -180,7 +180,7 @@ const REQUEST_PAGE = {
           owner: { type: 'string', description: 'Who sent it.' },
           agent: { type: 'string', description: 'Who answers it.' },
           session_id: { type: ['string', 'null'] },
-          protocol: { type: 'string', description: 'The protocol it came by.' },
+          protocol: { type: 'string', description: 'The protocol of the request.' },
           state: { enum: Object.keys(STATES) },
           accepted_at: text,
           changed_at: text,

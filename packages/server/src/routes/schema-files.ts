@@ -2,7 +2,7 @@ import { failure } from '@dragoman/protocols';
 import { publishedSchema } from '../http/published-schema.ts';
 import type { Route } from '../http/route.ts';
 
-/** The published JSON Schemas of every dialect, for whoever checks messages before they send them. */
+/** The published JSON Schemas of every dialect, for senders that check messages before they send them. */
 export function schemaRoute(): Route {
   const texts = new Map<string, string>();
   return {

@@ -42,7 +42,7 @@ export interface WireContext {
 }
 
 /**
- * The A2E wire over a WebSocket: a message each way is a message, or several on a line each. Who is calling is proven by the key the upgrade came with,
+ * The A2E wire over a WebSocket: a message each way is a message, or several on a line each. The key of the upgrade request identifies the caller,
  * or by `auth_token` in the handshake, for peers that cannot set headers.
  */
 export function wireSocketRoute({
@@ -148,7 +148,7 @@ export function wireRoutes(context: WireContext): Route[] {
         const session = sessions.find(request);
         if (!(session instanceof HttpSession)) return session;
         const { connection, queue } = session;
-        // Its last words can still be read, but nobody hears another of ours.
+        // Its last messages can still be read, but it receives none of ours.
         if (connection === undefined || connection.isClosed) return NO_SESSION;
         if (queue.unsent > MAX_UNSENT) {
           return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too much is waiting there.');
@@ -218,7 +218,7 @@ function typeRow({ type, capability, answer, schema, answerSchema }: HostedType)
   };
 }
 
-/** The last that the peer has, if it names one. A stream never leaves a message out: what is gone is told before it begins. */
+/** The last that the peer has, if it names one. A stream never leaves a message out: missing ones are reported before it starts. */
 function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number | undefined | Failure {
   const last = headers['last-event-id'];
   if (last === undefined) return undefined;
@@ -229,7 +229,7 @@ function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number |
     return failure('invalid_message', { issues: [{ pointer: '', code: 'last_event_id', message }] }, message);
   }
   const suggestions = ['leave Last-Event-ID out to go on with what was not sent yet', 'or open another session'];
-  const message = `Of what came after ${after} some was sent long ago and is not kept any more; the oldest to resume after is ${queue.resumesAfter}.`;
+  const message = `Some messages after ${after} are not kept any more; the oldest number to resume after is ${queue.resumesAfter}.`;
   return failure('expired', { suggestions }, message);
 }
 
@@ -262,7 +262,7 @@ class HttpSessions {
   }
 
   open(id: string, principal: Principal, address: string): HttpSession | undefined {
-    // One that was ended and read to its end is there no more, for anybody.
+    // A session that has ended and was read to its end does not exist any more.
     const own = [...this.#sessions.values()].filter(({ owner, queue }) => owner === principal.id && !queue.isOver);
     if (own.length >= MOST_SESSIONS) return undefined;
     const drop = () => {
@@ -350,7 +350,7 @@ const NO_MESSAGE_HERE = failure(
       'POST /a2e/session without a body, then the handshake to /a2e/send, with its session_id as X-Session-Id',
     ],
   },
-  'A session is opened without a message: nobody would read this one.',
+  'A session is opened without a message: this one would not be read.',
 );
 const LINE_BREAK = Uint8Array.of(0x0a);
 const MOST_LINES = 1_000;

@@ -63,13 +63,13 @@ export function workflowRoutes(context: WorkflowContext): Route[] {
 }
 
 async function validate(request: InboundRequest, { workflows }: WorkflowContext): Promise<Answer | Failure> {
-  const read = await readAsked(request, workflows);
+  const read = await readRequest(request, workflows);
   if ('failure' in read) return read.failure;
   return { status: 200, json: (await workflows.planner.report(read, callerOf(request))) as JsonObject };
 }
 
 async function plan(request: InboundRequest, { workflows }: WorkflowContext): Promise<Answer | Failure> {
-  const read = await readAsked(request, workflows);
+  const read = await readRequest(request, workflows);
   if ('failure' in read) return read.failure;
   if (!read.ok) return unreadableLines(read.issues);
   const outcome = await workflows.planner.compile(read.asked, callerOf(request));
@@ -83,39 +83,39 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   if (framing === undefined) return notAcceptable(FRAMINGS);
   const idempotencyKey = idempotencyKeyOf(request);
   if (typeof idempotencyKey === 'object') return idempotencyKey;
-  const read = await readAsked(request, workflows);
+  const read = await readRequest(request, workflows);
   if ('failure' in read) return read.failure;
   if (!read.ok) return unreadableLines(read.issues);
   // RFC 7240 §4.1.
   const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''));
   const waits = framing === 'application/json' && !isAsync;
-  const begun = await workflows.executions.execute(read.asked, {
+  const started = await workflows.executions.execute(read.asked, {
     principal: callerOf(request),
     idempotencyKey,
     planHash: planHashOf(request),
     waits,
   });
-  const { executionId } = begun.row;
+  const { executionId } = started.row;
   const location = {
     Location: `/api/v1/executions/${executionId}`,
-    ...(begun.replayedFrom !== undefined && REPLAYED),
+    ...(started.replayedFrom !== undefined && REPLAYED),
   };
   if (isAsync) {
     const headers = { ...location, 'Preference-Applied': 'respond-async' };
     return { status: 202, headers, json: { execution_id: executionId, status: 'running', results: {} } };
   }
   if (framing === 'text/event-stream') {
-    const answer = sseAnswer(eventRecords(begun.events(-1)), { clock });
+    const answer = sseAnswer(eventRecords(started.events(-1)), { clock });
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
-  const result = await Promise.race([begun.result(), begun.parked()]);
+  const result = await Promise.race([started.result(), started.parked()]);
   // It waits for a person, perhaps for days.
   if (result === undefined) {
-    const running = await workflows.executions.find(begun.row);
+    const running = await workflows.executions.find(started.row);
     if (running === undefined) return failure('not_found');
     return { ...jsonText(running, location), status: 202 };
   }
-  const { replayedFrom } = begun;
+  const { replayedFrom } = started;
   if (replayedFrom === undefined) return jsonText(result, location);
   return jsonText(replayedResult(result, replayedFrom), { ...location, ...REPLAYED });
 }
@@ -126,7 +126,7 @@ function planHashOf({ headers }: InboundRequest): string | undefined {
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */
-async function readAsked(request: InboundRequest, { reader }: WorkflowService): Promise<AskedOutcome> {
+async function readRequest(request: InboundRequest, { reader }: WorkflowService): Promise<AskedOutcome> {
   const { headers, body, query } = request;
   if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
     const json = await request.readJson();
@@ -139,11 +139,11 @@ async function readAsked(request: InboundRequest, { reader }: WorkflowService): 
   } catch {
     return { ok: false, failure: failure('not_utf8') };
   }
-  const told: Record<string, Json> = { workflow };
-  for (const name of ['onError', 'level']) if (query.has(name)) told[name] = query.get(name);
+  const given: Record<string, Json> = { workflow };
+  for (const name of ['onError', 'level']) if (query.has(name)) given[name] = query.get(name);
   const timeout = query.get('timeout_ms');
-  if (timeout !== null) told['timeout_ms'] = /^\d{1,9}$/.test(timeout) ? Number(timeout) : timeout;
-  return reader.read(told);
+  if (timeout !== null) given['timeout_ms'] = /^\d{1,9}$/.test(timeout) ? Number(timeout) : timeout;
+  return reader.read(given);
 }
 
 /** Members of the JSON body; where the body is the lines themselves, they stand in the query. */

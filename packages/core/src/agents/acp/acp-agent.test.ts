@@ -51,7 +51,7 @@ class Coder {
           log: new LimitedLog({ log, clock: systemClock }),
           reader: new JsonReader(),
         }),
-        offer: { files: false, terminals: false },
+        access: { files: 'off', terminals: 'off' },
         permissions: {},
         workspaces: [],
         startTimeoutMs: 10_000,
@@ -177,7 +177,7 @@ describe('what is offered of this machine', () => {
   }
   const ask = async (coder: Coder, method: string, params: object) =>
     JSON.parse(await coder.text(`call ${JSON.stringify({ method, params })}`, { session_id: 's' }));
-  const offering = (cwd: string) => new Coder('', { cwd, offer: { files: true, terminals: true } });
+  const offering = (cwd: string) => new Coder('', { cwd, access: { files: 'local', terminals: 'local' } });
 
   test('text files below the folder of the session are read and written', async () => {
     const cwd = workFolder();
@@ -223,7 +223,7 @@ describe('what is offered of this machine', () => {
 
   test('nothing, and everything that is asked for is refused', async () => {
     expect(await new Coder().text('file')).toBe('-32601 -32601');
-    const onlyFiles = new Coder('', { offer: { files: true, terminals: false } });
+    const onlyFiles = new Coder('', { access: { files: 'local', terminals: 'off' } });
     expect(await ask(onlyFiles, 'terminal/create', { command: 'id' })).toMatchObject({ error: { code: -32601 } });
   });
 });

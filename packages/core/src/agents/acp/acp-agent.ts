@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type E2AEnvelope, failure, isObject, type JsonObject, show } from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
 import { unlessAborted } from '../../ending/until-aborted.ts';
+import type { NetworkGate } from '../../gate/network-gate.ts';
 import { LimitedLog } from '../../ports/limited-log.ts';
 import type { Clock, Log } from '../../ports/ports.ts';
 import { Refused } from '../../refusals/refused.ts';
@@ -11,29 +12,33 @@ import type { SessionStore } from '../../store/store.ts';
 import { Backoff } from '../../time/backoff.ts';
 import { type Agent, type AgentPart, agentFailed } from '../agent.ts';
 import { AcpProgramError } from './acp-line.ts';
-import { AcpProgram } from './acp-program.ts';
+import { AcpProgram, type ProgramSession } from './acp-program.ts';
 import { acpPromptOf } from './acp-prompt.ts';
 import { AcpLineLost, type OpenAcpTransport } from './acp-transport.ts';
 import { AcpTurn, type PermissionPolicy } from './acp-turn.ts';
+import { CallerClient } from './caller-client.ts';
+import { clientMcpServers } from './client-mcp-servers.ts';
+import { type ClientAccesses, type ClientOffer, clientOffer } from './client-offer.ts';
+import { FolderMap } from './folder-map.ts';
 import { insideFolder } from './inside-folder.ts';
-import { type ClientOffer, LocalClient } from './local-client.ts';
+import { LocalClient } from './local-client.ts';
 
 /**
- * An agent that is an ACP program, such as those that editors use. One process serves all callers; it is started by the first request
- * and kept. A session of a caller is a session of the program, and its prompts run one after the other: what programs make of two
+ * An agent that is an ACP program, such as those that editors use. One process serves all callers, unless it may use their files and
+ * terminals: then those that offer the same share one. It is started by the first request and kept. A session of a caller is a session of the program, and its prompts run one after the other: what programs make of two
  * at once differs.
  */
 export class AcpAgent implements Agent {
   readonly id: string;
+  readonly takesMcpServers = true;
   readonly #options: AcpAgentOptions;
   readonly #log: LimitedLog;
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
-  /** The program's session ids, by caller and session; of the program that runs. */
-  readonly #sessions = new Map<string, ProgramSession>();
   /** The last prompt of each session that is under way or waits. */
   readonly #queues = new Map<string, Promise<void>>();
-  #current: Promise<AcpProgram> | undefined;
+  /** One for each kind of client: a program is offered files and terminals once, when it starts. */
+  readonly #programs = new Map<string, Promise<AcpProgram>>();
   #startsAt = 0;
 
   constructor(options: AcpAgentOptions) {
@@ -51,7 +56,7 @@ export class AcpAgent implements Agent {
     const name = `${call.principal.id}\n${envelope.session_id ?? envelope.request_id}`;
     const release = await this.#turnOf(name, call.signal);
     try {
-      const program = await unlessAborted(this.#program(), call.signal);
+      const program = await unlessAborted(this.#program(clientOffer(this.#options.access, envelope)), call.signal);
       yield* this.#prompt(program, name, envelope, call);
     } catch (error) {
       if (call.signal.aborted) throw error;
@@ -63,8 +68,8 @@ export class AcpAgent implements Agent {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped.abort();
-    const program = await this.#current?.catch(() => undefined);
-    await program?.transport.end();
+    const programs = [...this.#programs.values()].map((opening) => opening.catch(() => undefined));
+    for (const program of await Promise.all(programs)) await program?.transport.end();
   }
 
   /** Waits until the prompts before it have ended. */
@@ -88,26 +93,31 @@ export class AcpAgent implements Agent {
     return release;
   }
 
-  #program(): Promise<AcpProgram> {
+  #program(offer: ClientOffer): Promise<AcpProgram> {
     if (this.#stopped.signal.aborted) return Promise.reject(new AcpLineLost('The agent was stopped.'));
     const wait = this.#startsAt - this.#options.clock.elapsed();
-    if (this.#current === undefined && wait > 0) {
+    const kind = JSON.stringify(offer);
+    const current = this.#programs.get(kind);
+    if (current !== undefined) return current;
+    if (wait > 0) {
       const seconds = Math.ceil(wait / 1000);
       const message = `The agent's program could not be started; the next try is in ${seconds} s.`;
       return Promise.reject(new Refused(failure('agent_failed', { retry_after: seconds }, message)));
     }
-    this.#current ??= this.#start();
-    return this.#current;
+    const starting: Promise<AcpProgram> = this.#start(offer, () => {
+      if (this.#programs.get(kind) === starting) this.#programs.delete(kind);
+    });
+    this.#programs.set(kind, starting);
+    return starting;
   }
 
-  async #start(): Promise<AcpProgram> {
-    const { id, open, clock, version, authMethod, offer, startTimeoutMs: patienceMs } = this.#options;
+  async #start(offer: ClientOffer, onLost: () => void): Promise<AcpProgram> {
+    const { id, open, clock, version, authMethod, startTimeoutMs: patienceMs } = this.#options;
     try {
       const transport = await open();
       const opened = AcpProgram.open({ transport, log: this.#log, clock, version, authMethod, patienceMs, offer });
       void transport.lost.then((reason) => {
-        this.#current = undefined;
-        this.#sessions.clear();
+        onLost();
         void opened.then(
           ({ line }) => line.lose(reason),
           () => {},
@@ -120,7 +130,7 @@ export class AcpAgent implements Agent {
       this.#backoff.reset();
       return program;
     } catch (error) {
-      this.#current = undefined;
+      onLost();
       const delay = this.#backoff.next();
       this.#startsAt = this.#options.clock.elapsed() + delay;
       const reason = error instanceof Error ? error.message : String(error);
@@ -137,13 +147,21 @@ export class AcpAgent implements Agent {
     call: Call,
   ): AsyncGenerator<AgentPart, void, undefined> {
     const { line } = program;
-    const { session, isForgotten } = await unlessAborted(this.#session(program, name, envelope, call), call.signal);
+    const { session, isForgotten, leftOut } = await unlessAborted(
+      this.#session(program, name, envelope, call),
+      call.signal,
+    );
     if (isForgotten) yield FORGOTTEN;
+    if (leftOut.length > 0) yield leftOutPart(leftOut);
     const { id: sessionId, cwd: folder } = session;
     if (envelope.method === 'ext') return yield await this.#extension(program, sessionId, envelope);
-    const { id: agentId, offer, permissions, childrenFolder, clock } = this.#options;
-    const client = new LocalClient(offer, { agentId, folder, childrenFolder, clock });
-    const turn = new AcpTurn(call, permissions, client);
+    const { id: agentId, access, permissions, childrenFolder, clock } = this.#options;
+    const local = new LocalClient(access, { agentId, folder, childrenFolder, clock });
+    const caller = this.#callerClient(envelope, call, folder);
+    const turn = new AcpTurn(call, permissions, {
+      offers: (method) => local.offers(method) || caller.offers(method),
+      answer: (method, params) => (local.offers(method) ? local : caller).answer(method, params),
+    });
     await program.begin(sessionId, turn);
     await this.#setMode(program, session, envelope.params['mode']);
     const answered = line.request('session/prompt', {
@@ -166,15 +184,22 @@ export class AcpAgent implements Agent {
       turn.end();
       if (!isAnswered) await this.#cancel(program, sessionId, over);
       program.turns.delete(sessionId);
-      await client.end();
+      await local.end();
       if (envelope.session_id === null) this.#leave(program, name, sessionId);
     }
+  }
+
+  #callerClient(envelope: E2AEnvelope, call: Call, own: string): CallerClient {
+    const { access, permissions: policies } = this.#options;
+    const { cwd } = envelope.channel_context;
+    const folders = new FolderMap({ own, client: typeof cwd === 'string' ? cwd : own });
+    return new CallerClient({ call, access, offer: clientOffer(access, envelope), folders, policies });
   }
 
   /** A session of one request ends with it. */
   #leave(program: AcpProgram, name: string, sessionId: string): void {
     const { line, transport } = program;
-    this.#sessions.delete(name);
+    program.sessions.delete(name);
     const closed = program.can('close') && !line.isLost ? line.request('session/close', { sessionId }) : undefined;
     void Promise.resolve(closed)
       .catch(() => {})
@@ -226,47 +251,45 @@ export class AcpAgent implements Agent {
     name: string,
     envelope: E2AEnvelope,
     { principal }: Call,
-  ): Promise<{ readonly session: ProgramSession; readonly isForgotten: boolean }> {
-    const known = this.#sessions.get(name);
-    if (known !== undefined) return { session: known, isForgotten: false };
+  ): Promise<OpenedSession> {
+    const known = program.sessions.get(name);
+    if (known !== undefined) return { session: known, isForgotten: false, leftOut: [] };
     const { session_id: sessionId } = envelope;
     const cwd = this.#cwdFor(envelope, name);
     const earlier = sessionId === null ? undefined : await this.#recorded(principal.id, sessionId);
-    const reopened = earlier === undefined ? undefined : await this.#reopened(program, earlier, cwd);
+    const { servers: mcpServers, leftOut } = clientMcpServers(envelope, {
+      principal,
+      can: program.mcpCapabilities,
+      judge: (url) => this.#options.gate?.judge(url, 'allow'),
+    });
+    const reopened =
+      earlier === undefined ? undefined : await this.#reopened(program, { sessionId: earlier, cwd, mcpServers });
     if (earlier !== undefined && reopened !== undefined) {
-      return { session: this.#opened(name, earlier, cwd, reopened), isForgotten: false };
+      return { session: opened(program, name, { id: earlier, cwd, answer: reopened }), isForgotten: false, leftOut };
     }
-    const answer = await program.line.request('session/new', { cwd, mcpServers: [] }).catch((error: unknown) => {
+    const answer = await program.line.request('session/new', { cwd, mcpServers }).catch((error: unknown) => {
       throw error instanceof AcpProgramError && error.code === -32000 ? this.#needsSignIn(program) : error;
     });
     const { sessionId: made } = answer;
     if (typeof made !== 'string' || made === '')
       throw new AcpProgramError(-32603, 'session/new gave no sessionId', null);
-    const session = this.#opened(name, made, cwd, answer);
+    const session = opened(program, name, { id: made, cwd, answer });
     if (sessionId !== null) {
       await this.#options.sessions?.setRemote({ owner: principal.id, agentId: this.id, sessionId }, made);
     }
-    return { session, isForgotten: earlier !== undefined };
-  }
-
-  #opened(name: string, id: string, cwd: string, { modes }: JsonObject): ProgramSession {
-    const { availableModes, currentModeId } = isObject(modes) ? modes : ({} as JsonObject);
-    const offered = Array.isArray(availableModes) ? availableModes.filter(isObject) : undefined;
-    const session = { id, cwd, modes: offered?.map((mode) => String(mode['id'])), mode: currentModeId };
-    this.#sessions.set(name, session);
-    return session;
+    return { session, isForgotten: earlier !== undefined, leftOut };
   }
 
   async #recorded(owner: string, sessionId: string): Promise<string | undefined> {
     return (await this.#options.sessions?.remote({ owner, agentId: this.id, sessionId })) ?? undefined;
   }
 
-  async #reopened(program: AcpProgram, sessionId: string, cwd: string): Promise<JsonObject | undefined> {
+  async #reopened(program: AcpProgram, params: JsonObject): Promise<JsonObject | undefined> {
     const method = program.can('resume') ? 'session/resume' : program.can('load') ? 'session/load' : undefined;
     if (method === undefined) return undefined;
     try {
       // What it replays reaches nobody: no turn of the session has begun.
-      return await program.line.request(method, { sessionId, cwd, mcpServers: [] });
+      return await program.line.request(method, params);
     } catch (error) {
       if (error instanceof AcpLineLost) throw error;
       return undefined;
@@ -295,7 +318,7 @@ export interface AcpAgentOptions {
   readonly open: OpenAcpTransport;
   /** Where the program works, if it is always the same folder. */
   readonly cwd?: string | undefined;
-  readonly offer: ClientOffer;
+  readonly access: ClientAccesses;
   readonly authMethod?: string | undefined;
   readonly permissions: Readonly<Record<string, PermissionPolicy>>;
   /** Folders that a caller may choose to work in. */
@@ -303,19 +326,24 @@ export interface AcpAgentOptions {
   readonly startTimeoutMs: number;
   readonly version: string;
   readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
+  /** Decides about the URLs of MCP servers that a client names. */
+  readonly gate?: Pick<NetworkGate, 'judge'> | undefined;
   readonly folder: string;
   readonly childrenFolder: string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-/** A session of the program. */
-interface ProgramSession {
-  readonly id: string;
-  readonly cwd: string;
-  /** The modes it has, and the one it is in. */
-  readonly modes: readonly string[] | undefined;
-  mode: unknown;
+function opened(
+  { sessions }: AcpProgram,
+  name: string,
+  { id, cwd, answer: { modes } }: { readonly id: string; readonly cwd: string; readonly answer: JsonObject },
+): ProgramSession {
+  const { availableModes, currentModeId } = isObject(modes) ? modes : ({} as JsonObject);
+  const offered = Array.isArray(availableModes) ? availableModes.filter(isObject) : undefined;
+  const session = { id, cwd, modes: offered?.map((mode) => String(mode['id'])), mode: currentModeId };
+  sessions.set(name, session);
+  return session;
 }
 
 /** How a prompt ended. */
@@ -334,6 +362,18 @@ function failedPart(error: unknown): AgentPart {
   const external = { protocol: 'acp', type: 'jsonrpc_error', payload: { code, message, data } };
   const body = { code: 'E2A.AGENT_ERROR', message, details: {}, external };
   return { part: 'frame', frame: { response_kind: 'e2a.error', is_final: true, status: 'failed', body } };
+}
+
+interface OpenedSession {
+  readonly session: ProgramSession;
+  readonly isForgotten: boolean;
+  /** The MCP servers that the client named and the session does not have. */
+  readonly leftOut: readonly string[];
+}
+
+function leftOutPart(leftOut: readonly string[]): AgentPart {
+  const delta = `MCP servers of the editor that are not available here: ${leftOut.join('; ')}.`;
+  return { part: 'chunk', body: { delta_kind: 'reasoning', delta } };
 }
 
 const FORGOTTEN: AgentPart = {

@@ -41,7 +41,7 @@ function replaying(name: string) {
     id: 'coder',
     open,
     cwd: folder,
-    offer: { files: true, terminals: true },
+    access: { files: 'local', terminals: 'local' },
     permissions: {},
     workspaces: [],
     startTimeoutMs: 10_000,

@@ -5,7 +5,8 @@ import { AcpLine, AcpProgramError } from './acp-line.ts';
 import type { PromptCapabilities } from './acp-prompt.ts';
 import type { AcpTransport } from './acp-transport.ts';
 import type { AcpTurn } from './acp-turn.ts';
-import type { ClientOffer } from './local-client.ts';
+import type { McpCapabilities } from './client-mcp-servers.ts';
+import type { ClientOffer } from './client-offer.ts';
 
 /** An ACP agent that is connected and initialized. */
 export class AcpProgram {
@@ -13,6 +14,8 @@ export class AcpProgram {
   readonly transport: AcpTransport;
   /** The turns under way, by the program's own session id. */
   readonly turns = new Map<string, AcpTurn>();
+  /** Its sessions, by caller and session. */
+  readonly sessions = new Map<string, ProgramSession>();
   /** What was said of a session before the program had answered that it exists. */
   readonly #early = new Map<string, JsonObject[]>();
   #capabilities: JsonObject = {};
@@ -52,8 +55,8 @@ export class AcpProgram {
         protocolVersion: 1,
         clientInfo: { name: 'dragoman', title: 'Dragoman', version },
         clientCapabilities: {
-          fs: { readTextFile: offer.files, writeTextFile: offer.files },
-          terminal: offer.terminals,
+          fs: { readTextFile: offer.readTextFile, writeTextFile: offer.writeTextFile },
+          terminal: offer.terminal,
           elicitation: { form: {}, url: {} },
         },
       });
@@ -71,6 +74,11 @@ export class AcpProgram {
   get promptCapabilities(): PromptCapabilities {
     const { promptCapabilities: can } = this.#capabilities;
     return isObject(can) ? (can as PromptCapabilities) : {};
+  }
+
+  get mcpCapabilities(): McpCapabilities {
+    const { mcpCapabilities: can } = this.#capabilities;
+    return isObject(can) ? (can as McpCapabilities) : {};
   }
 
   get authMethods(): readonly string[] {
@@ -101,6 +109,15 @@ export class AcpProgram {
     if (early.length < MOST_EARLY) this.#early.set(sessionId, [...early, update]);
     return undefined;
   }
+}
+
+/** A session of the program. */
+export interface ProgramSession {
+  readonly id: string;
+  readonly cwd: string;
+  /** The modes it has, and the one it is in. */
+  readonly modes: readonly string[] | undefined;
+  mode: unknown;
 }
 
 interface OpenProgram {

@@ -10,16 +10,21 @@ import type { Call } from '../../call/call.ts';
 import type { AgentPart } from '../agent.ts';
 import { AcpProgramError } from './acp-line.ts';
 import { AcpParts } from './acp-parts.ts';
-import type { LocalClient } from './local-client.ts';
 
 /** What is done when the agent asks for permission for a tool of a kind. */
 export type PermissionPolicy = 'allow' | 'ask' | 'deny';
+
+/** Files and terminals for one turn. */
+export interface TurnClient {
+  offers(method: string): boolean;
+  answer(method: string, params: JsonObject): JsonObject | Promise<JsonObject>;
+}
 
 /** One prompt while the program answers it: its updates in order, for one reader, and its questions. */
 export class AcpTurn {
   readonly #call: Call;
   readonly #policies: Readonly<Record<string, PermissionPolicy>>;
-  readonly #client: LocalClient;
+  readonly #client: TurnClient;
   readonly #parts = new AcpParts();
   /** Parts, and in between whoever waits until those before it have been read. */
   #queue: (AgentPart | (() => void))[] = [];
@@ -27,7 +32,7 @@ export class AcpTurn {
   #drained: (() => void) | undefined;
   #isOver = false;
 
-  constructor(call: Call, policies: Readonly<Record<string, PermissionPolicy>>, client: LocalClient) {
+  constructor(call: Call, policies: Readonly<Record<string, PermissionPolicy>>, client: TurnClient) {
     this.#call = call;
     this.#policies = policies;
     this.#client = client;
@@ -83,8 +88,10 @@ export class AcpTurn {
 
   /** Answers a request of the program: for files and terminals, for permission or for input. */
   async answer(method: string, params: JsonObject): Promise<JsonObject> {
-    const own = this.#isOver ? undefined : this.#client.answer(method, params);
-    if (own !== undefined) return own;
+    if (!this.#isOver && this.#client.offers(method)) {
+      await this.#read();
+      return this.#client.answer(method, params);
+    }
     const question = questionFromAcpRequest(method, params);
     if (question === undefined) throw new AcpProgramError(-32601, `Method not found: ${method}`, null);
     const { toolCall } = params;

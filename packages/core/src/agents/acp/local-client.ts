@@ -1,28 +1,23 @@
 import type { JsonObject } from '@dragoman/protocols';
+import type { ClientAccesses } from './client-offer.ts';
 import { LocalFiles } from './local-files.ts';
 import { LocalTerminals, type LocalTerminalsOptions } from './local-terminals.ts';
-
-/** What an agent is offered of this machine. */
-export interface ClientOffer {
-  readonly files: boolean;
-  readonly terminals: boolean;
-}
 
 /** Files and terminals for one turn of an agent, as far as they are offered. */
 export class LocalClient {
   readonly #methods: Readonly<Record<string, Answer>>;
   readonly #terminals: LocalTerminals;
 
-  constructor({ files, terminals }: ClientOffer, options: LocalTerminalsOptions) {
+  constructor({ files, terminals }: ClientAccesses, options: LocalTerminalsOptions) {
     const own = new LocalFiles(options.folder);
     const commands = new LocalTerminals(options);
     this.#terminals = commands;
     this.#methods = {
-      ...(files && {
+      ...(files === 'local' && {
         'fs/read_text_file': (params) => own.read(params),
         'fs/write_text_file': (params) => own.write(params),
       }),
-      ...(terminals && {
+      ...(terminals === 'local' && {
         'terminal/create': (params) => commands.create(params),
         'terminal/output': (params) => commands.output(params),
         'terminal/wait_for_exit': (params) => commands.waitForExit(params),
@@ -32,9 +27,12 @@ export class LocalClient {
     };
   }
 
-  /** `undefined` for what is not offered. */
-  answer(method: string, params: JsonObject): JsonObject | Promise<JsonObject> | undefined {
-    return Object.hasOwn(this.#methods, method) ? this.#methods[method]?.(params) : undefined;
+  offers(method: string): boolean {
+    return Object.hasOwn(this.#methods, method);
+  }
+
+  answer(method: string, params: JsonObject): JsonObject | Promise<JsonObject> {
+    return (this.#methods[method] as Answer)(params);
   }
 
   /** Commands end with the turn that started them. */

@@ -17,17 +17,19 @@ import {
 } from '@dragoman/protocols';
 import { AcpUpdates, acpError, acpPromptParams } from '@dragoman/protocols/acp';
 import { isBuiltIn } from '../../call/target.ts';
-import type { Ids, Log } from '../../ports/ports.ts';
+import type { Clock, Ids, Log } from '../../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 import type { AcpHub } from './acp-hub.ts';
 import { type AcpSession, AGENT_OPTION, agentOption, type OfferedAgent } from './acp-session.ts';
+import { ClientServices } from './client-services.ts';
 import { replayOf } from './replay.ts';
 
 export interface AcpConnectionOptions {
   readonly hub: AcpHub;
   /** Writes one message; resolves when there is room for the next. */
   readonly send: (message: JsonObject) => Promise<void>;
+  readonly clock: Pick<Clock, 'wait'>;
   readonly ids: Ids;
   readonly log: Log;
   readonly version: string;
@@ -47,6 +49,8 @@ export class AcpConnection {
   readonly #asked = new Map<JsonRpcId, () => void>();
   /** Requests to the client that wait for its answer. */
   readonly #waiting = new Map<string, (response: JsonObject) => void>();
+  /** For the prompts that are being answered. */
+  readonly #serving = new Set<ClientServices>();
   #client: JsonObject = {};
   #isClosed = false;
 
@@ -74,10 +78,11 @@ export class AcpConnection {
     return this.#send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: `Parse error: ${message}.` } });
   }
 
-  /** The client has left. Its work goes on; its questions stay open for others. */
-  close(): void {
+  /** The client has left. Its work goes on; its questions stay open for others. Resolves when agents do not wait for its files any more. */
+  async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.clear();
+    await Promise.all([...this.#serving].map((services) => services.leave()));
   }
 
   async #answer(id: JsonRpcId, method: string, params: JsonObject): Promise<void> {
@@ -176,7 +181,7 @@ export class AcpConnection {
     const open = this.#sessions.get(id);
     if (open !== undefined) return open;
     if (this.#sessions.size >= MOST_SESSIONS) refuse('busy', {}, `A connection has at most ${MOST_SESSIONS} sessions.`);
-    const session = { id, cwd, agent, running: undefined, notice: noticeOf(mcpServers) };
+    const session = { id, cwd, agent, running: undefined, mcpServers: listIn(mcpServers), noticed: undefined };
     this.#sessions.set(id, session);
     return session;
   }
@@ -239,6 +244,10 @@ export class AcpConnection {
     const requestId = ids.uuid();
     const request = requestIn(session.agent, acpPromptParams(prompt));
     session.running = requestId;
+    const takesServers = await this.#takesMcpServers(session).catch((error: unknown) => {
+      session.running = undefined;
+      throw error;
+    });
     this.#asked.set(id, () => this.#cancelSession(session.id));
     const envelope = newEnvelope({
       request_id: requestId,
@@ -250,20 +259,64 @@ export class AcpConnection {
       channel: 'acp',
       identity_origin: 'user',
       acp_meta: isObject(meta) ? meta : {},
-      channel_context: { cwd: session.cwd },
+      channel_context: {
+        cwd: session.cwd,
+        ...ClientServices.offeredBy(this.#client),
+        ...(takesServers && { mcp_servers: [...session.mcpServers] }),
+      },
       provenance: newProvenance({
         source_protocol: 'acp',
         converter: 'dragoman',
         details: { endpoint: 'acp', jsonrpc_method: 'session/prompt', transport },
       }),
     });
+    const services = this.#servicesFor(session);
+    this.#serving.add(services);
     try {
-      if (session.notice !== undefined) await this.#update(session, thought(session.notice));
-      session.notice = undefined;
-      return await this.#read(session, requestId, this.#options.hub.send(envelope));
+      if (session.mcpServers.length > 0 && !takesServers && session.noticed !== session.agent) {
+        await this.#update(session, thought(noticeOf(session)));
+        session.noticed = session.agent;
+      }
+      return await this.#read(session, requestId, this.#options.hub.send(envelope), services);
     } finally {
       session.running = undefined;
+      this.#serving.delete(services);
+      services.end();
     }
+  }
+
+  /** An agent that is an ACP program has MCP servers of its client; every other has the tools of this server. */
+  async #takesMcpServers({ agent, mcpServers }: AcpSession): Promise<boolean> {
+    if (mcpServers.length === 0 || isBuiltIn(agent)) return false;
+    try {
+      const described = await this.#options.hub.request('agents.describe', { id: agent }, 'agents');
+      return (described as unknown as OfferedAgent).takes_mcp_servers === true;
+    } catch (error) {
+      if (failureOf(error)?.code === 'not_found') return false;
+      throw error;
+    }
+  }
+
+  #servicesFor({ id: sessionId }: AcpSession): ClientServices {
+    return new ClientServices({
+      sessionId,
+      capabilities: this.#client,
+      ask: (id, method, params) => (this.#isClosed ? undefined : this.#request(id, { method, params })),
+      cancel: (id) => void this.#withdraw(id),
+      answer: (id, response) => this.#options.hub.request('acp.tool_response', { jsonrpc_id: id, response }),
+    });
+  }
+
+  #request(id: string, call: JsonObject): Promise<JsonObject> {
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      void this.#send({ jsonrpc: '2.0', id, ...call });
+    });
+  }
+
+  async #withdraw(id: string): Promise<void> {
+    if (this.#waiting.delete(id))
+      await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: id } });
   }
 
   /** Goes on with a request that was running when its session was loaded. */
@@ -277,18 +330,24 @@ export class AcpConnection {
     }
   }
 
-  async #read(session: AcpSession, requestId: string, frames: AsyncIterable<E2AResponse>): Promise<PromptEnd> {
+  /** Files and terminals are those of the client that prompted: one that reads along later has no part in them. */
+  async #read(
+    session: AcpSession,
+    requestId: string,
+    frames: AsyncIterable<E2AResponse>,
+    services?: ClientServices,
+  ): Promise<PromptEnd> {
     const converter = new AcpUpdates({ requestId });
     /** The questions that are open at the client, with the ids of their requests. */
     const open = new Map<string, string>();
     for await (const frame of frames) {
+      services?.forward(frame);
       const { updates, question, questionEnd, end } = converter.convert(frame);
       for (const update of updates) await this.#update(session, update);
       if (question !== undefined) void this.#ask(session, requestId, question, open);
       const asked = questionEnd && open.get(questionEnd.question_id);
-      if (asked !== undefined && this.#waiting.delete(asked)) {
-        await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: asked } });
-      }
+      if (questionEnd !== undefined) open.delete(questionEnd.question_id);
+      if (asked !== undefined) await this.#withdraw(asked);
       if (end !== undefined) return end;
     }
     return { error: acpError(failure('agent_failed', {}, 'The agent ended without an answer.')) };
@@ -300,22 +359,27 @@ export class AcpConnection {
     const id = `question-${question.question_id}`;
     open.set(question.question_id, id);
     const response =
-      call === undefined
-        ? ({ result: { action: 'decline' } } as JsonObject)
-        : await new Promise<JsonObject>((resolve) => {
-            this.#waiting.set(id, resolve);
-            void this.#send({ jsonrpc: '2.0', id, ...call });
-          });
-    open.delete(question.question_id);
+      call === undefined ? ({ result: { action: 'decline' } } as JsonObject) : await this.#request(id, call);
     const params = { request_id: requestId, question_id: question.question_id, ...answerFromAcpResponse(response) };
-    try {
-      await this.#options.hub.request('chat.user_answer', params as JsonObject);
-    } catch (error) {
-      // Somebody else was faster, or the request has ended.
-      const code = failureOf(error)?.code;
-      if (code === 'conflict' || code === 'not_found') return;
-      this.#options.log.warn({ request_id: requestId, error: String(error) }, 'an answer to a question was not taken');
+    const { hub, clock, log } = this.#options;
+    for (;;) {
+      try {
+        await hub.request('chat.user_answer', params as JsonObject);
+        break;
+      } catch (error) {
+        const code = failureOf(error)?.code;
+        // A server that was restarted asks the same question again in a moment.
+        if (code === 'not_found' && session.running === requestId && open.has(question.question_id)) {
+          await clock.wait(ASKED_AGAIN_MS);
+          continue;
+        }
+        // Else somebody else was faster, or the request has ended.
+        if (code !== 'conflict' && code !== 'not_found')
+          log.warn({ request_id: requestId, error: String(error) }, 'an answer to a question was not taken');
+        break;
+      }
     }
+    open.delete(question.question_id);
   }
 
   #requestFor(question: Question, sessionId: string): JsonObject | undefined {
@@ -432,10 +496,13 @@ function wrongParam(name: string, expected: string, value: unknown): never {
   throw new Refused(failure('invalid_message', { issues: [{ pointer: `/${name}`, code: 'type', message }] }, message));
 }
 
-function noticeOf(servers: Json | undefined): string | undefined {
-  if (!Array.isArray(servers) || servers.length === 0) return undefined;
-  const names = servers.map((server) => (isObject(server) ? String(server['name']) : '?')).join(', ');
-  return `The MCP servers of the editor (${names}) are not available here: this server runs its own tools.`;
+function noticeOf({ agent, mcpServers }: AcpSession): string {
+  const names = mcpServers.map((server) => (isObject(server) ? String(server['name']) : '?')).join(', ');
+  return `The MCP servers of the editor (${names}) are not available to ${agent}: it uses the tools of this server.`;
+}
+
+function listIn(json: Json | undefined): readonly Json[] {
+  return Array.isArray(json) ? json : [];
 }
 
 function thought(text: string): JsonObject {
@@ -445,3 +512,5 @@ function thought(text: string): JsonObject {
 const MOST_SESSIONS = 1000;
 const MOST_ASKED = 100;
 const LONGEST_PATH = 4096;
+/** How soon an answer is sent again. */
+const ASKED_AGAIN_MS = 500;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@dragoman/protocols';
+import type { Json, JsonObject } from '@dragoman/protocols';
 
 /** A conversation that is open on a connection. */
 export interface AcpSession {
@@ -8,8 +8,10 @@ export interface AcpSession {
   agent: string;
   /** The request that is being answered now. */
   running: string | undefined;
-  /** What the client asked for and does not get, until it has been told. */
-  notice: string | undefined;
+  /** The MCP servers that the client named. */
+  readonly mcpServers: readonly Json[];
+  /** The agent that takes no such servers, once the client has been told so. */
+  noticed: string | undefined;
 }
 
 /** The one option of a session: who answers. */
@@ -36,6 +38,7 @@ export interface OfferedAgent {
   readonly id: string;
   readonly name: string;
   readonly description?: string;
+  readonly takes_mcp_servers?: boolean;
 }
 
 export const AGENT_OPTION = 'agent';

@@ -98,6 +98,7 @@ export function executionStore(database: PostgresDatabase): ExecutionStore {
         if (last === undefined || !window.some(({ acceptedAt }) => acceptedAt < before)) return purged;
         const start = from;
         purged += await database.write(async (queries) => {
+          await lockOwner(queries, 'purge', 'executions');
           const old = await queries.all<{ id: number }>(OLD, start, last.id, before);
           return deleteExecutions(
             queries,

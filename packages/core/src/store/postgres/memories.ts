@@ -2,7 +2,7 @@ import { type MemoriesStore, type MemoryEntryRow, type MemoryRow, type MemoryUse
 import { requireStorable } from '../storable.ts';
 import { texts } from './arrays.ts';
 import type { PostgresDatabase } from './database.ts';
-import { lockOwner } from './owner-lock.ts';
+import { lockOwner, purgeInTurn } from './owner-lock.ts';
 
 export function memoriesStore(database: PostgresDatabase): MemoriesStore {
   const { read } = database;
@@ -55,7 +55,7 @@ export function memoriesStore(database: PostgresDatabase): MemoriesStore {
         ),
       ),
 
-    purge: (now) => database.write((queries) => queries.run('DELETE FROM memory_entries WHERE expires_at <= $1', now)),
+    purge: (now) => purgeInTurn(database, 'memories', 'DELETE FROM memory_entries WHERE expires_at <= $1', now),
   };
 }
 

@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Log } from '../../ports/ports.ts';
-import type { ClusterStore, NodeCall, NodeLimits, NodeRow, NodeWord, OpenRequest } from '../cluster.ts';
+import type { ClusterStore, NodeCall, NodeLimits, NodeRow, NodeWord, OpenRequest, SharedDatabase } from '../cluster.ts';
 import type { ExecutionKey } from '../executions.ts';
 import type { Claimed } from '../held.ts';
 import { checkedRequest, SELECT_REQUEST, type StoredRequest } from '../sql/requests.ts';
@@ -12,6 +12,7 @@ import type { PostgresDatabase } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 import { claimedRequest, SELECT_CLAIMED } from './requests.ts';
+import { STEPS } from './schema.ts';
 
 export interface NodeOptions {
   /** Of PostgreSQL itself: a pooler in transaction mode does not keep a lock with its connection. */
@@ -60,7 +61,7 @@ export class PostgresNode implements ClusterStore {
   async join(): Promise<void> {
     const { database, name, version, place, configDigest = null, peerUrl = null } = this.#options;
     const keeper = await this.#connected();
-    const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl]);
+    const { rows } = await keeper.query(JOIN, [name, version, place, configDigest, peerUrl, STEPS.length]);
     const { id } = rows[0] as { id: number };
     // Its connections are still in use, where it was another node before.
     if (database.node !== 0) {
@@ -117,6 +118,12 @@ export class PostgresNode implements ClusterStore {
   async leave(): Promise<void> {
     const keeper = await this.#connected();
     await keeper.query("UPDATE nodes SET state = 'leaving' WHERE id = $1 AND state = 'live'", [this.node]);
+  }
+
+  async database(): Promise<SharedDatabase> {
+    const [row] = await this.#options.database.read.all<SharedDatabase>(DATABASE);
+    if (row === undefined) throw new Error('a query with one row gave none');
+    return row;
   }
 
   async openRequest({ owner, requestId }: RequestKey): Promise<OpenRequest | undefined> {
@@ -251,7 +258,7 @@ export class PostgresNode implements ClusterStore {
 type StoredNode = Omit<NodeRow, 'holds'> & NodeRow['holds'];
 
 const JOIN = `
-  INSERT INTO nodes (name, version, place, config_digest, peer_url, state) VALUES ($1, $2, $3, $4, $5, 'live') RETURNING id`;
+  INSERT INTO nodes (name, version, place, config_digest, peer_url, steps, state) VALUES ($1, $2, $3, $4, $5, $6, 'live') RETURNING id`;
 const BEAT = `
   UPDATE nodes SET beat_at = clock_timestamp() WHERE id = $1 AND state IN ('live', 'leaving')
   RETURNING extract(epoch FROM beat_at)::double precision * 1000 AS at`;
@@ -290,6 +297,10 @@ const NODES = `
     extract(epoch FROM clock_timestamp() - beat_at)::double precision * 1000 AS "silentMs",
     ${held('requests')}, ${held('executions')}, ${held('letters')}, ${held('deliveries')}
   FROM nodes n ORDER BY id`;
+const DATABASE = `
+  SELECT current_setting('server_version') AS version, current_setting('synchronous_commit') AS "synchronousCommit",
+    current_setting('synchronous_standby_names') AS "synchronousStandbys",
+    (SELECT version FROM schema_version) AS "schemaVersion", (SELECT count(*) FROM pg_stat_replication) AS standbys`;
 const SELECT_OPEN = 'SELECT o.request, o.holder, o.next FROM open_requests o';
 const OPEN_REQUEST = `${SELECT_OPEN} WHERE o.request = (SELECT id FROM requests WHERE owner = $1 AND request_id = $2)`;
 const OPEN_REQUESTS = `${SELECT_OPEN} WHERE o.request = ANY($1::bigint[])`;

@@ -1,6 +1,7 @@
 import type { NonceRow, NonceStore, NonceUse } from '../nonces.ts';
 import { requireStorable } from '../storable.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import { lockOwner } from './owner-lock.ts';
 
 export function nonceStore(database: PostgresDatabase): NonceStore {
   return {
@@ -9,6 +10,7 @@ export function nonceStore(database: PostgresDatabase): NonceStore {
     count: async () => (await database.read.get<{ count: number }>(COUNT))?.count ?? 0,
     purge: (before) =>
       database.write(async (queries) => {
+        await lockOwner(queries, 'purge', 'nonces');
         await queries.run(REMEMBER, before);
         return queries.run("DELETE FROM nonces WHERE used_at < $1 AND agent_id <> ''", before);
       }),

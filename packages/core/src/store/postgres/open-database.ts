@@ -2,8 +2,8 @@ import type { Log } from '../../ports/ports.ts';
 import { StoreError } from '../store-error.ts';
 import { dial, type PostgresConnection } from './connection.ts';
 import { isSqlError, sqlStateOf } from './errors.ts';
+import { migrateSchema } from './migrate-schema.ts';
 import type { PostgresAddress } from './postgres-url.ts';
-import { STEPS } from './schema.ts';
 
 /** Checks the server and brings the schema to the newest version. Gives PostgreSQL's version. Rejects with a `StoreError` that says what to change. */
 export async function prepareSchema(address: PostgresAddress, log: Log | undefined): Promise<string> {
@@ -42,30 +42,6 @@ async function checked(connection: PostgresConnection, log: Log | undefined): Pr
     log?.warn({}, 'PostgreSQL runs with fsync off: for tests only');
   }
   return version;
-}
-
-/** Each step once, in a transaction of its own together with its number. */
-export async function migrateSchema(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
-  // Nodes that start together wait for each other here. It goes with the connection.
-  await connection.query('SELECT pg_advisory_lock($1, hashtext($2))', [MIGRATING, schema]);
-  await connection.script(
-    'CREATE TABLE IF NOT EXISTS schema_version (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)',
-  );
-  const { rows } = await connection.script('SELECT version FROM schema_version');
-  const version = (rows[0] as { version: number } | undefined)?.version ?? 0;
-  if (version > STEPS.length) {
-    throw new StoreError(
-      'store_newer',
-      `The schema "${schema}" has version ${version} and this program knows versions up to ${STEPS.length}. ` +
-        'Run the newer program that wrote it, or choose another schema.',
-    );
-  }
-  for (let next = version; next < STEPS.length; next += 1) {
-    await connection.script(
-      `BEGIN; ${STEPS[next]}; INSERT INTO schema_version (id, version) VALUES (1, ${next + 1})
-       ON CONFLICT (id) DO UPDATE SET version = excluded.version; COMMIT`,
-    );
-  }
 }
 
 /** A user who may not make schemas can use one that an administrator made. */
@@ -109,5 +85,3 @@ function unusable(message: string): StoreError {
 
 /** `IS JSON` is needed. */
 const OLDEST = 160_000;
-/** "Migr": one server at a time. */
-const MIGRATING = 0x4d696772;

@@ -19,6 +19,7 @@ import { texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import type { PostgresFamilies } from './families.ts';
 import { GONE_NODES } from './gone.ts';
+import { purgeInTurn } from './owner-lock.ts';
 
 export function outboxStore(database: PostgresDatabase, families: PostgresFamilies): OutboxStore {
   const { read } = database;
@@ -101,7 +102,7 @@ export function outboxStore(database: PostgresDatabase, families: PostgresFamili
         [PURGE_DISABLED, gone],
       ] as const) {
         for (let some = -1; some !== 0; purged += some) {
-          some = await database.write((queries) => queries.run(text, before, WINDOW));
+          some = await purgeInTurn(database, 'outbox', text, before, WINDOW);
         }
       }
       return purged;

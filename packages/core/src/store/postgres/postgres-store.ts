@@ -21,6 +21,7 @@ import { PostgresNode } from './node.ts';
 import { nonceStore } from './nonces.ts';
 import { prepareSchema } from './open-database.ts';
 import { outboxStore } from './outbox.ts';
+import { lockOwner } from './owner-lock.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 import { pushConfigStore } from './push-configs.ts';
 import { requestStore } from './requests.ts';
@@ -122,6 +123,17 @@ export class PostgresStore implements Store {
     this.anonymous = anonymousStore(database);
   }
 
+  async now(): Promise<number> {
+    return (await this.#database.read.get<{ now: number }>(NOW))?.now ?? 0;
+  }
+
+  inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#database.write(async (queries) => {
+      await lockOwner(queries, 'in turn', name);
+      return work();
+    });
+  }
+
   async stats(): Promise<StoreStats> {
     const { writes, commits, commitMs } = this.#database;
     return { driver: `postgres ${this.#serverVersion}`, writes, commits, commitMs, checkpoints: 0 };
@@ -133,3 +145,5 @@ export class PostgresStore implements Store {
     await this.#closing;
   }
 }
+
+const NOW = 'SELECT extract(epoch FROM clock_timestamp())::double precision * 1000 AS now';

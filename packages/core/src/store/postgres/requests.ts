@@ -29,6 +29,7 @@ import type { PostgresDatabase, Queries } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import { Group } from './group.ts';
 import { useNonce } from './nonces.ts';
+import { lockOwner } from './owner-lock.ts';
 import { deleteRequests } from './removals.ts';
 import { listRequests } from './request-list.ts';
 import { openLetter } from './threads.ts';
@@ -137,6 +138,7 @@ export function requestStore(database: PostgresDatabase): RequestStore {
         const last = window.at(-1);
         if (last === undefined || !window.some(({ acceptedAt }) => acceptedAt < before)) return purged;
         purged += await database.write(async (queries) => {
+          await lockOwner(queries, 'purge', 'requests');
           const old = await queries.all<{ id: number }>(OLD, from, last.id, before);
           return deleteRequests(
             queries,

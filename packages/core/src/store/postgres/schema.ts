@@ -5,6 +5,10 @@
  * names both. `next` is the sequence of the next frame, so that one UPDATE is the fence, the check for gaps and the lock. Tables that are written
  * all the time have no foreign keys: each insert would lock its parent. Text is compared by its bytes. Each connection has a row in `lanes`,
  * with the number of the last transaction that it committed.
+ *
+ * Nodes of the release before run while a step is taken. A step therefore changes one table that is in use, and no more, and only adds to it:
+ * columns with a default, tables, indexes. What has no use any more is removed by the release after the last one that used it, which raises
+ * `LEAST_STEPS`.
  */
 export const STEPS: readonly string[] = [
   `
@@ -386,4 +390,10 @@ export const STEPS: readonly string[] = [
   CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))
   `,
   'CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)',
+  // Which nodes may work with the tables, and what each node knows of them.
+  'ALTER TABLE schema_version ADD COLUMN least_steps integer NOT NULL DEFAULT 1',
+  'ALTER TABLE nodes ADD COLUMN steps integer NOT NULL DEFAULT 0',
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));
+
+/** How many of the steps a node must know to work with the tables as they are now: those with fewer are refused. */
+export const LEAST_STEPS = 6;

@@ -5,6 +5,7 @@ import { requireStorable } from '../storable.ts';
 import type { RecordedTurn, SessionRow, SessionStore } from '../store.ts';
 import { bigints } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
+import { purgeInTurn } from './owner-lock.ts';
 import { deleteRequests } from './removals.ts';
 import { deleteThread } from './threads.ts';
 
@@ -106,7 +107,7 @@ export function sessionStore(database: PostgresDatabase): SessionStore {
         const last = window.at(-1);
         if (last === undefined || !window.some(({ createdAt }) => createdAt < before)) return purged;
         const start = from;
-        purged += await database.write((queries) => queries.run(PURGE, start, last.id, before));
+        purged += await purgeInTurn(database, 'sessions', PURGE, start, last.id, before);
         from = last.id;
       }
     },

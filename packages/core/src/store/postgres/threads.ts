@@ -16,6 +16,7 @@ import type {
 import type { PostgresDatabase, Queries } from './database.ts';
 import { GONE_NODES } from './gone.ts';
 import { addDelivery } from './outbox.ts';
+import { purgeInTurn } from './owner-lock.ts';
 
 export function threadStore(database: PostgresDatabase): ThreadStore {
   const { read } = database;
@@ -109,9 +110,9 @@ export function threadStore(database: PostgresDatabase): ThreadStore {
     purge: async ({ messages, counts }) => {
       let purged = 0;
       for (let some = -1; some !== 0; purged += some) {
-        some = await database.write((queries) => queries.run(PURGE, messages, WINDOW));
+        some = await purgeInTurn(database, 'threads', PURGE, messages, WINDOW);
       }
-      await database.write((queries) => queries.run(PURGE_COUNTS, counts));
+      await purgeInTurn(database, 'threads', PURGE_COUNTS, counts);
       return purged;
     },
   };

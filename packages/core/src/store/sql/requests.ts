@@ -268,8 +268,7 @@ export function checkedRequest({ id, checksum, ...row }: StoredRequest): Request
 
 export function framesRow([first, count, ends, lengths, text]: FramesValues): FramesRow {
   requireStorable(text);
-  const packed = { first, count, ends, lengths, text };
-  return { ...packed, checksum: frameChecksumOf(packed) };
+  return { first, count, ends, lengths, text, checksum: frameChecksumOf({ first, count, ends, lengths, text }) };
 }
 
 export function gapIn({ owner, requestId }: RequestKey): StoreError {

@@ -1,0 +1,59 @@
+import { type E2AEnvelope, type Failure, isObject, type Json, type JsonObject, REDACTED } from '@dragoman/protocols';
+import type { Principal } from '../../call/principal.ts';
+
+/** What an agent takes beside programs, as it said when it was opened. */
+export interface McpCapabilities {
+  readonly http?: boolean;
+  readonly sse?: boolean;
+}
+
+export interface ClientMcpServers {
+  /** For the agent, as ACP has them. */
+  readonly servers: JsonObject[];
+  /** The others by name, with the reason. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * The MCP servers that a client names for its session. The agent starts and calls them, where it runs: that takes a caller whom the
+ * operator lets do it, by name, since `*` is given to callers that run workflows.
+ */
+export function clientMcpServers(
+  { channel_context: { mcp_servers: given } }: E2AEnvelope,
+  rules: McpServerRules,
+): ClientMcpServers {
+  const servers: JsonObject[] = [];
+  const leftOut: string[] = [];
+  for (const server of Array.isArray(given) ? given.filter(isObject).slice(0, MOST_SERVERS) : []) {
+    const reason = refusalOf(server, rules);
+    if (reason === undefined) servers.push(server);
+    else leftOut.push(`${String(server['name'])}: ${reason.replace(/\.$/, '')}`);
+  }
+  return { servers, leftOut };
+}
+
+function refusalOf(server: JsonObject, { principal, can, judge }: McpServerRules): string | undefined {
+  const { type = 'stdio', url } = server;
+  if (principal.kind !== 'admin' && !principal.permissions.operations.includes(MCP_OPERATION)) {
+    return `the caller needs permissions.operations to include "${MCP_OPERATION}"`;
+  }
+  if (hasLostSecrets(server)) return 'its secrets are not kept over a restart of the server; open the session again';
+  if (type === 'stdio') return undefined;
+  if (can[type as keyof McpCapabilities] !== true) return `the agent does not take servers of type ${String(type)}`;
+  return judge(String(url))?.message;
+}
+
+export interface McpServerRules {
+  readonly principal: Principal;
+  readonly can: McpCapabilities;
+  /** Why the gate does not let a URL be called. */
+  readonly judge: (url: string) => Failure | undefined;
+}
+
+function hasLostSecrets({ env, headers }: JsonObject): boolean {
+  const values = [env, headers].flatMap((list: Json | undefined) => (Array.isArray(list) ? list.filter(isObject) : []));
+  return values.some(({ value }) => value === REDACTED);
+}
+
+const MCP_OPERATION = 'mcp.spawn';
+const MOST_SERVERS = 32;

@@ -1,0 +1,11 @@
+import type { JsonObject } from '@dragoman/protocols';
+
+/**
+ * Asks the program of the caller, such as an editor for one of its files. Resolves with its JSON-RPC response, which has `result` or
+ * `error`. Rejects when the request ends first, or the time is up.
+ */
+export type AskClient = (request: {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly timeoutMs?: number | undefined;
+}) => Promise<JsonObject>;

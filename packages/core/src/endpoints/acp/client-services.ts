@@ -1,0 +1,98 @@
+import { type E2AResponse, isObject, type JsonObject, respellAcp } from '@dragoman/protocols';
+
+export interface ClientServicesOptions {
+  readonly sessionId: string;
+  readonly capabilities: JsonObject;
+  /** Sends a request to the client and resolves with its response; `undefined` when the client has left. */
+  readonly ask: (id: string, method: string, params: JsonObject) => Promise<JsonObject> | undefined;
+  /** Tells the client that nobody waits for its response any more. */
+  readonly cancel: (id: string) => void;
+  /** Answers the agent. */
+  readonly answer: (jsonrpcId: string, response: JsonObject) => Promise<unknown>;
+}
+
+/** The files and terminals of a client, for the agent that answers one of its prompts. */
+export class ClientServices {
+  readonly #options: ClientServicesOptions;
+  readonly #open = new Map<string, string>();
+  readonly #terminals = new Set<string>();
+
+  constructor(options: ClientServicesOptions) {
+    this.#options = options;
+  }
+
+  /** What a client offers, in the context of its requests. */
+  static offeredBy({ fs, terminal }: JsonObject): JsonObject {
+    const { readTextFile, writeTextFile } = isObject(fs) ? fs : ({} as JsonObject);
+    if (readTextFile !== true && writeTextFile !== true && terminal !== true) return {};
+    return {
+      client_capabilities: {
+        fs: { read_text_file: readTextFile === true, write_text_file: writeTextFile === true },
+        terminal: terminal === true,
+      },
+    };
+  }
+
+  /** Passes a request of the agent on to the client, and its response back. Any other frame is left alone. */
+  forward({ response_kind: kind, body }: E2AResponse): void {
+    const { id, method, params } = body;
+    if (kind !== 'acp.output_request' || typeof id !== 'string' || typeof method !== 'string') return;
+    if (!/^(?:fs|terminal)\//.test(method)) return;
+    void this.#forward(id, method, isObject(params) ? params : {});
+  }
+
+  /** The prompt has ended. */
+  end(): void {
+    const { sessionId, cancel, ask } = this.#options;
+    for (const outgoing of this.#open.values()) cancel(outgoing);
+    this.#open.clear();
+    for (const terminalId of this.#terminals)
+      void ask(`release-${terminalId}`, 'terminal/release', { sessionId, terminalId });
+    this.#terminals.clear();
+  }
+
+  /** The client has left: the agent does not wait for it. Resolves when it knows that. */
+  async leave(): Promise<void> {
+    const open = [...this.#open.keys()];
+    this.#open.clear();
+    this.#terminals.clear();
+    await Promise.all(open.map((id) => this.#answer(id, CLIENT_LEFT)));
+  }
+
+  async #forward(id: string, method: string, params: JsonObject): Promise<void> {
+    const { ask, sessionId } = this.#options;
+    const outgoing = `client-${id}`;
+    this.#open.set(id, outgoing);
+    const asked = this.#offers(method)
+      ? ask(outgoing, method, { ...respellAcp(params, 'camelCase'), sessionId })
+      : undefined;
+    const { result, error } = asked === undefined ? NOT_OFFERED : await asked;
+    if (!this.#open.delete(id)) return;
+    const { terminalId } = isObject(result) ? result : params;
+    if (method === 'terminal/create' && typeof terminalId === 'string') this.#terminals.add(terminalId);
+    if (method === 'terminal/release') this.#terminals.delete(String(params['terminal_id']));
+    // An object, never null: programs fail to read a null result.
+    await this.#answer(id, isObject(error) ? { error } : { result: isObject(result) ? result : {} });
+  }
+
+  #offers(method: string): boolean {
+    const { fs, terminal } = this.#options.capabilities;
+    if (method.startsWith('terminal/')) return terminal === true;
+    const has = isObject(fs) ? fs : ({} as JsonObject);
+    return method === 'fs/read_text_file' ? has['readTextFile'] === true : has['writeTextFile'] === true;
+  }
+
+  /** One that cannot be sent, as when it is too long, is an error for the agent. */
+  async #answer(id: string, response: JsonObject): Promise<void> {
+    const { answer } = this.#options;
+    try {
+      await answer(id, response);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      await answer(id, { error: { code: -32603, message } }).catch(() => {});
+    }
+  }
+}
+
+const NOT_OFFERED: JsonObject = { error: { code: -32601, message: 'The client does not offer this.' } };
+const CLIENT_LEFT: JsonObject = { error: { code: -32603, message: 'The client has left.' } };

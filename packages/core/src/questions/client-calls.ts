@@ -1,0 +1,62 @@
+import type { JsonObject } from '@dragoman/protocols';
+import type { AskClient } from '../call/ask-client.ts';
+import type { RunningCall } from '../call/call.ts';
+import type { Clock, Ids } from '../ports/ports.ts';
+import { refuse } from '../refusals/refused.ts';
+
+/**
+ * What agents ask the program of their caller, such as an editor for a file: a frame `acp.output_request` with the method, answered once by
+ * `acp.tool_response` of the same caller. Unlike a question it is not for a person, and ends with its request.
+ */
+export class ClientCalls {
+  readonly #clock: Clock;
+  readonly #ids: Ids;
+  readonly #open = new Map<string, OpenCall>();
+
+  constructor({ clock, ids }: { readonly clock: Clock; readonly ids: Ids }) {
+    this.#clock = clock;
+    this.#ids = ids;
+  }
+
+  async call(running: RunningCall, { method, params, timeoutMs }: Parameters<AskClient>[0]): Promise<JsonObject> {
+    if (running.aborted) throw running.reason;
+    const mine = [...this.#open.values()].filter((open) => open.running === running);
+    if (mine.length >= MOST_OPEN) refuse('busy', {}, `A request may ask its client ${MOST_OPEN} things at once.`);
+    const id = `c_${this.#ids.hex()}`;
+    let abandon = () => {};
+    let cancelTimer = () => {};
+    try {
+      return await new Promise<JsonObject>((resolve, reject) => {
+        abandon = () => reject(running.reason);
+        running.addEventListener('abort', abandon, { once: true });
+        if (timeoutMs !== undefined) {
+          const late = () => reject(new Error(`The client did not answer ${method} within ${timeoutMs / 1000} s.`));
+          cancelTimer = this.#clock.after(timeoutMs, late);
+        }
+        this.#open.set(id, { running, answer: resolve });
+        running
+          .tell({ response_kind: 'acp.output_request', body: { jsonrpc: '2.0', id, method, params } })
+          .catch(reject);
+      });
+    } finally {
+      cancelTimer();
+      running.removeEventListener('abort', abandon);
+      this.#open.delete(id);
+    }
+  }
+
+  /** Answers what was asked under this id, as a JSON-RPC response. False where this caller was asked nothing under it. */
+  answer(id: string, owner: string, response: JsonObject): boolean {
+    const open = this.#open.get(id);
+    if (open?.running.row.owner !== owner) return false;
+    open.answer(response);
+    return true;
+  }
+}
+
+interface OpenCall {
+  readonly running: RunningCall;
+  readonly answer: (response: JsonObject) => void;
+}
+
+const MOST_OPEN = 64;

@@ -1,0 +1,36 @@
+import type { E2AResponse } from '@dragoman/protocols';
+
+/**
+ * What an earlier process recorded of an answer that is given again. Frames are compared by what they report and not by their place: where
+ * a workflow does several things at once, they may end in another order.
+ */
+export class RecordedFrames {
+  readonly #keyOf: (frame: E2AResponse) => string;
+  readonly #left = new Map<string, number>();
+  #count = 0;
+
+  constructor(keyOf: (frame: E2AResponse) => string) {
+    this.#keyOf = keyOf;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  add(frame: E2AResponse): void {
+    const key = this.#keyOf(frame);
+    this.#left.set(key, (this.#left.get(key) ?? 0) + 1);
+    this.#count += 1;
+  }
+
+  /** Whether the frame is recorded. Each recorded one counts once. The final frame of a running request never is. */
+  takes(frame: E2AResponse): boolean {
+    if (this.#left.size === 0 || frame.is_final) return false;
+    const key = this.#keyOf(frame);
+    const left = this.#left.get(key);
+    if (left === undefined) return false;
+    if (left === 1) this.#left.delete(key);
+    else this.#left.set(key, left - 1);
+    return true;
+  }
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
+import { frame, requestRow } from '../requests.contract.ts';
+import { dial, type PostgresConnection } from './connection.ts';
+import { migrateSchema, type SchemaSteps } from './migrate-schema.ts';
+import { connectPostgresStore, type PostgresStore } from './postgres-store.ts';
+import { readPostgresUrl } from './postgres-url.ts';
+import { STEPS } from './schema.ts';
+
+let server: PostgresServer;
+let url = '';
+let schemas = 0;
+
+beforeAll(async () => {
+  process.env['DRAGOMAN_ALLOW_FSYNC_OFF'] = '1';
+  const started = await startPostgres();
+  if (started === undefined) throw new Error('this platform has no PostgreSQL to test with: install one');
+  server = started;
+});
+
+afterAll(async () => {
+  delete process.env['DRAGOMAN_ALLOW_FSYNC_OFF'];
+  await server?.stop();
+});
+
+beforeEach(() => {
+  schemas += 1;
+  url = server.url(`migrated_${schemas}`);
+});
+
+const connected = () => dial(readPostgresUrl(url), () => {});
+
+/** As the node of another release does when it starts. */
+async function migrateTo(release: SchemaSteps): Promise<void> {
+  const connection = await connected();
+  try {
+    await migrateSchema(connection, readPostgresUrl(url), release);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The next release only adds. */
+const EXPANDED: SchemaSteps = {
+  steps: [...STEPS, 'ALTER TABLE requests ADD COLUMN more text', 'CREATE TABLE later (id integer)'],
+  least: 1,
+};
+/** The one after it removes what this release uses. */
+const CONTRACTED: SchemaSteps = {
+  steps: [...EXPANDED.steps, 'ALTER TABLE requests DROP COLUMN priority'],
+  least: EXPANDED.steps.length,
+};
+
+/** Accepts and answers requests until it is stopped. */
+function load(store: PostgresStore, name: string) {
+  let isOn = true;
+  let count = 0;
+  const lanes = [0, 1, 2, 3].map(async (lane) => {
+    while (isOn) {
+      const requestId = `${name}-${lane}-${count}`;
+      const accepted = await store.requests.accept(requestRow({ requestId, state: 'started' }));
+      if (!('held' in accepted) || accepted.held === null) throw new Error(`${requestId} was not recorded`);
+      await store.requests.append(accepted.held, [frame(0), { ...frame(1), isFinal: true }]);
+      count += 1;
+    }
+  });
+  return {
+    count: () => count,
+    stop: async () => {
+      isOn = false;
+      await Promise.all(lanes);
+    },
+  };
+}
+
+/** Keeps a table locked, as a long report does, until the returned function is called. */
+async function occupy(table: string): Promise<() => Promise<void>> {
+  const reader: PostgresConnection = await connected();
+  await reader.script(`BEGIN; LOCK TABLE ${table} IN ACCESS SHARE MODE`);
+  return () => reader.close();
+}
+
+test('the next release migrates beside a node of this one, which goes on, and may start again', async () => {
+  await using store = await connectPostgresStore({ url, name: 'old' });
+  const before = load(store, 'before');
+  const release = await occupy('requests');
+  const migrated = migrateTo(EXPANDED);
+  // The reader is in the way of the column, and the column must not be in the way of those who write meanwhile.
+  const reached = before.count() + 50;
+  await expect.poll(before.count).toBeGreaterThan(reached);
+  expect(await Promise.race([migrated.then(() => 'migrated'), 'waits'])).toBe('waits');
+  await release();
+  await migrated;
+  await before.stop();
+  await using again = await connectPostgresStore({ url, name: 'old, restarted' });
+  const after = load(again, 'after');
+  await expect.poll(after.count).toBeGreaterThan(50);
+  await after.stop();
+});
+
+test('what older nodes use is removed only when none of them is left, and then they are refused', async () => {
+  const store = await connectPostgresStore({ url, name: 'old', version: '0.1.0' });
+  await migrateTo(EXPANDED);
+  await expect(migrateTo(CONTRACTED)).rejects.toMatchObject({
+    code: 'store_locked',
+    message: expect.stringContaining('older nodes use: old (1, version 0.1.0). Stop them'),
+  });
+  expect(await store.requests.accept(requestRow({ requestId: 'still' }))).toMatchObject({ repeat: false });
+  await store[Symbol.asyncDispose]();
+  await migrateTo(CONTRACTED);
+  await expect(connectPostgresStore({ url })).rejects.toMatchObject({
+    code: 'store_newer',
+    message: expect.stringContaining(
+      `needs a program that knows its version ${EXPANDED.steps.length}, and this one knows`,
+    ),
+  });
+});
+
+test('nodes that start together on an empty schema migrate it once', async () => {
+  const stores = await Promise.all([1, 2, 3, 4].map((name) => connectPostgresStore({ url, name: String(name) })));
+  expect((await stores[0]?.cluster.database())?.schemaVersion).toBe(STEPS.length);
+  for (const store of stores) await store[Symbol.asyncDispose]();
+});

@@ -1,0 +1,23 @@
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from '../../packages/core/test-support/postgres-server.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** A URL in which `SCHEMA` stands for the schema of a server; `undefined` where servers have a store of their own. */
+    sharedPostgres: string | undefined;
+  }
+}
+
+/**
+ * In the project `postgres`, and everywhere with `DRAGOMAN_TEST_STORE=postgres`, each server of the system tests that asks for no store of
+ * its own has a schema of one PostgreSQL. Tests of the embedded store and its folder say so by `needsFolder`.
+ */
+export async function setup({ name, provide }: TestProject): Promise<(() => Promise<void>) | undefined> {
+  provide('sharedPostgres', undefined);
+  if (name !== 'postgres' && process.env['DRAGOMAN_TEST_STORE'] !== 'postgres') return undefined;
+  const postgres = await startPostgres();
+  if (postgres === undefined)
+    throw new Error('this platform has no PostgreSQL to test with: install one, so that initdb is found');
+  provide('sharedPostgres', postgres.url('SCHEMA'));
+  return () => postgres.stop();
+}
