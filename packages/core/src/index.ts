@@ -56,12 +56,12 @@ export {
 export type { IssuedKey } from './callers/keys.ts';
 export { AgentLines, type AgentLinesOptions } from './cluster/agent-lines.ts';
 export { Cluster, type ClusterListener, type ClusterOptions } from './cluster/cluster.ts';
-export { StoreClock } from './cluster/store-clock.ts';
 export { FamilyChanges, type ReloadFamily } from './cluster/family-changes.ts';
 export { RemoteExecutions, type RemoteExecutionsOptions } from './cluster/remote-executions.ts';
 export { RemoteQuestions, type RemoteQuestionsOptions } from './cluster/remote-questions.ts';
 export { RemoteRuns, type RemoteRunsOptions } from './cluster/remote-runs.ts';
 export { ClusterShape } from './cluster/settings.ts';
+export { StoreClock } from './cluster/store-clock.ts';
 export { AcpConnection, type AcpConnectionOptions } from './endpoints/acp/acp-connection.ts';
 export type { AcpHub } from './endpoints/acp/acp-hub.ts';
 export { engineHub } from './endpoints/acp/engine-hub.ts';

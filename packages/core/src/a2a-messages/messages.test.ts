@@ -22,7 +22,8 @@ afterAll(() => Promise.all([signatures[Symbol.asyncDispose](), reader[Symbol.asy
 test('the payload of a long message is built only after its signature was found good', async () => {
   const [ada, eve] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
   const { messages, engine } = await open(ada.publicKey);
-  const take = (key: KeyObject) => messages.converse({ address: '192.0.2.1', signal: new AbortController().signal }).take(JSON.stringify(long(key)));
+  const take = (key: KeyObject) =>
+    messages.converse({ address: '192.0.2.1', signal: new AbortController().signal }).take(JSON.stringify(long(key)));
   const parsed = vi.spyOn(JSON, 'parse');
   const built = () => parsed.mock.calls.filter(([text]) => text.length > 65_536).length;
   expect(await take(eve.privateKey)).toMatchObject({

@@ -101,7 +101,16 @@ const COPIED_TABLES: readonly CopiedTable[] = [
 const LEFT_OUT: Readonly<Record<CopyEnd['kind'], readonly string[]>> = {
   // A list of requests and executions whose rows say themselves that they are damaged.
   sqlite: ['commits', 'damages', 'unfinished_copy', 'thread_ends'],
-  postgres: ['nodes', 'node_calls', 'agent_lines', 'lanes', 'families', 'schema_version', 'unfinished_copy', 'thread_counts'],
+  postgres: [
+    'nodes',
+    'node_calls',
+    'agent_lines',
+    'lanes',
+    'families',
+    'schema_version',
+    'unfinished_copy',
+    'thread_counts',
+  ],
 };
 
 /** Columns that one store has and the other computes. */
