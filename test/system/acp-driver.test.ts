@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import * as acp from '@agentclientprotocol/sdk';
 import { createWebSocketStream } from '@agentclientprotocol/sdk/experimental/ws-client';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { NETWORK_TRANSPORTS } from '../../packages/server/src/edges/wire-peer.contract.ts';
@@ -36,6 +36,12 @@ afterAll(async () => {
 });
 const { api_key: key } = await system.caller('ada-agent', { permissions: { agents: ['*'], tools: ['*'] } });
 const ada = new Caller(system, key);
+
+const connect = NETWORK_TRANSPORTS['tcp'];
+if (connect === undefined) throw new Error('there is no TCP');
+const wirePlace = { url: system.url, wire: { url: system.wireUrl, socket: undefined } };
+const wire = await new WireCaller(await connect(wirePlace, key)).greet(key);
+afterAll(() => wire[Symbol.asyncDispose]());
 
 const open = async () => {
   const listed = await call(system.url, { path: '/e2a/questions', key });
@@ -200,11 +206,6 @@ const ASKED_OVER: Readonly<Record<string, () => Promise<() => Promise<unknown>>>
     return ask;
   },
   'the wire': async () => {
-    const connect = NETWORK_TRANSPORTS['tcp'];
-    if (connect === undefined) throw new Error('there is no TCP');
-    const place = { url: system.url, wire: { url: system.wireUrl, socket: undefined } };
-    const wire = await new WireCaller(await connect(place, key)).greet(key);
-    onTestFinished(() => wire[Symbol.asyncDispose]());
     const id = wire.call('coder', { content: 'edit' }, { streaming: true, durable: true });
     const answered = wire.upTo(id);
     return async () => (await answered).at(-1);

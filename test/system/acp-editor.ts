@@ -30,14 +30,8 @@ export class Editor {
   }
 
   run<T>(stream: acp.Stream, work: (context: acp.ClientContext) => Promise<T>): Promise<T> {
-    const client = acp.client({ name: 'editor' });
-    for (const method of SERVED) {
-      client.onRequest(method as typeof acp.methods.client.fs.readTextFile, async ({ params, signal }) => {
-        this.served.push({ method, params: { ...params } });
-        return (await this.serve(method, { ...params }, signal)) as acp.ReadTextFileResponse;
-      });
-    }
-    return client
+    const client = acp
+      .client({ name: 'editor' })
       .onNotification(acp.methods.client.session.update, ({ params }) => {
         this.updates.push(params);
       })
@@ -45,19 +39,26 @@ export class Editor {
         this.permissions.push(params);
         const optionId = await this.permit(params);
         return { outcome: optionId === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId } };
-      })
-      .connectWith(checked(stream), async (context) => {
-        const info = await context.request(acp.methods.agent.initialize, {
-          protocolVersion: acp.PROTOCOL_VERSION,
-          clientCapabilities: this.capabilities,
-        });
-        expect(info).toMatchObject({
-          protocolVersion: 1,
-          agentInfo: { name: 'dragoman' },
-          agentCapabilities: { loadSession: true },
-        });
-        return work(context);
       });
+    // Behind the others: the SDK asks one after the other whether a message is theirs.
+    for (const method of SERVED) {
+      client.onRequest(method as typeof acp.methods.client.fs.readTextFile, async ({ params, signal }) => {
+        this.served.push({ method, params: { ...params } });
+        return (await this.serve(method, { ...params }, signal)) as acp.ReadTextFileResponse;
+      });
+    }
+    return client.connectWith(checked(stream), async (context) => {
+      const info = await context.request(acp.methods.agent.initialize, {
+        protocolVersion: acp.PROTOCOL_VERSION,
+        clientCapabilities: this.capabilities,
+      });
+      expect(info).toMatchObject({
+        protocolVersion: 1,
+        agentInfo: { name: 'dragoman' },
+        agentCapabilities: { loadSession: true },
+      });
+      return work(context);
+    });
   }
 }
 

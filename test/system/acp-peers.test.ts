@@ -57,9 +57,10 @@ test.skipIf(noPython)('the Python SDK prompts, is asked, cancels, lists and load
   });
 });
 
-const noAcpx = missing('acpx', () => {
-  const isThere = spawnSync('acpx', ['--version'], { timeout: 20_000 }).status === 0;
-  return isThere ? undefined : (inPath('acpx') ?? 'it does not start; it needs Node 22 in PATH');
+const acpx = 'acpx';
+const noAcpx = missing(acpx, () => {
+  const isThere = spawnSync(acpx, ['--version'], { timeout: 20_000 }).status === 0;
+  return isThere ? undefined : (inPath(acpx) ?? 'it does not start; it needs Node 22 in PATH');
 });
 
 test.skipIf(noAcpx)('acpx prompts an agent', { timeout: 60_000 }, async () => {
@@ -68,7 +69,7 @@ test.skipIf(noAcpx)('acpx prompts an agent', { timeout: 60_000 }, async () => {
   const agent = `${process.execPath} ${system.command} acp --url ${system.url} --agent worker`;
   const env = { PATH: process.env['PATH'], HOME: folder, DRAGOMAN_KEY: key };
   const words = ['--cwd', folder, '--approve-all', '--agent', agent, 'exec', 'hello'];
-  expect((await execute('acpx', words, { env, timeout: 50_000 })).stdout).toContain('Hello world');
+  expect((await execute(acpx, words, { env, timeout: 50_000 })).stdout).toContain('Hello world');
 });
 
 const noGoAgent = missing('the Go example agent', () =>

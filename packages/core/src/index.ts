@@ -160,6 +160,7 @@ export { frameFrom, frameText } from './runs/frame-text.ts';
 export type { KnownRequest } from './runs/known-request.ts';
 export type { Reading } from './runs/reading.ts';
 export { RunTable } from './runs/run-table.ts';
+export { type Filled, withDefaults } from './schema/with-defaults.ts';
 export { CredentialUse } from './secrets/credential-use.ts';
 export { keyIn, newKey, pemOf, signingKeyIn } from './signing/key-file.ts';
 export { privateKeyIn, signedBy } from './signing/private-key.ts';

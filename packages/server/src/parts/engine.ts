@@ -82,7 +82,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     onChanged: (id, isConnected) => lines?.changed(id, isConnected),
     onPush: (push: AgentPush) => engine.pushes.deliver(push),
     reader,
-    ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+    maxFrameBytes,
   });
   const failedLogins = new FailedLogins(clock);
   return {
