@@ -144,7 +144,7 @@ export class LfA2aTasks {
   async answer(request: SendMessageRequest, { principal, taskId }: AnsweringCaller): Promise<void> {
     const { questions } = this.#options.engine;
     const { message } = request;
-    const open = questions.of({ owner: principal.id, requestId: taskId });
+    const open = await questions.anywhereOf({ owner: principal.id, requestId: taskId });
     const name = questionNamed(message);
     const { question } = open.find((one) => one.question.question_id === name) ?? open[0] ?? {};
     if (question === undefined) refuse('conflict', {}, NO_QUESTION);
