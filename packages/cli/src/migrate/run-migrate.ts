@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type CopiedFamily, type CopyProgress, copyStore, isPostgresUrl, shownPostgresUrl } from '@dragoman/core';
 import { asWord } from '../as-word.ts';
-import { PROGRAM } from '../command.ts';
+import { type ExitCode, PROGRAM } from '../command.ts';
 import type { Context } from '../context.ts';
 import { table } from '../table.ts';
 import { fail } from '../trouble.ts';
@@ -13,7 +13,7 @@ export interface MigrateOptions {
 }
 
 /** Copies a store, shows the progress, and says how to start a server on the copy. */
-export async function runMigrate(options: MigrateOptions, context: Context): Promise<number> {
+export async function runMigrate(options: MigrateOptions, context: Context): Promise<ExitCode> {
   const { terminal, now } = context;
   const [from, to] = [placeOf(options.from, context), placeOf(options.to, context)];
   const showProgress = progressLines(terminal.note, () => now().getTime());
