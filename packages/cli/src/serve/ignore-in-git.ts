@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DEFAULT_DATA } from '../environment.ts';
 
@@ -8,13 +8,13 @@ import { DEFAULT_DATA } from '../environment.ts';
  */
 export function ignoreInGit({ data, folder }: { readonly data: string; readonly folder: string }): void {
   const usual = join(folder, DEFAULT_DATA);
-  const isUsual = !relative(usual, data).startsWith('..');
-  if (!isUsual && existsSync(data) && readdirSync(data).length > 0) return;
-  const ignored = isUsual ? usual : data;
-  mkdirSync(ignored, { recursive: true, mode: 0o700 });
+  const ignored = relative(usual, data).startsWith('..') ? data : usual;
   try {
-    writeFileSync(join(ignored, '.gitignore'), '*\n', { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    mkdirSync(ignored, { recursive: true, mode: 0o700 });
+    if (ignored === usual || readdirSync(ignored).length === 0) {
+      writeFileSync(join(ignored, '.gitignore'), '*\n', { flag: 'wx' });
+    }
+  } catch {
+    // It is there already, or the folder cannot be used: opening the store reports that.
   }
 }
