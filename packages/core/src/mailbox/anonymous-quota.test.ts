@@ -23,7 +23,7 @@ function quotaOver(left: (range: AnonymousRange) => number) {
   return { quota, clock, swept };
 }
 
-test('the store is asked once for many messages, and keeps seven eighths', async () => {
+test('the store is swept once for many messages, and keeps seven eighths', async () => {
   const { quota, swept } = quotaOver(({ keepBytes }) => keepBytes);
   for (let message = 0; message < 200; message += 1) await quota.admit(256);
   const [first] = swept;

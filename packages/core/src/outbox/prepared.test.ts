@@ -170,7 +170,7 @@ test('what cannot be read before its turn is read when its turn has come', async
   expect(idsSent()).toEqual(names(1, 9));
 });
 
-test('there are no more made before their turn than may be tried at once, however many come and go', async () => {
+test('at most as many are prepared before their turn as may be tried at once', async () => {
   await start(60, { hosts: 10, settings: { total: 4, perHost: 1 } });
   let most = 0;
   await eventually(() => {
