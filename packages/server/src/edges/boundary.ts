@@ -19,7 +19,7 @@ export interface BoundaryOptions {
   readonly authenticate: (key: string, address: string) => Principal | Failure | Promise<Principal | Failure>;
 }
 
-/** Who may come in, the same for HTTP requests and WebSocket upgrades. */
+/** Access checks, the same for HTTP requests and WebSocket upgrades. */
 export class Boundary {
   readonly cors: Cors;
   readonly #options: BoundaryOptions;
@@ -39,7 +39,7 @@ export class Boundary {
   }
 
   /**
-   * The base URL that the client used. A trusted proxy tells it with `X-Forwarded-Proto`, `-Host` and `-Prefix`; a host that is
+   * The base URL that the client used. A trusted proxy reports it with `X-Forwarded-Proto`, `-Host` and `-Prefix`; a host that is
    * not one of ours is not believed from it either.
    */
   baseUrl(peer: string | undefined, headers: IncomingHttpHeaders): string {

@@ -30,7 +30,7 @@ export class ServedSocket implements Connection {
   readonly #abort = new AbortController();
   readonly #tracker = new FrameTracker();
   readonly #rates: MessageRates;
-  /** Whose messages are counted. */
+  /** The account that messages count towards. */
   #sender: string;
   /** As long as the peer has not proven who it is. */
   #unproven: { readonly maxBytes: number; readonly held: HeldBytes } | undefined;
@@ -232,7 +232,7 @@ export class ServedSocket implements Connection {
     // The library gives all messages as one buffer, its default.
     const bytes = data as Buffer;
     this.#rates.count(this.#sender, { messages: 1, bytes: bytes.length });
-    // What is short is decoded at once: its buffer is a part of a larger one, which it would keep.
+    // Short messages are decoded at once: their buffers are slices that would keep a larger one in memory.
     const message = bytes.length > LONG_TEXT ? bytes : bytes.toString();
     if (this.#reader !== undefined) {
       const reader = this.#reader;

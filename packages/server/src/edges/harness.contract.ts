@@ -1,4 +1,4 @@
-// What the tests of the edges lean on: a clock, a log, and peers on raw sockets that may misbehave.
+// Helpers for the tests of the edges: a clock, a log, and peers on raw sockets that may misbehave.
 
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -126,19 +126,19 @@ export class RawPeer {
     return this.#buffer.subarray(0, this.#size);
   }
 
-  say(bytes: string | Uint8Array): this {
+  send(bytes: string | Uint8Array): this {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
     return this;
   }
 
   /** Resolves when the received bytes meet the condition; rejects when the connection closes before that. */
-  async hears(condition: string | RegExp | ((received: Buffer) => boolean)): Promise<string> {
+  async receives(condition: string | RegExp | ((received: Buffer) => boolean)): Promise<string> {
     const isMet = () => {
       if (typeof condition === 'string') return this.text.includes(condition);
       return condition instanceof RegExp ? condition.test(this.text) : condition(this.bytes);
     };
     while (!isMet()) {
-      if (this.socket.destroyed) throw new Error(`closed before ${condition} did not arrive: ${this.text}`);
+      if (this.socket.destroyed) throw new Error(`closed before ${condition} arrived: ${this.text}`);
       await new Promise<void>((resolve) => {
         const listener = () => {
           this.#listeners.delete(listener);
@@ -154,7 +154,7 @@ export class RawPeer {
 /** Sends bytes on a new connection and returns everything received until the server closes it. */
 export async function exchangeRaw(port: number, bytes: string | Uint8Array): Promise<string> {
   const peer = await RawPeer.connect(port);
-  peer.say(bytes);
+  peer.send(bytes);
   peer.socket.once('end', () => peer.socket.end());
   await peer.closed;
   return peer.text;

@@ -19,7 +19,7 @@ class Heartbeat implements AsyncIterator<string, undefined> {
   readonly #options: HeartbeatOptions;
   readonly #stop = new AbortController();
   #reader: Reader | undefined;
-  /** What the source gave while the reader was busy with a beat. */
+  /** The item that the source yielded while the reader handled a heartbeat. */
   #arrived: Arrival | undefined;
   #pulling = false;
   #ticking = false;

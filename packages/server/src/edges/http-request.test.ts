@@ -5,7 +5,7 @@ import { HttpRequest } from './http-request.ts';
 import { UnprovenBudget } from './unproven-budget.ts';
 
 describe('reading a body', () => {
-  test('one that comes in pieces is put together', async () => {
+  test('one that arrives in pieces is put together', async () => {
     const request = new IncomingMessage(new Socket());
     const body = new HttpRequest(request).readBody({ maxBytes: 10 });
     for (const piece of ['01234', '56789', null]) request.push(piece);
@@ -20,7 +20,7 @@ describe('reading a body', () => {
     expect(request.isPaused()).toBe(true);
   });
 
-  test('one whose peer has gone, before or while it is read, is none', async () => {
+  test('one whose peer has gone, before or while it is read, is absent', async () => {
     const gone = new IncomingMessage(new Socket());
     gone.destroy();
     await new Promise((resolve) => gone.once('close', resolve));
@@ -33,7 +33,7 @@ describe('reading a body', () => {
     expect(await body).toBeUndefined();
   });
 
-  test('one that comes byte by byte is put together, and holds at most twice its bytes', async () => {
+  test('one that arrives byte by byte is put together, and holds at most twice its bytes', async () => {
     const request = new IncomingMessage(new Socket());
     const budget = new UnprovenBudget();
     const body = new HttpRequest(request).readBody({ maxBytes: 1_000, held: budget.hold('10.0.0.1') });

@@ -18,7 +18,7 @@ export interface WirePeer extends AsyncDisposable {
   end(): void;
 }
 
-/** Where a server answers. */
+/** The addresses of a server. */
 export interface WirePlace {
   readonly url: string;
   readonly wire: Pick<WirePart, 'url' | 'socket'>;

@@ -27,9 +27,9 @@ export interface HttpPartOptions extends Service {
 }
 
 export interface HttpPart extends ServerPart {
-  /** Where it listens; empty when it does not. */
+  /** The URL it listens on; empty when it does not. */
   readonly url: string;
-  /** Where its administration is: the same, unless that has a listener of its own. */
+  /** The URL of the administration: the same, unless that has a listener of its own. */
   readonly adminUrl: string;
 }
 

@@ -68,11 +68,11 @@ test('mailbox.max_content_characters and max_content_bytes allow more, and the b
   expect(await send({ text: 'a'.repeat(40_000) })).toMatchObject({ status: 200 });
   expect(await send('a'.repeat(50_001))).toMatchObject(tooLong('50000 characters'));
   expect(await send('é'.repeat(30_001))).toMatchObject(tooLong('60000 bytes'));
-  const told = { maxContentCharacters: 50_000, maxContentBytes: 60_000 };
+  const params = { maxContentCharacters: 50_000, maxContentBytes: 60_000 };
   expect((await ask('/agent')).json).toMatchObject({ limits: { contentCharacters: 50_000, contentBytes: 60_000 } });
   expect((await ask('/.well-known/agent-card.json')).json).toMatchObject({
     capabilities: {
-      extensions: expect.arrayContaining([expect.objectContaining({ params: expect.objectContaining(told) })]),
+      extensions: expect.arrayContaining([expect.objectContaining({ params: expect.objectContaining(params) })]),
     },
   });
 });

@@ -41,9 +41,9 @@ import { signingKey } from './signing-key.ts';
 /** The A2A messages service, the registry of agents, and the endpoints of both. */
 export interface MessagesPart extends ServerPart {
   readonly registry: AgentRegistry;
-  /** What the card of this server tells of messages: where they go, and by which key its own are known. */
+  /** The messages extension of this server's card: the endpoint, and the key that signs its messages. */
   cardExtension(): CardExtension;
-  /** Where messages come in over TCP; `undefined` when no port is opened. */
+  /** The TCP address for messages; `undefined` when no port is open. */
   readonly url: string | undefined;
 }
 
@@ -152,7 +152,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     },
     cardExtension: () => ({
       uri: `${SCHEMA_BASE}/a2a-messages`,
-      description: 'Signed A2A messages between agents; what this server says is signed by this key.',
+      description: 'Signed A2A messages between agents; messages of this server are signed with this key.',
       params: { endpoint: endpoint(), agent_id: serverId, ...published },
     }),
     routes: [

@@ -9,7 +9,7 @@ import type { Reloadable } from '../reload/reload.ts';
 export interface ServerPart {
   readonly routes?: readonly Route[];
   readonly sockets?: readonly SocketRoute[];
-  /** What of it can change while it runs. */
+  /** The parts of it that can change at runtime. */
   readonly reloadables?: readonly Reloadable[];
   /** How to read again what it has in memory of these families, after another node changed them. */
   readonly families?: Readonly<Partial<Record<FamilyName, ReloadFamily>>>;

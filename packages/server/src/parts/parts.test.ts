@@ -3,7 +3,7 @@ import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { ServerPart } from './part.ts';
 import { Parts } from './parts.ts';
 
-/** A part that notes what it is asked to do. */
+/** A part that records its calls. */
 function noting(name: string, notes: string[], more: Partial<ServerPart> = {}): ServerPart {
   const note = (what: string) => async () => {
     notes.push(`${name} ${what}`);

@@ -51,7 +51,7 @@ function databaseJson({ version, schemaVersion, synchronousCommit, synchronousSt
   };
 }
 
-/** What an operator should look at. A single server without a standby is a choice, not a fault. */
+/** Warnings for operators. A single server without a standby is not a fault. */
 function warningsOf(nodes: readonly NodeRow[], { synchronousStandbys, standbys }: SharedDatabase): JsonObject[] {
   const live = nodes.filter(({ state }) => state === 'live');
   const warnings: JsonObject[] = [];

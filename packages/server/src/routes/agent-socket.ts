@@ -2,7 +2,7 @@ import type { AgentSocketHub } from '@dragoman/core';
 import type { AnsweringAgent } from '../agents/answering-agents.ts';
 import type { SocketRoute } from '../http/route.ts';
 
-/** Where an agent with the `e2a-ws` driver and no URL dials in: envelopes go out to it, its frames come back. */
+/** The endpoint where an agent with the `e2a-ws` driver and no URL dials in, to receive envelopes and send frames. */
 export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly AnsweringAgent[] }): SocketRoute {
   const isAwaited = (id: string) =>
     agents.list().some((agent) => agent.id === id && agent.driver === 'e2a-ws' && agent.url === undefined);

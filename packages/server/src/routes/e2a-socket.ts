@@ -122,7 +122,7 @@ class E2ASocket {
       // A peer that hangs up is no failure of ours: anybody could fill the log with it.
       if (known === undefined && !this.#connection.signal.aborted)
         this.#context.log.error({ request_id: requestId, error: String(error) }, 'a request failed');
-      // What is recorded has its end in the journal, or will have: one made up here would be a second.
+      // A recorded request gets its final frame from the journal; an error frame here would be a second one.
       if (!isAccepted) await this.#refuse(known ?? failure('internal'), envelope);
     } finally {
       this.#inFlight.delete(requestId);
@@ -176,7 +176,7 @@ class E2ASocket {
       if (found === undefined) refuse('not_found', {}, 'There is no such request.');
       const had = await this.#give(found.read(Number(after), this.#connection.signal), keepalive);
       if (had) return;
-      // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
+      // Over HTTP an empty stream shows it; a socket stays open, so the request gets an answer of its own.
       await this.#connection.send(frameText(nothingMore(envelope, requestId, { id: ids.uuid(), now: clock.now() })));
     } finally {
       place.release();
@@ -211,7 +211,7 @@ class E2ASocket {
     }
   }
 
-  /** What may be unread when the next answer is read: with it, the buffer of the connection is not yet full. */
+  /** The unread bytes below which the next answer is read, so that the buffer of the connection does not overflow. */
   get #room(): number {
     return this.#context.limits.buffer_bytes / 2;
   }

@@ -23,7 +23,7 @@ export interface ExecutionContext {
   readonly clock: Clock;
 }
 
-/** What became of executions: one, all of them, what they tell while they run; ending and forgetting one. */
+/** Executions: one, the list, their live events; cancelling and deleting one. */
 export function executionRoutes(context: ExecutionContext): Route[] {
   const { executions } = context.workflows;
   const common = { access: 'agent', wordFailure: workflowFailure } as const;

@@ -28,7 +28,7 @@ import type { A2aCards } from '../agents/a2a-cards.ts';
 import type { InboundRequest } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 
-/** What the operations of A2A work on. */
+/** The dependencies of the A2A operations. */
 export interface OperationContext {
   readonly tasks: LfA2aTasks;
   readonly pushes: PushNotifications;
