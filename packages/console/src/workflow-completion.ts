@@ -12,14 +12,14 @@ export interface Offer {
   readonly detail?: string;
 }
 
-/** What may be written instead of the text between two columns of a line. */
+/** A replacement for the text between two columns of a line. */
 export interface Offered {
   readonly from: number;
   readonly to: number;
   readonly offers: readonly Offer[];
 }
 
-/** What the key that is signed in may use. */
+/** The resources that the current key may use. */
 export interface Usable {
   readonly operations: readonly string[];
   readonly credentials: readonly string[];
@@ -28,8 +28,8 @@ export interface Usable {
 }
 
 /**
- * What the schemas of a workflow line and of its operation allow at a column of that line. Paths and operation ids come from the
- * other lines.
+ * The completions at a column of a workflow line, from the schemas of the line and its operation. Paths and operation ids are
+ * taken from the other lines.
  */
 export function offeredAt(line: string, column: number, text: string, usable: Usable): Offered | undefined {
   const place = placeAt(line.slice(0, column));
@@ -43,7 +43,7 @@ export function offeredAt(line: string, column: number, text: string, usable: Us
 }
 
 interface Place {
-  /** Where the unfinished token begins. */
+  /** The start of the unfinished token. */
   readonly from: number;
   readonly isInText: boolean;
   /** The name of a member is due, not a value. */

@@ -149,7 +149,7 @@ function Call({ name, id, args }: { readonly name: string; readonly id: string; 
   );
 }
 
-/** With their JSON Schemas, which only the wire tells. */
+/** With their JSON Schemas, which only the wire provides. */
 async function definitions(key: string): Promise<readonly ToolDefinition[]> {
   const wire = await connectWire({ transport: httpWire({ url: location.origin, key }), key });
   try {

@@ -25,7 +25,7 @@ export function Diff({
   );
 }
 
-/** What a definition was and is, in the same order of members. */
+/** The old and the new definition, in the same order of members. */
 export function JsonDiff({
   before,
   now,

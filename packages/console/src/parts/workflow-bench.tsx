@@ -43,7 +43,7 @@ export function WorkflowBench() {
     };
   }, [client, text]);
   const { report, plan } = checked;
-  // What is run is what is shown: the hash of the plan goes with it.
+  // The hash ensures that the server runs the displayed plan.
   const run = () =>
     act(async () => setRunning(await client?.workflows.start(withFreshId(text), { planHash: plan?.plan_hash })));
   const findings = useMemo(() => (report === undefined ? NO_FINDINGS : findingsIn(report, text)), [report]);
