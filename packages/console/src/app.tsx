@@ -97,7 +97,7 @@ interface PageProps {
   readonly load: (() => Promise<{ readonly default: ComponentType }>) | undefined;
 }
 
-/** Loads a page when somebody opens it, and shows what goes wrong in it without losing the rest. */
+/** Loads a page when it is opened, and shows its errors without losing the rest. */
 class PageOrTrouble extends Component<PageProps, { trouble?: unknown }> {
   override state: { trouble?: unknown } = {};
 

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 /** Whether the last request could not reach the server. */
 export const isLost = signal(false);
 
-/** Changes when the server is back, so that pages read again what they show. */
+/** Changes when the server is back, so that pages reload their data. */
 export const reconnections = signal(0);
 
 /** `fetch` that notices when the server is gone, and then polls until it is back. */

@@ -120,7 +120,7 @@ function values({ path }: Place, text: string, usable: Usable): Offer[] {
   });
 }
 
-/** Values that no schema has: what the other lines define, and what the key may use. */
+/** Values outside the schemas: definitions of the other lines, and resources that the key may use. */
 function knownValues(path: readonly (string | number)[], text: string, usable: Usable): readonly string[] {
   const [first, operation, ...rest] = path;
   if (first === 'operationOrder') return definedIn(text).map(({ id }) => id);
@@ -161,7 +161,7 @@ function definedIn(text: string): readonly Defined[] {
   });
 }
 
-/** The schemas that say what may stand at a path of a line. */
+/** The schemas for a path of a line. */
 function schemasAt(path: readonly (string | number)[], operations: readonly string[]): readonly JsonObject[] {
   let schemas: readonly JsonObject[] = [lineSchema(operations)];
   for (const part of path) {

@@ -171,7 +171,7 @@ test('a start that finds its port taken leaves nothing running', async () => {
   taken.close();
 });
 
-test('what has ended is forgotten after keep_answers_hours, requests, their sessions and executions alike', async () => {
+test('finished requests, their sessions and executions are deleted after keep_answers_hours', async () => {
   const ages = { old: Date.now(), young: Date.now() + 2 * 3_600_000 };
   await withStore(async (store) => {
     for (const [name, at] of Object.entries(ages)) {
@@ -207,7 +207,7 @@ test('what has ended is forgotten after keep_answers_hours, requests, their sess
   });
 });
 
-test('what an earlier process had accepted is not touched by a start that finds its port taken', async () => {
+test('a start that finds its port taken does not touch the requests of an earlier process', async () => {
   const taken = createServer((socket: Socket) => socket.destroy()).listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const key = { owner: 'admin', requestId: 'accepted-before' };

@@ -144,7 +144,7 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
     if (session === undefined) navigate(`${pageUrl('chat', id)}?agent=${encodeURIComponent(agent)}`, { replace: true });
     else setSent(all);
   };
-  /** Named for what it begins with. */
+  /** The title is the start of its first message. */
   const newSession = async (message: string): Promise<string | undefined> => {
     try {
       const title = message.length > 60 ? `${message.slice(0, 59)}…` : message;
@@ -301,7 +301,7 @@ function Mine({ message, names }: { readonly message: string; readonly names: re
   );
 }
 
-/** Of the files that a message came with. */
+/** The names of the files attached to a message. */
 function namesIn({ files }: Turn['params']): readonly string[] {
   if (!Array.isArray(files)) return [];
   return files.map((file) => (isObject(file) && typeof file['name'] === 'string' ? file['name'] : 'a file'));

@@ -244,7 +244,7 @@ function ByAgent({ overview: { by_agent: agents } }: { readonly overview: Overvi
   );
 }
 
-/** An agent sees its own limits, and is pointed to what it can do. */
+/** The overview of an agent: its limits, and links to its pages. */
 function OwnOverview() {
   const client = asAgent.value;
   const { data, error, reload } = useLive(async () => client?.workflows.limits(), [client], 5000);
@@ -342,7 +342,7 @@ interface Rate {
   readonly commits: number;
 }
 
-/** Counters as what they grew by each second. */
+/** Counters as rates per second. */
 function rates(points: readonly OverviewReading[]): Rate[] {
   return points.slice(1).flatMap((point, at) => {
     const before = points[at];

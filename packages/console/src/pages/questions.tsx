@@ -89,7 +89,7 @@ function History({ list }: { readonly list: readonly PastQuestion[] }) {
   );
 }
 
-/** An option by its name, a form by what was written into it, or the action. */
+/** An option as its name, a form as its values, or the action. */
 function answerOf({ answer, options = [] }: PastQuestion): string {
   if (answer === undefined) return '';
   if (answer.content !== undefined) return JSON.stringify(answer.content);

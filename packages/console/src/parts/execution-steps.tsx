@@ -16,7 +16,7 @@ interface ExecutionStepsParts {
   readonly result: ExecutionResult | undefined;
 }
 
-/** Each step of an execution in the order it began: how it stands, what it read and gave, and how often it tried or waited. */
+/** The steps of an execution in order of their start: state, input, output, retries and waits. */
 export function ExecutionSteps({ id, plan, states, times, result }: ExecutionStepsParts) {
   const client = asAgent.value;
   const isOver = result !== undefined;

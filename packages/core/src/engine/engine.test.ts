@@ -152,7 +152,7 @@ test('an engine that stops has ended the agents that were replaced', async () =>
   expect([first.isEnded, second.isEnded]).toEqual([true, true]);
 });
 
-test('what a server was in the middle of when it went down for days has its end read afterwards, not forgotten at once', async () => {
+test('requests interrupted by an outage of days keep their final frame after the restart', async () => {
   const clock = new TestClock();
   const earlier = rememberingHolds(memoryStore());
   const threeDaysAgo = clock.now().getTime() - 72 * 3_600_000;

@@ -139,7 +139,7 @@ export class Engine {
     table.recovers(this.runs.recoverable((row) => this.#callFor(row), answer));
   }
 
-  /** Puts an agent in place; from now on envelopes that name it reach it. One it replaces may finish what it is answering. */
+  /** Adds an agent, which receives the envelopes that name it. A replaced agent may finish its running answers. */
   addAgent(agent: Agent, { maxParallel = 8, isIdempotent = false }: AgentOptions = {}): void {
     this.runs.table.setLimit(agent.id, maxParallel);
     if (isIdempotent) this.#idempotent.add(agent.id);
@@ -148,13 +148,13 @@ export class Engine {
     if (before !== undefined) this.#retire(before);
   }
 
-  /** Puts an agent out of reach. It may finish what it is answering. */
+  /** Removes an agent. It may finish its running answers. */
   retireAgent(id: string): void {
     const agent = this.router.take(id);
     if (agent !== undefined) this.#retire(agent);
   }
 
-  /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
+  /** Continues or ends the requests of an earlier process. Call it once, after the agents were added. */
   async start(): Promise<void> {
     const counts = this.limiter.load(this.#store.counters);
     await Promise.all([this.keys.load(), this.callers.ensureLoaded(), counts]);

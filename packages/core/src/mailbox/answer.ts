@@ -222,7 +222,7 @@ function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Other
 const ACKNOWLEDGEMENT_ID = /^msg_(\d{1,15})_([0-9a-f]{8})$/;
 
 /**
- * Of what was streamed, or of the frame that ends the answer: it is held in memory, and is one callback. `CallbackReceiver`
+ * The limit of streamed text and of the final frame: it is held in memory, and is one callback. `CallbackReceiver`
  * takes as much, however it is escaped.
  */
 const MAX_CHARACTERS = 10_000_000;

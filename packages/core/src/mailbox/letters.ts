@@ -64,7 +64,7 @@ export class Letters {
     this.#options = options;
   }
 
-  /** Takes up what an earlier process left. */
+  /** Continues the letters of an earlier process. */
   async start(): Promise<void> {
     const { store, engine } = this.#options;
     for (const letter of await claimAll((limit) => store.threads.claim(limit))) {

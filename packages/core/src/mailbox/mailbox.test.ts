@@ -88,7 +88,7 @@ test('a message whose answer takes its time is acknowledged, but never before it
 test.each([
   ['a plain message', {}],
   ['one of a thread', { threadId: 'th_1' }],
-])('what waits for its agent when the server stops is acknowledged: %s', async (_, metadata) => {
+])('a message that waits for its agent when the server stops is acknowledged: %s', async (_, metadata) => {
   const store = memoryStore();
   const { mailbox, engine } = mailboxOn(store);
   engine.addAgent(
@@ -138,7 +138,7 @@ test('a repeat gets the first answer, even if its thread no longer has the messa
 test.each([
   ['a plain message', {}],
   ['one of a thread', { threadId: 'th_1' }],
-])('so does a repeat, even if the configuration now names another agent: %s', async (_, metadata) => {
+])('a repeat gets the first answer, even if the configuration now names another agent: %s', async (_, metadata) => {
   const store = memoryStore();
   let addressees: Addressee[] = [{ id: 'echo', name: 'Ann' }];
   const identity = { name: 'Desk', agentId: null };
@@ -169,7 +169,7 @@ test.each([
 describe.each([
   ['a plain message', {}],
   ['one of a thread', { threadId: 'th_1' }],
-])('so does a repeat whose agent was removed meanwhile: %s', (_, metadata) => {
+])('a repeat gets the first answer after its agent was removed: %s', (_, metadata) => {
   const agentId = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:12';
   const desk = { id: 'desk', name: 'Front Desk', agentId };
   const mayAsk = (agents: readonly string[]) => ({ ...ANN, permissions: { ...ALL_PERMISSIONS, agents } });
@@ -224,7 +224,7 @@ describe.each([
   });
 });
 
-test('so does a repeat that replied to an acknowledgement', async () => {
+test('a repeat that replied to an acknowledgement gets the first answer', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore(), echo, { resolve: failing('EAI_AGAIN') });
   const send = (text: string, metadata: object, from?: typeof CALLED_BACK) =>
     mailbox.receive(message(text, { threadId: 'th_1', ...metadata }, from), { principal: ANN });
@@ -259,7 +259,7 @@ test('a sender without a key cannot join a session whose id equals its thread id
   await engine.stop({ drainMs: 0 });
 });
 
-test('a name without a key is somebody else at another address, where nothing of the first is found', async () => {
+test('the same name without a key at another address is another sender, and does not find the messages of the first', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   const send = (addressGroup: string, text: string) => {
     const principal = anonymousPrincipal(anonymousOwner(addressGroup, 'Ann'), ['*']);

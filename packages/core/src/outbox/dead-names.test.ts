@@ -47,7 +47,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** Callbacks to dead names, and when their lookups are under way, one to a healthy host. */
+/** Callbacks to dead names, and one to a healthy host while their lookups are in progress. */
 async function sendAll({ allowed }: { allowed: readonly string[] }): Promise<void> {
   const log = new SilentLog();
   gate = openGate({

@@ -191,7 +191,7 @@ describe('a receiver that has answered 410 Gone', () => {
     expect([await stateOf('b'), await stateOf('c'), outbox.trying]).toEqual(['dead', 'dead', 1]);
     await answer('other', 200);
     expect(await stateOf('other')).toBe('delivered');
-    // What is tried later is not ended with those.
+    // A later try is not ended with those.
     await outbox.retry('b');
     await turns();
     await answer('b', 200);
@@ -215,7 +215,7 @@ describe('a receiver that has answered 410 Gone', () => {
     expect([written, outbox.trying, outbox.queued('ann')]).toEqual([1, 0, 0]);
   });
 
-  test('and is enabled again while an old try is under way is tried as often as any other', async () => {
+  test('and is enabled again while an old try is in progress gets the usual number of tries', async () => {
     await answeredOnce();
     isAnswered = true;
     for (const id of ['slow', 'refused']) await add(id);

@@ -23,7 +23,7 @@ let clock: TestClock;
 let store: SqliteStore;
 let outbox: Outbox;
 let sent: OutboundRequest[];
-/** What the receiver does with each request, in turn; the last for all that follow. */
+/** The receiver's behaviour for each request in turn; the last one applies to all that follow. */
 let answers: (number | [number, string] | Error)[];
 /** The body of its answers. */
 let answerBody: () => InboundAnswer['body'];
@@ -210,7 +210,7 @@ async function startNext(): Promise<void> {
   await outbox.start();
 }
 
-describe('what expires', () => {
+describe('a callback that expires', () => {
   test('before its turn is never sent', async () => {
     const expiresAt = clock.now().getTime() + 500;
     await store.outbox.add(delivery({ expiresAt }));
@@ -242,7 +242,7 @@ describe('what expires', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('a sent callback', () => {
   test('has the id of its message, and both signatures only where there is a secret to share', async () => {
     await add();
     await add({ id: 'cb-2', owner: 'anonymous 10.0.0.1 Ann' });
@@ -255,7 +255,7 @@ describe('what is sent', () => {
 });
 
 describe('a receiver that is gone', () => {
-  test('gets nothing of what waits for it, until somebody has one of them tried again', async () => {
+  test('gets no waiting callbacks until an operator retries one of them', async () => {
     answers = [500, 410];
     await add({ id: 'paused' });
     await add({ id: 'refused' });

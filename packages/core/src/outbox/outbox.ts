@@ -30,7 +30,7 @@ export interface OutboxOptions {
   /** Whether a sender is registered, and so shares a secret with us. */
   readonly isRegistered: (owner: string) => boolean;
   readonly settings?: Partial<OutboxSettings>;
-  /** The clock for the deletion of old data. Default: the clock. */
+  /** The time for deleting old data. Default: `clock`. */
   readonly purgeTime?: Pick<PurgeTime, 'now'>;
 }
 

@@ -229,13 +229,13 @@ describe('among hosts that do not answer', () => {
   const longestWait = (hosts: readonly string[], { starts }: Simulated) =>
     Math.max(...hosts.flatMap((host) => starts.get(host) ?? [Number.POSITIVE_INFINITY]));
 
-  test.each([100, 300, 1000])('%i of them keep none waiting that has answered before', (count) => {
+  test.each([100, 300, 1000])('%i of them keep no answering host waiting', (count) => {
     const [dead, healthy] = [named('dead', count), named('healthy', 20)];
     const schedule = known(healthy.map((host) => [`again-${host}`, host]));
     expect(longestWait(healthy, simulated(schedule, { dead, healthy, each: 4 }))).toBeLessThanOrEqual(20);
   });
 
-  test('those that are known to be so keep none waiting that is new', () => {
+  test('known silent hosts keep no new host waiting', () => {
     const [dead, healthy] = [named('dead', 1000), named('healthy', 20)];
     const schedule = filled([]);
     const before = simulated(schedule, { dead, healthy: [], each: 2 });
@@ -254,7 +254,7 @@ describe('among hosts that do not answer', () => {
     expect(longestWait(healthy, done)).toBeLessThanOrEqual(milliseconds);
   });
 
-  test('they have their turns too, and all the places that are left to them', () => {
+  test('silent hosts get their turns, too, and all the places left to them', () => {
     const dead = named('dead', 1000);
     const schedule = filled([]);
     simulated(schedule, { dead, healthy: [], each: 1 });

@@ -25,8 +25,7 @@ export class Schedule<Item extends Scheduled> {
   /** Those with nothing to do, whose standing is remembered; the longest idle first. */
   readonly #idle = new Set<Host<Item>>();
   /**
-   * By the priority of what they have to send next and by standing: hosts with something to send and a place to send it from, in
-   * turn.
+   * By the priority of their next callback and by standing: hosts with a waiting callback and a free place, in turn.
    */
   readonly #ready: readonly (readonly Set<Host<Item>>[])[] = [0, 1, 2].map(() => STANDINGS.map(() => new Set()));
   /** By standing. */

@@ -79,7 +79,7 @@ describe('the secret of an agent', () => {
     expect(await keys.shownSecretOf('ann')).not.toBe(ann);
   });
 
-  test('is its own also where somebody has given it another’s salt in the database', async () => {
+  test('is its own, even with the salt of another agent in the database', async () => {
     await store.outbox.salt('cid', 'the same');
     await store.outbox.salt('dan', 'the same');
     const keys = open();

@@ -65,7 +65,7 @@ describe('a reader', () => {
   });
 });
 
-describe('what waits for the thread', () => {
+describe('a text that waits for the thread', () => {
   test('is limited for each caller and for all together', async () => {
     const small = new JsonReader({ maxPerCaller: 150_000, maxWaiting: 300_000 });
     const text = filled('1');

@@ -133,7 +133,7 @@ export class JsonReader {
     });
   }
 
-  /** One at a time: what waits is not copied before its turn. */
+  /** One at a time: waiting texts are not copied before their turn. */
   #next(): void {
     const [entry] = this.#waiting;
     this.#current = undefined;

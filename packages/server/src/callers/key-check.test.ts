@@ -50,7 +50,7 @@ test('wrong keys from one address are limited per minute; after that it has to w
   expect(await guess('192.0.2.2')).toBe(401);
 });
 
-test('neither a right key nor the lack of one is kept waiting by wrong keys from the same address', async () => {
+test('wrong keys do not delay valid keys or callers without a key from the same address', async () => {
   await guessTooOften('192.0.2.5');
   expect(await guess('192.0.2.5')).toBe(429);
   expect((await ask('/api/v1/rate-limit/status', from('192.0.2.5', secret))).status).toBe(200);

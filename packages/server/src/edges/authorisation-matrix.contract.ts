@@ -12,7 +12,7 @@ export interface MatrixRow<Entry> {
   readonly verdict: Verdict;
 }
 
-/** Every route of a table with every actor, and what must come of it: for a test that leaves no route out. */
+/** Every route of a table with every actor and its expected result, so that a test covers every route. */
 export function authorisationMatrix<Entry extends Route | SocketRoute>(routes: readonly Entry[]): MatrixRow<Entry>[] {
   return routes.flatMap((route) =>
     ACTORS.map((actor) => {

@@ -47,7 +47,7 @@ test('every cut of every frame leaves something unfinished', () => {
   }
 });
 
-test('it reports the length of the unfinished message over all its frames, before their bytes arrive', () => {
+test('the tracker reports the length of the unfinished message over all its frames, before their bytes arrive', () => {
   const tracker = new FrameTracker();
   tracker.feed(frame({ payload: 'whole' }), 1);
   expect(tracker.messageBytes).toBe(0);

@@ -21,7 +21,7 @@ export const realClock: Clock = {
   },
 };
 
-/** Keeps what was logged, by level and message. */
+/** Keeps the log lines, by level and message. */
 class TestLog {
   readonly lines: { readonly level: string; readonly message: string; readonly fields: LogFields }[] = [];
   debug = (fields: LogFields, message: string) => this.#keep('debug', fields, message);
@@ -37,7 +37,7 @@ class TestLog {
 export const ada: Principal = { id: 'ada', kind: 'agent', permissions: NO_PERMISSIONS, keyId: 'k1' };
 export const admin: Principal = { id: 'admin', kind: 'admin', permissions: NO_PERMISSIONS };
 
-/** Keys are the names of who holds them. */
+/** Each key is the name of its holder. */
 export async function authenticate(key: string): Promise<Principal | Failure> {
   return { ada, admin }[key] ?? failure('unauthenticated');
 }

@@ -100,7 +100,7 @@ describe('bodies that are too large', () => {
     }
     await peer.closed;
     expect(peer.text).toMatch(/^HTTP\/1.1 413 /);
-    // What the kernel's buffers on both sides hold comes on top of what the server read.
+    // The kernel's buffers on both sides hold more bytes than the server has read.
     expect(peer.socket.bytesWritten).toBeLessThan(12 * MEBIBYTE);
     expect(handled).toBe(0);
   });

@@ -106,7 +106,7 @@ export class HttpEdge implements AsyncDisposable {
     return { connections: this.#pipelines.size, streams, sockets: this.#sockets.size };
   }
 
-  /** Ends what callers have open whose key was revoked, say. */
+  /** Closes the requests and sockets of callers, such as those of a revoked key. */
   disconnect(isGone: (principal: Principal) => boolean): void {
     this.#sockets.disconnect(isGone);
     for (const { running } of this.#pipelines.values()) {
@@ -240,7 +240,7 @@ export class HttpEdge implements AsyncDisposable {
   #goOn(pipeline: Pipeline): void {
     const { socket } = pipeline;
     pipeline.running = undefined;
-    // After an answer that was the last, what was sent ahead is not looked at.
+    // After the last answer, pipelined requests are ignored.
     if (!socket.writable) return;
     const next = pipeline.waiting.shift();
     pipeline.running = next;

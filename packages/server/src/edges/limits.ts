@@ -57,7 +57,7 @@ export interface SocketLimits {
   readonly maxWaitingSends: number;
   /** Received messages that the route has not read; beyond them the socket is not read. */
   readonly maxUnreadMessages: number;
-  /** How long a peer may leave what was sent unread. */
+  /** How long a peer may leave sent bytes unread. */
   readonly stallMs: number;
   /** For the peer's half of the closing handshake. */
   readonly closeMs: number;

@@ -29,7 +29,7 @@ export interface MessageLinesOptions extends MessageEndpointOptions {
   readonly maxPerCaller?: number | undefined;
 }
 
-/** A2A messages over plain NDJSON: each line is a message, each answer is one. A peer is known by what it signs. */
+/** A2A messages over plain NDJSON: each line is a message, each answer is one. A peer is identified by its signatures. */
 export class MessageLines implements LineHost {
   readonly #messages: Messages;
   readonly #clock: Clock;

@@ -65,7 +65,7 @@ test('a number that was never sent cannot be resumed after', () => {
   expect(queue.canResume(99)).toBe(false);
 });
 
-test('it is over when it has ended and everything was read', async () => {
+test('a queue is over when it has ended and all its messages were read', async () => {
   const queue = queueOf(1);
   queue.end();
   expect(queue.isOver).toBe(false);

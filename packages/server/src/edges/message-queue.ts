@@ -67,7 +67,7 @@ export class MessageQueue {
     this.#onRead = callback;
   }
 
-  /** Ends the queue; what is there can still be read. */
+  /** Ends the queue; waiting messages can still be read. */
   end(): void {
     this.#hasEnded = true;
     this.#wake();

@@ -79,5 +79,5 @@ export const BYTES_PER_MINUTE = 1024 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 const UNPROVEN = 'address ';
 const UNPROVEN_WEIGHT = 100;
-/** A burst may have the messages of a few seconds. */
+/** A burst may have as many messages as this time allows. */
 const UNPROVEN_ROOM_MS = 6_000;

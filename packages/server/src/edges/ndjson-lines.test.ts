@@ -127,7 +127,7 @@ test('a peer that reads none of its answers is not read until it does, however m
   input.write('x\n'.repeat(MANY));
   await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  // What is looked at in one turn may be answered past the limit.
+  // The lines of one turn may be answered past the limit.
   expect(host.received.length).toBeLessThanOrEqual(2 * DEFAULT_LINE_LIMITS.linesATurn);
   output.resume();
   await expect.poll(() => host.received.length).toBe(MANY);

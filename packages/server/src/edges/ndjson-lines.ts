@@ -62,7 +62,7 @@ export interface PeerLineLimits {
   /** Sent and not taken: past the first nothing more is read, past the second the connection is given up. */
   readonly maxUnsentBytes: number;
   readonly mostUnsentBytes: number;
-  /** How long a peer may leave what was sent unread. */
+  /** How long a peer may leave sent bytes unread. */
   readonly stallMs: number;
 }
 
@@ -237,7 +237,7 @@ export function serveLines(
         : limits.maxLineBytes;
       splitter = new LineSplitter({ maxLineBytes });
     };
-    /** With what waits, or what comes next, unless the peer has to read first. */
+    /** Continues with waiting or new lines, unless the peer has to read first. */
     const goOn = () => {
       if (isOver || isPaused()) return;
       const chunk = rest;

@@ -51,7 +51,7 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     chmodSync(path, 0o600);
   }
 
-  /** Takes no new connection; what is open is its host's to end. */
+  /** Accepts no new connections; the host closes the open ones. */
   async close(): Promise<void> {
     const closed = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();

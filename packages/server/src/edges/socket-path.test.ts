@@ -73,7 +73,7 @@ test('a socket is for this user alone whatever was to be taken off before', asyn
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('what a server that was killed left there is cleared away', async () => {
+test('the socket of a killed server is removed', async () => {
   const path = join(folder, 'wire.sock');
   const child = await other(path);
   child.kill('SIGKILL');
@@ -83,7 +83,7 @@ test('what a server that was killed left there is cleared away', async () => {
   await reach(path);
 });
 
-test('one that lives keeps its place', async () => {
+test('the socket of a running server is kept', async () => {
   const path = join(folder, 'wire.sock');
   await other(path);
   await expect(listen(path)).rejects.toMatchObject({ code: 'EADDRINUSE' });

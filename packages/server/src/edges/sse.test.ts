@@ -56,7 +56,7 @@ describe('SSE', () => {
     },
   );
 
-  test.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('so is an id that is no whole number: %d', (id) => {
+  test.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('an id that is not a whole number is refused: %d', (id) => {
     expect(() => sseRecord({ id, data: '{}' })).toThrow();
   });
 });

@@ -260,7 +260,7 @@ test('a route that does not read holds the peer back', async () => {
   expect(read).toBe(sent);
 });
 
-test('so does one that leaves few large messages unread', async () => {
+test('a route that leaves a few large messages unread holds the peer back, too', async () => {
   const edge = await startEdge({ sockets: [held([])], socketLimits: { maxUnreadMessages: 1000 } });
   const peer = await upgrade(edge);
   const message = frame({ payload: 'x'.repeat(4 * 1024 * 1024) });

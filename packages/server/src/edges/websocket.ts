@@ -235,5 +235,5 @@ const load = createRequire(import.meta.url);
 const GOING_AWAY = 'the server is stopping';
 /** 8 MiB in segments of 1,400 bytes are 6,000 chunks; one byte at a time would be 8 million. */
 const MAX_BUFFERED_CHUNKS = 65_536;
-/** For larger messages the number grows with their size: one for each half of a segment. */
+/** Larger messages may have more chunks: one for each half of a segment. */
 const LEAST_CHUNK = 700;

@@ -63,7 +63,7 @@ async function session() {
       headers: { ...headers, 'content-type': 'application/x-ndjson' },
       body,
     });
-  /** What comes, up to the answer to this message. */
+  /** The messages received, up to the answer to this message. */
   const answers = async (last: string) => {
     const parser = new SseParser();
     const received: JsonObject[] = [];

@@ -115,7 +115,7 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     expect(await names({ query: 'ECHOES' })).toEqual(['echo']);
     expect(await names()).not.toContain('hidden');
     expect(await names({ include_deferred: true })).toContain('hidden');
-    expect(await names({ query: 'those who look' })).toEqual(['hidden']);
+    expect(await names({ query: 'by a search' })).toEqual(['hidden']);
   });
 
   test('a call is answered, and every message is one of the protocol', async () => {
@@ -370,7 +370,7 @@ describe('a byte stream', () => {
     message('shutdown'),
   ].map((part) => (isObject(part) ? JSON.stringify(part) : part));
 
-  /** What comes back for these bytes, without what is different every time. */
+  /** The answers to these bytes, without the values that differ each time. */
   async function receivedFor(write: (socket: ReturnType<typeof connect>) => Promise<void>): Promise<JsonObject[]> {
     const socket = connect(Number(new URL(server.wire.url ?? '').port), '127.0.0.1');
     socket.setNoDelay(true);

@@ -65,8 +65,8 @@ describe('the document', () => {
   });
 
   test('holds a published schema that is only referred to', () => {
-    const document = openApi([route({ path: '/reported', answers: { 'application/json': A_FRAME } })], INFO);
-    expect(document).toMatchObject({
+    const generated = openApi([route({ path: '/reported', answers: { 'application/json': A_FRAME } })], INFO);
+    expect(generated).toMatchObject({
       paths: {
         '/reported': { get: { responses: { '2XX': { content: { 'application/json': { schema: PLACED } } } } } },
       },
@@ -76,8 +76,8 @@ describe('the document', () => {
 
   test('describes the parameters beside the path, and the format of failures', () => {
     const wordFailure = () => ({ status: 400, json: {} });
-    const document = openApi([route({ path: '/reported/:id', parameters: AFTER, wordFailure })], INFO);
-    expect(document['paths']).toMatchObject({
+    const generated = openApi([route({ path: '/reported/:id', parameters: AFTER, wordFailure })], INFO);
+    expect(generated['paths']).toMatchObject({
       '/reported/{id}': {
         get: {
           parameters: [

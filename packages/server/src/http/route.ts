@@ -5,7 +5,7 @@ import type { Count } from './count.ts';
 
 /**
  * The access to a route. `public`: any caller, and keys are ignored. `open`: any caller, but a given key must be
- * good, because its holder believes to be somebody. The authorisation matrix of the tests is generated from this.
+ * valid, because its holder expects to be identified. The authorisation matrix of the tests is generated from this.
  */
 export type Access = 'public' | 'open' | 'agent' | 'admin';
 
@@ -38,7 +38,7 @@ export interface Route {
   readonly overLimit?: (failure: Failure, request: InboundRequest) => Promise<Answer | Failure>;
   /** How this surface words failures; RFC 9457 unless given. */
   readonly wordFailure?: (failure: Failure, request: InboundRequest) => Answer;
-  /** A failure, returned or carried by what is thrown, is worded by `wordFailure`. Anything else thrown is our fault: 500. */
+  /** A failure, returned or carried by an error, is formatted by `wordFailure`. Any other error is internal: 500. */
   handle(request: InboundRequest): Answer | Failure | Promise<Answer | Failure>;
 }
 

@@ -141,7 +141,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const limits = { ...lineLimits(config.limits), maxLineBytes: MAX_MESSAGE_BYTES };
   const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake, unread: service.unread });
   const stopped = new AbortController();
-  // Before the engine takes up what was left: some of it may be for agents that registered.
+  // Before the engine continues earlier requests: some may be for agents that registered.
   await registry.load();
   if (!requireSignatures) {
     log.debug({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
@@ -187,7 +187,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   };
 }
 
-/** The agents of this server as others find them: what they are good at is what they are configured to be. */
+/** The agents of this server as others find them, with their configured skills. */
 function hostedAgents(agents: AnsweringAgents, { toolsId, endpoint, published }: Hosting): HostedAgent[] {
   const tools = { name: 'Tools', description: 'The tools of this server: the method is the tool.' };
   const own: AnsweringAgent[] = toolsId === undefined ? [] : [{ ...tools, id: toolsId }];

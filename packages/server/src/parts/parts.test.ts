@@ -49,7 +49,7 @@ test('all parts together drain within the time given', async () => {
   expect(given).toEqual([1000, 700, 0]);
 });
 
-test('what opens later is collected with what opened before', async () => {
+test('parts that open later are collected with the earlier ones', async () => {
   const parts = new Parts(new TestClock());
   const reloadable = (name: string) => ({ names: [name], prepare: () => ({ put: () => {} }) });
   await parts.add({ reloadables: [reloadable('a')] });

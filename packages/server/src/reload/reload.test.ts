@@ -56,7 +56,7 @@ test('pending changes are reported each time, applied ones only once', async () 
   });
 });
 
-test('where one part cannot, none does, and the next try begins where the first did', async () => {
+test('when one part fails, none changes, and the next try starts from the same configuration', async () => {
   const [first, second] = [new Part('agents'), new Part('tools')];
   const reloading = new Reloading({}, [first, second], new TestClock());
   const next: Config = { agents: {}, tools: [] };

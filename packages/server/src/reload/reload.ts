@@ -97,7 +97,7 @@ export interface ReloadOptions {
   readonly allowEmpty?: boolean;
 }
 
-/** An editor or a script that is writing the file may have emptied it, and what is there so far parses. */
+/** An editor or a script may be writing the file, and a partial file may parse. */
 function refuseCutOff(running: Config, next: Config): void {
   if (next.version !== undefined) return;
   if (hasAgents(next) || !(hasAgents(running) || (isBare(next) && !isBare(running)))) return;

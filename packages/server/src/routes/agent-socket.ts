@@ -11,12 +11,12 @@ export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly
     access: 'agent',
     carriesAnswers: true,
     maxMessageBytes: hub.maxReadBytes,
-    summary: 'An agent server dials in with its own key and answers what is sent to its id.',
+    summary: 'An agent server dials in with its own key and answers the requests to its id.',
     open: async (connection) => {
       if (connection.principal === undefined) return;
       // The key is the identity: an agent answers only for itself.
       const { id } = connection.principal;
-      // It would wait for ever: what is for it goes another way, or nowhere.
+      // It would wait for ever: its requests take another way, or none.
       if (isAwaited(id)) await hub.attach(id, connection);
       else
         connection.close(POLICY_VIOLATION, 'nothing is sent here: your agent has no e2a-ws driver, or one with a url');

@@ -119,7 +119,7 @@ class E2ASocket {
       await this.#send(envelope, call);
     } catch (error) {
       const known = failureOf(error);
-      // A peer that hangs up is no failure of ours: anybody could fill the log with it.
+      // A peer that disconnects is not our error: anyone could fill the log with it.
       if (known === undefined && !this.#connection.signal.aborted)
         this.#context.log.error({ request_id: requestId, error: String(error) }, 'a request failed');
       // A recorded request gets its final frame from the journal; an error frame here would be a second one.
@@ -129,7 +129,7 @@ class E2ASocket {
     }
   }
 
-  /** With what it may do now: a connection outlives changes of that. */
+  /** With its current permissions, which can change during a connection. */
   get #principal(): Principal {
     const { principal } = this.#connection;
     if (principal === undefined) throw new Error('an agent socket was opened without a caller');
@@ -302,7 +302,7 @@ function tooLarge(frame: E2AResponse, bytes: number): string {
 }
 
 const KEEPALIVE_MS = 10_000;
-/** Reporting what is wrong with a message costs more than sending it, so a peer that sends many invalid ones is cut off. */
+/** Reporting an invalid message costs more than sending it, so a peer that sends many is disconnected. */
 const MOST_UNREADABLE = 1_000;
 /** The send buffer of a connection, in characters. */
 const MAX_UNREAD = 1024 * 1024;

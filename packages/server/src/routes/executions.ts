@@ -157,7 +157,7 @@ function recordJson(executionId: string, { request, planHash, effects }: Recorde
   return { execution_id: executionId, plan_hash: planHash, workflow, effects: effects.map(effectJson) };
 }
 
-/** Without what was sent and received: the results have what the caller may see of it. */
+/** Without the bytes sent and received: the results contain what the caller may see. */
 function effectJson({ key, kind, note, bytes }: EffectRow): JsonObject {
   const { status, sent, failure: failed, until } = JSON.parse(note) as JsonObject;
   const attempts = [sent, isObject(failed) ? failed['details'] : undefined]

@@ -221,7 +221,7 @@ async function answer(
   return (await join(taskId, call, context)) ?? { error: a2aError('TaskNotFound', NO_TASK) };
 }
 
-/** The first event is the task as it is now (specification §3.1.6), and no event repeats what it has. */
+/** The first event is the current task (specification §3.1.6), and no later event repeats its content. */
 async function join(taskId: string, call: AgentCall, { tasks }: OperationContext): Promise<StartedTask | undefined> {
   const { request, agentId } = call;
   const principal = callerOf(request);

@@ -6,7 +6,7 @@ import { callerOf } from './inbound-fields.ts';
 import { integerIn } from './integer-in.ts';
 import { integerParameter, textParameter } from './route-parameters.ts';
 
-/** Requests of any protocol, newest change first: one's own, and for administrators everybody's. */
+/** Requests of any protocol, newest change first: the caller's own, and for administrators all. */
 export function requestListRoutes(store: Store): Route[] {
   const parameters = [
     textParameter('agent', 'Those that this agent answers.'),
