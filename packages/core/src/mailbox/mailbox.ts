@@ -290,7 +290,7 @@ export class MailboxService {
     const { envelope, acceptedAt } = found;
     const request = { ...key, acceptedAt, envelope };
     if (found.isFinished) return mailboxAnswerOf(request, await finalOf(found.read(-1)));
-    const [open] = this.#options.engine.questions.of(key);
+    const [open] = await this.#options.engine.questions.anywhereOf(key);
     const question = open && questionMessageOf(request, open.question);
     return question ?? acknowledgementOf(request, messageOf(request));
   }
