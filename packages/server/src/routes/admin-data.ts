@@ -70,10 +70,7 @@ async function forgetRequest(request: InboundRequest, context: DataContext): Pro
   ];
   if (removed.includes('under_way')) return UNDER_WAY;
   if (!removed.includes('removed')) return NO_REQUEST;
-  log.info(
-    { request_id: id, agent_id: owner, by: callerOf(request).keyId },
-    'the records of a request were deleted',
-  );
+  log.info({ request_id: id, agent_id: owner, by: callerOf(request).keyId }, 'the records of a request were deleted');
   return { status: 200, json: { request_id: id, agent_id: owner, removed: true } };
 }
 
