@@ -38,9 +38,8 @@ describe.skipIf(browser === undefined)('with the keyboard alone', () => {
     for (let step = 0; step < MOST_STEPS && ((await page.evaluate('window.left()')) as string[]).length > 0; step++) {
       await page.keyboard.press('Tab');
       // The editor marks itself a moment later.
-      await expect
-        .poll(() => page.evaluate('window.unmarked()'), { message: 'has the focus and does not show it' })
-        .toBeNull();
+      const unmarked = () => page.evaluate('window.unmarked()');
+      await expect.poll(unmarked, { message: 'has the focus and does not show it' }).toBeNull();
     }
     expect(await page.evaluate('window.left()'), 'not reached').toEqual([]);
     visit.expectHarmless();

@@ -114,8 +114,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     const client = createClient({ url: system.url, key: agent });
     const answer = client.send('again', { agent: 'asker' });
     await visit.go('/console/questions');
-    await page.getByText('May I?').waitFor();
-    await page.locator('.notice').getByRole('button').first().click();
+    await page.locator('.notice', { hasText: 'May I?' }).getByRole('button').first().click();
     expect(await answer.text()).toContain('answered: ');
     await page.getByRole('heading', { name: 'No open questions' }).waitFor();
     visit.expectHarmless();
@@ -124,8 +123,9 @@ describe.skipIf(browser === undefined)('work in the console', () => {
   test('questions that have ended are listed with their answers', async () => {
     const client = createClient({ url: system.url, key: agent });
     const answer = client.send('for the history', { agent: 'asker', requestId: 'for-the-history' });
-    await expect.poll(async () => (await client.questions.list()).length).toBe(1);
-    const [question] = await client.questions.list();
+    const mine = async () => (await client.questions.list()).find((one) => one.request_id === 'for-the-history');
+    await expect.poll(mine).toBeDefined();
+    const question = await mine();
     if (question === undefined) throw new Error('no question');
     await client.questions.answer(question, { option_id: 'reject' });
     await answer.final();
@@ -142,9 +142,9 @@ describe.skipIf(browser === undefined)('work in the console', () => {
   test('a conversation continues in the open page after the server was killed and started again', async () => {
     await using visit = await open();
     const { page } = visit;
+    const client = createClient({ url: system.url, key: agent });
+    for await (const _ of client.send({ params: { query: 'first' } }, { agent: 'held', session: 'survivor' })) break;
     await visit.go('/console/chat/survivor?agent=held');
-    await page.getByRole('textbox').fill('first');
-    await page.keyboard.press('Enter');
     await page.getByText('begun').waitFor();
     await system.kill();
     await page.getByText('The connection to the server is lost.').waitFor();
@@ -152,17 +152,16 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.getByText('The connection to the server is lost.').waitFor({ state: 'detached' });
     // The server ends what was under way; the page reads that end on without a reload, and what was said stays as it was.
     await page.getByText('E2A.INTERRUPTED').waitFor();
-    await page.getByText('resumed').waitFor();
     expect(await page.getByText('begun').count()).toBe(1);
     await page.getByRole('textbox').fill('second');
     await page.keyboard.press('Enter');
-    await page.getByText('begun').nth(1).waitFor();
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('E2A.CANCELLED').waitFor();
+    const echoed = page.locator('.turn', { hasText: '"echoed": "second"' });
+    await echoed.waitFor({ state: 'attached' });
     await page.reload();
     await page.locator('.turn.mine').nth(1).waitFor();
     expect(await page.locator('.turn.mine').allInnerTexts()).toEqual(['first', 'second']);
     await page.getByText('E2A.INTERRUPTED').waitFor();
+    await echoed.waitFor({ state: 'attached' });
   });
 
   test('the workflow editor offers what the schema of an operation allows, taken with the keyboard', async () => {
@@ -172,7 +171,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.getByText('Valid').waitFor();
     await page.getByRole('textbox', { name: 'Workflow, JSON lines' }).click();
     await page.keyboard.press('Control+End');
-    await page.keyboard.press('Home');
+    await page.keyboard.press('Enter');
     await page.keyboard.type('{"type":"operationUpdate","operationId":"s","operation":{"StoreD');
     await page.getByRole('option', { name: /StoreData/ }).waitFor();
     await page.keyboard.press('Enter');
@@ -377,7 +376,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await using visit = await open();
     const { page } = visit;
     await visit.go('/');
-    await page.getByRole('link', { name: /callbacks were given up/ }).click();
+    await page.getByRole('link', { name: /given up/ }).click();
     expect(page.url()).toContain('/console/outbox?state=dead');
     await page.getByRole('button', { name: 'Try again now' }).click();
     await page.locator('section.panel ol li').nth(1).waitFor({ state: 'attached' });

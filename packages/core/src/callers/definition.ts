@@ -112,7 +112,7 @@ export const DriverShape = {
       description:
         "acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the caller's editor, if it offers that. They end with the turn. Default: `off`, it runs them by itself.",
     },
-    auth_method: { type: 'string', minLength: 1, description: 'acp: the id of the program\'s sign-in method.' },
+    auth_method: { type: 'string', minLength: 1, description: "acp: the id of the program's sign-in method." },
     tool_permissions: {
       type: 'object',
       additionalProperties: { enum: ['allow', 'ask', 'deny'] },

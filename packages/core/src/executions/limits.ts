@@ -1,4 +1,5 @@
 import type { Static } from '@dragoman/protocols';
+import { type Filled, withDefaults } from '../schema/with-defaults.ts';
 
 const positive = { type: 'integer', minimum: 1 } as const;
 const seconds = { type: 'integer', minimum: 0 } as const;
@@ -11,49 +12,36 @@ export const WorkflowsShape = {
     max_workflow_bytes: {
       type: 'integer',
       minimum: 1024,
-      description: 'The body of a request with a workflow in it. Default: 256 KiB.',
+      default: 262_144,
+      description: 'The body of a request with a workflow in it.',
     },
-    max_operations: { ...positive, description: 'Operations of one workflow. Default: 20.' },
-    max_steps: { ...positive, description: 'Operations run in one execution, each time counted. Default: 1,000.' },
-    max_api_calls: { ...positive, description: 'API calls of one execution. Default: 30.' },
-    max_depth: { ...positive, description: 'Levels of Conditional and Loop. Default: 4.' },
-    max_iterations: { ...positive, description: 'Items of one Loop. Default: 1,000.' },
-    max_data_bytes: { ...positive, description: 'The data of one execution. Default: 16 MiB.' },
-    max_answer_bytes: { ...positive, description: 'One answer of an API, inflated. Default: 5 MiB.' },
+    max_operations: { ...positive, default: 20, description: 'Operations of one workflow.' },
+    max_steps: { ...positive, default: 1000, description: 'Operations run in one execution, each time counted.' },
+    max_api_calls: { ...positive, default: 30, description: 'API calls of one execution.' },
+    max_depth: { ...positive, default: 4, description: 'Levels of Conditional and Loop.' },
+    max_iterations: { ...positive, default: 1000, description: 'Items of one Loop.' },
+    max_data_bytes: { ...positive, default: 16_777_216, description: 'The data of one execution.' },
+    max_answer_bytes: { ...positive, default: 5_242_880, description: 'One answer of an API, inflated.' },
     timeout_ms: {
       ...positive,
-      description: 'How long an execution may take that asks for nothing else. Default: 30,000.',
+      default: 30_000,
+      description: 'How long an execution may take that asks for nothing else.',
     },
-    max_timeout_ms: { ...positive, description: 'The longest time it may ask for. Default: 600,000.' },
-    max_parallel: { ...positive, description: 'Executions that run at once; others wait. Default: 256.' },
-    store_bytes: { ...positive, description: 'What one agent may keep by StoreData. Default: 16 MiB.' },
-    store_keys: { ...positive, description: 'Under how many keys. Default: 1,000.' },
+    max_timeout_ms: { ...positive, default: 600_000, description: 'The longest time it may ask for.' },
+    max_parallel: { ...positive, default: 256, description: 'Executions that run at once; others wait.' },
+    store_bytes: { ...positive, default: 16_777_216, description: 'What one agent may keep by StoreData.' },
+    store_keys: { ...positive, default: 1000, description: 'Under how many keys.' },
     cache_seconds: {
       ...seconds,
-      description: 'How long the answer of an API is cached; 0 turns the cache off. Default: 300.',
+      default: 300,
+      description: 'How long the answer of an API is cached; 0 turns the cache off.',
     },
   },
   additionalProperties: false,
 } as const;
 export type WorkflowsConfig = Static<typeof WorkflowsShape>;
 
-/** The same with everything decided. */
-export type WorkflowLimits = Required<WorkflowsConfig>;
+/** The same with everything decided. A2E, Security Constraints and Caching, where the spec has a number. */
+export type WorkflowLimits = Filled<typeof WorkflowsShape>;
 
-/** A2E, Security Constraints and Caching, where the spec has a number. */
-export const DEFAULT_WORKFLOW_LIMITS: WorkflowLimits = {
-  max_workflow_bytes: 262_144,
-  max_operations: 20,
-  max_steps: 1000,
-  max_api_calls: 30,
-  max_depth: 4,
-  max_iterations: 1000,
-  max_data_bytes: 16_777_216,
-  max_answer_bytes: 5_242_880,
-  timeout_ms: 30_000,
-  max_timeout_ms: 600_000,
-  max_parallel: 256,
-  store_bytes: 16_777_216,
-  store_keys: 1000,
-  cache_seconds: 300,
-};
+export const DEFAULT_WORKFLOW_LIMITS: WorkflowLimits = withDefaults(WorkflowsShape, {});

@@ -9,12 +9,10 @@ beforeEach(() => {
 });
 afterEach(() => bench[Symbol.asyncDispose]());
 
-test('every limit can be told, and is what its description says unless it is', () => {
+test('every limit has a default, which its minimum allows', () => {
   expect(Object.keys(DEFAULT_GATE_LIMITS)).toEqual(Object.keys(GATE_LIMITS));
-  for (const [name, { description, minimum }] of Object.entries(GATE_LIMITS)) {
-    const value = Reflect.get(DEFAULT_GATE_LIMITS, name);
-    expect(description).toContain(`Default: ${value}.`);
-    expect(value).toBeGreaterThanOrEqual(minimum);
+  for (const [name, { minimum }] of Object.entries(GATE_LIMITS)) {
+    expect(Reflect.get(DEFAULT_GATE_LIMITS, name)).toBeGreaterThanOrEqual(minimum);
   }
 });
 

@@ -1,39 +1,53 @@
 import type { Static } from '@dragoman/protocols';
+import { withDefaults } from '../schema/with-defaults.ts';
 
 /** The gate's own limits, from `gate:` in the configuration. Its callers limit the time and size of each answer. */
 export const GATE_LIMITS = {
-  connect_ms: atLeast(
-    100,
-    'For a name to be looked up, and for a connection to be made, TLS included. Default: 10000.',
-  ),
-  connections_per_origin: atLeast(1, 'Connections at once to one origin, for each caller and credential. Default: 64.'),
-  origins: atLeast(1, 'Origins, for each caller and credential, to which connections are kept. Default: 512.'),
-  keep_alive_ms: atLeast(1, 'How long an idle connection is kept for the next request. Default: 4000.'),
-  resolved_ms: atLeast(1, 'How long the addresses of a name are remembered. Default: 2000.'),
-  header_bytes: atLeast(1024, 'All headers of an answer. Default: 16384.'),
-  announcements: atLeast(1, 'Interim answers (1xx) before the answer itself. Default: 16.'),
-  unpacked_ratio: atLeast(2, 'How many times its packed size an answer may unpack to. Default: 100.'),
-  unpacked_free_bytes: atLeast(1024, 'What an answer may unpack to whatever its packed size. Default: 1048576.'),
-  sent_header_bytes: atLeast(1024, 'All headers of a request that goes out. Default: 16384.'),
-  sent_header_fields: atLeast(8, 'How many headers a request that goes out may have. Default: 64.'),
+  connect_ms: limit({
+    minimum: 100,
+    default: 10_000,
+    description: 'For a name to be looked up, and for a connection to be made, TLS included.',
+  }),
+  connections_per_origin: limit({
+    minimum: 1,
+    default: 64,
+    description: 'Connections at once to one origin, for each caller and credential.',
+  }),
+  origins: limit({
+    minimum: 1,
+    default: 512,
+    description: 'Origins, for each caller and credential, to which connections are kept.',
+  }),
+  keep_alive_ms: limit({
+    minimum: 1,
+    default: 4000,
+    description: 'How long an idle connection is kept for the next request.',
+  }),
+  resolved_ms: limit({ minimum: 1, default: 2000, description: 'How long the addresses of a name are remembered.' }),
+  header_bytes: limit({ minimum: 1024, default: 16_384, description: 'All headers of an answer.' }),
+  announcements: limit({ minimum: 1, default: 16, description: 'Interim answers (1xx) before the answer itself.' }),
+  unpacked_ratio: limit({
+    minimum: 2,
+    default: 100,
+    description: 'How many times its packed size an answer may unpack to.',
+  }),
+  unpacked_free_bytes: limit({
+    minimum: 1024,
+    default: 1_048_576,
+    description: 'What an answer may unpack to whatever its packed size.',
+  }),
+  sent_header_bytes: limit({ minimum: 1024, default: 16_384, description: 'All headers of a request that goes out.' }),
+  sent_header_fields: limit({
+    minimum: 8,
+    default: 64,
+    description: 'How many headers a request that goes out may have.',
+  }),
 } as const;
 
 export type GateLimits = { readonly [Name in keyof typeof GATE_LIMITS]: Static<(typeof GATE_LIMITS)[Name]> };
 
-export const DEFAULT_GATE_LIMITS: GateLimits = {
-  connect_ms: 10_000,
-  connections_per_origin: 64,
-  origins: 512,
-  keep_alive_ms: 4000,
-  resolved_ms: 2000,
-  header_bytes: 16 * 1024,
-  announcements: 16,
-  unpacked_ratio: 100,
-  unpacked_free_bytes: 1024 * 1024,
-  sent_header_bytes: 16 * 1024,
-  sent_header_fields: 64,
-};
+export const DEFAULT_GATE_LIMITS: GateLimits = withDefaults({ type: 'object', properties: GATE_LIMITS } as const, {});
 
-function atLeast<Minimum extends number>(minimum: Minimum, description: string) {
-  return { type: 'integer', minimum, description } as const;
+function limit<const Limit extends { minimum: number; default: number; description: string }>(one: Limit) {
+  return { type: 'integer', ...one } as const;
 }

@@ -1,6 +1,7 @@
 import {
   ApiShape,
   ClusterShape,
+  DEFAULT_RATE_LIMITS,
   DriverShape,
   GATE_LIMITS,
   LimitsShape,
@@ -29,6 +30,15 @@ const StoredWorkflowShape = {
     description: { type: 'string', maxLength: 2000 },
   },
   additionalProperties: false,
+} as const;
+
+/** What one caller may do, if its own `limits` have nothing else. */
+const RATE_LIMITS = {
+  requests_per_minute: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_minute },
+  requests_per_hour: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_hour },
+  requests_per_day: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_day },
+  api_calls_per_minute: { ...positive, default: DEFAULT_RATE_LIMITS.api_calls_per_minute },
+  api_calls_per_hour: { ...positive, default: DEFAULT_RATE_LIMITS.api_calls_per_hour },
 } as const;
 
 /** The whole of `dragoman.yaml`. Every key may be left out. */
@@ -120,7 +130,7 @@ export const ConfigShape = {
       ...LimitsShape,
       default: {},
       description: 'How much one caller may do, in sliding windows, and what every peer may use of the endpoints.',
-      properties: { ...LimitsShape.properties, ...ENDPOINT_LIMITS },
+      properties: { ...RATE_LIMITS, ...ENDPOINT_LIMITS },
     },
     workflows: {
       ...WorkflowsShape,

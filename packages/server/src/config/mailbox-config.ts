@@ -1,13 +1,13 @@
 import {
   type AnonymousQuotaSettings,
   anonymousPrincipal,
+  type Filled,
   isAnonymousOwner,
   type MailboxSettings,
   type OutboxSettings,
   type Principal,
 } from '@dragoman/core';
 import { AGENT_ID_PATTERN, type ContentLimits, MAILBOX_LIMITS } from '@dragoman/protocols/a2a-mailbox';
-import type { Filled } from './filled.ts';
 
 const text = { type: 'string', minLength: 1, maxLength: 500 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;

@@ -5,6 +5,7 @@ import { UnreadBudget, type WireSink } from '@dragoman/core';
 import { describe, expect, test } from 'vitest';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
+import { completeConfig } from '../config/complete-config.ts';
 import { lineLimits } from '../config/endpoint-limits.ts';
 import { systemClock } from '../parts/system-ports.ts';
 import { openIntake } from './intake.ts';
@@ -257,7 +258,7 @@ test('a line has its whole time again when the peer is listened to again: till t
 
 test('an answer that is longer than all a peer may leave unread reaches one that reads', async () => {
   const host = new Listener('x'.repeat(8_000_000));
-  const limits = lineLimits({ buffer_bytes: 1024 });
+  const limits = lineLimits(completeConfig({ limits: { buffer_bytes: 1024 } }).limits);
   await using edge = new NdjsonSocketEdge({ host, clock: systemClock, limits });
   const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
   const socket = connect(Number(port), '127.0.0.1');

@@ -19,7 +19,6 @@ test('a quarter is reserved for the store and its files, but no more than 256', 
 test.each([
   ['is kept where it fits', 500, 1_024, 500, 0],
   ['is lowered with a warning where it does not', 1_000, 1_024, 768, 1],
-  ['has its default where it is not set', undefined, 1_048_576, 15_000, 0],
   ['is kept where the limit of open files is unknown', 1_000, undefined, 1_000, 0],
 ])('limits.connections %s', (_what, wanted, openFiles, limit, warnings) => {
   const warn = vi.fn();

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { Log } from '@dragoman/core';
-import { CONNECTIONS } from './intake.ts';
 
 /** How many files and sockets this process may have open; `undefined` where that is unlimited or unknown. */
 export function openFileLimit(): number | undefined {
@@ -13,7 +12,7 @@ export function openFileLimit(): number | undefined {
 }
 
 /** `limits.connections`, lowered to what the process may open; the log says so. */
-export function connectionLimit(wanted = CONNECTIONS, openFiles: number | undefined, log: Log): number {
+export function connectionLimit(wanted: number, openFiles: number | undefined, log: Log): number {
   const possible = openFiles === undefined ? wanted : connectionsWithin(openFiles);
   if (possible >= wanted) return wanted;
   log.warn(

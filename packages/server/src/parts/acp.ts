@@ -6,7 +6,7 @@ import type { Service } from './service.ts';
 /** The Agent Client Protocol, for editors and other clients of agents. */
 export function openAcpPart({ config, engine, reader, ids, log, clock, unread }: Service): ServerPart {
   const { limits } = config;
-  const context = { engine, reader, ids, log, clock, unread, limits, maxBytes: limits?.body_bytes ?? 1 << 20 };
+  const context = { engine, reader, ids, log, clock, unread, limits, maxBytes: limits.body_bytes };
   const connections = new AcpHttpConnections(context);
   return {
     routes: acpHttpRoutes(context, connections),

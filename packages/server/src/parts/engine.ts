@@ -7,6 +7,7 @@ import {
   Engine,
   type JsonReader,
   ProofFailures,
+  RemoteQuestions,
   RemoteRuns,
   type Store,
   ToolRegistry,
@@ -61,6 +62,13 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
   let lines: AgentLines | undefined;
   if (store.cluster !== undefined && cluster !== undefined) {
     new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
+    const { questions } = engine;
+    new RemoteQuestions({
+      store: store.cluster,
+      questions,
+      cluster,
+      principalNamed: (id) => engine.principalNamed(id),
+    });
     lines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
   }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });
@@ -74,7 +82,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     onChanged: (id, isConnected) => lines?.changed(id, isConnected),
     onPush: (push: AgentPush) => engine.pushes.deliver(push),
     reader,
-    ...(maxFrameBytes !== undefined && { maxFrameBytes }),
+    maxFrameBytes,
   });
   const failedLogins = new FailedLogins(clock);
   return {

@@ -82,7 +82,6 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
     sockets,
     hosts: hostsOf(host),
   });
-  const adminHost = admin?.host ?? '127.0.0.1';
   const adminEdge =
     admin === undefined
       ? undefined
@@ -95,7 +94,7 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
           },
           // Anyone who can reach it may ask for the server's health and the console's files, and for nothing that belongs to an agent.
           routes: [health, ...held.filter(({ access, path }) => access === 'admin' || isConsole(path))],
-          hosts: hostsOf(adminHost),
+          hosts: hostsOf(admin.host),
         });
   engine.keys.onRevoked((keyId) => {
     for (const one of [edge, adminEdge]) one?.disconnect((principal) => principal.keyId === keyId);
@@ -113,7 +112,7 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
     listen: async () => {
       url = await edge.listen({ host, port: config.port });
       address.url = url;
-      adminUrl = (admin && (await adminEdge?.listen({ host: adminHost, port: admin.port }))) ?? url;
+      adminUrl = (admin && (await adminEdge?.listen(admin))) ?? url;
       if (isLoopback(host)) return;
       const reachable = anonymousAgents(config.mailbox).filter((id) => agents.has(id));
       logReachable(routes, { log, host, agents: reachable });

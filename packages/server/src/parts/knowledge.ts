@@ -1,7 +1,6 @@
 import {
   Apis,
   apiSource,
-  DEFAULT_WORKFLOW_LIMITS,
   documentSource,
   type Embedder,
   EndpointEmbedder,
@@ -55,7 +54,7 @@ export async function openKnowledgePart(options: KnowledgePartOptions): Promise<
     log,
     embedder: embedderOf(options),
   });
-  const limits = { ...DEFAULT_WORKFLOW_LIMITS, ...config.workflows };
+  const limits = config.workflows;
   const routes = [
     capabilitiesRoute({
       apis,

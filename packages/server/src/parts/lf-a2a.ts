@@ -38,7 +38,7 @@ export function openLfA2aPart(service: LfA2aPartOptions): LfA2aPart {
       pushes,
       cards,
       clock,
-      maxBytes: config.limits?.body_bytes ?? 1 << 20,
+      maxBytes: config.limits.body_bytes,
       agentIn: (id) => id ?? engine.router.defaultAgent,
       jwk: keys.jwk,
     }),

@@ -27,7 +27,7 @@ export function openMcpPart(options: McpPartOptions): McpPart {
   });
   return {
     endpoint,
-    routes: mcpRoutes({ endpoint, clock, maxBytes: config.limits?.body_bytes ?? 1 << 20 }),
+    routes: mcpRoutes({ endpoint, clock, maxBytes: config.limits.body_bytes }),
     drain: async () => endpoint.stop(),
   };
 }

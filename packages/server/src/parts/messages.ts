@@ -25,7 +25,7 @@ import {
   SCHEMA_VERSIONS,
 } from '@dragoman/protocols/a2a-messages';
 import type { AnsweringAgent, AnsweringAgents } from '../agents/answering-agents.ts';
-import { identifyMs, jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
+import { jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
 import { MessageLines } from '../edges/message-lines.ts';
 import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
 import { messageRoutes, messageSocketRoute } from '../routes/a2a-messages.ts';
@@ -136,7 +136,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     card: serverCard(serverId, published),
     jsonLimits: jsonLimits(config.limits),
   });
-  const shared = { messages, clock, identifyMs: identifyMs(config.limits) };
+  const shared = { messages, clock, identifyMs: config.limits.identify_ms };
   const lines = new MessageLines({ ...shared, maxPerCaller: config.limits.connections_per_agent });
   const limits = { ...lineLimits(config.limits), maxLineBytes: MAX_MESSAGE_BYTES };
   const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake, unread: service.unread });

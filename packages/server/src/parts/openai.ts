@@ -12,5 +12,5 @@ export interface OpenAiPartOptions extends Service, Pick<ToolsPart, 'everyAgent'
 export function openOpenAiPart(options: OpenAiPartOptions): ServerPart {
   const { config, clock, everyAgent } = options;
   const endpoint = new OpenAiEndpoint({ ...options, agents: everyAgent });
-  return { routes: openAiRoutes({ endpoint, clock, maxBytes: config.limits?.body_bytes ?? 1 << 20 }) };
+  return { routes: openAiRoutes({ endpoint, clock, maxBytes: config.limits.body_bytes }) };
 }

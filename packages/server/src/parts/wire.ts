@@ -26,8 +26,8 @@ import {
   WireHost,
   type WirePlugin,
 } from '@dragoman/core';
-import type { Config } from '../config/config-schema.ts';
-import { identifyMs, jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
+import type { CompleteConfig } from '../config/complete-config.ts';
+import { jsonLimits, lineLimits } from '../config/endpoint-limits.ts';
 import { addressGroup } from '../edges/address.ts';
 import { NdjsonSocketEdge } from '../edges/ndjson-socket.ts';
 import { isFailure } from '../http/problem.ts';
@@ -76,7 +76,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
     if (principal.kind !== 'admin') engine.limiter.request(principal);
   };
   const learning = new Learning({ store: store.memories, clock, ids });
-  const environments = (await Promise.all((config.wire.environments ?? []).map(loadEnvironments))).flat();
+  const environments = (await Promise.all(config.wire.environments.map(loadEnvironments))).flat();
   // Every capability of the host. A new one is a file in core and a line here.
   const plugins: WirePlugin[] = [
     toolsPlugin({ tools, toolkits, clock, callDurably: durableCalls({ engine, ids, clock }) }),
@@ -102,7 +102,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
           }),
         ]),
     ...(environments.length === 0 ? [] : [envPlugin({ environments, clock, ids })]),
-    ...(await Promise.all((config.wire.plugins ?? []).map(loadPlugins))).flat(),
+    ...(await Promise.all(config.wire.plugins.map(loadPlugins))).flat(),
   ];
   const isLasting = config.store !== 'memory';
   const audit = isLasting ? new AuditFile({ path: join(folder, 'audit', 'wire.ndjson'), clock, log }) : undefined;
@@ -127,10 +127,7 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
   await host.start();
   engine.keys.onRevoked((keyId) => host.disconnect((principal) => principal.keyId === keyId));
   const maxMessageBytes = config.wire.max_message_bytes;
-  const limits = {
-    ...lineLimits(config.limits),
-    ...(maxMessageBytes !== undefined && { maxLineBytes: maxMessageBytes }),
-  };
+  const limits = { ...lineLimits(config.limits), maxLineBytes: maxMessageBytes };
   const edge = new NdjsonSocketEdge({ host, clock, log, limits, intake, unread });
   let url: string | undefined;
   let socket: string | undefined;
@@ -163,16 +160,14 @@ export async function openWirePart(options: WirePartOptions): Promise<WirePart> 
   };
 }
 
-function limitsOf({ wire = {}, limits = {} }: Config) {
-  const { max_parallel, max_queued, max_connections, idle_seconds, max_message_bytes } = wire;
-  const { connections_per_agent } = limits;
+function limitsOf({ wire, limits }: CompleteConfig) {
   return {
-    handshakeMs: identifyMs(limits),
-    ...(max_message_bytes !== undefined && { maxMessageBytes: max_message_bytes }),
-    ...(connections_per_agent !== undefined && { maxPerCaller: connections_per_agent }),
-    ...(max_parallel !== undefined && { maxParallel: max_parallel }),
-    ...(max_queued !== undefined && { maxQueued: max_queued }),
-    ...(max_connections !== undefined && { maxConnections: max_connections }),
-    ...(idle_seconds !== undefined && { idleMs: idle_seconds * 1000 }),
+    handshakeMs: limits.identify_ms,
+    maxMessageBytes: wire.max_message_bytes,
+    maxPerCaller: limits.connections_per_agent,
+    maxParallel: wire.max_parallel,
+    maxQueued: wire.max_queued,
+    maxConnections: wire.max_connections,
+    idleMs: wire.idle_seconds * 1000,
   };
 }

@@ -5,8 +5,11 @@ import { memoryStore } from '../../../core/test-support/memory-store.ts';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
+import { completeConfig } from '../config/complete-config.ts';
 import type { Connection } from '../http/route.ts';
 import { e2aSocketRoute } from './e2a-socket.ts';
+
+const { limits } = completeConfig({});
 
 /** A connection whose peer asks for whatever it is told to, and takes nothing until it is told to. */
 async function connected({ answerLength = 100_000, letter = 'x', held = Promise.resolve() } = {}) {
@@ -58,7 +61,7 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
       taken();
     }
   };
-  void e2aSocketRoute({ engine, store, clock, ids, log, limits: {}, reader: new JsonReader() }).open(connection);
+  void e2aSocketRoute({ engine, store, clock, ids, log, limits, reader: new JsonReader() }).open(connection);
   return {
     clock,
     heard,

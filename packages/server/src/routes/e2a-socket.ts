@@ -213,7 +213,7 @@ class E2ASocket {
 
   /** What may be unread when the next answer is read: with it, the buffer of the connection is not yet full. */
   get #room(): number {
-    return (this.#context.limits.buffer_bytes ?? MAX_UNREAD) / 2;
+    return this.#context.limits.buffer_bytes / 2;
   }
 
   /** A sign of life where an answer is silent: outside of the order, number -1 (proxies and clients give up on silence). */

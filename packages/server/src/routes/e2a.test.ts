@@ -5,8 +5,11 @@ import { memoryStore } from '../../../core/test-support/memory-store.ts';
 import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { TestIds } from '../../../core/test-support/test-ids.ts';
+import { completeConfig } from '../config/complete-config.ts';
 import type { Answer, InboundRequest } from '../http/route.ts';
 import { e2aRoutes } from './e2a.ts';
+
+const { limits } = completeConfig({});
 
 // A proxy gives up on an answer that does not begin, and keeps a stream that is silent as long as it beats.
 
@@ -24,7 +27,7 @@ function asked({ store = memoryStore() } = {}) {
       return { content: 'at last' };
     }),
   );
-  const [route] = e2aRoutes({ engine, store, clock, ids, log, limits: {}, reader: new JsonReader() });
+  const [route] = e2aRoutes({ engine, store, clock, ids, log, limits, reader: new JsonReader() });
   const body = Buffer.from('{"request_id":"r1","method":"chat.send","is_stream":true,"params":{}}');
   const request: InboundRequest = {
     method: 'POST',

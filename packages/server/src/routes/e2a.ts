@@ -40,7 +40,7 @@ export function e2aRoutes(context: E2AContext): Route[] {
   const frame = { $ref: `${SCHEMA_BASE}/e2a/response.json` };
   const body = {
     contentTypes: ['application/json'],
-    maxBytes: context.limits.body_bytes ?? 1 << 20,
+    maxBytes: context.limits.body_bytes,
     schema: envelope,
   };
   const streams = { 'text/event-stream': { type: 'string' }, 'application/x-ndjson': { type: 'string' } };
