@@ -175,7 +175,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
       };
       void keepHouse(work, { everyMs: 60_000, clock, log, signal: stopped.signal });
       if (store.families === undefined) return;
-      void keepHouse(() => registry.hear(), { everyMs: 10_000, clock, log, signal: stopped.signal });
+      void keepHouse(() => registry.readBeats(), { everyMs: 10_000, clock, log, signal: stopped.signal });
     },
     stop: async (drainMs) => {
       stopped.abort();

@@ -2,7 +2,7 @@ import {
   type AgentRegistry,
   type Clock,
   decodeRegistration,
-  lastHeard,
+  lastHeartbeatOf,
   type NetworkGate,
   OVER_CONNECTION,
   type RegisteredAgent,
@@ -206,7 +206,7 @@ function agentJson(agent: RegisteredAgent, now: Date): JsonObject {
     agent_card: card as JsonObject,
     endpoint,
     registered_at: new Date(registeredAt).toISOString(),
-    last_heartbeat: lastHeard(agent, now).toISOString(),
+    last_heartbeat: lastHeartbeatOf(agent, now).toISOString(),
     health_status: isHealthy ? 'healthy' : 'unhealthy',
     source: owner === undefined ? 'configured' : 'self_declared',
   };
