@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { type CopiedFamily, type CopyProgress, copyStore, isPostgresUrl, shownPostgresUrl } from '@dragoman/core';
 import { asWord } from '../as-word.ts';
-import { type ExitCode, PROGRAM } from '../command.ts';
-import type { Context } from '../context.ts';
+import { PROGRAM } from '../command.ts';
+import type { Context, ExitCode } from '../context.ts';
 import { table } from '../table.ts';
 import { fail } from '../trouble.ts';
 
