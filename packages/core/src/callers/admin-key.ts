@@ -3,13 +3,13 @@ import { type Keys, SHORTEST_KEY } from './keys.ts';
 export interface AdminKeyOptions {
   /** The operator's own, from the environment. */
   readonly adminKey?: string | undefined;
-  /** Called with the key that is made when there is none. */
+  /** Called with the new key when one is generated. */
   readonly onAdminKey?: ((key: string) => void) | undefined;
 }
 
 /**
- * Sees to it that there is an admin key. The operator's own wins, and one with a new value retires the one before it, which
- * other admin keys outlive. Without one, a key is made on the first start. Throws where the operator's key cannot be used.
+ * Ensures that there is an admin key. The operator's own key has priority; a new value revokes the previous one, but no
+ * other admin keys. Without one, a key is generated on the first start. Throws where the operator's key cannot be used.
  */
 export async function provideAdminKey(keys: Keys, { adminKey, onAdminKey }: AdminKeyOptions): Promise<void> {
   if (adminKey !== undefined) return useOwn(keys, adminKey);
@@ -47,6 +47,6 @@ function unusable(why: string): Error {
   return Object.assign(new Error(message), { code: 'admin_key' });
 }
 
-/** Describes the key that came from the environment. Nobody else may describe one so: it is what rotation goes by. */
+/** The description of the key from the environment. It is reserved, because rotation finds the key by it. */
 export const FROM_ENVIRONMENT = 'from the environment';
 const MAKE_ADMIN_KEY = `export DRAGOMAN_ADMIN_KEY=$(node -p "crypto.randomBytes(32).toString('hex')")`;

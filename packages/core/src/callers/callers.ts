@@ -28,8 +28,8 @@ export class Callers {
   }
 
   /**
-   * Reads what is recorded; again after another process has changed it. False when some of it must be read once more. `onChange` is called
-   * with every agent that is another one than before.
+   * Reads the stored records; called again after another process has changed them. False when some of it must be read once more. `onChange` is called
+   * with every agent that has changed.
    */
   load(onChange: (agentId: string, before: AgentBody | undefined) => void = () => {}): Promise<boolean> {
     return this.#writes.reading(
@@ -56,7 +56,7 @@ export class Callers {
     );
   }
 
-  /** Reads what is recorded, unless that was done. */
+  /** Reads the stored records, once. */
   async ensureLoaded(): Promise<void> {
     if (!this.#isLoaded) await this.load();
   }
@@ -87,7 +87,7 @@ export class Callers {
     });
   }
 
-  /** Who a key proves its bearer to be; `undefined` when its agent is gone. */
+  /** The principal that a key proves; `undefined` when its agent is gone. */
   principalOf(key: KeyRow): Principal | undefined {
     if (key.role === 'admin') return { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS, keyId: key.keyId };
     const known = this.#principals.get(key);
@@ -98,7 +98,7 @@ export class Callers {
     return principal;
   }
 
-  /** A caller that came in earlier, with what it may do now; once its agent is gone, nothing. */
+  /** A caller that was authenticated earlier, with its current permissions; none when its agent is gone. */
   renewed(principal: Principal): Principal {
     if (principal.kind === 'admin') return principal;
     const known = this.#renewed.get(principal);
@@ -139,5 +139,5 @@ export function decodeAgentDefinition(json: Json): Outcome<AgentBody> {
   return accept(definition);
 }
 
-/** Names that mean something else where an agent's name could stand. */
+/** Reserved names: they mean something else where an agent's name is expected. */
 export const RESERVED_AGENT_IDS: ReadonlySet<string> = new Set([REGISTRY, 'admin', ...BUILT_IN_TARGETS]);

@@ -5,7 +5,7 @@ test.each([
   ['a key of an agent', { agent_id: 'desk-agent', role: 'agent', description: 'the laptop' }],
   ['an admin key, for no agent', { role: 'admin', agent_id: null, description: null }],
   ['a request with members of another version', { agent_id: 'desk-agent', expires: 'never' }],
-])('%s can be asked for', (_name, json) => {
+])('%s can be requested', (_name, json) => {
   expect(decodeNewKeyRequest(json)).toMatchObject({ ok: true, value: json });
 });
 

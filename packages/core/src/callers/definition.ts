@@ -14,7 +14,7 @@ const HeaderValue = {
 } as const;
 const A2A_VERSIONS = ['1.0', '0.3'] as const;
 
-/** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
+/** How an agent is reached. The other options of each driver are checked when it is opened. */
 export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp', 'openai'] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
@@ -85,7 +85,7 @@ export const DriverShape = {
       ...positive,
       maximum: 100,
       description:
-        'openai: how often the model is asked for one answer, each time with the results of its tools. Default: 8.',
+        'openai: how many times the model is called for one answer, each time with the results of its tools. Default: 8.',
     },
     parameters: {
       type: 'object',
@@ -128,7 +128,7 @@ export const DriverShape = {
     idempotent: {
       type: 'boolean',
       description:
-        'It may be asked the same thing twice, as a caller does after a crash: so it starts sooner, and one commit does.',
+        'Repeating a request has no further effect, as a caller may do after a crash. The agent then starts sooner, and the server needs one commit less.',
     },
   },
   additionalProperties: false,
@@ -174,7 +174,7 @@ export const AgentBody = {
 } as const;
 export type AgentBody = Static<typeof AgentBody>;
 
-/** The body of `POST /admin/v1/keys`. What an admin key does not need is not looked at, so it may be anything. */
+/** The body of `POST /admin/v1/keys`. Members that an admin key does not need are ignored. */
 export const NewKeyRequest = {
   type: 'object',
   properties: {

@@ -12,14 +12,14 @@ export interface IssuedKey {
 
 /**
  * API keys. They hold 256 random bits, so one SHA-256 is enough to keep them: there is no dictionary to try. Looking a key
- * up by its hash takes the same time whether it exists or not; only who has one that is in use is told sooner that it is.
+ * up by its hash takes the same time whether it exists or not; only a key that was used recently is confirmed faster.
  */
 export class Keys {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #byHash = new Map<string, KeyRow>();
-  /** Keys in use, in memory only: to hash one with every request costs as much as to read the request. */
+  /** Keys in use, in memory only, so that they are not hashed with every request. */
   readonly #inUse = new Map<string, KeyRow>();
   readonly #writes = new OwnWrites();
   readonly #listeners: ((keyId: string) => void)[] = [];
@@ -30,7 +30,7 @@ export class Keys {
     this.#ids = ids;
   }
 
-  /** Reads what is recorded; again after another process has changed it. False when some of it must be read once more. */
+  /** Reads the stored records; called again after another process has changed them. False when some of it must be read once more. */
   load(): Promise<boolean> {
     return this.#writes.reading(
       () => this.#store.list(),
@@ -69,7 +69,7 @@ export class Keys {
   }
 
   find(secret: string): KeyRow | undefined {
-    // Earlier versions took such keys from the environment. One that can be guessed opens nothing.
+    // Earlier versions took such keys from the environment. A key that can be guessed is not accepted.
     if (secret.length < SHORTEST_KEY) return undefined;
     const known = this.#inUse.get(secret);
     if (known !== undefined) return this.#isOver(known) ? undefined : known;
@@ -90,7 +90,7 @@ export class Keys {
     return this.#store.list();
   }
 
-  /** Ends the key at once, with everything that was opened by it. */
+  /** Revokes the key at once, including everything that was opened with it. */
   async revoke(keyId: string): Promise<boolean> {
     return this.#writes.of(keyId, () => {
       this.#end(keyId);
@@ -98,7 +98,7 @@ export class Keys {
     });
   }
 
-  /** Tells of every key that is revoked or has expired, for whoever holds something open in its name. */
+  /** Reports every key that is revoked or has expired, so that connections opened with it can be closed. */
   onRevoked(listener: (keyId: string) => void): void {
     this.#listeners.push(listener);
   }
@@ -107,7 +107,7 @@ export class Keys {
     if (this.#isOver(row)) return;
     this.#byHash.set(row.hash, row);
     if (row.expiresAt === null) return;
-    // What it has opened ends with it.
+    // Connections that were opened with it are closed too.
     this.#clock.after(row.expiresAt - this.#clock.now().getTime(), () => this.#end(row.keyId));
   }
 
@@ -129,7 +129,7 @@ interface KeyRequest {
   readonly description?: string | null;
   /** Default: it does not expire. */
   readonly expiresInMs?: number | undefined;
-  /** A key the operator brings along, such as an admin key from the environment. */
+  /** A key that the operator chose, such as an admin key from the environment. */
   readonly secret?: string;
 }
 
@@ -144,5 +144,5 @@ function hashOf(secret: string): string {
 /** Characters: 96 random bits as hexadecimal digits. */
 export const SHORTEST_KEY = 24;
 
-/** Beyond that, all of them are hashed once more. */
+/** Beyond that, the memory of keys in use is cleared. */
 const MOST_IN_USE = 1000;

@@ -332,7 +332,7 @@ export class MailboxService {
   async #acknowledged(messageId: string, threadId: string, owner: string): Promise<string | undefined> {
     const at = acknowledgedAt(messageId);
     if (at === undefined) return undefined;
-    const asked = await this.#options.store.threads.askedAt(owner, threadId, at);
+    const asked = await this.#options.store.threads.questionIdsAt(owner, threadId, at);
     return asked.find((requestId) => acknowledges(messageId, { owner, requestId }));
   }
 

@@ -1,6 +1,6 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
-import { type Begun, begunBefore } from '../executions/begun.ts';
+import { finishedExecution, type StartedExecution } from '../executions/started-execution.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { executionRequests } from './execution-requests.ts';
 
@@ -24,7 +24,7 @@ const row: ExecutionRow = {
 };
 const key = { owner: 'ann', requestId: 'e1' };
 
-function requests(execution: Begun = begunBefore(row, RESULT)) {
+function requests(execution: StartedExecution = finishedExecution(row, RESULT)) {
   return executionRequests({
     follow: async ({ owner }) => (owner === 'ann' ? execution : undefined),
     cancel: async () => ({ cancelled: true, status: 'cancelled' }),
@@ -68,9 +68,9 @@ test('its frames are its events and its end, and the same whenever and from wher
 });
 
 test('a page has what there is by now, and waits for nothing', async () => {
-  const running: Begun = {
-    ...begunBefore(row, RESULT),
-    told: 1,
+  const running: StartedExecution = {
+    ...finishedExecution(row, RESULT),
+    eventCount: 1,
     async *events() {
       yield { sequence: 0, event: 'operation-started', data: EVENTS[0] ?? '' };
       await new Promise(() => {});

@@ -1,7 +1,7 @@
 import { failure, type Issue, type JsonObject, type JsonSchema, show } from '@dragoman/protocols';
 import { allows, type Principal } from '../call/principal.ts';
-import type { AskedOutcome } from '../executions/asked.ts';
 import type { WorkflowCatalogue } from '../executions/planner.ts';
+import type { ParseOutcome } from '../executions/workflow-request.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 import type { WorkflowRow, WorkflowStore } from '../store/workflows.ts';
@@ -225,7 +225,7 @@ export class StoredWorkflowEntry {
   }
 
   /** The workflow with its inputs filled in, or what is wrong with the inputs. */
-  read(inputs: JsonObject, executionId: string): AskedOutcome {
+  read(inputs: JsonObject, executionId: string): ParseOutcome {
     const issues = this.#issuesOf(inputs);
     if (issues.length > 0) {
       return { ok: false, failure: failure('invalid_message', { issues }, `${this.name}: ${issues[0]?.message}`) };
