@@ -136,7 +136,7 @@ function driverOf(
   if ([module, agentUrl, command, card].filter((way) => way !== undefined).length > 1) {
     fail({
       code: 'usage',
-      message: 'an agent is reached by one way: --module, --agent-url, --command or --card',
+      message: 'give only one of --module, --agent-url, --command or --card',
       exitCode: 2,
     });
   }

@@ -224,7 +224,7 @@ function operationIn({ details }: DragomanError, index: number): Pick<TroubleIss
 
 /** Another program may answer at the url. */
 function whatIsThere({ code }: DragomanError, url: string): string[] {
-  return code === 'unexpected_answer' ? [`see what is there: ${PROGRAM} doctor --url ${url}`] : [];
+  return code === 'unexpected_answer' ? [`check what is listening there: ${PROGRAM} doctor --url ${url}`] : [];
 }
 
 export function nothingAnswers(url: string): Trouble {
@@ -290,7 +290,7 @@ function missingKey(role: KeyRole, url: string): Trouble {
 function wrongKey(role: KeyRole, url: string, source: string): Trouble {
   return {
     code: 'unauthenticated',
-    message: `the server at ${url} does not know the key from ${source}, or it was revoked`,
+    message: `the server at ${url} rejected the key from ${source}: it is unknown or revoked`,
     fixes: ROLES[role].remedies,
   };
 }
@@ -326,7 +326,7 @@ const ROLES = {
     variable: 'DRAGOMAN_KEY',
     devKey: 'key',
     remedies: [
-      `the administrator makes one: ${PROGRAM} keys create --agent AGENT_ID`,
+      `an administrator can create one: ${PROGRAM} keys create --agent AGENT_ID`,
       `or, for a new agent: ${PROGRAM} agents add AGENT_ID --may-call '*'`,
     ],
   },

@@ -265,10 +265,10 @@ describe('with dragoman dev running', () => {
     const agent = await run('send', '--agent', 'ecoh', 'go');
     expect(agent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did you mean echo?') });
     const nobody = await run('send', '--agent', 'zzzzzzzz', 'go');
-    expect(nobody.stderr).toContain('No agent answers to "zzzzzzzz".\n  → see them all: npx dragoman agents list');
+    expect(nobody.stderr).toContain('Unknown agent "zzzzzzzz".\n  → see them all: npx dragoman agents list');
     expect(await run('watch', 'never-sent')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('there is no request "never-sent" of yours'),
+      stderr: expect.stringContaining('request "never-sent" not found'),
     });
   });
 
@@ -301,7 +301,7 @@ describe('with dragoman dev running', () => {
     expect(await run('send', ...as, '--agent', 'echo', 'hi')).toMatchObject({ code: 0, stdout: 'hi\n' });
     expect((await run('send', ...as, '--agent', 'clock', 'hi')).code).toBe(1);
     expect(await run('keys', 'revoke', mine.key_id)).toMatchObject({ code: 0 });
-    expect((await run('send', ...as, '--agent', 'echo', 'hi')).stderr).toContain('does not know the key from --key');
+    expect((await run('send', ...as, '--agent', 'echo', 'hi')).stderr).toContain('rejected the key from --key');
     expect((await run('keys', 'create', '--agent', 'deks')).stderr).toContain('did you mean desk?');
     expect((await run('keys', 'revoke', mine.key_id)).stderr).toContain('revoked already');
     expect((await run('agents', 'remove', 'deks')).stderr).toContain('did you mean desk?');

@@ -165,9 +165,9 @@ test('what went wrong is red on a screen and plain elsewhere', async () => {
   const pipe = new FakeSurroundings();
   expect(await main(['check', 'nothing.json'], screen)).toBe(1);
   expect(await main(['check', 'nothing.json'], pipe)).toBe(1);
-  expect(screen.notes).toContain('\u001b[31merror:\u001b[39m nothing.json: there is no such file');
+  expect(screen.notes).toContain('\u001b[31merror:\u001b[39m nothing.json: file not found');
   expect(pipe.notes).toBe(
-    'error: nothing.json: there is no such file\n  → check the path, or give - to read from stdin\n',
+    'error: nothing.json: file not found\n  → check the path, or give - to read from stdin\n',
   );
 });
 

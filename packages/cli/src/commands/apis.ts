@@ -117,7 +117,7 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
 function serverHints(issues: readonly Issue[], { openapi, baseUrl }: AddOptions): readonly string[] {
   const isMissing = openapi !== undefined && baseUrl === undefined;
   if (!isMissing || !issues.some(({ pointer }) => pointer === '/base_url')) return [];
-  return ['say where it is, as the document does not: --base-url https://api.example.com/v1'];
+  return ['the document has no server URL; give --base-url https://api.example.com/v1'];
 }
 
 function endpointOf(text: string): NonNullable<ApiInput['endpoints']>[number] {

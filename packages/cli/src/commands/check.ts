@@ -54,7 +54,7 @@ function verdictJson({ valid, issues, warnings }: MessageVerdict) {
 function verdictText(
   { valid, issues, warnings }: MessageVerdict,
   {
-    dialect = 'of no known dialect',
+    dialect = 'unknown dialect',
     bytes,
     colour,
   }: { dialect: string | undefined; bytes: Uint8Array; colour: boolean },

@@ -66,7 +66,7 @@ function tell({ result, losses, warnings }: Conversion, json: boolean, { termina
   terminal.out(`${text}\n`);
   const colours = paint(terminal.colour.note);
   for (const { pointer, why } of losses) {
-    terminal.note(`${colours.yellow('lost')} ${visible(`${pointer === '' ? '(the whole)' : pointer}: ${why}`)}\n`);
+    terminal.note(`${colours.yellow('lost')} ${visible(`${pointer === '' ? '(whole message)' : pointer}: ${why}`)}\n`);
   }
   terminal.note(issueLines(warnings, { label: 'warning ', text: undefined, paint: colours }));
 }

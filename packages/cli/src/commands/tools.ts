@@ -176,7 +176,7 @@ function uncalled(error: unknown, { config, url, timeout }: ToolsOptions & { tim
   const where = `${flag('--config', config)}${flag('--url', url)}`;
   const fixes: Readonly<Record<string, string>> = {
     not_found: `see them all: ${PROGRAM} tools list --deferred${where}`,
-    timeout: `let it take longer: --timeout SECONDS, 600 at most; it was ${inWords(timeout)}`,
+    timeout: `set a longer --timeout SECONDS (at most 600); it was ${inWords(timeout)}`,
   };
   const fix = fixes[code];
   if (fix === undefined) throw error;

@@ -73,10 +73,10 @@ function noSuchFrame(requestId: string, after: number): Trouble {
 function noSuchRequest(requestId: string): Trouble {
   return {
     code: 'not_found',
-    message: `there is no request ${JSON.stringify(requestId)} of yours`,
+    message: `request ${JSON.stringify(requestId)} not found`,
     fixes: [
-      'check the id, and that the key is the one it was sent with',
-      'answers are kept for 24 hours, unless the server says otherwise (keep_answers_hours)',
+      'check the id, and use the key that sent the request',
+      'the server deletes answers after keep_answers_hours (default: 24)',
     ],
   };
 }

@@ -133,7 +133,7 @@ test('agents that are not where the configuration says are found', async () => {
   expect(find('agent remote').fix).toMatch(/^start it, or correct agents\.remote\.url in /);
   expect(find('agent program').fix).toMatch(/^install it, or correct agents\.program\.command in /);
   expect(find('agent remote').message).toContain('nothing answers at');
-  expect(find('agent program').message).toContain('there is no program no-such-program-anywhere');
+  expect(find('agent program').message).toContain('program not found: no-such-program-anywhere');
   expect(find('default_agent').fix).toBe('did you mean here?');
 });
 
@@ -152,7 +152,7 @@ describe('what a start refuses is found as it is told there', () => {
       'it needs one of http, agent, workflow; got http and agent',
     ],
     ['an MCP server that is nowhere', { mcp_servers: { files: {} } }, 'mcp_servers.files: it needs a command to run'],
-    ['a certificate that is not there', { gate: { ca: './gone.pem' } }, 'gate.ca: there is no file '],
+    ['a certificate that is not there', { gate: { ca: './gone.pem' } }, 'gate.ca: file not found: '],
     ['a tool file that throws', { tools: ['./throws.mjs'] }, 'no luck'],
   ])('%s', async (_, config, message) => {
     const { code, find } = await refused(config, { 'throws.mjs': "throw new Error('no luck');\n" });

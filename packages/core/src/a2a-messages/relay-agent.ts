@@ -97,7 +97,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           const exchanged = await reach.exchange(await signer.sign(message), asking);
           const told = await partOf(exchanged, { request, keys, signatures, now: clock.now(), window });
           if ('part' in told) return yield told;
-          if (call.ask === undefined) return yield agentFailed('The agent asks a person, and there is nobody to ask.');
+          if (call.ask === undefined) return yield agentFailed('The agent asks a question, and the caller cannot answer questions.');
           const answer = await call.ask(told.question);
           message = {
             ...request,

@@ -595,7 +595,7 @@ function conflictWith({ executionId }: ExecutionRow): Failure {
   return failure(
     'conflict',
     { execution_id: executionId, suggestions: ['choose another executionId', 'or send the same workflow again'] },
-    `The execution ${executionId} was asked for before with another workflow or other options.`,
+    `The execution ${executionId} was already used with another workflow or other options.`,
   );
 }
 
@@ -638,5 +638,5 @@ const STORE_PAUSE_MS = 5000;
 const CONTINUED_PAUSE_MS = 50;
 /** Between two looks for the end of an execution that another node runs. */
 const LOOK_MS = 200;
-const CANNOT_GO_ON = 'The execution cannot go on just now.';
+const CANNOT_GO_ON = 'The execution cannot continue at the moment.';
 const OVER = new Error('the execution is over');

@@ -222,7 +222,7 @@ export function executionName({ owner, executionId }: ExecutionKey): string {
 }
 
 /** Why an execution ends that continues after the next start. */
-export const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
+export const SUSPENDED = new Error('the server is stopping; the execution continues after the next start');
 
 /** What is told of an operation, as JSON text. Its ids are words without anything to escape. */
 function dataOf(sequence: number, executionId: string, progress: Progress): string {

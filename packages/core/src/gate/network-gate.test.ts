@@ -245,10 +245,10 @@ describe('a name', () => {
     });
     expect(heard).toEqual(heard.map(() => heard[0]));
     expect(bench.log.lines.map(({ fields }) => fields['reason'])).toEqual([
-      'its name stands for a private address',
-      'its name stands for the mapped form of a private address',
+      'its name resolves to a private address',
+      'its name resolves to the mapped form of a private address',
       'its host name cannot be resolved',
-      'its name stands for no address',
+      'its name does not resolve to an address',
     ]);
   });
 

@@ -66,7 +66,7 @@ export class KnowledgeSearch implements AsyncDisposable {
       refuse(
         'not_found',
         { suggestions: ['GET /api/v1/knowledge/bases lists yours'] },
-        'There is no such knowledge base.',
+        'Knowledge base not found.',
       );
     }
     const [vector] = await Promise.all([this.#vectorOf(query), this.#index.update()]);

@@ -269,7 +269,7 @@ test('a name without a key is somebody else at another address, where nothing of
   await send(here, 'hello');
   for (const from of [undefined, 'Ann']) {
     const found = mailbox.findAnonymous('m-1', { addressGroup: there, from });
-    await expect(found).rejects.toThrow('There is no such message.');
+    await expect(found).rejects.toThrow('Message not found.');
   }
   // No repeat, and so no conflict.
   expect((await send(there, 'another body')).message.content).toBe('another body');
@@ -363,7 +363,7 @@ test('a thread of long answers is read in pages of some megabytes, and its histo
   }
   expect(pages).toEqual([[1, 2, 3], [4, 5], [6]]);
   expect(await mailbox.thread('th_1', ANN, { after: 6, limit: 50 })).toMatchObject({ rows: [], more: false });
-  await expect(mailbox.thread('th_2', ANN, { after: 6, limit: 50 })).rejects.toThrow('no such thread');
+  await expect(mailbox.thread('th_2', ANN, { after: 6, limit: 50 })).rejects.toThrow('Thread not found');
   expect((await send('what was said?', 'm-4')).message.content).toEqual({ history: [] });
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
@@ -416,7 +416,7 @@ test('what was said in a thread is forgotten when it was kept long enough', asyn
       clock.pass(3_600_000);
       return mailbox.thread('th_1', ANN, page).catch(String);
     })
-    .toContain('no such thread');
+    .toContain('Thread not found');
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
@@ -427,7 +427,7 @@ test('a request of another protocol is read by its caller, and by nobody else', 
   const call = { principal: ANN, signal: new AbortController().signal, log };
   for await (const frame of engine.handle(envelope, call)) expect(frame.status).not.toBe('failed');
   expect(await mailbox.find('r-1', ANN.id)).toMatchObject({ replyTo: 'r-1', metadata: { status: 'success' } });
-  await expect(mailbox.find('r-1', 'bob')).rejects.toThrow('There is no such message.');
+  await expect(mailbox.find('r-1', 'bob')).rejects.toThrow('Message not found.');
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });

@@ -50,7 +50,7 @@ export class Pushes {
     if (sessionId === null) return undefined;
     const owners = await this.#options.sessions.owners({ agentId, sessionId });
     if (owners.length < 2) return owners[0];
-    this.#options.log.debug({ agent: agentId }, 'a push names a session of several callers; nobody gets it');
+    this.#options.log.debug({ agent: agentId }, 'a push names a session of several callers; it is not delivered');
     return undefined;
   }
 

@@ -284,12 +284,12 @@ function prepareTransaction(database: Database) {
 
 const DISK_FULL: ErrorData = {
   code: 'store_unavailable',
-  message: 'The disk is full: nothing was recorded. It goes on by itself when there is room.',
+  message: 'The disk is full; nothing was recorded. Writing resumes when there is space.',
 };
 
 const HELD: ErrorData = {
   code: 'store_unavailable',
-  message: 'Another program holds the database: nothing was recorded. It goes on by itself when that program lets go.',
+  message: 'Another program has locked the database; nothing was recorded. Writing resumes when the lock is released.',
 };
 
 function unopened(reason: string): ErrorData {

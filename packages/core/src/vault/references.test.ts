@@ -50,7 +50,7 @@ test.each([
   ['${not a name}', '"${not a name}" does not name an environment variable'],
   ['${MODEL_KEY:-x}', '"${MODEL_KEY:-x}" does not name an environment variable'],
   ['${MODEL_KEY', '"${MODEL_KEY" does not name an environment variable'],
-  ['file:/nowhere/at/all', 'there is no file /nowhere/at/all'],
+  ['file:/nowhere/at/all', 'file not found: /nowhere/at/all'],
   ['file://secrets/token', 'there is no file //secrets/token'],
   ['file:///a%zz', 'there is no file ///a%zz'],
 ])('the reference %s is an error that names the key', (text, what) => {

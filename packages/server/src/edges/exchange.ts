@@ -339,6 +339,6 @@ const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_BYTES = new Uint8Array(0);
 const NOT_FOUND = problemAnswer(
   failure('not_found', {
-    suggestions: ['GET /openapi.json lists every path', 'GET / says where the documentation is'],
+    suggestions: ['GET /openapi.json lists every path', 'GET / links to the documentation'],
   }),
 );

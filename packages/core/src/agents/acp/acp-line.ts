@@ -103,7 +103,7 @@ export class AcpLine {
   #settle({ id, result, error }: JsonObject): void {
     const waiting = this.#waiting.get(Number(id));
     this.#waiting.delete(Number(id));
-    if (waiting === undefined) this.#options.log.write('debug', { id }, 'the agent answered what nobody asked');
+    if (waiting === undefined) this.#options.log.write('debug', { id }, 'the agent answered an unknown request');
     else if (!isObject(error)) waiting.resolve(isObject(result) ? result : {});
     else {
       const { code, message, data = null } = error;
