@@ -91,7 +91,7 @@ describe('what goes wrong', () => {
   test('nobody is there: the command that starts a server is told', async () => {
     const { code, notes } = await run('send', '--url', 'http://127.0.0.1:2', 'hello');
     expect(code).toBe(1);
-    expect(notes).toContain('nothing answers at http://127.0.0.1:2\n  → start it with: npx dragoman serve');
+    expect(notes).toContain('cannot connect to http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
 
   test('there is no key', async () => {
@@ -172,7 +172,7 @@ describe('what goes wrong', () => {
       '--url',
       'http://127.0.0.1:2',
     );
-    expect(notes).toContain('nothing answers at http://127.0.0.1:2\n  → start it with: npx dragoman serve');
+    expect(notes).toContain('cannot connect to http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
 });
 
@@ -213,7 +213,7 @@ describe('a server that cannot be reached', () => {
     const server = createServer();
     const port = await listening(server);
     await new Promise((resolve) => server.close(resolve));
-    expect(await told(`http://127.0.0.1:${port}`)).toContain(`nothing answers at http://127.0.0.1:${port}`);
+    expect(await told(`http://127.0.0.1:${port}`)).toContain(`cannot connect to http://127.0.0.1:${port}`);
   });
 });
 

@@ -24,14 +24,14 @@ export function withConnectionOptions(
   command: Command,
   role: KeyRole,
   {
-    url = `where the server is (DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
-    data = `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`,
+    url = `the URL of the server (default: DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
+    data = `the data folder of \`${PROGRAM} dev\`, with its keys (default: ${DEFAULT_DEV_DATA})`,
   } = {},
 ): Command {
   const { flag, variable } = ROLES[role];
   command.option('--url <url>', url);
-  const source = `(${variable}, or that of a running \`${PROGRAM} dev\`)`;
-  if (role === 'agent') command.option(`${flag} <key>`, `the key ${source}`);
+  const source = `(default: ${variable}, else the key of a running \`${PROGRAM} dev\`)`;
+  if (role === 'agent') command.option(`${flag} <key>`, `the API key ${source}`);
   else withAdminKeyOptions(command, source);
   return command.option('--data <folder>', data);
 }
@@ -131,7 +131,7 @@ export function isHere(
 }
 
 /** What `--url` means there. */
-export const ELSEWHERE = 'a server to do it on (DRAGOMAN_URL; none: it is done here)';
+export const ELSEWHERE = 'the server to use (default: DRAGOMAN_URL; if unset, runs locally)';
 
 /** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
 export function findServer(
@@ -230,7 +230,7 @@ function whatIsThere({ code }: DragomanError, url: string): string[] {
 export function nothingAnswers(url: string): Trouble {
   return {
     code: 'unreachable',
-    message: `nothing answers at ${url}`,
+    message: `cannot connect to ${url}`,
     fixes: [`start it with: ${PROGRAM} serve`, `or try the demo: ${PROGRAM} dev`, 'or name another server with --url'],
   };
 }

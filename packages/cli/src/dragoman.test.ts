@@ -208,7 +208,7 @@ describe('with dragoman dev running', () => {
   test.each(['--agent', '--session', '--id'])('send takes no empty %s', async (flag) => {
     const { code, stderr } = await dragoman(['send', flag, '', 'x'], { folder });
     expect(code).toBe(2);
-    expect(stderr).toContain('Give one that is not empty, or leave it out.');
+    expect(stderr).toContain('It must not be empty; set a value or omit the option.');
   });
 
   test('the echo of the demo also hears what an ACP client says in blocks', async () => {
@@ -281,10 +281,10 @@ describe('with dragoman dev running', () => {
     const doctor = await run('doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(
-      /^not {2}agent away +nothing answers at http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
+      /^not {2}agent away +cannot connect to http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
     );
     expect(doctor.stdout).toMatch(
-      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
+      /^not {2}agent added +cannot connect to .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
     );
     await run('agents', 'remove', 'added');
   });

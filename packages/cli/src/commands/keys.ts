@@ -37,11 +37,11 @@ function createCommand(context: Context): Command {
       `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent desk)`,
     ],
   })
-    .option('--agent <id>', 'whose key it is')
-    .option('--admin', 'an admin key instead')
+    .option('--agent <id>', 'the agent the key is for')
+    .option('--admin', 'create an admin key')
     .option(
       '--expires <time>',
-      'how long it may be used: as 12h or 30d (until it is revoked)',
+      'how long it is valid, such as 12h or 30d (default: until it is revoked)',
       duration({ fromMs: 1000, toMs: TEN_YEARS_MS }),
     )
     .option('--description <text>', 'what it is for');
@@ -119,7 +119,7 @@ function revokeCommand(context: Context): Command {
     name: 'keys revoke',
     summary: 'revoke a key at once, including on open streams',
     examples: [`${PROGRAM} keys revoke key-0123456789ab`],
-  }).argument('<key_id>', 'as `keys list` shows it');
+  }).argument('<key_id>', 'as shown by `keys list`');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [keyId = '']) => {
     const connection = await connect(options, context, 'admin');

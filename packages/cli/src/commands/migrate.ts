@@ -22,7 +22,7 @@ export function migrateCommand(context: Context): Command {
     ],
   })
     .requiredOption('--from <store>', 'the store to copy: sqlite:FOLDER or postgres://…')
-    .requiredOption('--to <store>', 'an empty store, or the unfinished copy');
+    .requiredOption('--to <store>', 'an empty store, or the unfinished copy to continue');
   return runs<MigrateOptions>(command, context, async (options) => {
     const { terminal, now } = context;
     const [from, to] = [placeOf(options.from, context), placeOf(options.to, context)];

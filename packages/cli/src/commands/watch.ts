@@ -16,8 +16,12 @@ export function watchCommand(context: Context): Command {
     summary: 'read an answer from any frame, while it runs and afterwards',
     examples: [`${PROGRAM} watch REQUEST_ID`, `${PROGRAM} watch REQUEST_ID --after 3 --json`],
   })
-    .argument('<request_id>', 'as printed by `send`')
-    .option('--after <sequence>', 'the last frame already seen (-1, none)', integer({ from: -1 }));
+    .argument('<request_id>', 'the request id, as printed by `send`')
+    .option(
+      '--after <sequence>',
+      'the sequence number of the last frame you have (default: -1, none)',
+      integer({ from: -1 }),
+    );
   withConnectionOptions(command, 'agent');
   return runs<WatchOptions>(command, context, (options, [requestId = '']) => watch(requestId, options, context));
 }

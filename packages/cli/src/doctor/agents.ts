@@ -109,7 +109,7 @@ async function troubleWith(
   }
   return (await answers(new URL(url)))
     ? undefined
-    : { what: `nothing answers at ${url}`, fix: 'start it', member: 'url' };
+    : { what: `cannot connect to ${url}`, fix: 'start it', member: 'url' };
 }
 
 function isProgram(command: string, path: string): boolean {

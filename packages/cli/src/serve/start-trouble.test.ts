@@ -130,7 +130,7 @@ test('a command that is told to be pasted is about the same configuration and fo
   const flags = { config: " --config 'my own.yaml'", data: ' --data there' };
   const fixesOf = async (code: string) =>
     (await startTrouble(failed(code), { settings: { ...settings(), flags }, command: 'serve' })).fixes?.join('\n');
-  expect(await fixesOf('E_ANYTHING')).toBe("look closer: npx dragoman doctor --config 'my own.yaml' --data there");
+  expect(await fixesOf('E_ANYTHING')).toBe("run the checks: npx dragoman doctor --config 'my own.yaml' --data there");
   expect(await fixesOf('store_damaged')).toContain("doctor --config 'my own.yaml' --data /data");
   expect(await fixesOf('EACCES')).toContain("npx dragoman serve --config 'my own.yaml' --data there --port 7420");
   expect(await fixesOf('store_locked')).toContain("serve --config 'my own.yaml' --data OTHER_FOLDER --port 0");

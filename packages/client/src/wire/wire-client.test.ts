@@ -490,7 +490,10 @@ test('over a WebSocket a message that is too long is told as that, and the next 
   await using wire = await connectWire({ transport: TRANSPORTS['websocket']?.() as WireTransport, key: KEY });
   await expect(wire.call('echo', { text: 'x'.repeat(8 * 1024 * 1024) })).rejects.toMatchObject({
     code: 'unreachable',
-    details: { outcome: 'unknown', reason: expect.stringContaining('1009 a message exceeded the size limit of the host') },
+    details: {
+      outcome: 'unknown',
+      reason: expect.stringContaining('1009 a message exceeded the size limit of the host'),
+    },
   });
   expect((await wire.call('sum', { of: [1] })).data).toEqual({ sum: 1 });
 });

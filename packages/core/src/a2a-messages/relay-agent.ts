@@ -97,7 +97,8 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           const exchanged = await reach.exchange(await signer.sign(message), asking);
           const told = await partOf(exchanged, { request, keys, signatures, now: clock.now(), window });
           if ('part' in told) return yield told;
-          if (call.ask === undefined) return yield agentFailed('The agent asks a question, and the caller cannot answer questions.');
+          if (call.ask === undefined)
+            return yield agentFailed('The agent asks a question, and the caller cannot answer questions.');
           const answer = await call.ask(told.question);
           message = {
             ...request,

@@ -63,7 +63,8 @@ export class Router {
   /** Where an envelope goes: the agent it names, or the default one. An unknown name is never quietly the default. */
   resolve(envelope: Parameters<Handler>[0], { permissions }: Principal): string {
     const id = targetOf(envelope) ?? this.defaultAgent;
-    if (id === undefined) refuse('no_route', {}, 'The request does not name an agent, and no default agent is configured.');
+    if (id === undefined)
+      refuse('no_route', {}, 'The request does not name an agent, and no default agent is configured.');
     if (this.#agents.has(id)) return id;
     // Who may not call an agent may not learn of it either.
     const reachable = this.ids().filter((other) => allows(permissions.agents, other));

@@ -54,7 +54,7 @@ function askedIn(args: JsonObject): { readonly method?: string; readonly params:
 const INPUT: JsonSchema = {
   type: 'object',
   properties: {
-    content: { description: 'What to say to the agent.' },
+    content: { description: 'The message to the agent.' },
     method: { type: 'string', description: 'Call this method of the agent instead.' },
     params: { type: 'object', description: 'The parameters of the method.' },
   },

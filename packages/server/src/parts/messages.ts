@@ -152,7 +152,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     },
     cardExtension: () => ({
       uri: `${SCHEMA_BASE}/a2a-messages`,
-      description: 'Signed A2A messages between agents; what this server says is signed by this key.',
+      description: 'Signed A2A messages between agents; messages of this server are signed with this key.',
       params: { endpoint: endpoint(), agent_id: serverId, ...published },
     }),
     routes: [

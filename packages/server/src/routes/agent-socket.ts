@@ -19,7 +19,10 @@ export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly
       // It would wait for ever: what is for it goes another way, or nowhere.
       if (isAwaited(id)) await hub.attach(id, connection);
       else
-        connection.close(POLICY_VIOLATION, 'this agent receives nothing here: it does not use the e2a-ws driver, or its driver has a url');
+        connection.close(
+          POLICY_VIOLATION,
+          'this agent receives nothing here: it does not use the e2a-ws driver, or its driver has a url',
+        );
     },
   };
 }

@@ -15,7 +15,7 @@ export function textParameter(name: string, description: string, choices?: reado
 export const LAST_EVENT_ID: RouteParameter = {
   in: 'header',
   name: 'Last-Event-ID',
-  description: 'The last event that was seen, as an SSE client says by itself when it reconnects.',
+  description: 'The id of the last event received. SSE clients send it when they reconnect.',
   schema: { type: 'string' },
 };
 

@@ -14,7 +14,7 @@ export const AGENT_INPUT: JsonSchema = {
   type: 'object',
   required: ['prompt'],
   properties: {
-    prompt: { type: 'string', description: 'What to say to the agent.' },
+    prompt: { type: 'string', description: 'The message to the agent.' },
     session: {
       type: 'string',
       minLength: 1,

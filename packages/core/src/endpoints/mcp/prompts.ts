@@ -91,7 +91,7 @@ function filled(tool: ListedTool, args: Readonly<Record<string, string>>): JsonO
 }
 
 function argumentsOf({ kind, definition }: ListedTool): JsonObject[] {
-  if (kind === 'agent') return [{ name: 'prompt', description: 'What to say to the agent.', required: true }];
+  if (kind === 'agent') return [{ name: 'prompt', description: 'The message to the agent.', required: true }];
   const { inputSchema } = definition;
   const { properties, required } = isObject(inputSchema) ? inputSchema : ({} as JsonObject);
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
