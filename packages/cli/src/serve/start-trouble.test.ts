@@ -141,7 +141,7 @@ test('a file of the operator is told as it is, with what fixes it', async () => 
   expect(await startTrouble(missing, { settings: settings(), command: 'serve' })).toEqual({
     code: 'module_missing',
     message: 'agent echo: file not found: /agents/echo.mjs',
-    fixes: ['write it, or correct its place in /etc/dragoman.yaml'],
+    fixes: ['create it, or correct its path in /etc/dragoman.yaml'],
   });
   const lost = await startTrouble(failed('ERR_MODULE_NOT_FOUND'), { settings: settings(), command: 'serve' });
   expect(lost.fixes).toEqual(['npm ci']);
