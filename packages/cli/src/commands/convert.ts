@@ -80,7 +80,7 @@ function refuse(
     return 1;
   }
   const colours = paint(terminal.colour.note);
-  terminal.note(`${colours.red('error:')} it cannot be converted to another dialect\n`);
+  terminal.note(`${colours.red('error:')} the message cannot be converted to another dialect\n`);
   terminal.note(issueLines(issues, { label: '', text: new TextDecoder().decode(bytes), paint: colours }));
   return 1;
 }
