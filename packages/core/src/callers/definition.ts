@@ -5,7 +5,7 @@ import { REFERENCES } from '../vault/definition.ts';
 const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
-/** A header: a text, or the name of a secret that is put in at the last moment. */
+/** A header: a text, or the name of a secret that the gate fills in. */
 const HeaderValue = {
   type: ['string', 'object'],
   required: ['credential'],
@@ -14,17 +14,22 @@ const HeaderValue = {
 } as const;
 const A2A_VERSIONS = ['1.0', '0.3'] as const;
 
-/** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
+/** The drivers. The members that a driver needs are checked when the agent is opened. */
 export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp', 'openai'] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
-/** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
+/** The members of an agent that define its driver and its description, in the config and in administration. */
 export const DriverShape = {
   type: 'object',
   required: ['driver'],
   properties: {
+<<<<<<< HEAD
     driver: { enum: DRIVERS, description: 'How the agent is reached.' },
     module: { type: 'string', minLength: 1, description: 'module: the file whose default export is the agent.' },
+=======
+    driver: { enum: DRIVERS, description: 'The driver that connects to the agent.' },
+    module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
+>>>>>>> main
     url: {
       type: 'string',
       minLength: 1,
@@ -39,7 +44,7 @@ export const DriverShape = {
     version: {
       enum: A2A_VERSIONS,
       description:
-        'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: as the card says.',
+        'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: the version in the card.',
     },
     credential: {
       type: 'string',
@@ -65,7 +70,7 @@ export const DriverShape = {
       description:
         "openai: the base URL of a server that speaks OpenAI's API, such as http://127.0.0.1:11434/v1. `/chat/completions` is added to it.",
     },
-    model: { type: 'string', minLength: 1, maxLength: 256, description: 'openai: the model to ask.' },
+    model: { type: 'string', minLength: 1, maxLength: 256, description: 'openai: the name of the model.' },
     key: {
       type: 'string',
       minLength: 1,
@@ -74,18 +79,30 @@ export const DriverShape = {
     instructions: {
       type: 'string',
       maxLength: 65_536,
+<<<<<<< HEAD
       description: 'openai: the system prompt.',
+=======
+      description: 'openai: the instructions for the model, sent before every conversation.',
+>>>>>>> main
     },
     tools: {
       ...names,
       description:
+<<<<<<< HEAD
         'openai: the tools that the model may call, if the caller may use them too. `*` matches any text; `files/*` is every tool of the MCP server `files`. Default: none.',
+=======
+        'openai: the tools that the model may call, if the caller may use them. `*` stands for any text; `files/*` is every tool of the MCP server `files`. Default: none.',
+>>>>>>> main
     },
     max_turns: {
       ...positive,
       maximum: 100,
       description:
+<<<<<<< HEAD
         'openai: the most model calls for one answer; each call after the first has the results of tool calls. Default: 8.',
+=======
+        'openai: the maximum number of model calls for one answer, each with the results of the tools before it. Default: 8.',
+>>>>>>> main
     },
     parameters: {
       type: 'object',
@@ -105,11 +122,16 @@ export const DriverShape = {
     client_fs: {
       enum: ['off', 'local', 'caller'],
       description:
+<<<<<<< HEAD
         'acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the editor of the caller, if it supports this. Default: `off`; the program accesses files itself.',
+=======
+        "acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the caller's editor, if it offers that. Default: `off`, it uses files by itself.",
+>>>>>>> main
     },
     client_terminal: {
       enum: ['off', 'local', 'caller'],
       description:
+<<<<<<< HEAD
         'acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the editor of the caller, if it supports this. They end with the turn. Default: `off`; the program runs commands itself.',
     },
     auth_method: {
@@ -117,11 +139,20 @@ export const DriverShape = {
       minLength: 1,
       description: 'acp: the id of the authentication method, as advertised by the program.',
     },
+=======
+        "acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the caller's editor, if it offers that. They end with the turn. Default: `off`, it runs them by itself.",
+    },
+    auth_method: { type: 'string', minLength: 1, description: "acp: the id of the program's sign-in method." },
+>>>>>>> main
     tool_permissions: {
       type: 'object',
       additionalProperties: { enum: ['allow', 'ask', 'deny'] },
       description:
+<<<<<<< HEAD
         'acp: what to do when the program requests permission, for each kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
+=======
+        'acp: the reply to permission requests of the program, by kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
+>>>>>>> main
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },
@@ -132,7 +163,11 @@ export const DriverShape = {
     idempotent: {
       type: 'boolean',
       description:
+<<<<<<< HEAD
         'The agent tolerates the same request twice, as after a crash. Requests then start sooner and need one commit instead of two.',
+=======
+        'The agent can safely receive the same request twice, as after a crash. Requests then start sooner and need one commit less.',
+>>>>>>> main
     },
   },
   additionalProperties: false,
@@ -157,11 +192,11 @@ export const AgentBody = {
   type: 'object',
   required: ['agent_id', 'permissions'],
   properties: {
-    // Some that fit are reserved.
+    // Some valid names are reserved.
     agent_id: AgentId,
     permissions: {
       type: 'object',
-      description: 'What it may use, by name. "*" means all; an empty or absent list means nothing.',
+      description: 'The resources it may use, by name. "*" means all; an empty or absent list means none.',
       properties: { operations: names, apis: names, credentials: names, agents: names, tools: names, workflows: names },
       additionalProperties: false,
     },
@@ -178,14 +213,21 @@ export const AgentBody = {
 } as const;
 export type AgentBody = Static<typeof AgentBody>;
 
-/** The body of `POST /admin/v1/keys`. What an admin key does not need is not looked at, so it may be anything. */
+/** The body of `POST /admin/v1/keys`. Members that an admin key does not need are ignored and may have any value. */
 export const NewKeyRequest = {
   type: 'object',
   properties: {
+<<<<<<< HEAD
     agent_id: { description: 'The id of an existing agent. Not needed for an admin key.' },
     role: { description: '`"admin"` creates an admin key; any other value creates a key of the agent.' },
     description: {
       description: 'What the key is for: a string without NUL. Any other value is ignored.',
+=======
+    agent_id: { description: 'The id of the agent that the key is for. An admin key needs none.' },
+    role: { description: '`"admin"` for an admin key; any other value makes a key of the agent.' },
+    description: {
+      description: 'The purpose of the key, as a text without NUL. Any other value is ignored.',
+>>>>>>> main
       pattern: '^[^\\u0000]*$',
     },
     expires_in_seconds: {
