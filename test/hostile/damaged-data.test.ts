@@ -97,7 +97,7 @@ test('without its lock file the folder of a running server still takes no second
   rmSync(join(system.data, 'dragoman.lock'));
   const second = await dragoman(system, ['serve', ...place(system)]);
   expect(second.code).toBe(1);
-  expect(second.text).toContain('runs on the data folder');
+  expect(second.text).toContain('is in use by a running server');
   expect((await call(system.url, { path: '/health' })).status).toBe(200);
 });
 

@@ -241,7 +241,7 @@ test('a line of the wire shows who did what, and not what was said', async () =>
       rule: 'allowed for every caller with a key',
     },
   ]);
-  expect(told.outcome).toMatchObject({ meaning: 'There is no such tool, skill or thing.' });
+  expect(told.outcome).toMatchObject({ meaning: 'The tool, skill or other resource was not found.' });
   expect(JSON.stringify(told)).not.toContain('said"');
 });
 

@@ -231,10 +231,10 @@ describe('other statuses, in the mailbox’s shape', () => {
   test('404 for an agent nobody knows, by name and by agentId', async () => {
     expect(await post({ from: 'Me', to: 'Nobody', message: 'hi' }, other.api_key)).toEqual([
       404,
-      refusal('Not found', 'No agent answers to "Nobody".'),
+      refusal('Not found', 'Unknown agent "Nobody".'),
     ]);
     expect((await post({ from: 'Me', to: 'scholer', message: 'hi' }, other.api_key))[1]).toEqual(
-      refusal('Not found', 'No agent answers to "scholer". Did you mean scholar?'),
+      refusal('Not found', 'Unknown agent "scholer". Did you mean scholar?'),
     );
     const unknown = OTHER.replace('777', '778');
     const to = { name: 'The Scholar', agentId: unknown };

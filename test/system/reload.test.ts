@@ -108,7 +108,7 @@ test.each<[string, string, RegExp]>([
   [
     'with an agent that cannot be opened',
     JSON.stringify({ ...FIRST, agents: { added: { driver: 'module', module: served.file('none.mjs') } }, tools: [] }),
-    /there is no file/,
+    /file not found/,
   ],
 ])('of a file %s nothing is taken over, and the reason is told', async (_, text, reason) => {
   const from = served.log.length;

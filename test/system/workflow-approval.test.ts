@@ -286,7 +286,7 @@ describe('AskApproval', () => {
     expect(planned.steps[2]).toMatchObject({ operationId: 'ask', type: 'AskApproval', writes: ['/workflow/approval'] });
     const schema = { type: 'object', properties: {} };
     const wrong = await ann.validate(deploying(fresh(), { options: [{ id: 'a', name: 'A' }], schema, expires: '90d' }));
-    expect(JSON.stringify(wrong)).toContain('AskApproval takes either options or schema');
+    expect(JSON.stringify(wrong)).toContain('AskApproval must have either options or schema, not both');
     expect(JSON.stringify(wrong)).toContain('expires must be at most 30d');
   });
 });

@@ -16,7 +16,7 @@ test('without a server the tour starts one of its own, holds, and leaves nothing
   if (await answers(7420))
     return context.skip('something answers at port 7420, where the tour looks for a server first');
   const { code, stdout, stderr } = await dragoman(['tour'], { folder });
-  expect(stderr).toContain('so the tour starts a server of its own (npx dragoman dev starts one that stays)');
+  expect(stderr).toContain('so the tour starts its own server (npx dragoman dev starts one that stays)');
   expect(stdout).toMatch(/\nAll 20 steps hold\.\n$/);
   expect(stdout).not.toContain('✗');
   expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);

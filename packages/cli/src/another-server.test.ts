@@ -87,7 +87,7 @@ describe.each(Object.keys(BODIES))('a server that answers %s', (kind) => {
         const { code, out, notes } = await run(command, place);
         expect(notes, command).toContain(place);
         expect(notes).toContain('which a Dragoman server does not send');
-        expect(notes).toContain(`→ see what is there: npx dragoman doctor --url ${place}\n`);
+        expect(notes).toContain(`→ check what is listening there: npx dragoman doctor --url ${place}\n`);
         expect(notes).not.toMatch(/our side|TypeError|undefined|^\s+at /m);
         expect([code, out]).toEqual([1, '']);
       }

@@ -91,7 +91,7 @@ describe('what goes wrong', () => {
   test('nobody is there: the command that starts a server is told', async () => {
     const { code, notes } = await run('send', '--url', 'http://127.0.0.1:2', 'hello');
     expect(code).toBe(1);
-    expect(notes).toContain('nothing answers at http://127.0.0.1:2\n  → start it with: npx dragoman serve');
+    expect(notes).toContain('cannot connect to http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
 
   test('there is no key', async () => {
@@ -108,7 +108,7 @@ describe('what goes wrong', () => {
     const url = await listen((path) => (path === '/health' ? healthy : refusal));
     const { code, notes } = await run('send', '--url', url, '--key', 'dgm_wrong', 'hello');
     expect(code).toBe(1);
-    expect(notes).toContain('does not know the key from --key');
+    expect(notes).toContain('rejected the key from --key');
     expect(notes).toContain('npx dragoman keys create');
     expect(notes).toContain("npx dragoman agents add AGENT_ID --may-call '*'");
   });
@@ -138,7 +138,7 @@ describe('what goes wrong', () => {
     ['watch', ['r1', '--after', '3']],
   ])('%s waits where the server says so, and says why instead of blaming the connection', async (command, args) => {
     const busy = { status: 503, body: { code: 'busy', detail: 'Too much waits.', retryable: true, retry_after: 0.1 } };
-    const refusal = { status: 404, body: { code: 'not_found', detail: 'There is no such request.' } };
+    const refusal = { status: 404, body: { code: 'not_found', detail: 'Request not found.' } };
     let asked = 0;
     const url = await listen((path) => (path === '/health' ? healthy : asked++ === 0 ? busy : refusal));
     const { notes } = await run(command, ...args, '--url', url, '--key', 'dgm_agent');
@@ -172,7 +172,7 @@ describe('what goes wrong', () => {
       '--url',
       'http://127.0.0.1:2',
     );
-    expect(notes).toContain('nothing answers at http://127.0.0.1:2\n  → start it with: npx dragoman serve');
+    expect(notes).toContain('cannot connect to http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
 });
 
@@ -213,7 +213,7 @@ describe('a server that cannot be reached', () => {
     const server = createServer();
     const port = await listening(server);
     await new Promise((resolve) => server.close(resolve));
-    expect(await told(`http://127.0.0.1:${port}`)).toContain(`nothing answers at http://127.0.0.1:${port}`);
+    expect(await told(`http://127.0.0.1:${port}`)).toContain(`cannot connect to http://127.0.0.1:${port}`);
   });
 });
 

@@ -27,7 +27,7 @@ describe('serve', () => {
 
     const { code, stderr } = await dragoman(['serve', '--port', '0'], { folder });
     expect(code).toBe(1);
-    expect(stderr).toContain(`already: ${url}, process ${server.pid}, since `);
+    expect(stderr).toContain(`in use by a running server: ${url}, process ${server.pid}, since `);
     expect(stderr).toContain('npx dragoman serve --data OTHER_FOLDER --port 0');
 
     server.signal('SIGTERM');
@@ -208,7 +208,7 @@ describe('with dragoman dev running', () => {
   test.each(['--agent', '--session', '--id'])('send takes no empty %s', async (flag) => {
     const { code, stderr } = await dragoman(['send', flag, '', 'x'], { folder });
     expect(code).toBe(2);
-    expect(stderr).toContain('Give one that is not empty, or leave it out.');
+    expect(stderr).toContain('It must not be empty; set a value or omit the option.');
   });
 
   test('the echo of the demo also hears what an ACP client says in blocks', async () => {
@@ -268,10 +268,10 @@ describe('with dragoman dev running', () => {
     const agent = await run('send', '--agent', 'ecoh', 'go');
     expect(agent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did you mean echo?') });
     const nobody = await run('send', '--agent', 'zzzzzzzz', 'go');
-    expect(nobody.stderr).toContain('No agent answers to "zzzzzzzz".\n  → see them all: npx dragoman agents list');
+    expect(nobody.stderr).toContain('Unknown agent "zzzzzzzz".\n  → see them all: npx dragoman agents list');
     expect(await run('watch', 'never-sent')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('there is no request "never-sent" of yours'),
+      stderr: expect.stringContaining('request "never-sent" not found'),
     });
   });
 
@@ -284,10 +284,10 @@ describe('with dragoman dev running', () => {
     const doctor = await run('doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(
-      /^not {2}agent away +nothing answers at http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
+      /^not {2}agent away +cannot connect to http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
     );
     expect(doctor.stdout).toMatch(
-      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
+      /^not {2}agent added +cannot connect to .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
     );
     await run('agents', 'remove', 'added');
   });
@@ -304,7 +304,7 @@ describe('with dragoman dev running', () => {
     expect(await run('send', ...as, '--agent', 'echo', 'hi')).toMatchObject({ code: 0, stdout: 'hi\n' });
     expect((await run('send', ...as, '--agent', 'clock', 'hi')).code).toBe(1);
     expect(await run('keys', 'revoke', mine.key_id)).toMatchObject({ code: 0 });
-    expect((await run('send', ...as, '--agent', 'echo', 'hi')).stderr).toContain('does not know the key from --key');
+    expect((await run('send', ...as, '--agent', 'echo', 'hi')).stderr).toContain('rejected the key from --key');
     expect((await run('keys', 'create', '--agent', 'deks')).stderr).toContain('did you mean desk?');
     expect((await run('keys', 'revoke', mine.key_id)).stderr).toContain('revoked already');
     expect((await run('agents', 'remove', 'deks')).stderr).toContain('did you mean desk?');

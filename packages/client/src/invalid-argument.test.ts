@@ -111,7 +111,7 @@ describe('on the wire', () => {
   });
 
   test.each<[string, (wire: Untyped) => unknown, string, string[]]>([
-    ['no tool', (wire) => wire['call']?.(), 'tool must be a text that is not empty; got nothing', []],
+    ['no tool', (wire) => wire['call']?.(), 'tool must be a non-empty string; got nothing', []],
     [
       'a list of arguments',
       (wire) => wire['call']?.('add', [1, 2]),
@@ -136,7 +136,7 @@ describe('on the wire', () => {
       'timeout is no option; expected onEvent, signal, timeoutMs',
       ['did you mean timeoutMs?'],
     ],
-    ['no type', (wire) => wire['request']?.(), 'type must be a text that is not empty; got nothing', []],
+    ['no type', (wire) => wire['request']?.(), 'type must be a non-empty string; got nothing', []],
     [
       'what JSON cannot say',
       (wire) => wire['call']?.('add', { a: 1n }),

@@ -67,7 +67,7 @@ test('what the mailbox refuses is told by code, with its sentences', async () =>
   });
   await expect(client.mailbox.send({ from: 'Me', to: 'nobody', message: 'x' })).rejects.toMatchObject({
     code: 'not_found',
-    message: 'No agent answers to "nobody".',
+    message: 'Unknown agent "nobody".',
   });
   await expect(client.mailbox.thread('never-was')).rejects.toMatchObject({ code: 'not_found', retryable: false });
 });

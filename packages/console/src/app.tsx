@@ -130,7 +130,7 @@ function LatePage({ load }: PageProps) {
       <div class="page">
         <h1>Not found</h1>
         <p>
-          There is no such page. <a href="/">Go to the overview.</a>
+          Page not found. <a href="/">Go to the overview.</a>
         </p>
       </div>
     );

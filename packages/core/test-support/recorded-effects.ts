@@ -70,5 +70,5 @@ export function answered(json: unknown, status = 200): ApiAnswer {
 }
 
 function noSuchHost({ url }: ApiRequest): never {
-  throw new Refused(failure('agent_failed', {}, `nothing answers at ${url}`));
+  throw new Refused(failure('agent_failed', {}, `cannot connect to ${url}`));
 }

@@ -61,7 +61,7 @@ describe('the fix', () => {
     ['[1,]', 'remove the last comma'],
     ['{"a":1 "b":2}', 'put a comma before it'],
     ['[1 -2]', 'put a comma before it'],
-    ['{} {}', 'send each value as a message of its own'],
+    ['{} {}', 'send each value as a separate message'],
   ])('for %s is: %s', (text, suggestion) => {
     expect(explainText(text)).toMatchObject({ code: 'not_json', suggestion });
   });

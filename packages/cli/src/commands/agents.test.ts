@@ -121,17 +121,21 @@ describe('agents call', () => {
   });
 
   test.each([
-    [['ecko', 'say', '--as', 'desk-agent'], 1, 'No agent answers to "ecko".\n  → did you mean echo?\n'],
+    [['ecko', 'say', '--as', 'desk-agent'], 1, 'Unknown agent "ecko".\n  → did you mean echo?\n'],
     [
       ['nobody-here', 'say', '--as', 'desk-agent'],
       1,
       '  → list the agents you can call: npx dragoman agents discover\n',
     ],
+<<<<<<< HEAD
+    [['echo', 'say', '--as', 'other-agent'], 1, '  → this key belongs to "desk-agent": set sender_id to it\n'],
+=======
     [['echo', 'say', '--as', 'other-agent'], 1, '  → the key is for "desk-agent": set sender_id to it\n'],
+>>>>>>> main
     [['echo', 'say', '--as', 'other-agent'], 1, '  → ask as desk-agent: --as desk-agent\n'],
     [['echo', 'say', '--as', 'desk-agent', '--params', '[]'], 2, '--params must be a JSON object'],
     [['echo', 'say', '--as', 'desk-agent', '--sign', 'card.json'], 1, 'is no private key in PEM'],
-    [['echo', 'say', '--as', 'desk-agent', '--sign', 'none.pem'], 1, 'there is no such file'],
+    [['echo', 'say', '--as', 'desk-agent', '--sign', 'none.pem'], 1, 'file not found'],
     [['echo', 'say'], 2, "required option '--as <agent_id>'"],
   ])('%j is told what is wrong', async (args, code, told) => {
     const called = await keyed(['agents', 'call', ...args]);
@@ -162,7 +166,7 @@ describe('agents call', () => {
     const { code, notes } = await keyed(['agents', 'call', 'broken', 'say', '--as', 'desk-agent']);
     expect([code, notes]).toEqual([
       1,
-      expect.stringMatching(/→ see what became of it: npx dragoman explain [0-9a-f-]{36}\n$/),
+      expect.stringMatching(/→ check its state: npx dragoman explain [0-9a-f-]{36}\n$/),
     ]);
   });
 });
@@ -191,7 +195,7 @@ describe('the admin key', () => {
   });
 
   test.each([
-    [['--admin-key-file', 'nowhere.key'], 1, 'nowhere.key: there is no such file'],
+    [['--admin-key-file', 'nowhere.key'], 1, 'nowhere.key: file not found'],
     [['--admin-key', '-'], 1, 'no key in stdin'],
     [['--admin-key', 'x', '--admin-key-file', 'y'], 2, 'give --admin-key or --admin-key-file, not both'],
   ])('%j is told what is wrong', async (args, code, told) => {

@@ -125,7 +125,7 @@ describe('an invalid message', () => {
   test('because it is no JSON is told with line and column', async () => {
     const surroundings = new FakeSurroundings({ stdin: '{\n "a": 1,\n "a": 2\n}' });
     expect(await main(['check', '-'], surroundings)).toBe(1);
-    expect(surroundings.out).toContain('not valid (of no known dialect), 1 problem:\n  line 3, column 2');
+    expect(surroundings.out).toContain('not valid (unknown dialect), 1 problem:\n  line 3, column 2');
   });
 });
 

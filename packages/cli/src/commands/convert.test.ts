@@ -47,7 +47,7 @@ test('what cannot be told is refused with every reason', async () => {
   const answer = JSON.stringify({ response_kind: 'e2a.complete', request_id: 'r', body: { result: 1 } });
   const { code, notes } = await convert(MAIL, '--from', 'e2a', '--to', 'a2a-messages');
   expect(code).toBe(1);
-  expect(notes).toContain('error: it cannot be converted to another dialect\n');
+  expect(notes).toContain('error: the message cannot be converted to another dialect\n');
   const told = await convert(answer, '--from', 'e2a', '--to', 'a2a-mailbox', '--json');
   expect(told.code).toBe(1);
   expect(JSON.parse(told.out)).toMatchObject({ result: null, losses: [], warnings: [] });

@@ -27,8 +27,13 @@ export function convertCommand(context: Context): Command {
   })
     .argument('<file>', 'the message; - reads it from stdin')
     .option('--from <dialect>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
+<<<<<<< HEAD
+    .requiredOption('--to <dialect>', 'the target dialect')
+    .option('--lenient', 'accept what can be understood, and warn');
+=======
     .requiredOption('--to <dialect>', 'the dialect of the result')
     .option('--lenient', 'take what can be understood, and warn');
+>>>>>>> main
   return runs<ConvertOptions>(command, context, (options, [file = '']) => convertFile(file, options, context));
 }
 
@@ -66,7 +71,7 @@ function print({ result, losses, warnings }: Conversion, json: boolean, { termin
   terminal.out(`${text}\n`);
   const colours = paint(terminal.colour.note);
   for (const { pointer, why } of losses) {
-    terminal.note(`${colours.yellow('lost')} ${visible(`${pointer === '' ? '(the whole)' : pointer}: ${why}`)}\n`);
+    terminal.note(`${colours.yellow('lost')} ${visible(`${pointer === '' ? '(whole message)' : pointer}: ${why}`)}\n`);
   }
   terminal.note(issueLines(warnings, { label: 'warning ', text: undefined, paint: colours }));
 }
@@ -80,7 +85,7 @@ function refuse(
     return 1;
   }
   const colours = paint(terminal.colour.note);
-  terminal.note(`${colours.red('error:')} it cannot be converted to another dialect\n`);
+  terminal.note(`${colours.red('error:')} the message cannot be converted to another dialect\n`);
   terminal.note(issueLines(issues, { label: '', text: new TextDecoder().decode(bytes), paint: colours }));
   return 1;
 }

@@ -13,7 +13,7 @@ export function migrateCommand(context: Context): Command {
     ],
   })
     .requiredOption('--from <store>', 'the store to copy: sqlite:FOLDER or postgres://…')
-    .requiredOption('--to <store>', 'an empty store, or the unfinished copy');
+    .requiredOption('--to <store>', 'an empty store, or the unfinished copy to continue');
   return runs<MigrateOptions>(command, context, async (options) => {
     // Loaded on use: only this command copies stores.
     const { runMigrate } = await import('../migrate/run-migrate.ts');

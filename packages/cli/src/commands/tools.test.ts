@@ -93,7 +93,7 @@ test('a tool that takes too long is told with what lets it take longer', async (
   await using _ = server;
   const late = await run('call', 'slow', '--timeout', '1');
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('did not finish within 1 s') });
-  expect(late.stderr).toContain('let it take longer: --timeout SECONDS');
+  expect(late.stderr).toContain('set a longer --timeout SECONDS');
 });
 
 test('tools are those of the configuration in the folder unless --url or DRAGOMAN_URL names a server, as for workflows', async () => {

@@ -124,16 +124,16 @@ test('agents that are not where the configuration says are found', async () => {
   expect(code).toBe(1);
   expect(find('agent here')).toMatchObject({ ok: true });
   expect(find('agent node')).toMatchObject({ ok: true });
-  expect(find('agent gone').message).toContain('there is no file');
+  expect(find('agent gone').message).toContain('file not found');
   expect(find('agent gone').fix).toContain(`or correct agents.gone.module in ${join(folder, 'dragoman.yaml')}`);
   expect(find('agent misspelt').message).toMatch(/misspelt\.mjs:\d+: SyntaxError: /);
-  expect(find('tools none.mjs').message).toContain('there is no file');
+  expect(find('tools none.mjs').message).toContain('file not found');
   expect(find('tools here.mjs')).toMatchObject({ ok: true });
   expect(find('tools misspelt.mjs').message).toMatch(/misspelt\.mjs:\d+: SyntaxError: /);
   expect(find('agent remote').fix).toMatch(/^start it, or correct agents\.remote\.url in /);
   expect(find('agent program').fix).toMatch(/^install it, or correct agents\.program\.command in /);
-  expect(find('agent remote').message).toContain('nothing answers at');
-  expect(find('agent program').message).toContain('there is no program no-such-program-anywhere');
+  expect(find('agent remote').message).toContain('cannot connect to');
+  expect(find('agent program').message).toContain('program not found: no-such-program-anywhere');
   expect(find('default_agent').fix).toBe('did you mean here?');
 });
 
@@ -152,7 +152,7 @@ describe('what a start refuses is found as it is told there', () => {
       'it needs one of http, agent, workflow; got http and agent',
     ],
     ['an MCP server that is nowhere', { mcp_servers: { files: {} } }, 'mcp_servers.files: it needs a command to run'],
-    ['a certificate that is not there', { gate: { ca: './gone.pem' } }, 'gate.ca: there is no file '],
+    ['a certificate that is not there', { gate: { ca: './gone.pem' } }, 'gate.ca: file not found: '],
     ['a tool file that throws', { tools: ['./throws.mjs'] }, 'no luck'],
   ])('%s', async (_, config, message) => {
     const { code, find } = await refused(config, { 'throws.mjs': "throw new Error('no luck');\n" });
@@ -199,7 +199,7 @@ test('the workflow of a tool is looked at as a start would', async () => {
   expect(code).toBe(1);
   expect(find('tool good')).toMatchObject({ ok: true });
   expect(find('tool long').message).toMatch(/long\.jsonl cannot be run: .*20000/);
-  expect(find('tool gone').message).toContain('there is no file');
+  expect(find('tool gone').message).toContain('file not found');
   // Of operations that are not built in nothing is known without running their files.
   config({ workflows: { timeout_ms: 20_000, operations: ['./own.mjs'] } });
   expect((await examine(['--port', '0'], { folder })).find('tool long')).toMatchObject({ ok: true });

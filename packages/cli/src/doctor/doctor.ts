@@ -158,5 +158,5 @@ async function checkKeys({ options, surroundings, url }: RunningServer): Promise
   });
   if (found.length > 0) return Promise.all(found.map(checkKey));
   const fix = `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent AGENT_ID)`;
-  return [broken('key', 'the server answers, but there is no key to talk to it with', fix)];
+  return [broken('key', 'the server responds, but there is no key to use with it', fix)];
 }

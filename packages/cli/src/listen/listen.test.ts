@@ -39,7 +39,7 @@ describe('listen', () => {
     expect(answer.status).toBe(200);
     await until(() => surroundings.out !== '');
     expect(surroundings.out).toMatch(
-      /^Dragoman success msg_\d+_\w+, answers msg_mine, thread t1, signature good\n {2}\S/,
+      /^Dragoman success msg_\d+_\w+, answers msg_mine, thread t1, signature valid\n {2}\S/,
     );
 
     // What anybody could send is refused, and said so.
@@ -82,7 +82,7 @@ describe('listen', () => {
   test('shows what an agent says as what it says: it can neither talk to the terminal nor write a callback of its own', async () => {
     const folder = temporaryFolder();
     const [port, data, module] = [await freePort(), join(folder, 'kept'), join(folder, 'forger.mjs')];
-    const forged = 'Bank success msg_1, answers msg_mine, signature good';
+    const forged = 'Bank success msg_1, answers msg_mine, signature valid';
     writeFileSync(module, `export default async function* () { return 'hi\\u001b[2J\\u009b1A\\r\\n${forged}\\n'; }`);
     const server = await realServer(folder, { port, ca: listenCertificate(data, NOW).path, module });
     surroundings = new FakeSurroundings({ folder, now: NOW });
@@ -93,7 +93,7 @@ describe('listen', () => {
     await fetch(`${server.url}/a2a`, { method: 'POST', headers, body: JSON.stringify(message) });
     await until(() => surroundings.out !== '');
     const [head, ...rest] = surroundings.out.trimEnd().split('\n');
-    expect(head).toMatch(/^Dragoman success msg_\w+, answers msg_\w+, signature good$/);
+    expect(head).toMatch(/^Dragoman success msg_\w+, answers msg_\w+, signature valid$/);
     expect(rest).toEqual(['  hi\\u{1b}[2J\\u{9b}1A', `  ${forged}`]);
     surroundings.interrupt();
     expect(await ended).toBe(0);

@@ -89,26 +89,26 @@ test('a data folder that is in use: by which process, where it listens, and the 
     startTrouble(failed('store_locked'), { settings: { ...settings(), data }, command });
   try {
     owner(hostname());
-    if (process.platform === 'linux') expect((await told('serve')).message).toContain(` already: ${url}, `);
+    if (process.platform === 'linux') expect((await told('serve')).message).toContain(`in use by a running server: ${url}, `);
     writeDevKeys(data, { url, key: 'k', admin_key: 'a' });
     const { message, fixes } = await told('dev');
     expect(message).toContain(
-      `a server runs on the data folder ${data} already: ${url}, process ${process.pid}, since 2`,
+      `the data folder ${data} is in use by a running server: ${url}, process ${process.pid}, since 2`,
     );
     expect(fixes).toEqual([
-      `use that one: npx dragoman tour --data ${data}`,
-      `end it: kill ${process.pid}`,
-      'start another one beside it: npx dragoman dev --data OTHER_FOLDER --port 0',
+      `use that server: npx dragoman tour --data ${data}`,
+      `stop it: kill ${process.pid}`,
+      'start another server with its own data folder: npx dragoman dev --data OTHER_FOLDER --port 0',
     ]);
     expect((await told('wire')).fixes?.at(-1)).toBe(
-      'start another one beside it: npx dragoman wire --data OTHER_FOLDER',
+      'start another server with its own data folder: npx dragoman wire --data OTHER_FOLDER',
     );
     expect((await told('tools accept')).fixes).toEqual([
-      `use that one: npx dragoman tools accept NAME --url ${url}`,
-      `end it: kill ${process.pid}`,
+      `use that server: npx dragoman tools accept NAME --url ${url}`,
+      `stop it: kill ${process.pid}`,
     ]);
     owner('another-machine');
-    expect((await told('serve')).fixes?.[0]).toBe(`end it: kill ${process.pid} on another-machine`);
+    expect((await told('serve')).fixes?.[0]).toBe(`stop it: kill ${process.pid} on another-machine`);
   } finally {
     other.close();
   }
@@ -130,18 +130,18 @@ test('a command that is told to be pasted is about the same configuration and fo
   const flags = { config: " --config 'my own.yaml'", data: ' --data there' };
   const fixesOf = async (code: string) =>
     (await startTrouble(failed(code), { settings: { ...settings(), flags }, command: 'serve' })).fixes?.join('\n');
-  expect(await fixesOf('E_ANYTHING')).toBe("look closer: npx dragoman doctor --config 'my own.yaml' --data there");
+  expect(await fixesOf('E_ANYTHING')).toBe("run the checks: npx dragoman doctor --config 'my own.yaml' --data there");
   expect(await fixesOf('store_damaged')).toContain("doctor --config 'my own.yaml' --data /data");
   expect(await fixesOf('EACCES')).toContain("npx dragoman serve --config 'my own.yaml' --data there --port 7420");
   expect(await fixesOf('store_locked')).toContain("serve --config 'my own.yaml' --data OTHER_FOLDER --port 0");
 });
 
 test('a file of the operator is told as it is, with what fixes it', async () => {
-  const missing = failed('module_missing', 'agent echo: there is no file /agents/echo.mjs');
+  const missing = failed('module_missing', 'agent echo: file not found: /agents/echo.mjs');
   expect(await startTrouble(missing, { settings: settings(), command: 'serve' })).toEqual({
     code: 'module_missing',
-    message: 'agent echo: there is no file /agents/echo.mjs',
-    fixes: ['write it, or correct its place in /etc/dragoman.yaml'],
+    message: 'agent echo: file not found: /agents/echo.mjs',
+    fixes: ['create it, or correct its path in /etc/dragoman.yaml'],
   });
   const lost = await startTrouble(failed('ERR_MODULE_NOT_FOUND'), { settings: settings(), command: 'serve' });
   expect(lost.fixes).toEqual(['npm ci']);
@@ -161,7 +161,7 @@ test.each([
     "import '@dragoman/core';",
     () => [
       'move the file into the clone of Dragoman: its packages are on no registry',
-      'or link the one it wants, in the folder of the file: npm link CLONE/packages/core',
+      'or link the missing package, in the folder of the file: npm link CLONE/packages/core',
     ],
   ],
 ])('a file %s is told with what shows where, or fixes it', async (_, text, fixes) => {

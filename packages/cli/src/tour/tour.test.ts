@@ -24,6 +24,6 @@ test('a server without the demo is no stage: what to start instead is told', asy
 test('a server that was named and does not answer is not replaced by another', async () => {
   const surroundings = new FakeSurroundings({ folder: temporaryFolder() });
   expect(await main(['tour', '--url', 'http://127.0.0.1:9'], surroundings)).toBe(1);
-  expect(surroundings.notes).toContain('nothing answers at http://127.0.0.1:9');
+  expect(surroundings.notes).toContain('cannot connect to http://127.0.0.1:9');
   expect(surroundings.notes).toContain('npx dragoman dev');
 });

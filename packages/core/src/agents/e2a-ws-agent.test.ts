@@ -73,7 +73,7 @@ describe('a connection', () => {
     expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({
       code: 'agent_failed',
       retryable: true,
-      message: 'The agent cannot be reached: nothing listens there, the connection was refused.',
+      message: 'The agent cannot be reached: connection refused.',
     });
     await server.listen(port);
     expect(resultIn(await context.ask(agent, 'x'))).toBe('done');

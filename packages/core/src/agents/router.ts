@@ -63,7 +63,8 @@ export class Router {
   /** The agent for an envelope: the one it names, or the default agent if it names none. */
   resolve(envelope: Parameters<Handler>[0], { permissions }: Principal): string {
     const id = targetOf(envelope) ?? this.defaultAgent;
-    if (id === undefined) refuse('no_route', {}, 'The request names no agent, and there is no default agent.');
+    if (id === undefined)
+      refuse('no_route', {}, 'The request does not name an agent, and no default agent is configured.');
     if (this.#agents.has(id)) return id;
     // Callers must not learn of agents that they may not call.
     const reachable = this.ids().filter((other) => allows(permissions.agents, other));
@@ -71,7 +72,7 @@ export class Router {
     refuse(
       'no_route',
       close === undefined ? {} : { suggestions: [`did you mean ${close}?`] },
-      `No agent answers to ${JSON.stringify(id)}.`,
+      `Unknown agent ${JSON.stringify(id)}.`,
     );
   }
 

@@ -136,7 +136,7 @@ describe('a program that fails', () => {
   test('because it does not exist is reported', async () => {
     const agent = run('no-such-program-anywhere', []);
     expect(failureIn(await context.ask(agent, 'x'))?.message).toBe("The agent's program could not be started.");
-    expect(context.log.lines[0]?.fields['reason']).toBe('there is no program "no-such-program-anywhere"');
+    expect(context.log.lines[0]?.fields['reason']).toBe('program not found: "no-such-program-anywhere"');
   });
 
   test('is not started again once the agent is closed', async () => {

@@ -151,4 +151,4 @@ const FILE = /^[0-9a-f]{64}-[0-9a-f]{32}(?:-[0-9a-f]{8})?(?:\.part)?$/;
 const CHECKSUM = /-[0-9a-f]{32}-([0-9a-f]{8})$/;
 /** Errors that pass when there is room, or a descriptor, again. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
-const FULL = 'The disk is full or no file can be opened: nothing was recorded. It is tried again.';
+const FULL = 'The disk is full or no file can be opened; nothing was recorded. The server will try again.';

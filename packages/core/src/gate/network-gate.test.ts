@@ -245,10 +245,10 @@ describe('a name', () => {
     });
     expect(heard).toEqual(heard.map(() => heard[0]));
     expect(bench.log.lines.map(({ fields }) => fields['reason'])).toEqual([
-      'its name stands for a private address',
-      'its name stands for the mapped form of a private address',
+      'its name resolves to a private address',
+      'its name resolves to the mapped form of a private address',
       'its host name cannot be resolved',
-      'its name stands for no address',
+      'its name does not resolve to an address',
     ]);
   });
 
@@ -297,7 +297,7 @@ describe('a name', () => {
     const metadata = ['169.254.169.254', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'];
     for (const address of [...metadata, '::ffff:127.0.0.1']) {
       const { code, message } = await failureFrom(ask(address));
-      expect([code, message]).toEqual(['unreachable', expect.stringContaining('its name stands for')]);
+      expect([code, message]).toEqual(['unreachable', expect.stringContaining('its name resolves to')]);
     }
   });
 

@@ -6,7 +6,7 @@ import { addressOf } from './callback-address.ts';
 export interface CallbackLimitSettings {
   /** Callbacks of one sender that may wait. */
   readonly queuedPerSender: number;
-  /** Callbacks to one host that senders without a key may ask for in a minute, all together. */
+  /** Callbacks per minute to one host from all senders without a key together. */
   readonly anonymousPerHost: number;
 }
 

@@ -281,7 +281,7 @@ export class MailboxService {
       const isThere = page.rows.length > 0 || (after > 0 && (await threads.page(view, FIRST)).rows.length > 0);
       if (isThere) return { ...page, isOwner: 'owner' in view };
     }
-    return refuse('not_found', {}, 'There is no such thread.');
+    return refuse('not_found', {}, 'Thread not found.');
   }
 
   async #answerTo(key: RequestKey): Promise<MailboxResponse> {
@@ -383,7 +383,7 @@ function refuseField(pointer: string, message: string): never {
 }
 
 function noMessage(): never {
-  return refuse('not_found', {}, 'There is no such message.');
+  return refuse('not_found', {}, 'Message not found.');
 }
 
 function unrecorded(): never {

@@ -21,7 +21,7 @@ test('a file that is not there is told with what wants it', async () => {
   const path = join(folder, 'none.mjs');
   await expect(loadModule('agent shop', path)).rejects.toMatchObject({
     code: 'module_missing',
-    message: `agent shop: there is no file ${path}`,
+    message: `agent shop: file not found: ${path}`,
   });
 });
 

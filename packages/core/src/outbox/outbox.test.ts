@@ -139,13 +139,13 @@ describe('a callback that fails', () => {
     await add();
     await pass(1000);
     expect(await stateOf()).toBe('delivered');
-    answers = [new Refused(failure('forbidden', {}, 'The gate does not let this URL out.'))];
+    answers = [new Refused(failure('forbidden', {}, 'Outbound request blocked.'))];
     await add({ id: 'cb-2' });
     await pass(100_000);
     expect(await store.outbox.find('cb-2')).toMatchObject({
       state: 'dead',
       attempts: 1,
-      failures: [{ reason: 'The gate does not let this URL out.' }],
+      failures: [{ reason: 'Outbound request blocked.' }],
     });
   });
 

@@ -170,7 +170,7 @@ export class Outbox {
       if (!isDamaged(error)) throw error;
       return refuse('conflict', {}, 'It is damaged in the database and cannot be sent.');
     });
-    const row = found ?? refuse('not_found', {}, 'There is no such callback.');
+    const row = found ?? refuse('not_found', {}, 'Callback not found.');
     const now = clock.now().getTime();
     if (row.state !== 'dead')
       refuse('conflict', {}, `Only a dead callback can be tried again; this one is ${row.state}.`);
@@ -185,7 +185,7 @@ export class Outbox {
 
   /** One callback with its body. */
   async show(id: string): Promise<DeliveryRow> {
-    return (await this.#options.store.find(id)) ?? refuse('not_found', {}, 'There is no such callback.');
+    return (await this.#options.store.find(id)) ?? refuse('not_found', {}, 'Callback not found.');
   }
 
   /** Gives up a callback that is due: it is dead until an operator retries it. One that is being sent may still arrive. */

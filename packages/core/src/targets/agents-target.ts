@@ -40,7 +40,7 @@ const METHODS: Readonly<Record<string, (agents: readonly DescribedAgent[], param
           )
         : undefined;
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
-    refuse('not_found', { suggestions }, `No agent answers to ${JSON.stringify(id ?? null)}.`);
+    refuse('not_found', { suggestions }, `Unknown agent ${JSON.stringify(id ?? null)}.`);
   },
 };
 

@@ -247,7 +247,7 @@ export class StoredWorkflowEntry {
         pointer: `/params/${name}`,
         code: 'unknown',
         message: `unknown input "${name}"`,
-        suggestion: known.length === 0 ? 'this workflow takes no inputs' : `use ${known.join(', ')}`,
+        suggestion: known.length === 0 ? 'this workflow has no inputs' : `use ${known.join(', ')}`,
       })),
     ];
   }

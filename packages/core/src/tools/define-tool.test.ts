@@ -28,8 +28,8 @@ test.each([
   [{ name: 'x', input: { default: 1n }, run }, 'input of x must be a JSON Schema'],
   [{ name: 'x', input: {}, output: 5, run }, 'output of x must be a JSON Schema'],
   [{ name: 'x', input: {}, run, tags: 'a' }, 'tags of x must be a list'],
-  [{ name: 'x', input: {}, run, description: 5 }, 'description of x must be a text'],
-  [{ name: 'x', input: {}, run, version: 2 }, 'version of x must be a text'],
+  [{ name: 'x', input: {}, run, description: 5 }, 'description of x must be a string'],
+  [{ name: 'x', input: {}, run, version: 2 }, 'version of x must be a string'],
   [{ name: 'x', input: {}, run, idempotent: 'yes' }, 'idempotent of x must be true or false'],
   [{ name: 'x', input: {}, run, deferred: 'no' }, 'deferred of x must be true or false'],
 ])('%o is refused in words', (spec, words) => {

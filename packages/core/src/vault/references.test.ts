@@ -50,9 +50,9 @@ test.each([
   ['${not a name}', '"${not a name}" does not name an environment variable'],
   ['${MODEL_KEY:-x}', '"${MODEL_KEY:-x}" does not name an environment variable'],
   ['${MODEL_KEY', '"${MODEL_KEY" does not name an environment variable'],
-  ['file:/nowhere/at/all', 'there is no file /nowhere/at/all'],
-  ['file://secrets/token', 'there is no file //secrets/token'],
-  ['file:///a%zz', 'there is no file ///a%zz'],
+  ['file:/nowhere/at/all', 'file not found: /nowhere/at/all'],
+  ['file://secrets/token', 'file not found: //secrets/token'],
+  ['file:///a%zz', 'file not found: ///a%zz'],
 ])('the reference %s is an error that names the key', (text, what) => {
   expect(fault({ API_KEY: text })).toBe(`agents.coder.env.API_KEY: ${what}`);
 });

@@ -24,7 +24,7 @@ test('a file that is not there, or cannot be loaded, is told with the place', as
   const missing = join(folder, 'missing.mjs');
   await expect(loadOperations([missing])).rejects.toMatchObject({
     code: 'module_missing',
-    message: `operations: there is no file ${missing}`,
+    message: `operations: file not found: ${missing}`,
   });
   const broken = file('broken.mjs', '\nnothing.like.this;');
   await expect(loadOperations([broken])).rejects.toMatchObject({

@@ -32,8 +32,8 @@ describe('an error body', () => {
     expect(errorBody(failure('invalid_message', { issues }), now).errors).toEqual([
       'threadId is not a field of a message; move it to metadata.threadId',
     ]);
-    const nobody = failure('no_route', { suggestions: ['did you mean clock?'] }, 'No agent answers to "clok".');
-    expect(errorBody(nobody, now).message).toBe('No agent answers to "clok". Did you mean clock?');
+    const nobody = failure('no_route', { suggestions: ['did you mean clock?'] }, 'Unknown agent "clok".');
+    expect(errorBody(nobody, now).message).toBe('Unknown agent "clok". Did you mean clock?');
     const suggestions = ['ask the operator for permissions.agents to include "clock"'];
     expect(errorBody(failure('forbidden', { suggestions }), now).message).toBe(
       'Permission denied. Ask the operator for permissions.agents to include "clock".',

@@ -48,7 +48,7 @@ describe('a2a-messages: suggestions', () => {
     [
       'an id that is none',
       { ...request, message_id: 'req-1' },
-      'make it a version 4 UUID: 8-4-4-4-12 lower-case hex digits',
+      'use a version 4 UUID: 8-4-4-4-12 lower-case hex digits',
     ],
     ['an agent id with spaces', { ...request, sender_id: 'my agent!' }, 'did you mean "my-agent"?'],
     [

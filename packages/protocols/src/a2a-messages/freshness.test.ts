@@ -18,8 +18,8 @@ describe('freshness of a message', () => {
       {
         pointer: '/timestamp',
         code: 'stale',
-        message: 'timestamp must be at most 300 s old; it is 412.5 s old, 112.5 s too much',
-        suggestion: 'send it again with a fresh time',
+        message: 'timestamp must be at most 300 s old; it is 412.5 s old',
+        suggestion: 'send it again with the current time',
       },
     ]);
     expect(checkFreshness({ timestamp: SENT }, at(300.001))).toMatchObject([{ code: 'stale' }]);
@@ -29,7 +29,7 @@ describe('freshness of a message', () => {
     expect(checkFreshness({ timestamp: SENT }, at(-75))).toMatchObject([
       {
         code: 'from_the_future',
-        message: 'timestamp must be at most 60 s ahead; it is 75 s ahead, 15 s too much',
+        message: 'timestamp must be at most 60 s ahead; it is 75 s ahead',
       },
     ]);
   });

@@ -16,7 +16,7 @@ export function readConfig(path: string): Outcome<Config> {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+    const why = code === 'ENOENT' ? 'file not found' : `it cannot be read (${code})`;
     return reject({
       pointer: '',
       code: 'unreadable',

@@ -123,13 +123,17 @@ function bearerKey(authorization: string): string | undefined {
 const NO_HOST = failure('invalid_message', {}, 'The request must name one Host.');
 const WRONG_HOST = failure(
   'forbidden',
-  { suggestions: ['Call the server by a name it is configured for, or add this name to `allowed_hosts`.'] },
-  'This server does not answer to the name in Host.',
+  { suggestions: ['Use a host name that this server is configured for, or add this one to `allowed_hosts`.'] },
+  'The Host header does not name this server.',
 );
-const WRONG_ORIGIN = failure('forbidden', {}, 'Pages of this Origin may not call this server.');
+const WRONG_ORIGIN = failure(
+  'forbidden',
+  { suggestions: ['Add the origin to `allowed_origins`.'] },
+  'This Origin may not call this server.',
+);
 const KEY_HINT = { suggestions: ['Send the key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.'] };
 const NO_KEY = failure('unauthenticated', KEY_HINT);
-const NO_BEARER = failure('unauthenticated', KEY_HINT, 'The Authorization header does not hold a Bearer key.');
-const TWO_KEYS = failure('unauthenticated', {}, 'The request holds two different keys.');
-const ADMIN_ONLY = failure('forbidden', {}, 'This needs an admin key.');
-const AGENT_ONLY = failure('forbidden', {}, "This needs an agent's key; an admin key is not an agent.");
+const NO_BEARER = failure('unauthenticated', KEY_HINT, 'The Authorization header must be `Bearer KEY`.');
+const TWO_KEYS = failure('unauthenticated', {}, 'The request has two different API keys.');
+const ADMIN_ONLY = failure('forbidden', {}, 'This route requires an admin key.');
+const AGENT_ONLY = failure('forbidden', {}, "This route requires an agent's key, not an admin key.");

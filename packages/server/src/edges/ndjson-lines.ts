@@ -329,7 +329,7 @@ function endOfTurn(chunk: Uint8Array, lines: number): number {
 const NO_ROOM: Issue = {
   pointer: '',
   code: 'busy',
-  message: 'the server is receiving as much from unproven peers as it takes at once',
+  message: 'the server has reached its limit for data from unauthenticated peers',
   suggestion: 'connect again later',
 };
 const LF = 0x0a;

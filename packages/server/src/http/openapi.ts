@@ -128,12 +128,12 @@ const SECURITY_SCHEMES: JsonObject = {
 };
 
 const PROBLEM: JsonObject = {
-  description: 'Why there is no answer.',
+  description: 'Why the request failed.',
   content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
 const WORDED_FAILURE: JsonObject = {
-  description: 'Why there is no answer, as the protocol of this route words it.',
+  description: 'Why the request failed, in the format of this protocol.',
   content: { 'application/json': { schema: { type: 'object' } } },
 };
 

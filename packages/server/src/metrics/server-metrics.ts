@@ -91,7 +91,7 @@ async function nodeMetrics({ cluster }: Store): Promise<Metric[]> {
     single('gauge', 'dragoman_node_id', 'The number of this node; it changes with each start.', cluster.node),
     single('gauge', 'dragoman_nodes_live', 'Nodes that share the database and are alive.', live),
     single('gauge', 'dragoman_node_clock_skew_ms', "This clock is so far ahead of the database's.", self?.skewMs ?? 0),
-    { name: 'dragoman_node_holds', help: 'What this node is responsible for.', type: 'gauge', samples: held },
+    { name: 'dragoman_node_holds', help: 'The work this node is responsible for.', type: 'gauge', samples: held },
   ];
 }
 

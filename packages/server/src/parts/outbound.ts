@@ -79,7 +79,7 @@ function certificateText(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${code})`;
+    const why = code === 'ENOENT' ? `file not found: ${path}` : `${path} cannot be read (${code})`;
     throw new Error(`gate.ca: ${why}`);
   }
 }

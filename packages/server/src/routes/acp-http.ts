@@ -154,7 +154,7 @@ export class AcpHttpConnections {
     }
     const found = this.#byId.get(id);
     const isOwn = found?.owner === request.principal?.id && found?.agentId === request.params['agent_id'];
-    if (found === undefined || !isOwn) return failure('not_found', {}, 'There is no such ACP connection.');
+    if (found === undefined || !isOwn) return failure('not_found', {}, 'ACP connection not found.');
     this.#byId.delete(id);
     this.#byId.set(id, found);
     return found;

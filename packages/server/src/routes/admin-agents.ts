@@ -116,7 +116,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       handle: async ({ params }) =>
         (await engine.keys.revoke(params['key_id'] ?? ''))
           ? { status: 200, json: { key_id: params['key_id'] ?? '', revoked: true } }
-          : failure('not_found', {}, 'There is no such key, or it is revoked already.'),
+          : failure('not_found', {}, 'Key not found, or already revoked.'),
     },
   ];
 }
@@ -259,5 +259,5 @@ function ofTheConfiguration(agentId: string): Failure {
 }
 
 function noAgent(): Failure {
-  return failure('not_found', {}, 'There is no such agent.');
+  return failure('not_found', {}, 'Agent not found.');
 }

@@ -10,7 +10,7 @@ export function adminNodesRoute(cluster: ClusterStore | undefined): Route {
     access: 'admin',
     counts: false,
     summary:
-      'The servers that share one PostgreSQL database, what each holds, and what to check; empty with one server.',
+      'The servers that share one PostgreSQL database, the work of each, and problems to check; empty with one server.',
     handle: async () => ({
       status: 200,
       headers: { 'Cache-Control': 'no-store' },

@@ -212,11 +212,11 @@ function agentJson(agent: RegisteredAgent, now: Date): JsonObject {
   };
 }
 
-const NO_AGENT = failure('not_found', {}, 'There is no such agent.');
+const NO_AGENT = failure('not_found', {}, 'Agent not found.');
 const NOT_YOURS = failure(
   'not_found',
   { suggestions: ['register the agent first'] },
-  'You have registered no such agent.',
+  'You have not registered this agent.',
 );
 const MOST_LISTED = 1_000;
 const LONGEST_NAME = 100;

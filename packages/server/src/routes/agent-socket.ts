@@ -19,7 +19,10 @@ export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly
       // It would wait for ever: its requests take another way, or none.
       if (isAwaited(id)) await hub.attach(id, connection);
       else
-        connection.close(POLICY_VIOLATION, 'nothing is sent here: your agent has no e2a-ws driver, or one with a url');
+        connection.close(
+          POLICY_VIOLATION,
+          'this agent receives nothing here: it does not use the e2a-ws driver, or its driver has a url',
+        );
     },
   };
 }

@@ -173,7 +173,7 @@ class E2ASocket {
     try {
       const key = { owner: principal.id, requestId };
       const found = await engine.runs.find(key);
-      if (found === undefined) refuse('not_found', {}, 'There is no such request.');
+      if (found === undefined) refuse('not_found', {}, 'Request not found.');
       const had = await this.#give(found.read(Number(after), this.#connection.signal), keepalive);
       if (had) return;
       // Over HTTP an empty stream shows it; a socket stays open, so the request gets an answer of its own.

@@ -209,7 +209,7 @@ async function resume(request: InboundRequest, context: E2AContext): Promise<Ans
   if (typeof after === 'object') return after;
   const key = { owner: callerOf(request).id, requestId: request.params['request_id'] ?? '' };
   const found = await context.engine.runs.find(key);
-  if (found === undefined) return failure('not_found', {}, 'There is no such request.');
+  if (found === undefined) return failure('not_found', {}, 'Request not found.');
   if (framing !== 'application/json') {
     return framed(texts(found.read(after, request.signal), framing), framing, context, {});
   }
@@ -225,7 +225,7 @@ async function resume(request: InboundRequest, context: E2AContext): Promise<Ans
 async function cancel(request: InboundRequest, { engine }: E2AContext): Promise<Answer | Failure> {
   const key = { owner: callerOf(request).id, requestId: request.params['request_id'] ?? '' };
   const found = await engine.runs.find(key);
-  if (found === undefined) return failure('not_found', {}, 'There is no such request.');
+  if (found === undefined) return failure('not_found', {}, 'Request not found.');
   return { status: 200, json: { request_id: key.requestId, cancelled: await found.cancel() } };
 }
 

@@ -181,7 +181,7 @@ function keyOf(request: InboundRequest): { owner: string; executionId: string } 
 const NO_EXECUTION = failure(
   'not_found',
   { suggestions: ['GET /api/v1/executions lists yours'] },
-  'There is no such execution.',
+  'Execution not found.',
 );
 const RUNNING = failure('conflict', { suggestions: ['cancel it first'] }, 'The execution is running.');
 const STREAM = ['text/event-stream'] as const;

@@ -151,7 +151,7 @@ export function wireRoutes(context: WireContext): Route[] {
         // Its last messages can still be read, but it receives none of ours.
         if (connection === undefined || connection.isClosed) return NO_SESSION;
         if (queue.unsent > MAX_UNSENT) {
-          return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too much is waiting there.');
+          return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too many messages are waiting there.');
         }
         const { headers, body, principal, address } = request;
         if (!/^application\/x-ndjson\b/i.test(String(headers['content-type']))) {
@@ -228,7 +228,11 @@ function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number |
     const message = `Last-Event-ID must be the id of an event that was sent here, ${queue.sentUpTo} at most; got ${show(String(last))}`;
     return failure('invalid_message', { issues: [{ pointer: '', code: 'last_event_id', message }] }, message);
   }
+<<<<<<< HEAD
+  const suggestions = ['omit Last-Event-ID to continue with unsent messages', 'or open another session'];
+=======
   const suggestions = ['leave Last-Event-ID out to continue with the unsent messages', 'or open another session'];
+>>>>>>> main
   const message = `Some messages after ${after} are not kept any more; the oldest number to resume after is ${queue.resumesAfter}.`;
   return failure('expired', { suggestions }, message);
 }
@@ -359,7 +363,7 @@ const TOO_MANY_LINES = failure(
   { limit: MOST_LINES, suggestions: ['send the rest in further requests'] },
   `A body of application/x-ndjson may have ${MOST_LINES} lines; none of them was taken.`,
 );
-const NO_SESSION = failure('not_found', {}, 'There is no such session.');
+const NO_SESSION = failure('not_found', {}, 'Session not found.');
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const MAX_UNSENT = 1024 * 1024;
 const MOST_UNSENT = 32 * 1024 * 1024;

@@ -250,7 +250,7 @@ describe('a card', () => {
       { supportedInterfaces: [{ url: 'grpc.example.com:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }] },
       'must list a JSONRPC',
     ],
-    ['no name', { name: '' }, 'name must be a text'],
+    ['no name', { name: '' }, 'name must be a string'],
     [
       'an unknown version',
       { supportedInterfaces: [{ url: 'https://a.example.com', protocolBinding: 'JSONRPC', protocolVersion: '9.0' }] },

@@ -60,7 +60,7 @@ export function decodePeerCard(json: Json, base: string, only?: A2aVersion): Out
     return reject({ pointer: '', code: 'type', message: `the card must be an object; got ${show(json)}` });
   const { name, description, version, capabilities } = json;
   if (typeof name !== 'string' || name === '')
-    return reject({ pointer: '/name', code: 'required', message: `name must be a text; got ${show(name)}` });
+    return reject({ pointer: '/name', code: 'required', message: `name must be a string; got ${show(name)}` });
   const listed = listedInterfaces(json);
   const usable = listed.flatMap((one) => usableInterface(one, base));
   const interfaces = usable.filter((one) => only === undefined || one.version === only).sort(byPreference);

@@ -54,7 +54,7 @@ export class LocalFiles {
     if (known !== undefined) return known;
     const parent = isNew ? insideFolder(dirname(path), [this.#folder]) : undefined;
     if (parent !== undefined) return join(parent, basename(path));
-    return refused(`There is no such file below ${this.#folder}: ${show(path)}.`, NOT_FOUND);
+    return refused(`File not found below ${this.#folder}: ${show(path)}.`, NOT_FOUND);
   }
 }
 

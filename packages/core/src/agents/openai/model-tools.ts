@@ -100,7 +100,7 @@ function parametersOf(schema: JsonObject | null): JsonObject {
   return { ...schema, type: 'object', properties: schema?.['properties'] ?? {} };
 }
 
-/** Whether a tool has one of these names. `*` stands for any text; `files/*` is every tool of the MCP server or group `files`. */
+/** Whether a tool has one of these names. `*` matches any text; `files/*` is every tool of the MCP server or group `files`. */
 function patternsTest(patterns: readonly string[]): (tool: ToolDefinition) => boolean {
   const tests = patterns.map((pattern) => pattern.split('*'));
   return ({ name, toolkit }) => {

@@ -99,7 +99,7 @@ export class McpEndpoint {
     const { kind } = decoded.value;
     const message = decoded.value.message as unknown as JsonObject;
     if (kind === 'request') {
-      if (id === undefined) return refused(id, { ...mcpError(0, 'id must be a text or a whole number.'), ...INVALID });
+      if (id === undefined) return refused(id, { ...mcpError(0, 'id must be a string or an integer.'), ...INVALID });
       return isModern(message, context.headers)
         ? this.#modern(message, id, context)
         : this.#legacy(message, id, context);

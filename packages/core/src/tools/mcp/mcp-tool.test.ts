@@ -40,6 +40,6 @@ test('what is not text alone is told part by part', () => {
 test('arguments that are too much to be checked are refused, and others are checked as before', () => {
   const input = { type: 'object', properties: { at: { type: 'string', pattern: '[a-z.]{1,64}@x' } } };
   const { issuesOf } = mcpTool('files', { ...DEFINITION, input }, async () => ({ content: [TEXT] }));
-  expect(() => issuesOf({ at: `${'a'.repeat(100_000)}@x` })).toThrow('too much to be checked');
+  expect(() => issuesOf({ at: `${'a'.repeat(100_000)}@x` })).toThrow('too complex to check');
   expect(issuesOf({ at: 1 })).toMatchObject([{ pointer: '/arguments/at', code: 'type' }]);
 });

@@ -491,7 +491,9 @@ test.each([
     type: 'error',
     code: 'invalid_message',
     retryable: false,
-    message: expect.stringMatching(`^The answer has \\d+ bytes, and a message may have ${most}; ask for less of it`),
+    message: expect.stringMatching(
+      `^The answer has \\d+ bytes, and the limit for a message is ${most}; request less of it`,
+    ),
     detail: { failure: 'too_large', limit: most },
   });
   text = 'ü'.repeat(most / 2 - 500);
