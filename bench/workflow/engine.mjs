@@ -42,7 +42,7 @@ async function plainSteps() {
 async function execute(workflow) {
   const read = engine.reader.read({ workflow });
   if (!read.ok) throw new Error('the workflow cannot be read');
-  const begun = await engine.executions.execute(read.asked, { principal: CALLER, waits: true });
+  const begun = await engine.executions.execute(read.request, { principal: CALLER, waits: true });
   const result = await begun.result();
   if (!result.includes('"status":"success"')) throw new Error(result.slice(0, 500));
 }

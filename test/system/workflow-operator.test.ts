@@ -81,7 +81,7 @@ test('an API that keeps failing is left alone, for the one it failed', async () 
   }
   const left = await send(ann);
   expect(left).toMatchObject({ status: 'error', error: { details: { circuit: 'open' } } });
-  expect(left.error?.message).toMatch(/is left alone for another \d+ s/);
+  expect(left.error?.message).toMatch(/next call is allowed in \d+ s/);
   expect(api.count('POST /down')).toBe(5);
   expect(await send(bob)).toMatchObject({ error: { details: { statusCode: 500 } } });
   expect(api.count('POST /down')).toBe(6);

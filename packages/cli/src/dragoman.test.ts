@@ -258,7 +258,10 @@ describe('with dragoman dev running', () => {
 
   test('an agent made of a scripted model calls a tool of the demo', async () => {
     const { code, stdout } = await run('send', '--agent', 'helper', 'how many words is this');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'The tool word_count says: {"words":5,"characters":22}\n' });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'The tool word_count returned: {"words":5,"characters":22}\n',
+    });
   });
 
   test('an unknown agent is answered with the nearest name, an unknown request with what to look at', async () => {

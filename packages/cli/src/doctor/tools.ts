@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { AskedReader, BUILT_IN, DEFAULT_WORKFLOW_LIMITS, ToolWorkflow, type WorkflowRules } from '@dragoman/core';
+import {
+  BUILT_IN,
+  DEFAULT_WORKFLOW_LIMITS,
+  ToolWorkflow,
+  WorkflowRequestReader,
+  type WorkflowRules,
+} from '@dragoman/core';
 import type { Config } from '@dragoman/server';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
@@ -9,7 +15,7 @@ import { syntaxFault } from './syntax-fault.ts';
 export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' | 'workflows'>): DoctorFinding[] {
   const { operations, ...limits } = workflows;
   const rules: WorkflowRules = {
-    reader: new AskedReader(),
+    reader: new WorkflowRequestReader(),
     limits: { ...DEFAULT_WORKFLOW_LIMITS, ...limits },
     catalog: BUILT_IN,
   };

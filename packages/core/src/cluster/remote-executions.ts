@@ -14,7 +14,7 @@ export interface RemoteExecutionsOptions {
   readonly log: Log;
 }
 
-/** The executions that other nodes run, for this one; and those of this one, for the others. */
+/** Gives this node access to executions on other nodes, and them access to its own. */
 export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
   readonly #options: RemoteExecutionsOptions;
 
@@ -28,22 +28,19 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
 
   async cancel({ owner, executionId }: ExecutionKey): Promise<boolean> {
     const { store, cluster, clock, log } = this.#options;
-    let isAsked = false;
+    let isEnding = false;
     try {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         const holder = await store.holderOf({ owner, executionId });
-        if (holder === undefined) return isAsked;
-        // Asked once, it ends as soon as what it does just now is recorded.
-        isAsked ||= (await cluster.calls.ask(holder, CANCEL, { owner, executionId } as Json)) === true;
+        if (holder === undefined) return isEnding;
+        // After one call it ends as soon as its current effect is recorded.
+        isEnding ||= (await cluster.calls.ask(holder, CANCEL, { owner, executionId } as Json)) === true;
         await clock.wait(PAUSE_MS);
       }
     } catch (error) {
-      log.warn(
-        { execution_id: executionId, error: String(error) },
-        'the node that runs an execution could not be asked',
-      );
+      log.warn({ execution_id: executionId, error: String(error) }, 'calling the node that runs an execution failed');
     }
-    return isAsked;
+    return isEnding;
   }
 
   lost(): void {

@@ -51,7 +51,7 @@ function started(store: ReturnType<typeof memoryStore>, agent: ModuleAgentFuncti
     ];
     const read = reader.read({ workflow: lines.map((line) => JSON.stringify(line)).join('\n') });
     if (!read.ok) throw new Error(JSON.stringify(read));
-    return executions.execute(read.asked, { principal: ann });
+    return executions.execute(read.request, { principal: ann });
   };
   const call = { principal: ann, signal: new AbortController().signal, log };
   return { engine, executions, begin, call };

@@ -1,6 +1,6 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
-import { type Begun, begunBefore } from '../executions/begun.ts';
+import { finishedExecution, type StartedExecution } from '../executions/started-execution.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { executionRequests } from './execution-requests.ts';
 
@@ -24,7 +24,7 @@ const row: ExecutionRow = {
 };
 const key = { owner: 'ann', requestId: 'e1' };
 
-function requests(execution: Begun = begunBefore(row, RESULT)) {
+function requests(execution: StartedExecution = finishedExecution(row, RESULT)) {
   return executionRequests({
     follow: async ({ owner }) => (owner === 'ann' ? execution : undefined),
     cancel: async () => ({ cancelled: true, status: 'cancelled' }),

@@ -4,14 +4,14 @@ import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { NO_PERMISSIONS } from '../call/principal.ts';
-import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
+import { WorkflowRequestReader } from '../executions/workflow-request.ts';
 import type { WorkflowStore } from '../store/workflows.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { decodeStoredWorkflow } from './decode-stored-workflow.ts';
 import { type StoredDefinition, StoredWorkflows } from './stored-workflows.ts';
 
-const rules = { reader: new AskedReader(), limits, catalog };
+const rules = { reader: new WorkflowRequestReader(), limits, catalog };
 let store: WorkflowStore;
 let log: SilentLog;
 let stored: StoredWorkflows;

@@ -1,7 +1,7 @@
 import { failure, type Issue, type JsonObject, type JsonSchema, show } from '@dragoman/protocols';
 import { allows, type Principal } from '../call/principal.ts';
-import type { AskedOutcome } from '../executions/asked.ts';
 import type { WorkflowCatalogue } from '../executions/planner.ts';
+import type { ParseOutcome } from '../executions/workflow-request.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 import type { WorkflowRow, WorkflowStore } from '../store/workflows.ts';

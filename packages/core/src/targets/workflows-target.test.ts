@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import type { AgentPart } from '../agents/agent.ts';
 import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../call/principal.ts';
-import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
 import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 import { Planner } from '../executions/planner.ts';
+import { WorkflowRequestReader } from '../executions/workflow-request.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
@@ -18,7 +18,7 @@ const LINES = [
   { type: 'operationUpdate', operationId: 'rest', operation: { Wait: { duration: 1 } } },
   { type: 'beginExecution', executionId: 'mine', operationOrder: ['rest'] },
 ];
-const reader = new AskedReader();
+const reader = new WorkflowRequestReader();
 const planner = new Planner({
   apis: { version: 1, list: () => [], find: () => undefined },
   credentials: () => ({}),
@@ -42,7 +42,7 @@ class Executions {
     return {
       row: { executionId: executionId ?? '' } as ExecutionRow,
       replayedFrom: () => undefined,
-      told: events.length + 1,
+      eventCount: events.length + 1,
       result: async () => JSON.stringify(answer),
       parked: () => new Promise(() => {}),
       async *events() {

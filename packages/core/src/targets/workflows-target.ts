@@ -4,9 +4,9 @@ import type { Agent, AgentPart } from '../agents/agent.ts';
 import type { Call } from '../call/call.ts';
 import { hopsOf } from '../call/hops.ts';
 import { allows, type Principal } from '../call/principal.ts';
-import { type Asked, type AskedOutcome, unreadableLines } from '../executions/asked.ts';
 import type { ExecuteContext } from '../executions/executions.ts';
 import { refusalOf } from '../executions/planner.ts';
+import { type ParsedRequest, type ParseOutcome, unreadableLines } from '../executions/workflow-request.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
 import { failureOf, Refused } from '../refusals/refused.ts';
 import { explainPlan } from '../workflow/explain.ts';
@@ -52,7 +52,7 @@ export function mayRun({ permissions }: Principal, name: string): boolean {
 }
 
 type Answers = (
-  read: AskedOutcome,
+  read: ParseOutcome,
   envelope: E2AEnvelope,
   call: Call,
   options: WorkflowsTargetOptions,
@@ -80,7 +80,7 @@ async function* planned(...[read, , { principal }, { workflows }]: Parameters<An
 async function* executed(...[read, envelope, call, { workflows }]: Parameters<Answers>): ReturnType<Answers> {
   const { executions } = workflows;
   const { principal, signal, running } = call;
-  const executionId = (read.ok ? read.asked.workflow.executionId : null) ?? executionIdFor(envelope);
+  const executionId = (read.ok ? read.request.workflow.executionId : null) ?? executionIdFor(envelope);
   const key = { owner: principal.id, executionId };
   // Even if its workflow would no longer be accepted.
   const earlier = running?.isResumed === true ? await executions.continued(key, signal) : undefined;
@@ -122,14 +122,14 @@ function executionIdFor({ request_id: requestId }: E2AEnvelope): string {
   return `req-${hash('sha256', requestId ?? '', 'hex').slice(0, 32)}`;
 }
 
-function adHoc(params: JsonObject, { workflows }: WorkflowsTargetOptions): AskedOutcome {
+function adHoc(params: JsonObject, { workflows }: WorkflowsTargetOptions): ParseOutcome {
   return workflows.reader.read(params);
 }
 
-function readable(read: AskedOutcome) {
+function readable(read: ParseOutcome) {
   if ('failure' in read) throw new Refused(read.failure);
   if (!read.ok) throw new Refused(unreadableLines(read.issues));
-  return read.asked;
+  return read.request;
 }
 
 function noWorkflow(method: string | null): Failure {

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { ALL_PERMISSIONS } from '../call/principal.ts';
-import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
+import { WorkflowRequestReader } from '../executions/workflow-request.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 import { RunningTool } from './running-tool.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-workflow-tool-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const workflows = { reader: new AskedReader(), limits, catalog };
+const workflows = { reader: new WorkflowRequestReader(), limits, catalog };
 const backends = { ids: new TestIds(), workflows } as unknown as ToolBackends;
 
 function opened(...lines: readonly (object | string)[]) {

@@ -23,7 +23,7 @@ export interface AgentRegistryContext {
   readonly gate: Pick<NetworkGate, 'judge'>;
 }
 
-/** The registry of agents: register, beat, be found. What an agent says of itself is not checked: `source` tells whose word it is. */
+/** The registry of agents: registration, heartbeats, search. Their own data is not checked; `source` reports its origin. */
 export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
   const { registry, clock } = context;
   const shown = (agent: RegisteredAgent) => agentJson(agent, clock.now());
