@@ -225,7 +225,7 @@ export class StoredWorkflowEntry {
   }
 
   /** The workflow with its inputs filled in, or the problems of the inputs. */
-  read(inputs: JsonObject, executionId: string): AskedOutcome {
+  read(inputs: JsonObject, executionId: string): ParseOutcome {
     const issues = this.#issuesOf(inputs);
     if (issues.length > 0) {
       return { ok: false, failure: failure('invalid_message', { issues }, `${this.name}: ${issues[0]?.message}`) };

@@ -109,7 +109,7 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   }
 }
 
-function named(request: Asked, executionId: string): Asked {
+function named(request: ParsedRequest, executionId: string): ParsedRequest {
   return { ...request, workflow: { ...request.workflow, executionId } };
 }
 
