@@ -332,7 +332,7 @@ export class MailboxService {
   async #acknowledged(messageId: string, threadId: string, owner: string): Promise<string | undefined> {
     const at = acknowledgedAt(messageId);
     if (at === undefined) return undefined;
-    const requestIds = await this.#options.store.threads.askedAt(owner, threadId, at);
+    const requestIds = await this.#options.store.threads.requestIdsAt(owner, threadId, at);
     return requestIds.find((requestId) => acknowledges(messageId, { owner, requestId }));
   }
 
