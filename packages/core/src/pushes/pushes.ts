@@ -53,7 +53,7 @@ export class Pushes {
     return undefined;
   }
 
-  /** The agent's content with this server's ids and time, and the sequence of all pushes. */
+  /** The agent's content with this server's ids and time, and the sequence that all pushes have. */
   #frameFor({ agentId, request, frame }: AgentPush): E2AResponse {
     const { clock, ids } = this.#options;
     return newResponse({
