@@ -62,11 +62,11 @@ async function sendMessage(text: string, key?: string): Promise<{ status: number
 
 describe('before the sender is proven, 64 KiB are read', () => {
   test.each(['/a2a', '/a2a/messages'])(
-    'of a body with a length to %s, and the refusal says what raises it',
+    'of a body with a length to %s, and the refusal says how to raise it',
     async (path) => {
-      const heard = await exchange(port, post(path, `Content-Length: ${BOUND + 1}`) + 'x'.repeat(BOUND + 1));
-      expect(heard).toMatch(/^HTTP\/1.1 413 /);
-      expect(heard).toMatch(/65536 bytes.*Send an API key/);
+      const received = await exchange(port, post(path, `Content-Length: ${BOUND + 1}`) + 'x'.repeat(BOUND + 1));
+      expect(received).toMatch(/^HTTP\/1.1 413 /);
+      expect(received).toMatch(/65536 bytes.*Send an API key/);
     },
   );
 
@@ -83,7 +83,7 @@ describe('before the sender is proven, 64 KiB are read', () => {
       using peer = await RawPeer.connect(port);
       peer.say(upgradeHead({ path, host }));
       await peer.hears(/101 Switching/);
-      // The rest never comes: it is refused for what it announces, not when all of it has been read.
+      // The rest is never sent: it is refused for its announced length, not when all of it has been read.
       peer.say(frame({ payload: 'x'.repeat(4 * BOUND) }).subarray(0, 3 * BOUND));
       await peer.closed;
       expect(closeCode(peer.bytes), path).toBe(1009);
@@ -92,8 +92,8 @@ describe('before the sender is proven, 64 KiB are read', () => {
 
   test('of a line on the TCP ports of A2A messages and of the A2E wire', async () => {
     for (const url of [system.messagesUrl, system.wireUrl]) {
-      const heard = await exchange(portOf(url), 'x'.repeat(BOUND + 1));
-      expect(heard, url).toMatch(/too_large|line_too_long|65536/);
+      const received = await exchange(portOf(url), 'x'.repeat(BOUND + 1));
+      expect(received, url).toMatch(/too_large|line_too_long|65536/);
     }
   });
 });
@@ -146,8 +146,8 @@ test('a route that needs a key refuses before any of the body is sent', async ()
   for (const path of ['/e2a', '/a2e/send', '/agents/register', '/admin/v1/agents', '/api/v1/workflows/execute']) {
     using peer = await RawPeer.connect(port);
     peer.say(post(path, `Content-Length: ${10 * KIB}`, 'Expect: 100-continue'));
-    const heard = await peer.hears(/\r\n\r\n/);
-    expect(heard, path).toMatch(/^HTTP\/1.1 401 /);
+    const received = await peer.hears(/\r\n\r\n/);
+    expect(received, path).toMatch(/^HTTP\/1.1 401 /);
   }
 });
 
@@ -178,7 +178,7 @@ describe('what is held for unproven peers has one budget', () => {
     },
   };
 
-  /** How a transport says that there is no room. */
+  /** The answer of a transport when there is no room. */
   function refusalOf({ text, bytes }: RawPeer): string {
     const isBusy = /^HTTP\/1.1 503 /.test(text) || closeCode(bytes) === 1013 || /busy/i.test(text);
     return isBusy ? 'busy' : text;
@@ -186,11 +186,11 @@ describe('what is held for unproven peers has one budget', () => {
 
   /** Whether an anonymous body finds room. */
   async function hasRoom(): Promise<boolean> {
-    const heard = await exchange(
+    const received = await exchange(
       port,
       post('/a2a', 'Connection: close', `Content-Length: ${BOUND}`) + 'x'.repeat(BOUND),
     );
-    return !heard.startsWith('HTTP/1.1 503 ');
+    return !received.startsWith('HTTP/1.1 503 ');
   }
 
   test.each(Object.keys(withheld))(

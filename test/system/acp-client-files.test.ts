@@ -87,7 +87,7 @@ describe('an editor that offers files and terminals', () => {
     ['outside its folder', '/etc/passwd'],
     ['that leads out of it', `${project}/../secret`],
     ['that is not absolute', 'a.txt'],
-  ])('is not asked for a path %s', async (_, path) => {
+  ])('gets no request for a path %s', async (_, path) => {
     await edit(
       'coder',
       async (editor, say) => {
@@ -139,7 +139,7 @@ describe('an editor that offers files and terminals', () => {
     expect(faults.splice(0)).toEqual([]);
   });
 
-  test('a cancelled turn withdraws what it was asked, and the next turn works', async () => {
+  test('a cancelled turn withdraws its requests, and the next turn works', async () => {
     await edit(
       'coder',
       async (editor, say, context) => {
@@ -216,7 +216,7 @@ describe('it is refused', () => {
     expect(faults.splice(0)).toEqual([]);
   });
 
-  test('where the request comes from a caller without files, and another caller cannot answer for it', async () => {
+  test('where the caller of the request has no files, and another caller cannot answer for it', async () => {
     const ada = new Caller(system, key);
     const { api_key: other } = await system.caller('other-agent');
     const text = asking('fs/read_text_file', { path: '/work/a' });
@@ -227,9 +227,9 @@ describe('it is refused', () => {
     };
     expect(await (await send({})).text()).toContain('-32601');
     const offer = { cwd: '/work', client_capabilities: { fs: { read_text_file: true } } };
-    let told = '';
+    let output = '';
     for await (const frame of (await send(offer)).frames()) {
-      told += frame;
+      output += frame;
       const { response_kind: kind, body } = read(frame);
       if (kind !== 'acp.output_request') continue;
       expect(body).toMatchObject({ method: 'fs/read_text_file', params: { path: '/work/a' } });
@@ -241,6 +241,6 @@ describe('it is refused', () => {
       expect(await respond(other)).toMatchObject({ body: { code: 'E2A.NOT_FOUND' } });
       expect(await respond(key)).toMatchObject({ response_kind: 'e2a.complete' });
     }
-    expect(told).toContain('mine');
+    expect(output).toContain('mine');
   });
 });

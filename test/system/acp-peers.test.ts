@@ -37,7 +37,7 @@ const noPython = missing('the Python SDK of ACP', () => {
   return installed.status === 0 ? undefined : 'pip cannot install agent-client-protocol 0.12.1';
 });
 
-test.skipIf(noPython)('the Python SDK prompts, is asked, cancels, lists and loads', { timeout: 120_000 }, async () => {
+test.skipIf(noPython)('the Python SDK prompts, gets a question, cancels, lists and loads', { timeout: 120_000 }, async () => {
   await using system = await System.start({
     config: { default_agent: 'worker', agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker') } },
   });
@@ -78,7 +78,7 @@ const noGoAgent = missing('the Go example agent', () =>
     : 'DRAGOMAN_ACP_GO_AGENT does not name the program built from github.com/coder/acp-go-sdk/example/agent',
 );
 
-test.skipIf(noGoAgent)('the Go example agent asks to edit, and goes on', { timeout: 60_000 }, async () => {
+test.skipIf(noGoAgent)('the Go example agent asks to edit, and continues', { timeout: 60_000 }, async () => {
   const command = process.env['DRAGOMAN_ACP_GO_AGENT'] ?? '';
   await using system = await System.start({ config: { agents: { go: { driver: 'acp', command } } } });
   const { api_key: key } = await system.caller('ada-agent');

@@ -111,7 +111,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, open) => {
   });
 });
 
-/** One that nobody listens on now, for a server that comes back to it. */
+/** A free port, for a server that restarts on it. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -189,7 +189,7 @@ describe('dragoman mcp', () => {
     await peer.end();
   });
 
-  test('after a restart of the server the session goes on below the client', async () => {
+  test('after a restart of the server the session continues without the client noticing', async () => {
     await using own = await System.start({ config: { ...config, port: await freePort() } });
     const { api_key } = await own.caller('ada-agent', { permissions });
     writeFileSync(join(own.folder, 'k'), api_key);
@@ -209,22 +209,22 @@ describe('dragoman mcp', () => {
   });
 });
 
-test('a client hears when the tools of its key change', async () => {
+test('a client is notified when the tools of its key change', async () => {
   const { api_key } = await system.caller('eve-agent', { permissions: { agents: [] } });
-  const heard: string[] = [];
+  const received: string[] = [];
   const client = new Client(INFO, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-  client.setNotificationHandler('notifications/tools/list_changed', () => void heard.push('modern'));
+  client.setNotificationHandler('notifications/tools/list_changed', () => void received.push('modern'));
   const requestInit = { headers: { authorization: `Bearer ${api_key}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', system.url), { requestInit }));
   const subscription = await client.listen({ toolsListChanged: true });
   const old = new Client(INFO);
-  old.setNotificationHandler('notifications/tools/list_changed', () => void heard.push('session'));
+  old.setNotificationHandler('notifications/tools/list_changed', () => void received.push('session'));
   await old.connect(new StreamableHTTPClientTransport(new URL('/mcp', system.url), { requestInit }));
   // The stream of the session is open when its first bytes are there.
   await new Promise((resolve) => setTimeout(resolve, 300));
   const json = { agent_id: 'eve-agent', permissions: { agents: ['worker'] } };
   await call(system.url, { method: 'POST', path: '/admin/v1/agents', key: system.adminKey, json });
-  await expect.poll(() => [...heard].sort()).toEqual(['modern', 'session']);
+  await expect.poll(() => [...received].sort()).toEqual(['modern', 'session']);
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('ask_worker');
   await subscription.close();
   await client.close();

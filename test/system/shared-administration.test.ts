@@ -56,17 +56,17 @@ async function startAhead(system: System, milliseconds: number): Promise<boolean
   return system.begin({ ...environment, DRAGOMAN_TEST_CLOCK: file });
 }
 
-async function ask(system: System, method: string, path: string, { key = one.adminKey, json }: Asked = {}) {
+async function ask(system: System, method: string, path: string, { key = one.adminKey, json }: Request = {}) {
   const answer = await call(system.url, { method, path, key, ...(json !== undefined && { json }) });
   return { status: answer.status, json: (await answer.json()) as JsonObject };
 }
 
-interface Asked {
+interface Request {
   readonly key?: string;
   readonly json?: JsonObject;
 }
 
-const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status;
+const statusOf = async (...args: Parameters<typeof ask>) => (await ask(...args)).status;
 const eventually = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 30_000 });
 
 const say = (agent: string, content: string) => ({
@@ -97,7 +97,7 @@ test('both signed with the same keys, which are in the database and in no folder
     expect(readdirSync(system.data).filter((name) => /pem|key|stored/.test(name))).toEqual([]);
 });
 
-test('an agent, its key and its driver come, change and go on both', async () => {
+test('an agent, its key and its driver are added, changed and removed on both', async () => {
   const made = await ask(one, 'POST', '/admin/v1/agents', {
     json: { agent_id: 'mobile', permissions: ALL, driver: 'module', module: agentModule('echo') },
   });
@@ -195,7 +195,7 @@ test('an agent that registers at one server is found at the other, and gone ther
   await eventually(() => statusOf(other, 'GET', '/agents/weather-agent', { key })).toBe(404);
 });
 
-test('a server whose clock is wrong goes by that of the database and says so, or is refused', async () => {
+test('a server whose clock is wrong uses that of the database with a warning, or is refused', async () => {
   expect(await startAhead(other, 20_000)).toBe(true);
   expect(other.log).toContain('20 s ahead of that of the database');
   const { json } = await ask(other, 'POST', '/admin/v1/keys', { json: { role: 'admin' } });

@@ -60,7 +60,7 @@ describe('what is offered in a workflow line', () => {
   });
 });
 
-test('what is taken replaces what was begun, and doubles no quote and no colon', () => {
+test('an accepted completion replaces the partial word, and doubles no quote and no colon', () => {
   expect(after('{"ty|', 'type')).toBe('{"type":');
   expect(after('{"ty|":"x"}', 'type')).toBe('{"type":"x"}');
   expect(after('{"type":"op|"}', 'operationUpdate')).toBe('{"type":"operationUpdate"}');

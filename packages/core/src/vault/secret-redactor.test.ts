@@ -30,15 +30,15 @@ const FORMS: Readonly<Record<string, (secret: string) => string>> = {
       { length: secret.length },
       (_, at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0').toUpperCase()}`,
     ).join(''),
-  'as JSON told in JSON': (secret) => JSON.stringify({ got: JSON.stringify({ secret }) }),
-  'as JSON in ASCII told in JSON': (secret) =>
+  'as JSON inside JSON': (secret) => JSON.stringify({ got: JSON.stringify({ secret }) }),
+  'as JSON in ASCII inside JSON': (secret) =>
     JSON.stringify(
       JSON.stringify(secret).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
     ),
   'in base64, in lines of 20': (secret) => inLines(base64(secret), '\n', 20),
   'in base64, in lines of 7 as mail has them': (secret) => inLines(base64(secret), '\r\n', 7),
   'in base64, in lines, as JSON': (secret) => JSON.stringify(inLines(base64(secret), '\r\n', 5)),
-  'in base64, in lines, as JSON told in JSON': (secret) =>
+  'in base64, in lines, as JSON inside JSON': (secret) =>
     JSON.stringify(JSON.stringify(inLines(base64(secret), '\n', 5))),
   'in base64, in lines, with line breaks by number': (secret) => inLines(base64(secret), '\\u000d\\u000A', 5),
   'in base64, in indented lines': (secret) => inLines(base64(secret), '\n            ', 16),
@@ -124,7 +124,7 @@ test('any secret is found in any form, in any surroundings, in any pieces', asyn
   );
 });
 
-test('what holds no secret comes through byte for byte', async () => {
+test('text without a secret stays unchanged, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(80)), async (bytes, cuts) => {
       const chunks: Uint8Array[] = [];
@@ -160,7 +160,7 @@ test('nothing is held back but what may be the beginning of a secret', async () 
 });
 
 test.each(['%', '\\', '\\u00', '%7', 'k-4/', 's', '&#0', 'c\\n', '7\n', '&', ' ', 'c2 s', '73 '])(
-  'many secrets cost a body of %j no more than one does',
+  'many secrets cost the same as one for a body of %j',
   async (unit) => {
     const readsWith = async (secrets: readonly string[]): Promise<number> => {
       const { bytes, reads } = counted(Buffer.from(unit.repeat(1000)));
