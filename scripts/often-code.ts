@@ -1,7 +1,7 @@
 import type { JsonSchema, SchemaSet } from '../packages/protocols/src/schema.ts';
 
 /**
-* The code of `often.ts`, for the schemas of frequent messages. Each member has its own line, because looking up a member by a
+ * The code of `often.ts`, for the schemas of frequent messages. Each member has its own line, because looking up a member by a
  * name that is not in the code is slow.
  */
 export function oftenCode({ schemas, often = [] }: SchemaSet): string {

@@ -41,7 +41,7 @@ function together(schema: unknown): unknown {
 }
 
 /**
-* Writes the error object that Ajv repeats for each error once, in `found`. Of the context that one validator passes to
+ * Writes the error object that Ajv repeats for each error once, in `found`. Of the context that one validator passes to
  * another, only the path is used.
  */
 function shorter(code: string): string {

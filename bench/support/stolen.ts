@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /**
-* Returns the share of the processor that the host of this virtual machine has given to others since: it distorts measurements.
+ * Returns the share of the processor that the host of this virtual machine has given to others since: it distorts measurements.
  * `undefined` where the system does not report it.
  */
 export function watchStolen(): () => number | undefined {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
-* A fenced block of a page. The words after its language, which GitHub ignores, say what to do with it:
+ * A fenced block of a page. The words after its language, which GitHub ignores, say what to do with it:
  *
  *     ```sh run            run it; it must succeed
  *     ```sh run exit=1     run it; it must end with 1

@@ -93,13 +93,13 @@ describe('what senders without a key leave on the disk', () => {
   test('is bounded over restarts, the oldest goes first, and callers with a key lose nothing', async () => {
     await using system = await System.start({ config: { agents, mailbox } });
     const { api_key: key } = await system.caller('ada');
-    const say = (messageId: string, key?: string) =>
+    const sendMessage = (messageId: string, key?: string) =>
       post(system, { from: 'Eve', to: 'open', message: 'x'.repeat(2000), metadata: { messageId } }, key);
-    expect((await say('msg_keyed', key)).status).toBe(200);
-    for (let number = 0; number < 30; number += 1) expect((await say(`msg_${number}`)).status).toBe(200);
+    expect((await sendMessage('msg_keyed', key)).status).toBe(200);
+    for (let number = 0; number < 30; number += 1) expect((await sendMessage(`msg_${number}`)).status).toBe(200);
     await system.kill();
     await system.start();
-    for (let number = 30; number < 60; number += 1) expect((await say(`msg_${number}`)).status).toBe(200);
+    for (let number = 30; number < 60; number += 1) expect((await sendMessage(`msg_${number}`)).status).toBe(200);
     const kept: number[] = [];
     for (let number = 0; number < 60; number += 1) {
       if ((await find(system, `msg_${number}`)).status === 200) kept.push(number);
@@ -117,14 +117,14 @@ describe('what senders without a key leave on the disk', () => {
     writeFileSync(clock, '0');
     await system.start({ DRAGOMAN_TEST_CLOCK: clock });
     const { api_key: key } = await system.caller('ada');
-    const say = (messageId: string, key?: string) =>
+    const sendMessage = (messageId: string, key?: string) =>
       post(system, { from: 'Eve', to: 'open', message: 'hi', metadata: { messageId } }, key);
-    expect([(await say('msg_open')).status, (await say('msg_keyed', key)).status]).toEqual([200, 200]);
+    expect([(await sendMessage('msg_open')).status, (await sendMessage('msg_keyed', key)).status]).toEqual([200, 200]);
     await system.stop();
     writeFileSync(clock, String(7 * 3_600_000));
     await system.start({ DRAGOMAN_TEST_CLOCK: clock });
     // The next message arrives after everything was counted.
-    expect((await say('msg_later')).status).toBe(200);
+    expect((await sendMessage('msg_later')).status).toBe(200);
     expect((await find(system, 'msg_open')).status).toBe(404);
     expect((await find(system, 'msg_keyed', key)).status).toBe(200);
   });
@@ -132,15 +132,15 @@ describe('what senders without a key leave on the disk', () => {
   test('has little metadata', async () => {
     await using system = await System.start({ config: { agents, mailbox } });
     const { api_key: key } = await system.caller('ada');
-    const say = (length: number, key?: string) =>
+    const sendMessage = (length: number, key?: string) =>
       post(system, { from: 'Eve', to: 'open', message: 'hi', metadata: { note: 'x'.repeat(length) } }, key);
-    expect((await say(3500)).status).toBe(200);
-    const refused = await say(4096);
+    expect((await sendMessage(3500)).status).toBe(200);
+    const refused = await sendMessage(4096);
     expect([refused.status, await refused.json()]).toMatchObject([
       413,
       { error: 'Message too large', message: 'The metadata of a message without a key may have 4096 bytes.' },
     ]);
-    expect((await say(4096, key)).status).toBe(200);
+    expect((await sendMessage(4096, key)).status).toBe(200);
   });
 });
 

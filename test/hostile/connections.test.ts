@@ -94,8 +94,8 @@ describe('many addresses that hold every connection at every port', () => {
     using peer = await RawPeer.connect(system.port);
     const body = JSON.stringify({ method: 'chat.send', params: { content: 'hello' } });
     const fields = [`X-API-Key: ${KEY}`, 'Content-Type: application/json', `Content-Length: ${body.length}`];
-    peer.say(head({ method: 'POST', path: '/e2a', host: system.host, fields }) + body);
-    await peer.hears(/200 OK/);
+    peer.send(head({ method: 'POST', path: '/e2a', host: system.host, fields }) + body);
+    await peer.waitFor(/200 OK/);
     const answersBefore = peer.text.split('HTTP/1.1 200').length;
     for (let round = 0; round < 3; round += 1) {
       for (let count = 0; count < 600; count += 1) {
@@ -104,7 +104,7 @@ describe('many addresses that hold every connection at every port', () => {
       await expect.poll(() => readdirSync(`/proc/${system.pid}/fd`).length).toBeLessThan(OPEN_FILES);
       if (round === 0) {
         // A durable request on the connection that was there before.
-        peer.say(head({ method: 'POST', path: '/e2a', host: system.host, fields }) + body);
+        peer.send(head({ method: 'POST', path: '/e2a', host: system.host, fields }) + body);
         await expect.poll(() => peer.text.split('HTTP/1.1 200').length).toBe(answersBefore + 1);
       }
       letGo();

@@ -122,7 +122,7 @@ test('a second SIGTERM ends the server at once with exit code 1, in the middle o
       stream.message.destroy();
     }
     served.child.kill('SIGTERM');
-    await served.says('Stopping');
+    await served.waitFor('Stopping');
     served.child.kill('SIGTERM');
     expect(await served.exited).toEqual([1, null]);
   }
@@ -180,7 +180,7 @@ class Served implements AsyncDisposable {
     throw new Error('the server ended before it listened');
   }
 
-  async says(words: string): Promise<void> {
+  async waitFor(words: string): Promise<void> {
     await expect.poll(() => this.#text).toContain(words);
   }
 

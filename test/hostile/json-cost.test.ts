@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
-import { TRANSPORTS, type TransportName, wordOf } from '../system/a2a-transports.ts';
 import { request, signed, signingCaller } from '../system/a2a-peer.ts';
+import { TRANSPORTS, type TransportName, wordOf } from '../system/a2a-transports.ts';
 import { call } from '../system/call.ts';
 import { agentModule, System } from '../system/system.ts';
 

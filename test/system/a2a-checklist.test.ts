@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
-import { TRANSPORTS, type TransportName, type Answer, wordOf } from './a2a-transports.ts';
 import { CARD, handshake, heading, query, request, signed, signingCaller } from './a2a-peer.ts';
+import { type Answer, TRANSPORTS, type TransportName, wordOf } from './a2a-transports.ts';
 import { agentModule, System } from './system.ts';
 
 // The spec's quick-reference table and its validation checklist, row by row, at every endpoint of a real server. Every message is

@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
-import { TRANSPORTS, type TransportName, wordOf } from './a2a-transports.ts';
 import { type Pair, pair, request, signed } from './a2a-peer.ts';
+import { TRANSPORTS, type TransportName, wordOf } from './a2a-transports.ts';
 import { call } from './call.ts';
 import { agentModule, System } from './system.ts';
 

@@ -36,10 +36,11 @@ const server = createServer(async (incoming, response) => {
     params: JsonObject;
   };
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-  const say = (frame: object) => response.write(`${JSON.stringify({ request_id, ...frame })}\n`);
-  if (params['stream'] === true) say({ response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'in parts' } });
+  const writeFrame = (frame: object) => response.write(`${JSON.stringify({ request_id, ...frame })}\n`);
+  if (params['stream'] === true)
+    writeFrame({ response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'in parts' } });
   const result = params['stream'] === true ? {} : { echoed: params['content'] };
-  say({ response_kind: 'e2a.complete', is_final: true, body: { result } });
+  writeFrame({ response_kind: 'e2a.complete', is_final: true, body: { result } });
   response.end();
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

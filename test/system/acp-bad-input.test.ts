@@ -213,7 +213,10 @@ describe('over Streamable HTTP', () => {
     await at('DELETE', { headers });
 
     const again = await connected();
-    const replayed = await at('GET', { headers: { ...again, 'acp-session-id': sessionId }, accept: 'text/event-stream' });
+    const replayed = await at('GET', {
+      headers: { ...again, 'acp-session-id': sessionId },
+      accept: 'text/event-stream',
+    });
     const params = { sessionId, cwd: '/work', mcpServers: [] };
     await post({ jsonrpc: '2.0', id: 8, method: 'session/load', params }, again);
     const updates: unknown[] = [];

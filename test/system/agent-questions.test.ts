@@ -71,7 +71,7 @@ async function waitingResponse(agentId: string, frame: JsonObject) {
   if (agentId === 'dials') {
     await expect.poll(() => agent.received.some(({ method }) => method === 'chat.send')).toBe(true);
     const received = agent.received.splice(0).find(({ method }) => method === 'chat.send');
-    agent.say({ ...frame, request_id: received?.request_id ?? '' });
+    agent.send({ ...frame, request_id: received?.request_id ?? '' });
   }
   const open = async () => {
     const listed = await call(system.url, { path: '/e2a/questions', key });

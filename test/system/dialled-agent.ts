@@ -23,7 +23,7 @@ export class DialledAgent {
     return agent;
   }
 
-  say(frame: JsonObject): void {
+  send(frame: JsonObject): void {
     this.#socket.send(JSON.stringify(frame));
   }
 
@@ -31,11 +31,11 @@ export class DialledAgent {
   push(delta: Json, to: JsonObject): void {
     const metadata = { _jiuwenswarm_server_push: true };
     const body = { delta_kind: 'custom', delta };
-    this.say({ protocol_version: '1.0', response_kind: 'e2a.chunk', sequence: 0, metadata, body, ...to });
+    this.send({ protocol_version: '1.0', response_kind: 'e2a.chunk', sequence: 0, metadata, body, ...to });
   }
 
   complete(requestId: string, result: JsonObject): void {
-    this.say({ request_id: requestId, response_kind: 'e2a.complete', body: { result } });
+    this.send({ request_id: requestId, response_kind: 'e2a.complete', body: { result } });
   }
 
   close(): void {

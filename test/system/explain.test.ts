@@ -154,7 +154,10 @@ test('a mailbox message shows its shorthand, its answer as a mailbox message, an
     callbacks: [{ url: 'https://127.0.0.1:9/in', body: { replyTo: 'letter-1' } }],
   });
   // The key is the identity: the name is a label.
-  expect(explanation.way_in.changed.map(({ pointer, value }) => [pointer, value])).toContainEqual(['/from/name', 'ada-agent']);
+  expect(explanation.way_in.changed.map(({ pointer, value }) => [pointer, value])).toContainEqual([
+    '/from/name',
+    'ada-agent',
+  ]);
   expect(explanation.way_in.dropped).toEqual([]);
   expect(explanation.way_in.invented.map(({ pointer }) => pointer)).toEqual(
     expect.arrayContaining(['/provenance/source_protocol', '/method', '/source_agent_id', '/agent_ref/name']),
@@ -224,7 +227,14 @@ test('a line of the wire shows who did what, and no content', async () => {
   const send = async (json: JsonObject) =>
     (await call(system.url, { method: 'POST', path: '/a2e/send', key: ada.api_key, headers, json })).text();
   await send({ a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1 });
-  await send({ a2e: '1.0', type: 'tool/call/req', id: 'line-1', ts: 1, tool_name: 'absent', arguments: { a: 'private' } });
+  await send({
+    a2e: '1.0',
+    type: 'tool/call/req',
+    id: 'line-1',
+    ts: 1,
+    tool_name: 'absent',
+    arguments: { a: 'private' },
+  });
   const explanation = await explained('line-1');
   expect(explanation).toMatchObject({
     kind: 'wire',

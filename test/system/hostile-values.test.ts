@@ -48,7 +48,9 @@ const message = (message_type: string, payload: JsonObject) => (): JsonObject =>
 const gateway = (method: string, params: JsonObject) => (): JsonObject => ({ request_id: fresh(), method, params });
 
 /** A valid message of each endpoint, made again each time: most of them are accepted once. */
-const ENDPOINTS: Readonly<Record<string, { path: string; sound: () => JsonObject; method?: string; isAdmin?: boolean }>> = {
+const ENDPOINTS: Readonly<
+  Record<string, { path: string; sound: () => JsonObject; method?: string; isAdmin?: boolean }>
+> = {
   'a chat': {
     path: '/e2a',
     sound: () => ({

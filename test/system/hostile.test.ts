@@ -38,7 +38,7 @@ beforeAll(async () => {
     Promise.all(
       Array.from({ length: count }, async () => {
         const peer = await RawPeer.connect(port);
-        if (begin !== '') peer.say(begin);
+        if (begin !== '') peer.send(begin);
         return peer;
       }),
     );
@@ -50,9 +50,9 @@ beforeAll(async () => {
     head({ method: 'POST', path: '/e2a', host, fields: [...json, 'Content-Length: 5000'] }),
   );
   dribblers.fragments = await many(50, upgradeHead({ path: '/e2a/ws', host, fields: [AUTH] }));
-  for (const peer of dribblers.fragments) peer.say(frame({ fin: false, payload: '{' }));
+  for (const peer of dribblers.fragments) peer.send(frame({ fin: false, payload: '{' }));
   dribbling = setInterval(() => {
-    for (const peer of [...dribblers.headers, ...dribblers.bodies]) if (!peer.socket.destroyed) peer.say('x');
+    for (const peer of [...dribblers.headers, ...dribblers.bodies]) if (!peer.socket.destroyed) peer.send('x');
   }, 1000);
   traffic = behave();
 });
@@ -79,11 +79,11 @@ describe('bodies', () => {
     const sent = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const peer = await RawPeer.connect(port);
-        peer.say(head({ method: 'POST', path: '/e2a', host, fields }));
+        peer.send(head({ method: 'POST', path: '/e2a', host, fields }));
         let bytes = 0;
         while (!peer.socket.destroyed && bytes < 2 ** 28) {
           bytes += chunk.length;
-          if (!peer.say(chunk))
+          if (!peer.send(chunk))
             await Promise.race([new Promise((resolve) => peer.socket.once('drain', resolve)), peer.closed]);
         }
         await peer.closed;
@@ -100,7 +100,7 @@ describe('bodies', () => {
     const body = JSON.stringify({ request_id: 'cut-off', method: 'chat.send', params: {} });
     const fields = [AUTH, 'Content-Type: application/json', `Content-Length: ${body.length + 10}`];
     const peer = await RawPeer.connect(port);
-    peer.say(head({ method: 'POST', path: '/e2a', host, fields }) + body);
+    peer.send(head({ method: 'POST', path: '/e2a', host, fields }) + body);
     peer.socket.end();
     await peer.closed;
     expect(peer.text).not.toMatch(/ 200 /);
@@ -194,7 +194,10 @@ describe('authentication', () => {
     ['a name that is not ours', 'evil.example', []],
     ['a page of another site', host, ['Origin: https://evil.example']],
   ])('%s is refused by HTTP and by the WebSocket', async (_, name, fields) => {
-    const received = await exchange(port, head({ path: '/health', host: name, fields: [...fields, 'Connection: close'] }));
+    const received = await exchange(
+      port,
+      head({ path: '/health', host: name, fields: [...fields, 'Connection: close'] }),
+    );
     expect(received).toMatch(/^HTTP\/1.1 403 /);
     const upgrade = await exchange(port, upgradeHead({ path: '/e2a/ws', host: name, fields: [...fields, AUTH] }));
     expect(upgrade).toMatch(/^HTTP\/1.1 403 /);
@@ -323,9 +326,9 @@ async function isKnown(requestId: string): Promise<boolean> {
 /** The code the server closes with after hearing these frames. */
 async function closeOf(frames: readonly Uint8Array[]): Promise<number | undefined> {
   using peer = await RawPeer.connect(port);
-  peer.say(upgradeHead({ path: '/e2a/ws', host, fields: [AUTH] }));
-  await peer.hears(/connection\.ack/);
-  for (const bytes of frames) peer.say(bytes);
+  peer.send(upgradeHead({ path: '/e2a/ws', host, fields: [AUTH] }));
+  await peer.waitFor(/connection\.ack/);
+  for (const bytes of frames) peer.send(bytes);
   await peer.closed;
   return closeCode(peer.bytes);
 }

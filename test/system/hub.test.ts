@@ -180,7 +180,8 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       };
       const answer = await call(system.url, { method: 'POST', path: '/a2a/messages', key, json: message });
       const { message_type, payload } = (await answer.json()) as { message_type?: string; payload?: JsonObject };
-      if (message_type !== 'response' || payload?.['status'] !== 'success') return { ok: false, answer: payload ?? null };
+      if (message_type !== 'response' || payload?.['status'] !== 'success')
+        return { ok: false, answer: payload ?? null };
       return { ok: true, answer: payload['data'] ?? null };
     },
   },
@@ -263,7 +264,8 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       wires.set(id, wire);
       const wireFrames = await wire.upTo(id);
       const { type, data } = (wireFrames.at(-1) ?? {}) as { type?: string; data?: JsonObject };
-      if (type !== 'tool/call/resp' || data?.['success'] !== true) return { ok: false, answer: wireFrames.at(-1) ?? null };
+      if (type !== 'tool/call/resp' || data?.['success'] !== true)
+        return { ok: false, answer: wireFrames.at(-1) ?? null };
       return { ok: true, answer: data['data'] ?? null, progress: wireFrames.length - 1 };
     },
   },
@@ -454,7 +456,10 @@ async function askByOpenAi(key: string, { id, target, mode }: Question, path: st
     return { ok: false, answer: last ?? null };
   }
   const textOf = events.map((event) => String(openAiDelta(event) ?? '')).join('');
-  return { ok: true, answer: textOf.startsWith('{') || textOf.startsWith('[') ? (JSON.parse(textOf) as Json) : { text: textOf } };
+  return {
+    ok: true,
+    answer: textOf.startsWith('{') || textOf.startsWith('[') ? (JSON.parse(textOf) as Json) : { text: textOf },
+  };
 }
 
 function openAiDelta(event: JsonObject): Json | undefined {

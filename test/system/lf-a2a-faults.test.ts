@@ -174,15 +174,12 @@ describe('versions and callers', () => {
     expect([error.code, reasonOf(error.data)]).toEqual([-32009, 'VERSION_NOT_SUPPORTED']);
   });
 
-  test.each(['1.0', '1.0.1', '0.3', '0.3.0', ''])(
-    'A2A-Version %j is served for every method',
-    async (version) => {
-      for (const method of ['GetTask', 'tasks/get']) {
-        const { error } = await rpc(method, { id: 'x' }, { headers: { 'a2a-version': version } });
-        expect([method, error.code]).toEqual([method, -32001]);
-      }
-    },
-  );
+  test.each(['1.0', '1.0.1', '0.3', '0.3.0', ''])('A2A-Version %j is served for every method', async (version) => {
+    for (const method of ['GetTask', 'tasks/get']) {
+      const { error } = await rpc(method, { id: 'x' }, { headers: { 'a2a-version': version } });
+      expect([method, error.code]).toEqual([method, -32001]);
+    }
+  });
 
   test('A2A-Version counts in the query too', async () => {
     const { error } = await rpc('GetTask', { id: 'x' }, { path: `${AGENT}?A2A-Version=9.9` });

@@ -103,7 +103,7 @@ describe('ListTasks', () => {
     expect(stamps).toEqual(stamps.toSorted().reverse());
   });
 
-  test("no caller sees the tasks of another, and no agent those of another", async () => {
+  test('no caller sees the tasks of another, and no agent those of another', async () => {
     const ann = await caller();
     const bob = await caller();
     const { id } = await ann.send('work');

@@ -168,7 +168,9 @@ export class Load {
 }
 
 export function acceptOf(transport: Transport): string {
-  return { json: 'application/json', sse: 'text/event-stream', ndjson: 'application/x-ndjson', socket: NDJSON }[transport];
+  return { json: 'application/json', sse: 'text/event-stream', ndjson: 'application/x-ndjson', socket: NDJSON }[
+    transport
+  ];
 }
 
 function isRefusal(frame: string): boolean {

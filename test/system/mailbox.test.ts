@@ -451,12 +451,12 @@ describe('a repeat', () => {
 });
 
 describe('a thread', () => {
-  const say = (content: Json, threadId: string, more: JsonObject = {}, key: string = mine.api_key) =>
+  const sendMessage = (content: Json, threadId: string, more: JsonObject = {}, key: string = mine.api_key) =>
     post({ from: 'Me', message: { content }, metadata: { threadId, ...more } }, key);
 
   test('is kept in order, handed to the agent, and read by its owner alone', async () => {
-    const [, first] = await say('one', 't-order');
-    const [, second] = await say({ report: true }, 't-order', { replyTo: first['messageId'] ?? null });
+    const [, first] = await sendMessage('one', 't-order');
+    const [, second] = await sendMessage({ report: true }, 't-order', { replyTo: first['messageId'] ?? null });
     const { envelope, history } = reported(second);
     const expected = [
       { role: 'caller', content: 'one' },
@@ -484,8 +484,8 @@ describe('a thread', () => {
   });
 
   test('of the same name is separate for each sender: its name gives no access to the thread of another', async () => {
-    await say('secret of mine', 't-shared');
-    const [, theirs] = await say({ report: true }, 't-shared', {}, other.api_key);
+    await sendMessage('secret of mine', 't-shared');
+    const [, theirs] = await sendMessage({ report: true }, 't-shared', {}, other.api_key);
     expect(reported(theirs).history).toEqual([]);
     const [, anonymous] = await post({
       from: 'my-agent',
@@ -499,32 +499,36 @@ describe('a thread', () => {
   });
 
   test('that its owner deletes as a session is no longer sent to anybody', async () => {
-    await say('secret of mine', 't-deleted');
+    await sendMessage('secret of mine', 't-deleted');
     const json = { protocol_version: '1.0', method: 'session.delete', params: { session_id: 't-deleted' } };
     const deletion = { method: 'POST', path: '/e2a', accept: 'application/json', json } satisfies CallOptions;
-    const deletedBy = async (key: string) => (await statusAndBody(await call(system.url, { ...deletion, key })))[1]['body'];
+    const deletedBy = async (key: string) =>
+      (await statusAndBody(await call(system.url, { ...deletion, key })))[1]['body'];
     expect(await deletedBy(other.api_key)).toMatchObject({ code: 'E2A.NOT_FOUND' });
     expect(await deletedBy(mine.api_key)).toMatchObject({ result: { deleted: true } });
     expect((await get('/a2a/threads/t-deleted', mine.api_key))[0]).toBe(404);
-    expect(reported((await say({ report: true }, 't-deleted'))[1]).history).toEqual([]);
+    expect(reported((await sendMessage({ report: true }, 't-deleted'))[1]).history).toEqual([]);
   });
 
   test('keeps an unknown replyTo and reports it as a warning', async () => {
-    const [, first] = await say('one', 't-reply-a');
+    const [, first] = await sendMessage('one', 't-reply-a');
     const reply = { replyTo: first['messageId'] ?? null };
     const warnings = [`replyTo: there is no message ${first['messageId']} in thread t-reply-b`];
-    expect(await say('two', 't-reply-b', reply)).toMatchObject([200, { metadata: { status: 'success', warnings } }]);
+    expect(await sendMessage('two', 't-reply-b', reply)).toMatchObject([
+      200,
+      { metadata: { status: 'success', warnings } },
+    ]);
     const [, { messages }] = await get('/a2a/threads/t-reply-b', mine.api_key);
     expect(messages).toMatchObject([{ metadata: reply }, { metadata: { warnings } }]);
     // Another sender's message looks as if it did not exist.
-    expect(await say('two', 't-reply-a', reply, other.api_key)).toMatchObject([
+    expect(await sendMessage('two', 't-reply-a', reply, other.api_key)).toMatchObject([
       200,
       { metadata: { warnings: [UNKNOWN_REPLY] } },
     ]);
   });
 
   test('is bounded, and read page by page', async () => {
-    for (const content of ['1', '2', '3', '4', '5']) await say(content, 't-long');
+    for (const content of ['1', '2', '3', '4', '5']) await sendMessage(content, 't-long');
     const [, first] = await get('/a2a/threads/t-long?limit=4', mine.api_key);
     const sequences = (page: JsonObject) => (page['messages'] as JsonObject[]).map(({ sequence }) => sequence);
     expect([sequences(first), first['next']]).toEqual([[5, 6, 7, 8], 8]);

@@ -64,7 +64,7 @@ const PUSH = { url: 'http://127.0.0.1:9/hook' };
 const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['api.example.com'] };
 
 /**
-* How each route is called so that a permitted caller succeeds. A route that is not here fails the suite: add what it does
+ * How each route is called so that a permitted caller succeeds. A route that is not here fails the suite: add what it does
  * for whom before it is served.
  */
 const RULES: Readonly<Record<string, Rule>> = {

@@ -132,10 +132,10 @@ function started(args: readonly string[]) {
   return {
     child,
     log: () => log,
-    say: (message: object | string) => {
+    send: (message: object | string) => {
       child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
     },
-    hear: async () => JSON.parse((await lines.next()).value ?? 'null'),
+    receive: async () => JSON.parse((await lines.next()).value ?? 'null'),
     end: async () => {
       const exited = once(child, 'exit');
       child.stdin.end();
@@ -160,15 +160,15 @@ describe('dragoman mcp', () => {
     'serves both eras on one process, survives bad lines and ends with its input',
     async (...args) => {
       const peer = started(args);
-      peer.say({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: { _meta } });
-      expect(await peer.hear()).toMatchObject({ id: 'probe', result: { resultType: 'complete' } });
-      peer.say(initialize);
-      expect(await peer.hear()).toMatchObject({ id: 0, result: { protocolVersion: '2025-06-18' } });
-      peer.say({ jsonrpc: '2.0', method: 'notifications/initialized' });
-      peer.say('{');
-      expect(await peer.hear()).toMatchObject({ error: { code: -32700 } });
-      peer.say({ jsonrpc: '2.0', id: 5, method: 'ping' });
-      expect(await peer.hear()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
+      peer.send({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: { _meta } });
+      expect(await peer.receive()).toMatchObject({ id: 'probe', result: { resultType: 'complete' } });
+      peer.send(initialize);
+      expect(await peer.receive()).toMatchObject({ id: 0, result: { protocolVersion: '2025-06-18' } });
+      peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      peer.send('{');
+      expect(await peer.receive()).toMatchObject({ error: { code: -32700 } });
+      peer.send({ jsonrpc: '2.0', id: 5, method: 'ping' });
+      expect(await peer.receive()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
       expect(await peer.end(), peer.log()).toBe(0);
     },
   );
@@ -181,9 +181,9 @@ describe('dragoman mcp', () => {
       arguments: { prompt: 'hold' },
       _meta: { ..._meta, progressToken: 1, 'dragoman/request_id': requestId },
     };
-    peer.say({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
-    expect(await peer.hear()).toMatchObject({ method: 'notifications/progress' });
-    peer.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, _meta } });
+    peer.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
+    expect(await peer.receive()).toMatchObject({ method: 'notifications/progress' });
+    peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, _meta } });
     const frames = await new Caller(system, key).resume(requestId);
     expect(read(frames.at(-1) ?? '')).toMatchObject({ body: { code: 'E2A.CANCELLED' } });
     await peer.end();
@@ -194,17 +194,17 @@ describe('dragoman mcp', () => {
     const { api_key } = await own.caller('ada-agent', { permissions });
     writeFileSync(join(own.folder, 'k'), api_key);
     const peer = started([own.command, 'mcp', '--server', own.url, '--key-file', join(own.folder, 'k')]);
-    peer.say(initialize);
-    await peer.hear();
+    peer.send(initialize);
+    await peer.receive();
     await own.kill();
-    peer.say({ jsonrpc: '2.0', id: 1, method: 'ping' });
-    expect(await peer.hear()).toMatchObject({
+    peer.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    expect(await peer.receive()).toMatchObject({
       id: 1,
       error: { message: expect.stringContaining('cannot be reached') },
     });
     await own.start();
-    peer.say({ jsonrpc: '2.0', id: 2, method: 'ping' });
-    expect(await peer.hear()).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
+    peer.send({ jsonrpc: '2.0', id: 2, method: 'ping' });
+    expect(await peer.receive()).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
     await peer.end();
   });
 });

@@ -21,7 +21,10 @@ type Answer = { action: 'accept'; content: Record<string, string> } | { action: 
 
 const ERAS = { 'in a session': {}, '2026-07-28': { versionNegotiation: { mode: { pin: '2026-07-28' } } } } as const;
 
-async function connected(era: keyof typeof ERAS, answer: ((elicitation: Question) => Answer | Promise<never>) | undefined) {
+async function connected(
+  era: keyof typeof ERAS,
+  answer: ((elicitation: Question) => Answer | Promise<never>) | undefined,
+) {
   const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: 'test-client', version: '1.0.0' }, { ...ERAS[era], capabilities });
   if (answer !== undefined) {

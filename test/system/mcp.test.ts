@@ -284,12 +284,7 @@ describe('sessions', () => {
     ['no method', '{"jsonrpc":"2.0","id":1}', 400, -32600],
     ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"sing"}', 200, -32601],
     ['params of another shape', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', 200, -32602],
-    [
-      'an invented cursor',
-      '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}',
-      200,
-      -32602,
-    ],
+    ['an invented cursor', '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}', 200, -32602],
   ])('%s is refused with the code that JSON-RPC has for it', async (_, text, status, code) => {
     const session = await openSession(system.url, key);
     const headers = { ...session, 'content-type': 'application/json' };

@@ -12,7 +12,12 @@ const versions = readdirSync(FOLDERS, { withFileTypes: true })
 
 // Each folder was written by `old-data/write.mjs` with the server of that version, which was then killed.
 describe.each(versions)('a data folder of version %s', (version) => {
-  const { key, frames, begun: firstFrame, execution } = JSON.parse(readFileSync(join(FOLDERS, version, 'expected.json'), 'utf8'));
+  const {
+    key,
+    frames,
+    begun: firstFrame,
+    execution,
+  } = JSON.parse(readFileSync(join(FOLDERS, version, 'expected.json'), 'utf8'));
   const system = System.create({
     needsFolder: true,
     config: {

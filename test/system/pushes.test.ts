@@ -132,7 +132,7 @@ test('a server that stops waits for the answers of an agent that dialled in', as
   const id = agent.received[0]?.request_id ?? '';
   system.signal('SIGTERM');
   await delay(200);
-  agent.say({ request_id: id, response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'late' } });
+  agent.send({ request_id: id, response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'late' } });
   agent.complete(id, { text: 'all' });
   const frames = (await answer).map((frame) => JSON.parse(frame));
   expect(frames).toMatchObject([{ body: { delta: 'late' } }, { body: { result: { text: 'all' } } }]);

@@ -32,12 +32,12 @@ export class RawPeer implements Disposable {
   }
 
   /** True while the kernel takes it. */
-  say(bytes: string | Uint8Array): boolean {
+  send(bytes: string | Uint8Array): boolean {
     return this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
   /** Resolves when this is received; rejects when the connection closes before it. */
-  async hears(pattern: RegExp): Promise<string> {
+  async waitFor(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.text)) {
       if (this.socket.destroyed) throw new Error(`closed before ${pattern} was received: ${this.text}`);
       await new Promise<void>((resolve) => {
@@ -59,7 +59,7 @@ export class RawPeer implements Disposable {
 /** Sends bytes on a new connection, and returns everything received until the server closes it. */
 export async function exchange(port: number, bytes: string | Uint8Array): Promise<string> {
   const peer = await RawPeer.connect(port);
-  peer.say(bytes);
+  peer.send(bytes);
   await peer.closed;
   return peer.text;
 }

@@ -35,7 +35,13 @@ const FIRST = first(folder);
 const key = await served.caller('ada-agent');
 
 test('agents, tools, MCP servers, APIs, the way out and limits follow the file; what runs is not disturbed', async () => {
-  const running = await call(url, { method: 'POST', path: '/e2a/agents/desk', key, accept: NDJSON, json: envelope('r1') });
+  const running = await call(url, {
+    method: 'POST',
+    path: '/e2a/agents/desk',
+    key,
+    accept: NDJSON,
+    json: envelope('r1'),
+  });
   const lines = createInterface({ input: running.message })[Symbol.asyncIterator]();
   const [name, pid] = JSON.parse((await lines.next()).value).body.delta.split(' ');
   expect(name).toBe('first');

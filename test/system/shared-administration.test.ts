@@ -69,7 +69,7 @@ interface Request {
 const statusOf = async (...args: Parameters<typeof ask>) => (await ask(...args)).status;
 const eventually = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 30_000 });
 
-const say = (agent: string, content: string) => ({
+const messageTo = (agent: string, content: string) => ({
   request_id: randomBytes(8).toString('hex'),
   method: 'chat.send',
   params: { content },
@@ -78,7 +78,7 @@ const say = (agent: string, content: string) => ({
 
 /** What an agent answers through a server, or the code of the error. */
 async function answerOf(system: System, key: string, agent: string): Promise<unknown> {
-  const { json } = await ask(system, 'POST', '/e2a', { key, json: say(agent, 'hello') });
+  const { json } = await ask(system, 'POST', '/e2a', { key, json: messageTo(agent, 'hello') });
   const body = json['body'] as JsonObject | undefined;
   return (body?.['result'] as JsonObject | undefined)?.['echoed'] ?? body?.['code'] ?? json['code'];
 }
@@ -115,7 +115,7 @@ test('an agent, its key and its driver are added, changed and removed on both', 
   await ask(one, 'POST', '/admin/v1/agents', { json: { agent_id: 'mobile', permissions: {} } });
   await eventually(() => answerOf(other, key, 'echo')).toBe('forbidden');
   expect(await statusOf(one, 'DELETE', '/admin/v1/agents/mobile')).toBe(200);
-  await eventually(() => statusOf(other, 'POST', '/e2a', { key, json: say('echo', 'x') })).toBe(401);
+  await eventually(() => statusOf(other, 'POST', '/e2a', { key, json: messageTo('echo', 'x') })).toBe(401);
 });
 
 test('a key that one server revokes ends what is open on the other', async () => {
@@ -124,7 +124,7 @@ test('a key that one server revokes ends what is open on the other', async () =>
   const socket = await SocketClient.open(other.url, key);
   expect(await statusOf(one, 'DELETE', `/admin/v1/keys/${id}`)).toBe(200);
   expect(await socket.closed).toBeGreaterThan(1000);
-  expect(await statusOf(other, 'POST', '/e2a', { key, json: say('echo', 'x') })).toBe(401);
+  expect(await statusOf(other, 'POST', '/e2a', { key, json: messageTo('echo', 'x') })).toBe(401);
 });
 
 test('an API, a credential and a stored workflow of one server are used by the other', async () => {

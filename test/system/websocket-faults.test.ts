@@ -27,12 +27,12 @@ const ENDPOINTS: Readonly<Record<string, { hello: string; ask: (id: string) => s
 
 async function upgraded(path: string): Promise<RawPeer> {
   const peer = await RawPeer.connect(port);
-  peer.say(upgradeHead({ path, host, fields: [`Authorization: Bearer ${key}`] }));
-  await peer.hears(/\r\n\r\n/);
+  peer.send(upgradeHead({ path, host, fields: [`Authorization: Bearer ${key}`] }));
+  await peer.waitFor(/\r\n\r\n/);
   const { hello = '' } = ENDPOINTS[path] ?? {};
   if (hello === '') return peer;
-  peer.say(frame({ payload: hello }));
-  await peer.hears(/handshake\/resp/);
+  peer.send(frame({ payload: hello }));
+  await peer.waitFor(/handshake\/resp/);
   return peer;
 }
 
@@ -45,13 +45,13 @@ describe.each(Object.entries(ENDPOINTS))('%s', async (path, { ask }) => {
   let requests = 0;
   const isServed = async () => {
     requests += 1;
-    good.say(frame({ payload: ask(`good-${requests}`) }));
-    await good.hears(new RegExp(`good-${requests}\\b`));
+    good.send(frame({ payload: ask(`good-${requests}`) }));
+    await good.waitFor(new RegExp(`good-${requests}\\b`));
   };
 
   test.each(WEBSOCKET_FAULTS)('%s is closed with its code, and no other connection', async (_, bytes, code) => {
     using peer = await upgraded(path);
-    peer.say(bytes);
+    peer.send(bytes);
     await expect.poll(() => closeCode(peer.bytes)).toBe(code);
     await isServed();
   });
@@ -61,7 +61,7 @@ describe.each(Object.entries(ENDPOINTS))('%s', async (path, { ask }) => {
     ['a close with a code of the peer\u2019s own', [frame({ opcode: 8, payload: Buffer.from([0x0f, 0xa0]) })], 8],
   ])('%s is not a fault', async (_, frames, opcode) => {
     using peer = await upgraded(path);
-    for (const bytes of frames) peer.say(bytes);
+    for (const bytes of frames) peer.send(bytes);
     await expect.poll(() => readFrames(peer.bytes).some((received) => received.opcode === opcode)).toBe(true);
     expect([undefined, 4000]).toContain(closeCode(peer.bytes));
   });
@@ -76,7 +76,7 @@ describe.each(Object.entries(ENDPOINTS))('%s', async (path, { ask }) => {
     const peers = await Promise.all(Array.from({ length: 100 }, () => upgraded(path)));
     // They read nothing either, so that their answers would have to be kept for them.
     for (const { socket } of peers) socket.pause();
-    for (const peer of peers) peer.say(bytes);
+    for (const peer of peers) peer.send(bytes);
     await isServed();
     for (const { socket } of peers) socket.resume();
     await Promise.all(peers.map(({ closed }) => closed));
@@ -91,7 +91,7 @@ describe.each(Object.entries(ENDPOINTS))('%s', async (path, { ask }) => {
     const bytes = Buffer.concat(Array(10_000).fill(frame({ payload: 'x' })));
     const peers = await Promise.all(Array.from({ length: 100 }, () => upgraded(path)));
     for (const { socket } of peers) socket.pause();
-    for (const peer of peers) peer.say(bytes);
+    for (const peer of peers) peer.send(bytes);
     await isServed();
     for (const peer of peers) peer[Symbol.dispose]();
     await isServed();
@@ -102,11 +102,11 @@ describe.each(Object.entries(ENDPOINTS))('%s', async (path, { ask }) => {
 test('a client that sends a thousand invalid messages in a row is disconnected from /e2a/ws, and none sooner', async () => {
   using peer = await upgraded('/e2a/ws');
   const nonsense = (count: number) => Buffer.concat(Array(count).fill(frame({ payload: '{}x' })));
-  peer.say(Buffer.concat([nonsense(999), frame({ payload: chat('sense') }), nonsense(999)]));
-  peer.say(frame({ payload: chat('still') }));
-  await peer.hears(/"still"/);
+  peer.send(Buffer.concat([nonsense(999), frame({ payload: chat('sense') }), nonsense(999)]));
+  peer.send(frame({ payload: chat('still') }));
+  await peer.waitFor(/"still"/);
   expect(closeCode(peer.bytes)).toBeUndefined();
-  peer.say(nonsense(1000));
+  peer.send(nonsense(1000));
   await expect.poll(() => closeCode(peer.bytes)).toBe(1008);
 });
 

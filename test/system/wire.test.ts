@@ -144,7 +144,9 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
       expect(received.at(-1)).toMatchObject({
         data: { success: true, data: { write: `Hello ${who}!` }, summary: { status: 'success' } },
       });
-      const progress = received.filter(({ type }) => type === 'tool/event').map(({ data }) => (data as JsonObject)['message']);
+      const progress = received
+        .filter(({ type }) => type === 'tool/event')
+        .map(({ data }) => (data as JsonObject)['message']);
       expect(progress).toEqual(
         ['now', 'write', 'pause'].flatMap((id) => [`operation-started ${id}`, `operation-finished ${id}`]),
       );
@@ -194,15 +196,15 @@ test('twenty lines without an end cost no memory, and affect no other connection
   await Promise.all(
     Array.from({ length: 20 }, async () => {
       using peer = await RawPeer.connect(Number(port));
-      peer.say(line({ a2e: '1.0', type: 'handshake/req', id: 'hello', ts: 1, auth_token: key }));
-      await peer.hears(/"ok":true/);
+      peer.send(line({ a2e: '1.0', type: 'handshake/req', id: 'hello', ts: 1, auth_token: key }));
+      await peer.waitFor(/"ok":true/);
       let isOpen = true;
       void peer.closed.then(() => {
         isOpen = false;
       });
       for (let sent = 0; isOpen && sent < 100; sent += 1) {
         const isTaken = new Promise((resolve) => peer.socket.once('drain', resolve));
-        if (!peer.say(piece)) await Promise.race([isTaken, peer.closed]);
+        if (!peer.send(piece)) await Promise.race([isTaken, peer.closed]);
       }
       expect(isOpen).toBe(false);
     }),

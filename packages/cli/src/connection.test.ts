@@ -136,16 +136,22 @@ describe('what goes wrong', () => {
   test.each([
     ['send', ['hello']],
     ['watch', ['r1', '--after', '3']],
-  ])('%s waits as long as the server demands, and reports its reason instead of a connection error', async (command, args) => {
-    const busy = { status: 503, body: { code: 'busy', detail: 'Too much waits.', retryable: true, retry_after: 0.1 } };
-    const refusal = { status: 404, body: { code: 'not_found', detail: 'There is no such request.' } };
-    let requests = 0;
-    const url = await listen((path) => (path === '/health' ? healthy : requests++ === 0 ? busy : refusal));
-    const { notes } = await run(command, ...args, '--url', url, '--key', 'dgm_agent');
-    expect(notes).toMatch(/Too much waits\. trying again in \d\.\d s\n/);
-    expect(notes).not.toContain('the connection broke');
-    expect(notes).not.toContain('ended before frame');
-  });
+  ])(
+    '%s waits as long as the server demands, and reports its reason instead of a connection error',
+    async (command, args) => {
+      const busy = {
+        status: 503,
+        body: { code: 'busy', detail: 'Too much waits.', retryable: true, retry_after: 0.1 },
+      };
+      const refusal = { status: 404, body: { code: 'not_found', detail: 'There is no such request.' } };
+      let requests = 0;
+      const url = await listen((path) => (path === '/health' ? healthy : requests++ === 0 ? busy : refusal));
+      const { notes } = await run(command, ...args, '--url', url, '--key', 'dgm_agent');
+      expect(notes).toMatch(/Too much waits\. trying again in \d\.\d s\n/);
+      expect(notes).not.toContain('the connection broke');
+      expect(notes).not.toContain('ended before frame');
+    },
+  );
 
   test('a url or a key that cannot be one is not understood', async () => {
     expect(await run('send', '--key', 'two words', 'hello')).toMatchObject({ code: 2 });

@@ -190,7 +190,11 @@ describe('as a handler of the web', () => {
     ['400 to one without a signature', 400, { ...headers, 'webhook-signature': '' }],
     ['401 to one of long ago', 401, signed({ at: new Date(NOW.getTime() - 301_000) }).headers],
     ['401 to one signed with a key we do not have', 401, signed({ scheme: 'v1a' }).headers],
-    ['413 to one whose Content-Length is too large', 413, { ...headers, 'content-length': String(64 * 1024 * 1024 + 1) }],
+    [
+      '413 to one whose Content-Length is too large',
+      413,
+      { ...headers, 'content-length': String(64 * 1024 * 1024 + 1) },
+    ],
   ])('it answers %s without reading its body', async (_, status, received) => {
     let pulled = 0;
     // Not even one piece is read ahead.

@@ -55,7 +55,9 @@ test('the events of an execution are followed to its end, over a connection that
   );
   proxy.plan({ cutAfter: 700 }, { cutAfter: 700 });
   const received = await all(workflows.events(id));
-  expect(received.map((event) => ('operationId' in event ? `${event.event} ${event.operationId}` : event.event))).toEqual([
+  expect(
+    received.map((event) => ('operationId' in event ? `${event.event} ${event.operationId}` : event.event)),
+  ).toEqual([
     ...['operation-started a', 'operation-finished a', 'operation-started pause', 'operation-finished pause'],
     ...['operation-started b', 'operation-finished b', 'execution-finished'],
   ]);

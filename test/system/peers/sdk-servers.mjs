@@ -124,7 +124,8 @@ function openModern(app, { url, binding, stops, authorized }) {
       const stop = stopOf(stops, taskId);
       const partsOf = (answer) => [
         {
-          content: answer.text === undefined ? { $case: 'data', value: answer.data } : { $case: 'text', value: answer.text },
+          content:
+            answer.text === undefined ? { $case: 'data', value: answer.data } : { $case: 'text', value: answer.text },
           filename: '',
           mediaType: '',
           metadata: undefined,

@@ -349,12 +349,12 @@ test('an invalid event is skipped, and the call continues', async () => {
     open: async ({ onMessage }) => ({
       send: (text) => {
         const { id, type } = JSON.parse(text);
-        const say = (fields: object) =>
+        const answerWith = (fields: object) =>
           queueMicrotask(() => onMessage(JSON.stringify({ a2e: '1.0', id: `of ${id}`, ts: 1, req_id: id, ...fields })));
-        if (type === 'handshake/req') say({ type: 'handshake/resp', ok: true });
+        if (type === 'handshake/req') answerWith({ type: 'handshake/resp', ok: true });
         else {
-          say({ type: 'tool/event', kind: 'log', data: { level: 'info' } });
-          say({ type: 'tool/call/resp', data: { success: true, tool_name: 'it', data: 1 } });
+          answerWith({ type: 'tool/event', kind: 'log', data: { level: 'info' } });
+          answerWith({ type: 'tool/call/resp', data: { success: true, tool_name: 'it', data: 1 } });
         }
       },
       close: () => {},

@@ -24,7 +24,11 @@ const holding = (tools: string[], agents: string[] = []) => ({
 
 test('a call of a tool shows the key, the rule that allows it now, and how it ended', () => {
   const explained = explainWire(entry, holding(['echo']));
-  expect(explained).toMatchObject({ accepted_at: '2026-03-28T11:59:58.500Z', state: 'succeeded', received: { bytes: 120 } });
+  expect(explained).toMatchObject({
+    accepted_at: '2026-03-28T11:59:58.500Z',
+    state: 'succeeded',
+    received: { bytes: 120 },
+  });
   expect(explained.allowed).toMatchObject([
     { known_by: 'key key-1, session s1', what: 'to open the session' },
     { known_by: 'the permissions it has now', what: 'to call the tool echo', rule: 'permissions.tools has "echo"' },

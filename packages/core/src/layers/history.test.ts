@@ -33,7 +33,10 @@ const principal = (id: string): Principal => ({ id, kind: 'agent', permissions: 
 let requests = 0;
 
 /** Sends a message in a session, and returns the history that the agent received. */
-async function say(content: Json, { session = 's' as string | null, owner = 'ann', ...params }: JsonObject = {}) {
+async function sendMessage(
+  content: Json,
+  { session = 's' as string | null, owner = 'ann', ...params }: JsonObject = {},
+) {
   requests += 1;
   const envelope = newEnvelope({
     request_id: `r${requests}`,
@@ -51,34 +54,35 @@ async function say(content: Json, { session = 's' as string | null, owner = 'ann
 
 describe('call.history()', () => {
   test('gives the earlier messages of both sides, oldest first, and not the current one', async () => {
-    expect(await say('one')).toEqual([]);
-    expect(await say('two')).toEqual([
+    expect(await sendMessage('one')).toEqual([]);
+    expect(await sendMessage('two')).toEqual([
       ['caller', 'one'],
       ['agent', 'noted'],
     ]);
-    expect(await say('three', { limit: 3 })).toEqual([
+    expect(await sendMessage('three', { limit: 3 })).toEqual([
       ['agent', 'noted'],
       ['caller', 'two'],
       ['agent', 'noted'],
     ]);
-    expect(await say('four', { limit: 0 })).toEqual([]);
+    expect(await sendMessage('four', { limit: 0 })).toEqual([]);
   });
 
   test('gives the requested count, even if it is a fraction or not a number', async () => {
-    for (const content of ['one', 'two']) await say(content);
-    expect(await say('three', { limit: 2.5 })).toEqual([
+    for (const content of ['one', 'two']) await sendMessage(content);
+    expect(await sendMessage('three', { limit: 2.5 })).toEqual([
       ['caller', 'two'],
       ['agent', 'noted'],
     ]);
-    expect(await say('four', { limit: Number.NaN })).toEqual([]);
+    expect(await sendMessage('four', { limit: Number.NaN })).toEqual([]);
   });
 
   test('has eight megabytes at most: a message beyond that, and all older ones, are left out', async () => {
     const megabytes = (count: number) => 'x'.repeat(count * 1024 * 1024);
-    const lengths = async (session: string) => (await say('now', { session })).map(([, text]) => String(text).length);
-    for (const count of [1, 3, 4]) await say(megabytes(count), { session: 'long', words: ['noted'] });
+    const lengths = async (session: string) =>
+      (await sendMessage('now', { session })).map(([, text]) => String(text).length);
+    for (const count of [1, 3, 4]) await sendMessage(megabytes(count), { session: 'long', words: ['noted'] });
     expect(await lengths('long')).toEqual([3 * 1024 * 1024, 5, 4 * 1024 * 1024, 5]);
-    await say(megabytes(9), { session: 'longest', words: ['noted'] });
+    await sendMessage(megabytes(9), { session: 'longest', words: ['noted'] });
     expect(await lengths('longest')).toEqual([]);
   });
 
@@ -89,18 +93,18 @@ describe('call.history()', () => {
     });
     engine.addAgent(talkative);
     for (let turn = 0; turn < 150; turn += 1) {
-      await say('go on');
+      await sendMessage('go on');
       clock.pass(1000);
     }
     // So many recorded answers of 100,000 characters are eight megabytes, with their questions.
-    expect(await say('now')).toHaveLength(2 * 83);
+    expect(await sendMessage('now')).toHaveLength(2 * 83);
   });
 
   test('is the caller’s own, of this session and no other', async () => {
-    await say('secret', { owner: 'bob' });
-    await say('elsewhere', { session: 'other' });
-    expect(await say('here')).toEqual([]);
-    expect(await say('nowhere', { session: null })).toEqual([]);
+    await sendMessage('secret', { owner: 'bob' });
+    await sendMessage('elsewhere', { session: 'other' });
+    expect(await sendMessage('here')).toEqual([]);
+    expect(await sendMessage('nowhere', { session: null })).toEqual([]);
   });
 
   test('has nothing that was sent after the current message', async () => {
@@ -113,7 +117,7 @@ describe('call.history()', () => {
       return { content: 'noted', history: await call.history?.() };
     });
     engine.addAgent(single, { maxParallel: 1 });
-    const all = ['one', 'two', 'three'].map((content) => say(content));
+    const all = ['one', 'two', 'three'].map((content) => sendMessage(content));
     await new Promise(setImmediate);
     goOn();
     const [one, two, three] = await Promise.all(all);
@@ -126,8 +130,8 @@ describe('call.history()', () => {
   });
 
   test('has what went wrong, too', async () => {
-    await say('one', { fail: true });
-    expect(await say('two')).toEqual([
+    await sendMessage('one', { fail: true });
+    expect(await sendMessage('two')).toEqual([
       ['caller', 'one'],
       ['agent', expect.objectContaining({ message: 'no ink' })],
     ]);
@@ -135,15 +139,15 @@ describe('call.history()', () => {
 
   test('has the streamed text, where the final frame has none; of a very long answer the beginning', async () => {
     const long = 'x'.repeat(40_000);
-    await say('one', { words: ['well ', 'hello'] });
-    await say('two', { words: [long, long, long] });
+    await sendMessage('one', { words: ['well ', 'hello'] });
+    await sendMessage('two', { words: [long, long, long] });
     const expected = [
       ['caller', 'one'],
       ['agent', 'well hello'],
       ['caller', 'two'],
       ['agent', `${'x'.repeat(65_536)}…`],
     ];
-    expect(await say('three')).toEqual(expected);
+    expect(await sendMessage('three')).toEqual(expected);
     expect((await lookBackAt('s')).map(({ answer }) => answer).slice(1)).toEqual([expected[3]?.[1], 'well hello']);
   });
 });
@@ -152,7 +156,7 @@ describe('history.get', () => {
   test('returns every turn of a page, and the beginning of very long ones', async () => {
     const long = 'x'.repeat(3_000_000);
     for (let turn = 1; turn <= 51; turn += 1) {
-      await say(turn % 10 === 0 ? `${turn} ${long}` : `${turn}`, { words: ['noted'] });
+      await sendMessage(turn % 10 === 0 ? `${turn} ${long}` : `${turn}`, { words: ['noted'] });
     }
     const contents = (await lookBackAt('s')).map(({ params }) => String(params['content']));
     expect(contents.map(Number.parseFloat)).toEqual(Array.from({ length: 50 }, (_, at) => 51 - at));

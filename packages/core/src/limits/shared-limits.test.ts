@@ -54,7 +54,9 @@ async function isLetThrough(limiter: Limiter, principal: Principal): Promise<boo
 describe('three processes', () => {
   test('let through exactly the limit, however many ask at once', async () => {
     const [limiters, principal] = [nodes(3), somebody()];
-    const requests = Array.from({ length: 120 }, (_, number) => isLetThrough(limiters[number % 3] as Limiter, principal));
+    const requests = Array.from({ length: 120 }, (_, number) =>
+      isLetThrough(limiters[number % 3] as Limiter, principal),
+    );
     expect((await Promise.all(requests)).filter((is) => is)).toHaveLength(40);
     // What one of them has counted ahead, another may have: it is given back with the next save.
   });

@@ -32,7 +32,8 @@ engine.addAgent(
   moduleAgent('greeter', async function* (envelope) {
     yield 'Hello, ';
     yield String(envelope.params['content']);
-    if (envelope.params['content'] === 'nobody') throw Object.assign(new Error('no agent is there'), { code: 'NOBODY' });
+    if (envelope.params['content'] === 'nobody')
+      throw Object.assign(new Error('no agent is there'), { code: 'NOBODY' });
     return { greeted: envelope.params['content'], skill: envelope.params['skill'] ?? null };
   }),
 );
@@ -73,7 +74,12 @@ describe('a tool that an endpoint answers', () => {
         response.writeHead(404, { 'content-type': 'application/json' }).end('{"why":"gone"}');
       else if (request.url?.startsWith('/text')) response.end('plain');
       else {
-        const received = { method: request.method, url: request.url, body, type: request.headers['content-type'] ?? null };
+        const received = {
+          method: request.method,
+          url: request.url,
+          body,
+          type: request.headers['content-type'] ?? null,
+        };
         response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(received));
       }
     });

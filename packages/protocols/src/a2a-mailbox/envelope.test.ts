@@ -68,7 +68,10 @@ describe('an envelope sent to a mailbox', () => {
   });
 
   test('becomes text when its params are one text, and otherwise one JSON object', () => {
-    expect(converted({ params: { query: 'what?' } }).value.message).toEqual({ contentType: 'text/plain', content: 'what?' });
+    expect(converted({ params: { query: 'what?' } }).value.message).toEqual({
+      contentType: 'text/plain',
+      content: 'what?',
+    });
     expect(converted({ params: { text: 'what?' } }).value.message.content).toBe('what?');
     const params = { text: 'what?', lang: 'en' };
     expect(converted({ params }).value.message).toEqual({ contentType: 'application/json', content: params });

@@ -276,7 +276,8 @@ describe('envelopes converted to A2A requests', () => {
     fc.assert(
       fc.property(envelopes, (given) => {
         const reported = dialect.fromEnvelope(newEnvelope(given), STAMP);
-        if (reported.ok) expect(dialect.decode(dialect.encode(reported.value), NOW)).toMatchObject({ ok: true, warnings: [] });
+        if (reported.ok)
+          expect(dialect.decode(dialect.encode(reported.value), NOW)).toMatchObject({ ok: true, warnings: [] });
         else expect(reported.issues[0]?.pointer).toBe('/method');
       }),
     );

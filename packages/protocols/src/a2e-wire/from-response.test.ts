@@ -34,7 +34,9 @@ describe('a chunk', () => {
   });
 
   test('that only keeps the connection alive is not sent', () => {
-    expect(messagesFor({ sequence: -1, body: { delta_kind: 'custom', delta: { event_type: 'keepalive' } } })).toEqual([]);
+    expect(messagesFor({ sequence: -1, body: { delta_kind: 'custom', delta: { event_type: 'keepalive' } } })).toEqual(
+      [],
+    );
   });
 });
 
@@ -125,12 +127,16 @@ describe('the final frame', () => {
   });
 
   test('without a result gives its whole body', () => {
-    expect(messagesFor({ ...final(null), body: { content: 'x' } })).toMatchObject([{ data: { data: { content: 'x' } } }]);
+    expect(messagesFor({ ...final(null), body: { content: 'x' } })).toMatchObject([
+      { data: { data: { content: 'x' } } },
+    ]);
   });
 
   test('of a request that did not come by this wire answers a tool call', () => {
     const request = newEnvelope({ request_id: 'r-1', method: 'chat.send' });
-    expect(messagesFor(final(1), request)).toMatchObject([{ type: 'tool/call/resp', data: { tool_name: 'chat.send' } }]);
+    expect(messagesFor(final(1), request)).toMatchObject([
+      { type: 'tool/call/resp', data: { tool_name: 'chat.send' } },
+    ]);
   });
 });
 
@@ -167,7 +173,9 @@ describe('an error frame', () => {
   });
 
   test('keeps its details and its retry information', () => {
-    const [message] = messagesFor(failed({ code: 'E2A.TIMEOUT', message: 'no', retryable: false, details: { after: 30 } }));
+    const [message] = messagesFor(
+      failed({ code: 'E2A.TIMEOUT', message: 'no', retryable: false, details: { after: 30 } }),
+    );
     expect(message).toMatchObject({ retryable: false, detail: { after: 30, e2a_code: 'E2A.TIMEOUT' } });
   });
 

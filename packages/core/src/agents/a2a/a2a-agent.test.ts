@@ -222,7 +222,9 @@ describe('a card', () => {
       elapsed = at;
       expect(textIn(await context.ask(agent, 'x'))).toBe('hi');
     }
-    const cards = peer.requests.filter(({ method }) => method === 'card').map(({ headers }) => headers['if-none-match']);
+    const cards = peer.requests
+      .filter(({ method }) => method === 'card')
+      .map(({ headers }) => headers['if-none-match']);
     expect(cards).toEqual([undefined, '"one"']);
   });
 

@@ -21,7 +21,7 @@ function node(fields: Partial<ChainNode> & { node_id: string }): ChainNode {
 }
 
 /** Tools of the tests: they echo their input, or fail when it says so. */
-async function say({ name, input }: ChainStep): Promise<Json> {
+async function echo({ name, input }: ChainStep): Promise<Json> {
   if (name === 'fails' || input['item'] === 'bad') throw new Error('it broke');
   return { answer: input };
 }
@@ -40,7 +40,7 @@ async function run(
   } = {},
 ) {
   const events: NodeEvent[] = [];
-  const { input = {}, entry = nodes[0]?.node_id ?? '', runStep = say, signal = new AbortController().signal } = given;
+  const { input = {}, entry = nodes[0]?.node_id ?? '', runStep = echo, signal = new AbortController().signal } = given;
   const outcome = await runChain({ nodes, entry, input, signal, runStep, tell: (event) => events.push(event) });
   return { ...outcome, phases: events.map(({ nodeId, phase }) => `${nodeId} ${phase}`), events };
 }

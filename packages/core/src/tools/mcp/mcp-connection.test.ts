@@ -24,13 +24,13 @@ function open(ways: Partial<McpTransport> = {}) {
   const connection = new McpConnection({ transport, onNotification, onClose: () => received.push('closed') });
   const call = (more: Partial<McpRequest> = {}) =>
     connection.request({ method: 'tools/call', params: { name: 'echo' }, ending: new Ending(), ...more });
-  return { connection, call, sent, received, abandoned, say: (message: JsonObject) => connection.take(message) };
+  return { connection, call, sent, received, abandoned, receive: (message: JsonObject) => connection.take(message) };
 }
 
 const answer = (id: string | number): JsonObject => ({ jsonrpc: '2.0', id, result: { of: id } });
 
 test('the answer to a request is awaited until it is there, and may have its number as text', async () => {
-  const { connection, call, say } = open();
+  const { connection, call, receive } = open();
   const calls = [call(), call()];
   expect([1, '2', 3, '', 'd1', null].map((id) => connection.awaits(id))).toEqual([
     true,
@@ -40,26 +40,26 @@ test('the answer to a request is awaited until it is there, and may have its num
     false,
     false,
   ]);
-  say(answer('2'));
-  say(answer(1));
+  receive(answer('2'));
+  receive(answer(1));
   expect(await Promise.all(calls)).toEqual([{ of: 1 }, { of: '2' }]);
   expect([1, 2].map((id) => connection.awaits(id))).toEqual([false, false]);
-  say(answer(1));
+  receive(answer(1));
 });
 
 test('the server gets a progress token where somebody listens: the number of the request', async () => {
-  const { call, say, sent, received } = open();
+  const { call, receive, sent, received } = open();
   const progressed: JsonObject[] = [];
   const calls = [call({ onProgress: (progress) => progressed.push(progress) }), call()];
   expect(sent).toMatchObject([{ params: { name: 'echo', _meta: { progressToken: 1 } } }, { id: 2 }]);
   expect(sent[1]).toHaveProperty('params', { name: 'echo' });
   for (const progressToken of [1, 2]) {
-    say({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } });
+    receive({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } });
   }
-  for (const id of [1, 2]) say(answer(id));
+  for (const id of [1, 2]) receive(answer(id));
   await Promise.all(calls);
   expect([progressed, received]).toEqual([[{ progressToken: 1, progress: 1 }], []]);
-  say({ jsonrpc: '2.0', method: 'notifications/message', params: 7 });
+  receive({ jsonrpc: '2.0', method: 'notifications/message', params: 7 });
   expect(received).toEqual(['notifications/message']);
 });
 
@@ -83,12 +83,12 @@ test('a request that is given up is cancelled at the server, but not the first o
 });
 
 test('a server may ask whether we are there; sampling, roots and elicitation are refused with the reason', () => {
-  const { say, sent } = open();
+  const { receive, sent } = open();
   for (const method of ['ping', 'sampling/createMessage', 'roots/list', 'elicitation/create', 'tasks/list']) {
-    say({ jsonrpc: '2.0', id: method, method });
+    receive({ jsonrpc: '2.0', id: method, method });
   }
-  say({ jsonrpc: '2.0', id: 7, method: 'ping' });
-  say({ jsonrpc: '2.0', id: null, method: 'ping' });
+  receive({ jsonrpc: '2.0', id: 7, method: 'ping' });
+  receive({ jsonrpc: '2.0', id: null, method: 'ping' });
   const refusal = (why: string) => ({ code: -32601, message: expect.stringContaining(`Method not found: ${why}`) });
   expect(sent).toEqual([
     { jsonrpc: '2.0', id: 'ping', result: {} },
@@ -105,9 +105,9 @@ test.each<[string, JsonObject, object]>([
   ['an error of another form', { error: { code: {}, message: [] } }, { code: -32600, message: '' }],
   ['neither a result nor an error', { result: 7 }, { code: -32600 }],
 ])('an answer that is %s rejects', async (_, fields, error) => {
-  const { call, say } = open();
+  const { call, receive } = open();
   const calls = call();
-  say({ jsonrpc: '2.0', id: 1, ...fields });
+  receive({ jsonrpc: '2.0', id: 1, ...fields });
   await expect(calls).rejects.toMatchObject(error);
 });
 

@@ -111,7 +111,7 @@ function notOffered({ response }: Exchange): void {
 }
 
 /** Writes text to a stream. */
-function tell(response: ServerResponse, text: string): ServerResponse {
+function write(response: ServerResponse, text: string): ServerResponse {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(text);
   return response;
@@ -119,7 +119,7 @@ function tell(response: ServerResponse, text: string): ServerResponse {
 
 /** An answer that is to be requested again by the id of its last event, and at once. */
 function breakOff({ response }: Exchange): void {
-  tell(response, 'retry: 1\nid: first\ndata:\n\n').end();
+  write(response, 'retry: 1\nid: first\ndata:\n\n').end();
 }
 
 function answer(response: ServerResponse, message: object): void {
@@ -160,7 +160,7 @@ test('what a tool calls 503 itself is its own word', async () => {
 });
 
 test('a stream is opened again after a second, though a server wants it at once', async () => {
-  await using peer = await open({ onGet: ({ response }) => tell(response, 'retry: 0\n\n').end() });
+  await using peer = await open({ onGet: ({ response }) => write(response, 'retry: 0\n\n').end() });
   for (const second of [1, 2, 3]) {
     await eventually(() => peer.times('GET')).toBe(second);
     // Its end is noticed, and the next one waits.
@@ -184,10 +184,10 @@ test('an answer that breaks off is read to its end on the next stream', async ()
       const last = request.headers['last-event-id'];
       rpcMethod.push(last);
       if (last === undefined) response.writeHead(405).end();
-      else if (last === 'first') tell(response, 'id: sec').write('ond\ndata:\n\n', () => response.end());
+      else if (last === 'first') write(response, 'id: sec').write('ond\ndata:\n\n', () => response.end());
       else {
         const message = { jsonrpc: '2.0', id: calls, result: { content: [{ type: 'text', text: 'here' }] } };
-        tell(response, `data: ${JSON.stringify(message)}\n\n`).end();
+        write(response, `data: ${JSON.stringify(message)}\n\n`).end();
       }
     },
   });
@@ -205,7 +205,7 @@ test.each<[string, (exchange: Exchange) => void]>([
   ['the server does not know it', ({ response }) => response.writeHead(404).end()],
   ['the server fails', ({ response }) => response.writeHead(500).end()],
   ['the server does not answer', ({ response }) => response.destroy()],
-  ['no further event arrives', ({ response }) => tell(response, ':\n\n').end()],
+  ['no further event arrives', ({ response }) => write(response, ':\n\n').end()],
 ])('an answer that broke off and cannot be resumed is reported at once: %s', async (_, onGet) => {
   await using peer = await open({
     onCall: breakOff,
@@ -227,7 +227,7 @@ test('its events are requested once, even where the rest of an answer had no id 
     onGet: ({ request, response }) => {
       const last = request.headers['last-event-id'];
       streams.push(last);
-      const stream = tell(response, ':\n\n');
+      const stream = write(response, ':\n\n');
       if (last !== undefined) stream.end();
     },
   });
@@ -254,7 +254,7 @@ test('a server gets no further request once no caller waits for the answer', asy
 
 test.each<[string, (exchange: Exchange) => void]>([
   ['before it sends anything', silent],
-  ['while it answers', ({ response }) => tell(response, ':\n\n')],
+  ['while it answers', ({ response }) => write(response, ':\n\n')],
   ['while it continues its answer', breakOff],
 ])('a call that is given up holds no connection: %s', async (_, onCall) => {
   let held = 0;
@@ -269,7 +269,7 @@ test.each<[string, (exchange: Exchange) => void]>([
     onCall: counted(onCall),
     onGet: (exchange) => {
       if (exchange.request.headers['last-event-id'] === undefined) notOffered(exchange);
-      else counted(({ response }) => tell(response, ':\n\n'))(exchange);
+      else counted(({ response }) => write(response, ':\n\n'))(exchange);
     },
   });
   const ending = new Ending();
@@ -298,7 +298,7 @@ test('an answer that is nested too deep is reported as that', async () => {
   await using peer = await open({
     onCall: ({ id, response }) => {
       const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-      tell(response, `data: {"jsonrpc":"2.0","id":"${id}","result":{"content":[],"structuredContent":${deep}}}\n\n`);
+      write(response, `data: {"jsonrpc":"2.0","id":"${id}","result":{"content":[],"structuredContent":${deep}}}\n\n`);
     },
   });
   await expect(peer.call()).rejects.toMatchObject({
@@ -308,7 +308,7 @@ test('an answer that is nested too deep is reported as that', async () => {
 });
 
 test('a list whose answer breaks off is reported, too', async () => {
-  await using peer = await open({ onPrompts: ({ response }) => tell(response, ':\n\n').end() });
+  await using peer = await open({ onPrompts: ({ response }) => write(response, ':\n\n').end() });
   const { signal } = new AbortController();
   let lists: unknown;
   peer.servers
@@ -331,7 +331,7 @@ test.each<[string, (exchange: Exchange) => void]>([
   await using peer = await open({
     onGet: (exchange) => {
       if (isRefusing) refuse(exchange);
-      else streams.push(tell(exchange.response, 'retry: 1\n\n'));
+      else streams.push(write(exchange.response, 'retry: 1\n\n'));
     },
   });
   const { signal } = new AbortController();
@@ -345,7 +345,7 @@ test.each<[string, (exchange: Exchange) => void]>([
   isRefusing = false;
   await peer.passing(() => peer.times('resources/subscribe') === 2 && streams.length === 2);
   const params = { uri: 'demo://one' };
-  tell(
+  write(
     streams[1] as ServerResponse,
     `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params })}\n\n`,
   );

@@ -431,11 +431,7 @@ describe('a hostile server', () => {
 describe('stopping', () => {
   test.each([
     ['one that never greets us is ended without waiting for it', '', 'SIGTERM'],
-    [
-      'one that ignores SIGTERM is killed after five seconds',
-      'process.on("SIGTERM", () => {});',
-      'SIGKILL',
-    ],
+    ['one that ignores SIGTERM is killed after five seconds', 'process.on("SIGTERM", () => {});', 'SIGKILL'],
   ])(
     '%s',
     async (_, deaf, signal) => {

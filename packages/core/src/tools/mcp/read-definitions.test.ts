@@ -106,7 +106,11 @@ test('a server that repeats a page is not followed', async () => {
 
 test('of two tools of one name the first is taken, even where only invisible characters differ', async () => {
   const described = (name: string, description: string) => ({ ...tool(name, {}), description });
-  const { names, log } = await read([described('twice', 'a'), described('twice', 'b')], [described('tw\u200bice', 'c')], []);
+  const { names, log } = await read(
+    [described('twice', 'a'), described('twice', 'b')],
+    [described('tw\u200bice', 'c')],
+    [],
+  );
   expect(names).toEqual(['twice']);
   expect(log.lines.map(({ fields }) => fields?.['tool'])).toEqual(['twice', 'tw\u200bice']);
 });

@@ -75,7 +75,9 @@ describe.each([
     expect(items.length).toBeGreaterThan(2);
     expect(new Set(items.map((item) => item['server_id']))).toEqual(new Set(['every']));
     const warnings = log.lines.filter(({ message }) => message === `the ${field} of an MCP server cannot be listed`);
-    expect(new Set(warnings.map(({ fields }) => fields['mcp_server']))).toEqual(new Set(['nonsense', 'error', 'silence']));
+    expect(new Set(warnings.map(({ fields }) => fields['mcp_server']))).toEqual(
+      new Set(['nonsense', 'error', 'silence']),
+    );
     const late = { mcp_server: 'silence', error: 'The MCP server silence did not answer in time.' };
     expect(warnings).toContainEqual(expect.objectContaining({ level: 'warn', fields: late }));
   });

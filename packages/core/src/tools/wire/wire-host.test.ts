@@ -44,9 +44,9 @@ function connected(
     ...reading,
   };
   const connection = host.connect(sink, entrance);
-  const say = (type: string, fields: JsonObject = {}) =>
+  const send = (type: string, fields: JsonObject = {}) =>
     connection?.receiveText(JSON.stringify({ a2e: '1.0', type, id: `id of ${type}`, ts: 1, ...fields }));
-  return { host, clock, received, state, say, audited, connection };
+  return { host, clock, received, state, send, audited, connection };
 }
 
 const echo: WirePlugin = {
@@ -65,11 +65,11 @@ test('a silent connection is closed', () => {
 });
 
 test('an idle agent is pinged, and disconnected when it does not answer', () => {
-  const { clock, state, received, say } = connected();
-  say('handshake/req', { auth_token: 'ada' });
+  const { clock, state, received, send } = connected();
+  send('handshake/req', { auth_token: 'ada' });
   clock.pass(150_000);
   expect(received.at(-1)?.['type']).toBe('ping');
-  say('pong', { req_id: String(received.at(-1)?.['id']) });
+  send('pong', { req_id: String(received.at(-1)?.['id']) });
   clock.pass(150_000);
   expect(state.isClosed).toBe(false);
   clock.pass(150_000);
@@ -80,25 +80,25 @@ test('a connection that is lost before its handshake, or while it is closing, le
   const anonymous = connected();
   anonymous.connection?.lost();
   const closing = connected();
-  closing.say('handshake/req', { auth_token: 'ada' });
-  closing.say('tool/call/req', { tool_name: 'x', arguments: {} });
-  closing.say('shutdown', { timeout: 60 });
+  closing.send('handshake/req', { auth_token: 'ada' });
+  closing.send('tool/call/req', { tool_name: 'x', arguments: {} });
+  closing.send('shutdown', { timeout: 60 });
   closing.connection?.lost();
   expect([anonymous.clock.waiting, closing.clock.waiting]).toEqual([0, 0]);
 });
 
 test('the client that started the process may be silent without limit, and is not pinged', () => {
-  const { clock, state, say, received } = connected({}, { isLocal: true });
-  say('handshake/req');
+  const { clock, state, send, received } = connected({}, { isLocal: true });
+  send('handshake/req');
   for (let count = 0; count < 10; count++) clock.pass(150_000);
   expect(state.isClosed).toBe(false);
   expect(received).toHaveLength(1);
 });
 
 test('an agent that waits for its answer is not idle', () => {
-  const { clock, state, say } = connected();
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/call/req', { tool_name: 'x', arguments: {} });
+  const { clock, state, send } = connected();
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/call/req', { tool_name: 'x', arguments: {} });
   clock.pass(150_000);
   clock.pass(150_000);
   clock.pass(150_000);
@@ -120,8 +120,8 @@ test.each([
     false,
   ],
 ])('a handshake with %s: accepted %4$s', (_, fields, entrance, ok) => {
-  const { received, say } = connected({}, entrance);
-  say('handshake/req', fields);
+  const { received, send } = connected({}, entrance);
+  send('handshake/req', fields);
   expect(received.at(-1)).toMatchObject({ type: 'handshake/resp', ok });
 });
 
@@ -130,19 +130,19 @@ test('a handshake that cannot be checked is rejected with server_error, and the 
   const authenticate = () => {
     throw new Error('no directory');
   };
-  const { received, say, state } = connected({ authenticate, log });
-  say('handshake/req', { auth_token: 'ada' });
+  const { received, send, state } = connected({ authenticate, log });
+  send('handshake/req', { auth_token: 'ada' });
   expect(received).toMatchObject([{ type: 'handshake/resp', ok: false, reason: 'server_error' }]);
   expect(state.isClosed).toBe(true);
   expect(JSON.stringify(log.lines)).toContain('no directory');
 });
 
 test('every request leaves a line, and what becomes of the line changes nothing', () => {
-  const { say, audited } = connected();
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req');
-  say('tool/call/req', { tool_name: 'x', arguments: {}, correlation_id: 'c' });
-  say('tool/cancel/req', { target_id: 'id of tool/call/req' });
+  const { send, audited } = connected();
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req');
+  send('tool/call/req', { tool_name: 'x', arguments: {}, correlation_id: 'c' });
+  send('tool/cancel/req', { target_id: 'id of tool/call/req' });
   expect(audited).toMatchObject([
     { agent_id: 'ada', type: 'tool/list/req', success: true, error_code: '', input_bytes: expect.any(Number) },
     { type: 'tool/call/req', name: 'x', correlation_id: 'c', success: false, error_code: 'runtime_error' },
@@ -152,8 +152,8 @@ test('every request leaves a line, and what becomes of the line changes nothing'
       throw new Error('no disk');
     },
   });
-  broken.say('handshake/req', { auth_token: 'ada' });
-  broken.say('tool/list/req');
+  broken.send('handshake/req', { auth_token: 'ada' });
+  broken.send('tool/list/req');
   expect(broken.received.at(-1)?.['type']).toBe('tool/list/resp');
 });
 
@@ -170,20 +170,20 @@ test('a plugin of one\u2019s own takes messages of its own, and has its state ba
       requests = Number((state as JsonObject)['requests']);
     },
   };
-  const { host, say, received } = connected({
+  const { host, send, received } = connected({
     plugins: [echo, weather],
     states: { load: (name) => states.get(name), save: (name, state) => void states.set(name, state) },
   });
   await host.start();
-  say('handshake/req', { auth_token: 'ada' });
-  say('weather/get/req');
+  send('handshake/req', { auth_token: 'ada' });
+  send('weather/get/req');
   expect(received.at(-1)).toMatchObject({
     type: 'weather/get/resp',
     sky: 'blue',
     requests: 3,
     req_id: 'id of weather/get/req',
   });
-  say('weather/set/req');
+  send('weather/set/req');
   expect(received.at(-1)).toMatchObject({
     type: 'error',
     code: 'unknown_type',
@@ -220,10 +220,10 @@ test('a plugin may take its time to save and to restore, and answer with what ca
       save: (name: string, state: Json) => void states.set(name, state),
     },
   };
-  const { host, say, received } = connected(options);
+  const { host, send, received } = connected(options);
   await host.start();
-  say('handshake/req', { auth_token: 'ada' });
-  say('weather/get/req');
+  send('handshake/req', { auth_token: 'ada' });
+  send('weather/get/req');
   await expect.poll(() => received.at(-1)).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
   await host.stop({ drainMs: 0 });
   expect(states.get('weather')).toEqual({ requests: 3 });
@@ -239,9 +239,9 @@ test('of several plugins the one with the highest priority comes first, and none
     ...more,
   });
   const answerOf = (plugins: WirePlugin[]) => {
-    const { say, received } = connected({ plugins });
-    say('handshake/req', { auth_token: 'ada' });
-    say('tool/list/req');
+    const { send, received } = connected({ plugins });
+    send('handshake/req', { auth_token: 'ada' });
+    send('tool/list/req');
     return received;
   };
   expect(answerOf([plugin('low', {}), plugin('high', { priority: 1, exclusive: true })]).at(-1)).toMatchObject({
@@ -262,9 +262,9 @@ test('of several plugins those after the one that answers receive nothing, even 
     },
   });
   const plugins = [answering('none', undefined), answering('one', { tools: [] }), answering('two', { tools: [1] })];
-  const { say, received } = connected({ plugins });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req');
+  const { send, received } = connected({ plugins });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req');
   await new Promise((resolve) => setImmediate(resolve));
   expect(received.at(-1)).toMatchObject({ type: 'tool/list/resp', tools: [] });
   expect(requests).toEqual(['none', 'one']);
@@ -278,9 +278,9 @@ test('an unexpected error is reported in the log alone', () => {
       throw new Error('no table tools in the file of the operator');
     },
   };
-  const { say, received } = connected({ plugins: [plugin], log });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req', { id: 'a' });
+  const { send, received } = connected({ plugins: [plugin], log });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req', { id: 'a' });
   expect(received.at(-1)).toMatchObject({ type: 'error', req_id: 'a' });
   expect(JSON.stringify(received)).not.toContain('operator');
   expect(JSON.stringify(log.lines)).toContain('operator');
@@ -376,15 +376,15 @@ describe('the places of all connections', () => {
 });
 
 test('a request that is refused before it starts has a log line, and other messages have none', () => {
-  const { say, audited } = connected({ limits: { maxParallel: 1, maxQueued: 0 } });
-  say('tool/call/req', { id: 'early', tool_name: 'x', arguments: {} });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/call/req', { id: 'runs', tool_name: 'x', arguments: {} });
-  say('tool/call/req', { id: 'busy', tool_name: 'x', arguments: {} });
-  say('tool/call/req', { id: 'bad', tool_name: 'y'.repeat(9_000), arguments: 7 });
-  say('proc/spawn/req', { id: 'none' });
-  say('n'.repeat(9_000), { id: 'odd' });
-  say('ping', { id: 'ping' });
+  const { send, audited } = connected({ limits: { maxParallel: 1, maxQueued: 0 } });
+  send('tool/call/req', { id: 'early', tool_name: 'x', arguments: {} });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/call/req', { id: 'runs', tool_name: 'x', arguments: {} });
+  send('tool/call/req', { id: 'busy', tool_name: 'x', arguments: {} });
+  send('tool/call/req', { id: 'bad', tool_name: 'y'.repeat(9_000), arguments: 7 });
+  send('proc/spawn/req', { id: 'none' });
+  send('n'.repeat(9_000), { id: 'odd' });
+  send('ping', { id: 'ping' });
   expect(audited).toMatchObject([
     { req_id: 'busy', agent_id: 'ada', type: 'tool/call/req', name: 'x', success: false, error_code: 'busy' },
     { req_id: 'bad', type: 'tool/call/req', error_code: 'schema_violation', input_bytes: expect.any(Number) },
@@ -397,17 +397,17 @@ describe('what waited and never started leaves a line', () => {
   const call = { arguments: {}, tool_name: 'x', correlation_id: 'c' };
   const waiting = () => {
     const peer = connected({ limits: { maxParallel: 1 } });
-    peer.say('handshake/req', { auth_token: 'ada' });
-    peer.say('tool/call/req', { ...call, id: 'runs' });
-    peer.say('tool/call/req', { ...call, id: 'waits', note: 'x'.repeat(1000) });
+    peer.send('handshake/req', { auth_token: 'ada' });
+    peer.send('tool/call/req', { ...call, id: 'runs' });
+    peer.send('tool/call/req', { ...call, id: 'waits', note: 'x'.repeat(1000) });
     const lineOf = (id: string) => peer.audited.filter(({ req_id }) => req_id === id);
     return { ...peer, lineOf };
   };
   const line = { agent_id: 'ada', type: 'tool/call/req', name: 'x', correlation_id: 'c', success: false };
 
   test('when it is cancelled', () => {
-    const { say, lineOf, received } = waiting();
-    say('tool/cancel/req', { target_id: 'waits' });
+    const { send, lineOf, received } = waiting();
+    send('tool/cancel/req', { target_id: 'waits' });
     const [recorded] = received.filter(({ type }) => type === 'error');
     const bytes = JSON.stringify(recorded).length;
     expect(lineOf('waits')).toMatchObject([{ ...line, error_code: recorded?.['code'], output_bytes: bytes }]);
@@ -423,8 +423,8 @@ describe('what waited and never started leaves a line', () => {
   });
 
   test('and another request of its id, which is refused, leaves its own', () => {
-    const { say, connection, lineOf } = waiting();
-    say('tool/list/req', { id: 'waits' });
+    const { send, connection, lineOf } = waiting();
+    send('tool/list/req', { id: 'waits' });
     connection?.lost();
     expect(lineOf('waits')).toMatchObject([{ type: 'tool/list/req', error_code: 'invalid_message' }, line]);
     const [refused, waited] = lineOf('waits');
@@ -433,8 +433,8 @@ describe('what waited and never started leaves a line', () => {
   });
 
   test('when a shutdown does not wait for it; the line of a running request says the same', () => {
-    const { say, clock, lineOf } = waiting();
-    say('shutdown', { timeout: 1 });
+    const { send, clock, lineOf } = waiting();
+    send('shutdown', { timeout: 1 });
     clock.pass(1_000);
     expect(lineOf('waits')).toMatchObject([{ ...line, error_code: 'timeout' }]);
     expect(lineOf('runs')).toMatchObject([{ ...line, error_code: 'timeout' }]);
@@ -442,14 +442,14 @@ describe('what waited and never started leaves a line', () => {
 });
 
 test('what waited and was given up leaves nothing behind for the next request of its id', () => {
-  const { say, audited } = connected({ limits: { maxParallel: 1 } });
-  say('handshake/req', { auth_token: 'ada' });
+  const { send, audited } = connected({ limits: { maxParallel: 1 } });
+  send('handshake/req', { auth_token: 'ada' });
   const call = { arguments: {}, tool_name: 'x' };
-  say('tool/call/req', { ...call, id: 'runs' });
-  say('tool/call/req', { ...call, id: 'again', note: 'x'.repeat(1000) });
-  say('tool/cancel/req', { id: 'c1', target_id: 'again' });
-  say('tool/cancel/req', { id: 'c2', target_id: 'runs' });
-  say('tool/list/req', { id: 'again' });
+  send('tool/call/req', { ...call, id: 'runs' });
+  send('tool/call/req', { ...call, id: 'again', note: 'x'.repeat(1000) });
+  send('tool/cancel/req', { id: 'c1', target_id: 'again' });
+  send('tool/cancel/req', { id: 'c2', target_id: 'runs' });
+  send('tool/list/req', { id: 'again' });
   const line = audited.findLast(({ req_id }) => req_id === 'again');
   expect(line).toMatchObject({ type: 'tool/list/req', success: true });
   expect(line?.input_bytes).toBeLessThan(200);
@@ -464,10 +464,10 @@ test('a plugin that answers with a value outside JSON is an error, at once and l
     messages: ['tool/list/req', 'tool/call/req'],
     handle: ({ type }) => (type === 'tool/list/req' ? (circle as JsonObject) : Promise.resolve(circle as JsonObject)),
   };
-  const { received, say } = connected({ plugins: [odd] });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req', {});
-  say('tool/call/req', { arguments: {} });
+  const { received, send } = connected({ plugins: [odd] });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req', {});
+  send('tool/call/req', { arguments: {} });
   await Promise.resolve();
   expect(received.slice(1)).toMatchObject([
     { type: 'error', code: 'internal_error', req_id: 'id of tool/list/req' },
@@ -482,11 +482,11 @@ test.each([
 ])('an answer over the limit is reported as too large, and the line is not sent: %j', (limits, most) => {
   let text = '';
   const large: WirePlugin = { ...echo, handle: () => ({ tools: [], text }) };
-  const { received, say } = connected({ plugins: [large], limits });
-  say('handshake/req', { auth_token: 'ada' });
+  const { received, send } = connected({ plugins: [large], limits });
+  send('handshake/req', { auth_token: 'ada' });
   // Two bytes each.
   text = 'ü'.repeat(most / 2);
-  say('tool/list/req');
+  send('tool/list/req');
   expect(received.at(-1)).toMatchObject({
     type: 'error',
     code: 'invalid_message',
@@ -495,7 +495,7 @@ test.each([
     detail: { failure: 'too_large', limit: most },
   });
   text = 'ü'.repeat(most / 2 - 500);
-  say('tool/list/req', { id: 'smaller' });
+  send('tool/list/req', { id: 'smaller' });
   expect(received.at(-1)).toMatchObject({ type: 'tool/list/resp', req_id: 'smaller' });
 });
 
@@ -511,11 +511,11 @@ test('thousands that wait behind one and are answered at once do not run inside 
       return new Promise(() => {});
     },
   };
-  const { received, say } = connected({ plugins: [slow], limits: { maxParallel: 1, maxQueued: 20_000 } });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/call/req', { id: 'first', arguments: {} });
-  for (let index = 0; index < 20_000; index++) say('tool/list/req', { id: `l${index}` });
-  say('tool/cancel/req', { id: 'c', target_id: 'first' });
+  const { received, send } = connected({ plugins: [slow], limits: { maxParallel: 1, maxQueued: 20_000 } });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/call/req', { id: 'first', arguments: {} });
+  for (let index = 0; index < 20_000; index++) send('tool/list/req', { id: `l${index}` });
+  send('tool/cancel/req', { id: 'c', target_id: 'first' });
   letGo();
   expect(received.filter(({ type }) => type === 'tool/list/resp')).toHaveLength(20_000);
 });
@@ -529,9 +529,9 @@ describe('a plugin of one\u2019s own', () => {
   };
 
   test('is reached only by peers that the handshake granted its capability', () => {
-    const { say, received } = connected({ plugins: [echo, weather] });
-    say('handshake/req', { auth_token: 'ada', agent_caps: ['tools'] });
-    say('weather/get/req');
+    const { send, received } = connected({ plugins: [echo, weather] });
+    send('handshake/req', { auth_token: 'ada', agent_caps: ['tools'] });
+    send('weather/get/req');
     expect(received.at(-1)).toMatchObject({
       type: 'error',
       code: 'capability_missing',
@@ -546,9 +546,9 @@ describe('a plugin of one\u2019s own', () => {
     ['null', null],
   ])('that answers with %s is an error, and not an unreadable line', async (_, answer) => {
     const handle = async () => answer as unknown as JsonObject;
-    const { say, received } = connected({ plugins: [{ ...weather, handle }] });
-    say('handshake/req', { auth_token: 'ada' });
-    say('weather/get/req');
+    const { send, received } = connected({ plugins: [{ ...weather, handle }] });
+    send('handshake/req', { auth_token: 'ada' });
+    send('weather/get/req');
     await Promise.resolve();
     expect(received.at(-1)).toMatchObject({ type: 'error', code: 'internal_error', req_id: 'id of weather/get/req' });
   });
@@ -560,9 +560,9 @@ describe('a plugin of one\u2019s own', () => {
       for (let count = 0; count < 12; count++) session.closed.addEventListener('abort', () => ended.push(count));
       return {};
     };
-    const { say, connection } = connected({ plugins: [{ ...weather, handle }] });
-    say('handshake/req', { auth_token: 'ada' });
-    say('weather/get/req');
+    const { send, connection } = connected({ plugins: [{ ...weather, handle }] });
+    send('handshake/req', { auth_token: 'ada' });
+    send('weather/get/req');
     connection?.lost();
     expect(ended).toHaveLength(12);
     expect(warn).not.toHaveBeenCalled();
@@ -622,12 +622,12 @@ test('the line of a request has the bytes of its answer, and the outcome of a ch
     messages: [type],
     handle: () => answers[type],
   });
-  const { say, audited, received } = connected({
+  const { send, audited, received } = connected({
     plugins: [plugin('chains', 'chain/req'), plugin('mcp', 'mcp/server/register/req')],
   });
-  say('handshake/req', { auth_token: 'ada' });
-  say('chain/req');
-  say('mcp/server/register/req', { config: { name: 'x' } });
+  send('handshake/req', { auth_token: 'ada' });
+  send('chain/req');
+  send('mcp/server/register/req', { config: { name: 'x' } });
   expect(audited).toMatchObject([
     { success: false, error_code: 'chain_cycle', output_bytes: Buffer.byteLength(JSON.stringify(received[1])) },
     { success: false },
@@ -649,9 +649,9 @@ describe('a plugin for all other types', () => {
     ...more,
   });
   const receivedFor = (plugins: WirePlugin[], type: string, caps: string[] = [], fields: JsonObject = {}) => {
-    const { say, received } = connected({ plugins });
-    say('handshake/req', { auth_token: 'ada', agent_caps: caps });
-    say(type, fields);
+    const { send, received } = connected({ plugins });
+    send('handshake/req', { auth_token: 'ada', agent_caps: caps });
+    send(type, fields);
     return received.at(-1);
   };
 
@@ -693,12 +693,12 @@ describe('a plugin for all other types', () => {
   });
 
   test('leaves a line in the audit, also where it is refused', () => {
-    const { say, audited } = connected({ plugins: [echo, rest('rest')], limits: { maxParallel: 1, maxQueued: 0 } });
-    say('handshake/req', { auth_token: 'ada' });
-    say('sea/tide/req');
-    say('tool/call/req', { tool_name: 'x', arguments: {} });
-    say('sea/wave/req');
-    say('n'.repeat(9_000));
+    const { send, audited } = connected({ plugins: [echo, rest('rest')], limits: { maxParallel: 1, maxQueued: 0 } });
+    send('handshake/req', { auth_token: 'ada' });
+    send('sea/tide/req');
+    send('tool/call/req', { tool_name: 'x', arguments: {} });
+    send('sea/wave/req');
+    send('n'.repeat(9_000));
     expect(audited).toMatchObject([
       { type: 'sea/tide/req', success: true },
       { type: 'sea/wave/req', success: false, error_code: 'busy' },
@@ -708,9 +708,9 @@ describe('a plugin for all other types', () => {
 
   /** The answer to a message, including from plugins that are called one after the other. */
   async function connectedAnswer(plugins: WirePlugin[], type: string): Promise<JsonObject | undefined> {
-    const { say, received } = connected({ plugins });
-    say('handshake/req', { auth_token: 'ada' });
-    say(type);
+    const { send, received } = connected({ plugins });
+    send('handshake/req', { auth_token: 'ada' });
+    send(type);
     await expect.poll(() => received.length).toBe(2);
     return received.at(-1);
   }
@@ -725,19 +725,19 @@ describe('what runs when it is not wanted any more', () => {
       handle: (_, call) => new Promise((answer, fail) => calls.push({ call, answer, fail })),
     };
     const peer = connected({ plugins: [plugin] });
-    peer.say('handshake/req', { auth_token: 'ada' });
+    peer.send('handshake/req', { auth_token: 'ada' });
     peer.received.length = 0;
-    const call = (id: string) => peer.say('tool/call/req', { id, tool_name: 'x', arguments: {} });
+    const call = (id: string) => peer.send('tool/call/req', { id, tool_name: 'x', arguments: {} });
     const receivedFor = (id: string) => peer.received.filter(({ req_id }) => req_id === id).map(({ type }) => type);
     return { ...peer, calls, call, receivedFor };
   }
   const ANSWER = { data: { success: true, tool_name: 'x', data: 1 } };
 
   test('is aborted by its cancellation', () => {
-    const { call, calls, say } = held();
+    const { call, calls, send } = held();
     call('a');
     call('b');
-    say('tool/cancel/req', { target_id: 'a' });
+    send('tool/cancel/req', { target_id: 'a' });
     expect(calls.map(({ call: one }) => one.signal.aborted)).toEqual([true, false]);
   });
 
@@ -755,9 +755,9 @@ describe('what runs when it is not wanted any more', () => {
   test.each(['answer', 'fail'] as const)(
     'and still ends later, with %s, does not answer the next call of its id',
     async (how) => {
-      const { call, calls, say, receivedFor, audited } = held();
+      const { call, calls, send, receivedFor, audited } = held();
       call('a');
-      say('tool/cancel/req', { target_id: 'a' });
+      send('tool/cancel/req', { target_id: 'a' });
       call('a');
       if (how === 'answer') calls[0]?.answer(ANSWER);
       else calls[0]?.fail(new Error('stopped'));
@@ -775,9 +775,9 @@ describe('what runs when it is not wanted any more', () => {
   );
 
   test('is answered once when a shutdown does not wait for it', () => {
-    const { call, say, receivedFor, clock, state } = held();
+    const { call, send, receivedFor, clock, state } = held();
     call('a');
-    say('shutdown', { timeout: 2 });
+    send('shutdown', { timeout: 2 });
     clock.pass(2_000);
     expect(receivedFor('a')).toEqual(['error']);
     expect(state.isClosed).toBe(true);
@@ -799,9 +799,9 @@ test('what a request costs is counted before it starts; one over the limit is re
       return { tools: [] };
     },
   };
-  const { say, received } = connected({ plugins: [plugin], count });
-  say('handshake/req', { auth_token: 'ada' });
-  for (const id of ['a', 'b']) say('tool/list/req', { id });
+  const { send, received } = connected({ plugins: [plugin], count });
+  send('handshake/req', { auth_token: 'ada' });
+  for (const id of ['a', 'b']) send('tool/list/req', { id });
   expect(received.slice(1)).toMatchObject([
     { type: 'error', req_id: 'a', code: 'rate_limited', retryable: true },
     { type: 'tool/list/resp', req_id: 'b' },
@@ -826,10 +826,10 @@ describe('events that a peer does not read', () => {
       },
     };
     const peer = connected({ plugins: [plugin], limits }, {}, sink);
-    peer.say('handshake/req', { auth_token: 'ada' });
+    peer.send('handshake/req', { auth_token: 'ada' });
     peer.received.length = 0;
-    const call = (id: string) => peer.say('tool/call/req', { id, tool_name: 'x', arguments: {} });
-    const tell = (id: string, message: string) => calls.get(id)?.call.event({ kind: 'status', data: { message } });
+    const call = (id: string) => peer.send('tool/call/req', { id, tool_name: 'x', arguments: {} });
+    const emit = (id: string, message: string) => calls.get(id)?.call.event({ kind: 'status', data: { message } });
     const answer = async (id: string) => {
       calls.get(id)?.answer({ data: { success: true, tool_name: 'x', data: 1 } });
       await Promise.resolve();
@@ -839,18 +839,20 @@ describe('events that a peer does not read', () => {
       reading.onRead();
     };
     const receivedFor = (id: string) =>
-      peer.received.filter(({ req_id }) => req_id === id).map(({ type, seq = '', code = '' }) => `${type}${seq}${code}`);
-    return { ...peer, calls, reading, call, tell, answer, read, receivedFor };
+      peer.received
+        .filter(({ req_id }) => req_id === id)
+        .map(({ type, seq = '', code = '' }) => `${type}${seq}${code}`);
+    return { ...peer, calls, reading, call, emit, answer, read, receivedFor };
   }
 
   test('wait until it has read, in order and before the answer, and hold up no other call', async () => {
-    const { call, tell, answer, reading, read, receivedFor } = slow();
+    const { call, emit, answer, reading, read, receivedFor } = slow();
     call('a');
     call('b');
-    tell('a', 'first');
+    emit('a', 'first');
     reading.isFull = true;
-    tell('a', 'second');
-    tell('a', 'third');
+    emit('a', 'second');
+    emit('a', 'third');
     await answer('a');
     await answer('b');
     expect(receivedFor('a')).toEqual(['tool/event0']);
@@ -860,22 +862,22 @@ describe('events that a peer does not read', () => {
   });
 
   test('are not overtaken by an event that is sent after there is room again, before that is reported', async () => {
-    const { call, tell, reading, receivedFor } = slow();
+    const { call, emit, reading, receivedFor } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'first');
+    emit('a', 'first');
     reading.isFull = false;
-    tell('a', 'second');
+    emit('a', 'second');
     expect(receivedFor('a')).toEqual(['tool/event0', 'tool/event1']);
   });
 
   test('end their call when there are too many, and no other', async () => {
-    const { call, tell, answer, calls, reading, read, receivedFor, received } = slow();
+    const { call, emit, answer, calls, reading, read, receivedFor, received } = slow();
     call('a');
     call('b');
     reading.isFull = true;
-    tell('b', 'mine');
-    for (let count = 0; count < 65; count++) tell('a', 'x'.repeat(MEBIBYTE));
+    emit('b', 'mine');
+    for (let count = 0; count < 65; count++) emit('a', 'x'.repeat(MEBIBYTE));
     expect(received).toMatchObject([{ type: 'error', req_id: 'a', code: 'busy', retryable: true }]);
     expect(calls.get('a')?.call.signal.aborted).toBe(true);
     await answer('b');
@@ -884,12 +886,12 @@ describe('events that a peer does not read', () => {
   });
 
   test('are not waited for by who cancels the call', async () => {
-    const { call, tell, answer, say, reading, read, receivedFor } = slow();
+    const { call, emit, answer, send, reading, read, receivedFor } = slow();
     for (const id of ['a', 'b']) call(id);
     reading.isFull = true;
-    for (const id of ['a', 'b']) tell(id, 'never received');
+    for (const id of ['a', 'b']) emit(id, 'never received');
     await answer('b');
-    for (const id of ['a', 'b']) say('tool/cancel/req', { id: `cancel ${id}`, target_id: id });
+    for (const id of ['a', 'b']) send('tool/cancel/req', { id: `cancel ${id}`, target_id: id });
     expect(receivedFor('a')).toEqual(['errorruntime_error']);
     expect(receivedFor('b')).toEqual(['tool/call/resp']);
     read();
@@ -897,22 +899,22 @@ describe('events that a peer does not read', () => {
   });
 
   test('and an answer that was not waited for leave the connection of who runs another call open', async () => {
-    const { call, tell, answer, say, reading, clock, state } = slow();
+    const { call, emit, answer, send, reading, clock, state } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'never received');
+    emit('a', 'never received');
     await answer('a');
-    say('tool/cancel/req', { target_id: 'a' });
+    send('tool/cancel/req', { target_id: 'a' });
     call('b');
     for (let count = 0; count < 4; count++) clock.pass(150_000);
     expect(state.isClosed).toBe(false);
   });
 
   test('and an answer behind them do not delay the end of a dead connection', async () => {
-    const { call, tell, answer, reading, clock, state } = slow();
+    const { call, emit, answer, reading, clock, state } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'never received');
+    emit('a', 'never received');
     await answer('a');
     for (let count = 0; count < 2; count++) clock.pass(150_000);
     expect(state.isClosed).toBe(true);
@@ -965,40 +967,40 @@ describe('events that a peer does not read', () => {
   });
 
   test('end the connection of a peer that reads nothing for the idle time, whatever it sends and runs', () => {
-    const { call, tell, say, reading, read, clock, state } = slow();
+    const { call, emit, send, reading, read, clock, state } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'received later');
+    emit('a', 'received later');
     clock.pass(150_000);
-    say('error', { code: 'x' });
+    send('error', { code: 'x' });
     read();
     reading.isFull = true;
-    tell('a', 'never received');
+    emit('a', 'never received');
     clock.pass(150_000);
-    say('error', { code: 'x' });
+    send('error', { code: 'x' });
     expect(state.isClosed).toBe(false);
     clock.pass(150_000);
     expect(state.isClosed).toBe(true);
   });
 
   test('do not end a connection without waiting messages, however long a call takes', () => {
-    const { call, tell, say, reading, clock, state } = slow();
+    const { call, emit, send, reading, clock, state } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'given up');
-    say('tool/cancel/req', { target_id: 'a' });
+    emit('a', 'given up');
+    send('tool/cancel/req', { target_id: 'a' });
     call('b');
     for (let count = 0; count < 4; count++) {
       clock.pass(150_000);
-      say('error', { code: 'x' });
+      send('error', { code: 'x' });
     }
     expect(state.isClosed).toBe(false);
   });
 
   test('are left out, with a note, when they exceed the limit of a message; the call continues', async () => {
-    const { call, tell, answer, received } = slow();
+    const { call, emit, answer, received } = slow();
     call('a');
-    tell('a', 'x'.repeat(9 * MEBIBYTE));
+    emit('a', 'x'.repeat(9 * MEBIBYTE));
     await answer('a');
     expect(received).toMatchObject([
       {
@@ -1020,9 +1022,9 @@ test('a push of a plugin that exceeds the limit of a message is not sent, and th
       return { tools: [] };
     },
   };
-  const { say, received } = connected({ plugins: [plugin], log });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req');
+  const { send, received } = connected({ plugins: [plugin], log });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req');
   expect(received.slice(1)).toMatchObject([{ params: { text: 'xxxxxxxxx' } }, { type: 'tool/list/resp' }]);
   expect(JSON.stringify(log.lines)).toContain('too large');
 });
@@ -1039,10 +1041,10 @@ test('half of a character, as a cut text ends in, makes no line that strict read
     },
   };
   const lines: string[] = [];
-  const { say } = connected({ plugins: [plugin] }, {}, { send: (text) => void lines.push(text) });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/call/req', { tool_name: 'x', arguments: {} });
-  say('tool/list/req');
+  const { send } = connected({ plugins: [plugin] }, {}, { send: (text) => void lines.push(text) });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/call/req', { tool_name: 'x', arguments: {} });
+  send('tool/list/req');
   const types = ['invoke/event', 'weather/changed', 'error'];
   const read = lines.slice(1).map((line) => parseJson(line));
   expect(read.map((line) => line.ok && (line.value as JsonObject)['type'])).toEqual([
