@@ -90,6 +90,32 @@ describe('a request that one node answers', () => {
   });
 });
 
+describe('what one node has in memory', () => {
+  test('a question is listed and answered through another', async () => {
+    const asking = { request_id: 'asks', method: 'chat.send', agent_ref: { id: 'asker' }, params: { content: {} } };
+    const sending = cluster.stream(one, asking).then(allFrames);
+    const listed = async () => {
+      const answer = await call(two.url, { path: '/e2a/questions', key: cluster.key });
+      return ((await answer.json()) as { questions: { request_id: string; question_id: string }[] }).questions;
+    };
+    await expect.poll(listed).toHaveLength(1);
+    const [question] = await listed();
+    const path = `/e2a/requests/asks/questions/${question?.question_id}`;
+    const answered = await cluster.post(two, path, { option_id: 'allow' });
+    expect(answered).toMatchObject({ status: 200, body: { answer: { option_id: 'allow', by: 'client' } } });
+    expect(last(await sending)).toMatchObject({ body: { result: { answer: { option_id: 'allow' } } } });
+    expect((await cluster.post(two, path, { option_id: 'allow' })).status).toBe(409);
+  });
+
+  test('a wire session over plain HTTP is refused by another, which names the fix', async () => {
+    const { body } = await cluster.post(one, '/a2e/session', undefined);
+    const headers = { 'x-session-id': String(body['session_id']) };
+    const answer = await call(two.url, { path: '/a2e/stream', key: cluster.key, headers });
+    expect(answer.status).toBe(421);
+    expect(await answer.json()).toMatchObject({ code: 'other_node', suggestions: expect.any(Array) });
+  });
+});
+
 describe('an execution that one node runs', () => {
   test('is read and cancelled through another', async () => {
     const workflow = workflowOf({ wait: { Wait: { duration: 25_000 } } }, { id: 'waits' });
@@ -124,22 +150,23 @@ describe('an agent that has dialled in to one node', () => {
   test('answers a request to another node, which sees its cancellation at once', async () => {
     key = await dialled();
     const agent = await DialledAgent.dial(two.url, key);
-    // The row that says so is written when the connection is there already.
-    let requestId = '';
-    const sent: Promise<string[]>[] = [];
+    let sent = 0;
+    // Until the other node knows of the connection, it reports that the agent is not connected.
     await expect
       .poll(async () => {
-        if (agent.received.length > 0) return true;
-        requestId = `across-${sent.length}`;
-        sent.push(cluster.stream(one, ask(requestId)).then(allFrames));
-        await Promise.race([sent.at(-1), new Promise((resolve) => setTimeout(resolve, 200))]);
-        return agent.received.length > 0;
+        sent += 1;
+        let frames: readonly string[] | undefined;
+        const sending = cluster.stream(one, ask(`across-${sent}`)).then(allFrames);
+        void sending.then((all) => {
+          frames = all;
+        });
+        while (frames === undefined) {
+          for (const { request_id } of agent.received.splice(0)) agent.complete(request_id, { word: 'you' });
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+        return last(await sending).body.result;
       })
-      .toBe(true);
-    requestId = agent.received[0]?.request_id ?? '';
-    agent.complete(requestId, { word: 'you' });
-    const frames = await sent.at(-1);
-    expect(last(frames ?? [])).toMatchObject({ request_id: requestId, body: { result: { word: 'you' } } });
+      .toEqual({ word: 'you' });
     const second = cluster.stream(one, ask('across-cancelled')).then(allFrames);
     await expect.poll(() => agent.received.some((received) => received.request_id === 'across-cancelled')).toBe(true);
     await cluster.post(one, '/e2a', { request_id: 'stop', method: 'session/cancel', agent_ref: { id: 'away' } });

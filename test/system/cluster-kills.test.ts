@@ -10,7 +10,7 @@ import { TestAuthority } from './test-authority.ts';
 // Three real servers on one PostgreSQL under the load of several protocols. Nodes are killed, PostgreSQL is killed, a node stands still for longer
 // than its time to live, and the database is away for three of them. Nothing is lost, answered twice or done twice.
 
-const nodeKills = Number(process.env['DRAGOMAN_NODE_KILLS'] ?? 6);
+const nodeKills = Number(process.env['DRAGOMAN_NODE_KILLS'] ?? 4);
 const postgresKills = Number(process.env['DRAGOMAN_POSTGRES_KILLS'] ?? 2);
 const seed = Number(process.env['DRAGOMAN_SEED'] ?? Date.now() % 1_000_000);
 

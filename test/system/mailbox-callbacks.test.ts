@@ -153,7 +153,10 @@ describe('a dead letter', () => {
     const id = await send(receivers.failing.url());
     const { id: delivery } = await ended(id);
     const answer = await admin(`/admin/v1/outbox/${delivery}/retry`, 'POST');
-    expect(answer).toMatchObject([200, { id: delivery, state: 'due', failures: Array(4).fill({ status: 500 }) }]);
+    expect(answer).toMatchObject([
+      200,
+      { id: delivery, state: expect.stringMatching(/due|delivered/), failures: Array(4).fill({ status: 500 }) },
+    ]);
     expect(await ended(id)).toMatchObject({ state: 'delivered', attempts: 1 });
     expect(receivers.failing.received.length).toBe(5);
     expectSameCallback(receivers.failing);

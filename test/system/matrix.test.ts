@@ -69,6 +69,7 @@ const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['a
  */
 const RULES: Readonly<Record<string, Rule>> = {
   'GET /health': { call: () => ({ path: '/health' }) },
+  'GET /ready': { call: () => ({ path: '/ready' }) },
   'GET /metrics': { call: () => ({ path: '/metrics' }) },
   'GET /openapi.json': { call: () => ({ path: '/openapi.json' }) },
   'GET /': { call: () => ({ path: '/' }) },

@@ -34,6 +34,7 @@ beforeAll(async () => {
   [one, other] = [System.create({ config }), System.create({ config })];
   environment = {
     DRAGOMAN_VAULT_KEY: randomBytes(32).toString('hex'),
+    DRAGOMAN_VAULT_KEY_NEXT: randomBytes(32).toString('hex'),
     DRAGOMAN_ADMIN_KEY: one.adminKey,
     DRAGOMAN_ALLOW_FSYNC_OFF: '1',
   };
@@ -118,6 +119,16 @@ test('an agent, its key and its driver are added, changed and removed on both', 
   await eventually(() => statusOf(other, 'POST', '/e2a', { key, json: messageTo('echo', 'x') })).toBe(401);
 });
 
+test('an agent that is made on both at once is made once', async () => {
+  for (let number = 0; number < 5; number += 1) {
+    const json = { agent_id: `twin-${number}`, permissions: ALL };
+    const both = await Promise.all([one, other].map((system) => ask(system, 'POST', '/admin/v1/agents', { json })));
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 201]);
+    const { json: keys } = await ask(one, 'GET', '/admin/v1/keys');
+    expect((keys['keys'] as JsonObject[]).filter((key) => key['agent_id'] === json.agent_id)).toHaveLength(1);
+  }
+});
+
 test('a key that one server revokes ends what is open on the other', async () => {
   const { api_key: key, key_id: id } = await one.caller('socket-agent', { permissions: ALL });
   await eventually(() => answerOf(other, key, 'echo')).toBe('hello');
@@ -171,6 +182,25 @@ test('an API, a credential and a stored workflow of one server are used by the o
   await eventually(async () => (await ask(other, 'GET', '/admin/v1/credentials')).json).toMatchObject({
     credentials: [{ id: 'second' }],
   });
+});
+
+test('a new vault key that one server changes to is followed by the other, for old credentials and new ones', async () => {
+  const put = (system: System, id: string) =>
+    ask(system, 'PUT', `/admin/v1/credentials/${id}`, {
+      json: { type: 'bearer-token', value: `sk-of-${id}-and-long`, hosts: [api.host] },
+    });
+  await put(one, 'before');
+  expect(await statusOf(one, 'POST', '/admin/v1/vault/rotate')).toBe(200);
+  expect((await put(other, 'after')).status).toBe(201);
+  for (const system of [one, other]) {
+    const listed = async () => (await ask(system, 'GET', '/admin/v1/credentials')).json['credentials'] as JsonObject[];
+    await eventually(async () => (await listed()).map(({ id, damaged = false }) => [id, damaged])).toEqual(
+      expect.arrayContaining([
+        ['after', false],
+        ['before', false],
+      ]),
+    );
+  }
 });
 
 test('what an agent stores in a file is read through the other server', async () => {

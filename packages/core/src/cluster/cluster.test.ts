@@ -28,6 +28,7 @@ class FakeStore implements ClusterStore {
   lineOf = async () => undefined;
   takeHandedOver = async () => [];
   takeWaiting = async () => [];
+  others = async () => [];
   send = async () => {};
   addCall = async () => 1;
   takeCalls = async () => [];

@@ -8,7 +8,7 @@ export interface Begun {
   /** How many events there are by now, the end included. */
   readonly told: number;
   /** When it was first asked for, where this is a repeat; of one that is recorded late, known with its result. */
-  readonly replayedFrom?: number | undefined;
+  replayedFrom(): number | undefined;
   /** How it ended, as JSON text, as soon as that is recorded. */
   result(): Promise<string | LongText>;
   /** Resolves when it waits for a person. */
@@ -25,10 +25,7 @@ export function begunNow(live: LiveExecution): Begun {
     result: () => live.ended,
     parked: () => live.whenParked(),
     events: (after) => live.read(after),
-    // Last: V8 keeps an object whose literal has a member after an accessor as a slow dictionary.
-    get replayedFrom() {
-      return live.replayedFrom;
-    },
+    replayedFrom: () => live.replayedFrom,
   };
 }
 
@@ -42,6 +39,7 @@ export function begunElsewhere(row: ExecutionRow, ended: Promise<EndedExecution>
   return {
     row,
     told: 0,
+    replayedFrom: () => undefined,
     result: async () => (await ended).end.result,
     parked: () => new Promise(() => {}),
     async *events(after) {
@@ -55,6 +53,7 @@ export function begunBefore(row: ExecutionRow, result: string | LongText): Begun
   return {
     row,
     told: Number.POSITIVE_INFINITY,
+    replayedFrom: () => undefined,
     result: async () => result,
     parked: () => new Promise(() => {}),
     events: (after) => pastEvents(row, after),

@@ -160,7 +160,7 @@ export class Executions {
         return begunNow(this.#start(live, ready, place));
       }
       if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
-      return { ...(await this.#follow(accepted.row)), replayedFrom: accepted.row.acceptedAt };
+      return { ...(await this.#follow(accepted.row)), replayedFrom: () => accepted.row.acceptedAt };
     } finally {
       place.release();
     }

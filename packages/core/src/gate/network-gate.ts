@@ -12,7 +12,7 @@ import { connectFault } from './connect-fault.ts';
 import { Deadline } from './deadline.ts';
 import { type AllowedHosts, allowedHosts, type Destination, isDestination, judgeUrl } from './destination.ts';
 import { Dialler } from './dialler.ts';
-import type { EgressLog } from './egress-log.ts';
+import type { EgressEntry, EgressLog } from './egress-log.ts';
 import type { AllowList, Gate, InboundAnswer, OutboundRequest } from './gate.ts';
 import { notLookedUp, unreachableHost } from './gate-failure.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
@@ -173,17 +173,18 @@ export class NetworkGate implements Gate, AsyncDisposable {
     const { egress, clock, urls } = this.#parts;
     if (egress === undefined) return work;
     const began = clock.elapsed();
-    const entry = { at: clock.now().getTime(), caller, method, host: urls.read(url)?.host ?? 'an invalid URL' };
-    const took = () => clock.elapsed() - began;
+    const at = clock.now().getTime();
+    const host = urls.read(url)?.host ?? 'an invalid URL';
+    const note = (outcome: EgressEntry['outcome'], status: number | null, reason: string | null) =>
+      egress.add({ at, caller, method, host, outcome, status, reason, milliseconds: clock.elapsed() - began });
     try {
       const value = await work;
-      egress.add({ ...entry, outcome: 'answered', status: statusOf(value), reason: null, milliseconds: took() });
+      note('answered', statusOf(value), null);
       return value;
     } catch (error) {
       const known = failureOf(error);
       const outcome = known !== undefined && NEVER_SENT.has(known.code) ? 'refused' : 'failed';
-      const reason = known?.message ?? 'It was cancelled.';
-      egress.add({ ...entry, outcome, status: null, reason, milliseconds: took() });
+      note(outcome, null, known?.message ?? 'It was cancelled.');
       throw error;
     }
   }

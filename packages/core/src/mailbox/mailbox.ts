@@ -290,7 +290,7 @@ export class MailboxService {
     const { envelope, acceptedAt } = found;
     const asked = { ...key, acceptedAt, envelope };
     if (found.isFinished) return mailboxAnswerOf(asked, await finalOf(found.read(-1)));
-    const [open] = this.#options.engine.questions.of(key);
+    const [open] = await this.#options.engine.questions.anywhereOf(key);
     const question = open && questionMessageOf(asked, open.question);
     return question ?? acknowledgementOf(asked, messageOf(asked));
   }

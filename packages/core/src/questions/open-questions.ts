@@ -21,6 +21,7 @@ import type { Cancel, Clock, Ids, Log } from '../ports/ports.ts';
 import { Refused, refuse } from '../refusals/refused.ts';
 import type { RequestKey, RequestRow } from '../store/store.ts';
 import { fittingAnswer } from './fitting-answer.ts';
+import type { QuestionsElsewhere } from './questions-elsewhere.ts';
 
 /** A question with the request it belongs to. */
 export interface OpenQuestion {
@@ -61,6 +62,7 @@ export class OpenQuestions {
   /** The latest ones, oldest first. Their requests have recorded them; here they are only listed. */
   readonly #ended: { readonly one: EndedQuestion; readonly askers: ReadonlySet<string> }[] = [];
   readonly #listeners = new Set<QuestionListener>();
+  #elsewhere: QuestionsElsewhere | undefined;
 
   constructor({ clock, ids, log }: { readonly clock: Clock; readonly ids: Ids; readonly log: Log }) {
     this.#clock = clock;
@@ -148,6 +150,29 @@ export class OpenQuestions {
     return asked !== undefined && refusalOf(asked, answerer) === undefined;
   }
 
+  /** Runs of other nodes may ask, too. */
+  join(elsewhere: QuestionsElsewhere): void {
+    this.#elsewhere = elsewhere;
+  }
+
+  /** The open questions of a request, whichever node answers it. */
+  async anywhereOf(key: RequestKey): Promise<readonly OpenQuestion[]> {
+    const here = this.of(key);
+    return here.length > 0 || this.#elsewhere === undefined ? here : this.#elsewhere.of(key);
+  }
+
+  /** The open questions on all nodes that a caller may answer, oldest first. */
+  async anywhereFor(principal: Principal): Promise<readonly OpenQuestion[]> {
+    const elsewhere = (await this.#elsewhere?.openFor(principal)) ?? [];
+    const open = [...this.openFor(principal), ...elsewhere];
+    return open.sort((a, b) => Date.parse(a.question.asked_at) - Date.parse(b.question.asked_at));
+  }
+
+  /** Whether this node knows the question. */
+  has(questionId: string): boolean {
+    return this.#asked.has(questionId);
+  }
+
   /** Calls back for every question that is asked, and for every end of one. */
   onChange(listener: QuestionListener): Cancel {
     this.#listeners.add(listener);
@@ -167,6 +192,10 @@ export class OpenQuestions {
     const asked = this.#asked.get(questionId);
     const refusal = asked === undefined ? undefined : refusalOf(asked, answerer);
     const isOther = requestId !== undefined && asked?.names.has(requestId) !== true;
+    if (asked === undefined) {
+      const taken = await this.#elsewhere?.answer({ questionId, requestId }, given, answerer);
+      if (taken !== undefined) return taken;
+    }
     if (asked === undefined || isOther || refusal === 'not_found') {
       refuse('not_found', {}, `There is no open question ${JSON.stringify(questionId.slice(0, 100))}.`);
     }

@@ -74,6 +74,57 @@ describe('a request that cannot be recorded', () => {
   });
 });
 
+describe('a request that another process has claimed', () => {
+  test('is not written to any more, and its readers are given what that process records', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const first = setUp(async function* () {
+      yield 'one';
+      await released;
+      yield 'two';
+      return {};
+    });
+    const frames = first.open(ask('r1'))[Symbol.asyncIterator]();
+    expect((await frames.next()).value).toMatchObject({ sequence: 0 });
+    const second = setUp(async function* () {}, { store: nextProcess(first.store) });
+    await second.recover();
+    release();
+    const rest: E2AResponse[] = [];
+    for (let next = await frames.next(); next.done !== true; next = await frames.next()) rest.push(next.value);
+    expect(rest).toMatchObject([{ sequence: 1, is_final: true, body: { code: 'E2A.INTERRUPTED' } }]);
+    expect(await all(second.runs.read({ owner: 'ada', requestId: 'r1' }, 0))).toEqual(rest);
+    expect(first.table.load.request).toEqual({ running: 0, waiting: 0 });
+  });
+
+  test('while it waited for its turn is not given to the agent a second time', async () => {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const answered: string[] = [];
+    const by = (name: string): ModuleAgentFunction =>
+      async function* ({ params }) {
+        answered.push(`${name} ${params.content}`);
+        if (params.content === 'holds') await released;
+        yield name;
+        return {};
+      };
+    const first = setUp(by('first'), { maxParallel: 1 });
+    const held = all(first.open(ask('r1', 'holds')));
+    const waiting = all(first.open(ask('r2', 'waits')));
+    await expect.poll(() => first.table.load.request).toEqual({ running: 1, waiting: 1 });
+    const second = setUp(by('second'), { store: nextProcess(first.store) });
+    await second.recover();
+    const there = await all(second.runs.read({ owner: 'ada', requestId: 'r2' }, -1));
+    release();
+    await held;
+    expect(await waiting).toEqual(there);
+    expect(answered).toEqual(['first holds', 'second waits']);
+  });
+});
+
 describe('an answer', () => {
   test('is one frame for each yield plus the final one', async () => {
     const { open } = setUp(async function* () {

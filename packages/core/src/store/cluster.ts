@@ -51,6 +51,8 @@ export interface ClusterStore {
   /** The node that runs an execution; `undefined` when it has ended. */
   holderOf(execution: ExecutionKey): Promise<number | undefined>;
 
+  /** The numbers of the other nodes that are here. */
+  others(): Promise<number[]>;
   /** Sends words to other nodes. Those that are not connected just now do not get them. */
   send(words: readonly NodeWord[]): Promise<void>;
   /** Called with each word that another node sends to this one. */

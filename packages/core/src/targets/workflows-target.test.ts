@@ -41,6 +41,7 @@ class Executions {
     const { events, answer } = this;
     return {
       row: { executionId: executionId ?? '' } as ExecutionRow,
+      replayedFrom: () => undefined,
       told: events.length + 1,
       result: async () => JSON.stringify(answer),
       parked: () => new Promise(() => {}),

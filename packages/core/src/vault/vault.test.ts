@@ -462,6 +462,24 @@ describe('a vault that another process changes', () => {
     expect(other.find('key')).toBeUndefined();
   });
 
+  test('between the reading of its seal and its rows is read again: no credential is taken for damaged', async () => {
+    const [one, other] = [await open(), await open()];
+    const list = store.list.bind(store);
+    let isBetween = true;
+    store.list = async () => {
+      if (isBetween) {
+        isBetween = false;
+        await one.put(credential());
+      }
+      return list();
+    };
+    await other.reload();
+    expect(other.find('key')?.damaged).toBe(false);
+    expect(log.lines).toEqual([]);
+    isBetween = true;
+    expect((await open()).list().map(({ damaged }) => damaged)).toEqual([false]);
+  });
+
   test('follows a change of the key where it has the next one too, and refuses where it has not', async () => {
     const [now, next] = [KEY, 'cd'.repeat(32)];
     const [one, other, third] = [

@@ -39,7 +39,7 @@ export interface VaultCredential {
 
 /** Opens the vault in a store. Throws a `VaultError` when its key is not the right one. */
 export async function openVault({ store, clock, log, key }: VaultOptions): Promise<Vault> {
-  const [seal, rows] = [await store.seal(), await store.list()];
+  const { seal, rows } = await sealedRows(store);
   if (seal === undefined) {
     if (rows.length > 0) throw new VaultError('The vault has lost its seal, so its credentials cannot be trusted.');
     const salt = randomBytes(16);
@@ -300,7 +300,7 @@ export class Vault implements Secrets {
 
   async #reload(): Promise<void> {
     const { store, log, key } = this.#options;
-    const [seal, rows] = [await store.seal(), await store.list()];
+    const { seal, rows } = await sealedRows(store);
     const keys = seal?.keyCheck === this.#keys.check ? this.#keys : seal && (await keysOf(seal, key));
     if (seal === undefined || keys === undefined)
       throw new VaultError(`${CHANGED_KEY} Restart this one with that key.`);
@@ -369,6 +369,16 @@ export class Vault implements Secrets {
     });
     this.#changing = result.catch(() => {});
     return result;
+  }
+}
+
+/** The seal, and the rows that it is over: another process may change both in between. */
+async function sealedRows(store: CredentialStore): Promise<{ seal: VaultSeal | undefined; rows: CredentialRow[] }> {
+  for (let seal = await store.seal(); ; ) {
+    const rows = await store.list();
+    const after = await store.seal();
+    if (after?.mac === seal?.mac) return { seal, rows };
+    seal = after;
   }
 }
 

@@ -11,7 +11,7 @@ import type { Service } from './service.ts';
 import type { WirePart } from './wire.ts';
 
 export interface AdminPartOptions extends Service {
-  readonly drivers: Pick<AgentsPart, 'open' | 'configured'>;
+  readonly drivers: Pick<AgentsPart, 'open' | 'reload' | 'configured'>;
   readonly callbacks: Pick<OutboxPart, 'keys'>;
   readonly messages: Pick<MessagesPart, 'registry'>;
   readonly workflows: WorkflowService;
@@ -27,6 +27,11 @@ export function openAdminPart(options: AdminPartOptions): ServerPart {
       ...adminAgentRoutes({
         engine,
         openAgent: drivers.open,
+        inTurn: (agentId, change) =>
+          store.inTurn?.(`agent ${agentId}`, async () => {
+            await drivers.reload();
+            return change();
+          }) ?? change(),
         configured: drivers.configured,
         callbackSecrets: callbacks.keys,
         registrations: messages.registry,

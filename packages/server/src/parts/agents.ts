@@ -25,6 +25,8 @@ import type { Service } from './service.ts';
 export interface AgentsPart extends ServerPart {
   /** The agent of a definition, ready to be put in place, or why it cannot be reached. */
   open(definition: AgentBody): Promise<Opened | Failure>;
+  /** Takes over what other nodes have changed. False when some of it must be read once more. */
+  reload(): Promise<boolean>;
   /** The agents of the configuration. */
   readonly configured: { has(id: string): boolean; putBack(id: string): Promise<void> };
 }
@@ -123,6 +125,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
       has: (id) => Object.hasOwn(agents.configured, id),
       putBack,
     },
+    reload: followAll,
     families: { agents: followAll, pins: () => pins.reload() },
     reloadables: [reloadableAgents({ agents, engine, open, place }), reloadableDefault(engine)],
   };

@@ -7,6 +7,7 @@ import {
   Engine,
   type JsonReader,
   ProofFailures,
+  RemoteQuestions,
   RemoteRuns,
   type Store,
   ToolRegistry,
@@ -61,6 +62,13 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
   let lines: AgentLines | undefined;
   if (store.cluster !== undefined && cluster !== undefined) {
     new RemoteRuns({ store: store.cluster, runs: engine.runs, cluster, clock, log });
+    const { questions } = engine;
+    new RemoteQuestions({
+      store: store.cluster,
+      questions,
+      cluster,
+      principalNamed: (id) => engine.principalNamed(id),
+    });
     lines = new AgentLines({ store: store.cluster, runs: engine.runs, cluster, log });
   }
   const tools = new ToolRegistry({ clock, log, runs: engine.runs.table });

@@ -56,6 +56,7 @@ function administration() {
       done.push('opened');
       return { place: () => void done.push('placed'), close: async () => void done.push('closed') };
     },
+    inTurn: (_, change) => change(),
     configured: { has: () => false, putBack: async () => {} },
     callbackSecrets: { shownSecretOf: async () => 'whsec', forget: async () => {} },
     registrations: { forget: async () => 0, registered: () => [] },

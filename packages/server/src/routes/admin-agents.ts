@@ -19,6 +19,8 @@ export interface AdminContext {
   readonly engine: Engine;
   /** Opens the driver of an agent. */
   readonly openAgent: (definition: AgentBody) => Promise<Opened | Failure>;
+  /** Does it while no other node changes this agent, with what others have changed taken over. */
+  readonly inTurn: <Result>(agentId: string, change: () => Promise<Result>) => Promise<Result>;
   /** The agents of the configuration: administration can stand in for one, and not take it away. */
   readonly configured: { has(agentId: string): boolean; putBack(agentId: string): Promise<void> };
   /** What an agent's callbacks are signed with, beside our own key. */
@@ -85,7 +87,8 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       access: 'admin',
       counts: false,
       summary: 'Remove an agent with its keys and registrations.',
-      handle: ({ params: { agent_id = '' } }) => changes.of(agent_id, () => removeAgent(agent_id, context)),
+      handle: ({ params: { agent_id = '' } }) =>
+        changes.of(agent_id, () => context.inTurn(agent_id, () => removeAgent(agent_id, context))),
     },
     {
       method: 'POST',
@@ -128,7 +131,7 @@ async function putAgent(request: InboundRequest, context: AdminContext, changes:
     const opened = definition.driver === undefined ? undefined : await context.openAgent(definition);
     if (isFailure(opened)) return opened;
     try {
-      const answer = await recorded(definition, context);
+      const answer = await context.inTurn(definition.agent_id, () => recorded(definition, context));
       opened?.place();
       return answer;
     } catch (error) {

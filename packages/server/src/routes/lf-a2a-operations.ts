@@ -74,7 +74,7 @@ export async function perform(
   const wording = wordingOf(call.version, call.binding);
   const decoded = decodeA2aRequest(operation, wording.params(operation, params));
   if (!decoded.ok) return { error: a2aErrorOf(failure('invalid_message', { issues: decoded.issues })) };
-  return OPERATE[operation](decoded.value as never, { ...call, agentId, wording }, context);
+  return OPERATE[operation](decoded.value as never, { agentId, wording, ...call }, context);
 }
 
 type AgentCall = OperationCall & { readonly agentId: string; readonly wording: A2aWording };
@@ -257,7 +257,11 @@ async function refusedMessage(
 
 function sendContext({ request, agentId, binding, version, jsonrpcId }: AgentCall): SendContext {
   return {
-    ...{ principal: callerOf(request), agentId, binding, version, jsonrpcId },
+    principal: callerOf(request),
+    agentId,
+    binding,
+    version,
+    jsonrpcId,
     received: { dialect: 'lf-a2a', text: request.body },
     get signal() {
       return request.signal;

@@ -64,7 +64,7 @@ export function adminQuestionRoutes(context: QuestionsContext): Route[] {
   ];
 }
 
-function list(request: InboundRequest, { engine }: QuestionsContext): Answer | Failure {
+async function list(request: InboundRequest, { engine }: QuestionsContext): Promise<Answer | Failure> {
   const state = request.query.get('state') ?? 'open';
   if (state !== 'open' && state !== 'ended') {
     const message = `state must be open or ended; got ${JSON.stringify(state.slice(0, 40))}`;
@@ -73,7 +73,7 @@ function list(request: InboundRequest, { engine }: QuestionsContext): Answer | F
   const caller = callerOf(request);
   const questions =
     state === 'open'
-      ? engine.questions.openFor(caller).map((one) => questionJson(one, { state }))
+      ? (await engine.questions.anywhereFor(caller)).map((one) => questionJson(one, { state }))
       : engine.questions.endedFor(caller).map((one) => questionJson(one, one.end));
   return { status: 200, headers: { 'Cache-Control': 'no-store' }, json: { questions } };
 }

@@ -98,7 +98,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   const { executionId } = started.row;
   const location = {
     Location: `/api/v1/executions/${executionId}`,
-    ...(started.replayedFrom !== undefined && REPLAYED),
+    ...(started.replayedFrom() !== undefined && REPLAYED),
   };
   if (isAsync) {
     const headers = { ...location, 'Preference-Applied': 'respond-async' };
@@ -115,7 +115,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     if (running === undefined) return failure('not_found');
     return { ...jsonText(running, location), status: 202 };
   }
-  const { replayedFrom } = started;
+  const replayedFrom = started.replayedFrom();
   if (replayedFrom === undefined) return jsonText(result, location);
   return jsonText(replayedResult(result, replayedFrom), { ...location, ...REPLAYED });
 }

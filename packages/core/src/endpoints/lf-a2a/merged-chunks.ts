@@ -22,13 +22,14 @@ function joinedUpdate(
   longest: number,
 ): ArtifactUpdate | undefined {
   if (!('artifactUpdate' in first) || !('artifactUpdate' in second)) return undefined;
-  const { artifact, lastChunk, ...rest } = first.artifactUpdate;
+  const { artifact, lastChunk } = first.artifactUpdate;
   const added = second.artifactUpdate;
   const text = artifact.parts[0]?.text;
   const more = added.artifact.parts[0]?.text;
   const isSame = artifact.artifactId === added.artifact.artifactId && added.append && !lastChunk;
   if (!isSame || text === undefined || more === undefined || text.length + more.length > longest) return undefined;
-  return { ...rest, artifact: { ...artifact, parts: [{ text: text + more }] }, lastChunk: added.lastChunk };
+  const parts = [{ text: text + more }];
+  return { ...first.artifactUpdate, artifact: { ...artifact, parts }, lastChunk: added.lastChunk };
 }
 
 /** Characters. */

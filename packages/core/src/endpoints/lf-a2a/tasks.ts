@@ -110,7 +110,10 @@ export class LfA2aTasks {
     const { messageId, contextId } = request.message;
     const name = hash('sha256', JSON.stringify([agentId, messageId]), 'hex').slice(0, 32);
     const sent = sendEnvelope(request, {
-      ...{ agentId, binding, version, jsonrpcId },
+      agentId,
+      binding,
+      version,
+      jsonrpcId,
       callingAgentId: principal.kind === 'agent' ? principal.id : null,
       taskId: `task-${name}`,
       contextId: contextId ?? `context-${name}`,
@@ -141,7 +144,7 @@ export class LfA2aTasks {
   async answer(request: SendMessageRequest, { principal, taskId }: AnsweringCaller): Promise<void> {
     const { questions } = this.#options.engine;
     const { message } = request;
-    const open = questions.of({ owner: principal.id, requestId: taskId });
+    const open = await questions.anywhereOf({ owner: principal.id, requestId: taskId });
     const name = questionNamed(message);
     const { question } = open.find((one) => one.question.question_id === name) ?? open[0] ?? {};
     if (question === undefined) refuse('conflict', {}, NO_QUESTION);

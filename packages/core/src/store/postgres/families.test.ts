@@ -106,4 +106,8 @@ test('what only one process at a time may do is done by one after the other', as
   };
   await Promise.all([one, other, one, other].map((store) => store.inTurn('work', work)));
   expect(most).toBe(1);
+  // More than there are connections, each of which writes itself.
+  const write = (number: number) => one.apis.put({ apiId: `turn${number}`, definition: '{}', createdAt: 1 });
+  await Promise.all(Array.from({ length: 30 }, (_, number) => one.inTurn(`turn ${number}`, () => write(number))));
+  expect((await one.apis.list()).filter(({ apiId }) => apiId.startsWith('turn'))).toHaveLength(30);
 });

@@ -168,6 +168,10 @@ export class PostgresNode implements ClusterStore {
     return (await read.get<{ holder: number }>(HOLDER_OF_EXECUTION, owner, executionId))?.holder;
   }
 
+  async others(): Promise<number[]> {
+    return (await this.#options.database.read.all<{ id: number }>(OTHERS, this.node)).map(({ id }) => id);
+  }
+
   async send(words: readonly NodeWord[]): Promise<void> {
     const channels = texts(words.map(({ node }) => this.#channelOf(node)));
     const keeper = await this.#connected();
@@ -328,6 +332,7 @@ const TAKE_WAITING = `
 const HOLDER_OF_EXECUTION = `
   SELECT o.holder FROM open_executions o
   WHERE o.execution = (SELECT id FROM executions WHERE owner = $1 AND execution_id = $2)`;
+const OTHERS = "SELECT id FROM nodes WHERE id <> $1 AND state IN ('live', 'leaving')";
 const NOTIFY = 'SELECT pg_notify(channel, word) FROM unnest($1::text[], $2::text[]) AS words (channel, word)';
 const ADD_CALL = 'INSERT INTO node_calls (caller, callee, text) VALUES ($1, $2, $3) RETURNING id';
 const TAKE_CALLS = `

@@ -94,6 +94,7 @@ export class PostgresStore implements Store {
   readonly #database: PostgresDatabase;
   readonly cluster: PostgresNode;
   readonly #serverVersion: string;
+  #lastTurn: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
   constructor(database: PostgresDatabase, node: PostgresNode, serverVersion: string) {
@@ -127,11 +128,16 @@ export class PostgresStore implements Store {
     return (await this.#database.read.get<{ now: number }>(NOW))?.now ?? 0;
   }
 
+  /** One at a time here too: each holds a connection for as long as it works, and its work needs others. */
   inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    return this.#database.write(async (queries) => {
-      await lockOwner(queries, 'in turn', name);
-      return work();
-    });
+    const done = this.#lastTurn.then(() =>
+      this.#database.write(async (queries) => {
+        await lockOwner(queries, 'in turn', name);
+        return work();
+      }),
+    );
+    this.#lastTurn = done.catch(() => {});
+    return done;
   }
 
   async stats(): Promise<StoreStats> {

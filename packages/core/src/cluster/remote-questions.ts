@@ -1,0 +1,93 @@
+import type { Failure, GivenAnswer, Json, QuestionAnswer } from '@dragoman/protocols';
+import type { Principal } from '../call/principal.ts';
+import type { Answerer, OpenQuestion, OpenQuestions } from '../questions/open-questions.ts';
+import type { QuestionsElsewhere } from '../questions/questions-elsewhere.ts';
+import { failureOf, Refused } from '../refusals/refused.ts';
+import type { ClusterStore } from '../store/cluster.ts';
+import type { RequestKey } from '../store/store.ts';
+import type { Cluster } from './cluster.ts';
+
+export interface RemoteQuestionsOptions {
+  readonly store: Pick<ClusterStore, 'others'>;
+  readonly questions: OpenQuestions;
+  readonly cluster: Cluster;
+  readonly principalNamed: (id: string) => Principal | undefined;
+}
+
+/** The questions that runs of other nodes have asked, for this one; and those of this one, for the others. */
+export class RemoteQuestions implements QuestionsElsewhere {
+  readonly #options: RemoteQuestionsOptions;
+
+  constructor(options: RemoteQuestionsOptions) {
+    const { questions, cluster } = options;
+    this.#options = options;
+    cluster.calls.serve(ANSWER, (params) => this.#answerHere(params as unknown as AnswerCall) as Promise<Json>);
+    cluster.calls.serve(OF, async (key) => questions.of(key as unknown as RequestKey) as unknown as Json);
+    cluster.calls.serve(OPEN_FOR, async (id) => {
+      const principal = options.principalNamed(String(id));
+      return (principal === undefined ? [] : questions.openFor(principal)) as unknown as Json;
+    });
+    questions.join(this);
+  }
+
+  async answer(
+    question: AnswerCall['question'],
+    given: GivenAnswer,
+    { principal, channel, isToolCall = false }: Answerer,
+  ): Promise<QuestionAnswer | undefined> {
+    const call: AnswerCall = { question, given, by: principal.id, channel, isToolCall };
+    for (const answer of await this.#ask(ANSWER, call as unknown as Json)) {
+      const { taken, refused } = answer as unknown as Taken;
+      if (refused !== undefined) throw new Refused(refused);
+      if (taken !== undefined) return taken;
+    }
+    return undefined;
+  }
+
+  async of({ owner, requestId }: RequestKey): Promise<readonly OpenQuestion[]> {
+    return (await this.#ask(OF, { owner, requestId })).flat() as unknown as OpenQuestion[];
+  }
+
+  async openFor({ id }: Principal): Promise<readonly OpenQuestion[]> {
+    return (await this.#ask(OPEN_FOR, id)).flat() as unknown as OpenQuestion[];
+  }
+
+  /** What the other nodes say that have something to say. */
+  async #ask(method: string, params: Json): Promise<Json[]> {
+    const { store, cluster } = this.#options;
+    const answers = await Promise.all((await store.others()).map((node) => cluster.calls.ask(node, method, params)));
+    return answers.flatMap((answer) => (answer === undefined || answer === null ? [] : [answer]));
+  }
+
+  /** Null for one that is not asked here. */
+  async #answerHere({ question, given, by, channel, isToolCall }: AnswerCall): Promise<Taken | null> {
+    const { questions, principalNamed } = this.#options;
+    const principal = principalNamed(by);
+    if (principal === undefined || !questions.has(question.questionId)) return null;
+    try {
+      return { taken: await questions.answer(question, given, { principal, channel, isToolCall }) };
+    } catch (error) {
+      const refused = failureOf(error);
+      if (refused === undefined) throw error;
+      return { refused };
+    }
+  }
+}
+
+interface AnswerCall {
+  readonly question: { readonly questionId: string; readonly requestId?: string | undefined };
+  readonly given: GivenAnswer;
+  /** The id of the principal. */
+  readonly by: string;
+  readonly channel: string;
+  readonly isToolCall: boolean;
+}
+
+interface Taken {
+  readonly taken?: QuestionAnswer;
+  readonly refused?: Failure;
+}
+
+const ANSWER = 'questions.answer';
+const OF = 'questions.of';
+const OPEN_FOR = 'questions.openFor';
