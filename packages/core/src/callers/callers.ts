@@ -9,7 +9,7 @@ import { OwnWrites } from '../store/own-writes.ts';
 import type { AgentStore, KeyRow } from '../store/store.ts';
 import { AgentBody } from './definition.ts';
 
-/** The agents administration has made: who they are and what they may do. */
+/** The agents that administration created, with their permissions. */
 export class Callers {
   readonly #store: AgentStore;
   readonly #clock: Clock;

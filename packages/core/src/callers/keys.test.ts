@@ -26,7 +26,7 @@ test('a key is found by what is sent, as often as it is sent, and nothing else i
   expect(keys.find(row.hash)).toBeUndefined();
 });
 
-test('a key in use is worth nothing as soon as it is revoked; others go on', async () => {
+test('a revoked key is refused at once; others stay valid', async () => {
   const keys = open();
   const [gone, kept] = [
     await keys.create({ agentId: 'ada', role: 'agent' }),
