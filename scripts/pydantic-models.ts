@@ -16,7 +16,7 @@ export function pydanticModels(): string {
     HEADING,
     ...classes.texts,
     `\n\nA2AMessage = Annotated[\n    Union[\n${union.map((line) => `    ${line}`).join('\n')}\n    ],\n    Field(discriminator="message_type"),\n]\n`,
-    '"""Any message, told apart by ``message_type``."""\n',
+    '"""Any message, distinguished by ``message_type``."""\n',
   ].join('');
 }
 
@@ -164,7 +164,7 @@ const FORMATS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 const HEADING = `# Written by scripts/generate-schemas.ts from the schemas of the messages. Changes belong there.
-"""Pydantic models of the A2A messages. Times and ids stay the texts they came as, so that signatures stay good."""
+"""Pydantic models of the A2A messages. Times and ids keep their received text, so that signatures stay valid."""
 
 from typing import Annotated, Any, Dict, List, Literal, Optional, Union
 

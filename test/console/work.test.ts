@@ -224,7 +224,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.locator('.frames .failed').waitFor();
     expect((await answer.final()).body).toMatchObject({ code: 'E2A.CANCELLED' });
     await page.getByRole('heading', { name: 'The envelope' }).waitFor();
-    await page.getByRole('heading', { name: 'What allowed it' }).waitFor();
+    await page.getByRole('heading', { name: 'Permissions' }).waitFor();
     visit.expectHarmless();
   });
 

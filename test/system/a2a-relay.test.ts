@@ -98,7 +98,7 @@ test('the answer of another than was asked is none', async () => {
   await register({ ...CARD, agent_id: 'odd-agent' }, `http://${serverHost}/a2a`);
   const { json } = await ask({ ...request({}), recipient_id: 'odd-agent' });
   expect(json).toMatchObject({
-    payload: { error: { code: 'DEPENDENCY_FAILED', message: 'Another agent answered than the one asked.' } },
+    payload: { error: { code: 'DEPENDENCY_FAILED', message: 'The answer is from another agent.' } },
   });
   await register({ ...CARD, agent_id: 'another-agent' }, `http://${serverHost}/a2a`);
   const asked = await ask({ ...request({}), recipient_id: 'another-agent' });

@@ -108,7 +108,7 @@ test("everything of an agent goes, from every file; what is under way is counted
   expect(((await bob.get('executions')).json['executions'] as unknown[]).length).toBeGreaterThan(0);
   await admin('DELETE', 'agents/bob-agent/data');
   await admin('DELETE', 'agents/ann-agent/data');
-  expect(system.log).toContain('what was recorded of an agent was forgotten');
+  expect(system.log).toContain('the records of an agent were deleted');
   expect(await admin('DELETE', 'agents/nobody-here/data')).toMatchObject({ status: 404 });
   expect(filesWith(CANARY)).toEqual([]);
 });

@@ -73,7 +73,7 @@ export function withAgentOptions(command: Command): Command {
     .option('--file <file>', 'the whole definition as JSON instead; - reads it from stdin');
 }
 
-/** The definition the options describe. What is wrong with it the server says, for every caller alike. */
+/** The agent definition of the options. The server validates it, as for every caller. */
 export async function agentDefinition(
   agentId: string | undefined,
   options: AgentFlags,
@@ -121,14 +121,14 @@ function permissionsOf(options: AgentFlags): AgentDefinition['permissions'] {
   };
 }
 
-/** One limit of several. Which there are the server says. */
+/** One limit of several. The server checks its name. */
 function limit(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
   const [, name = '', number = ''] = /^([^=]+)=(.*)$/.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('Give it as NAME=NUMBER, such as requests_per_minute=10.');
   return { ...before, [name]: integer({ from: 1 })(number) };
 }
 
-/** How it is reached tells the driver. Without a way it only calls. */
+/** The option for the endpoint selects the driver. Without one the agent only calls. */
 function driverOf(
   { module, agentUrl, command, arg, card, credential }: AgentFlags,
   folder: string,

@@ -85,7 +85,7 @@ export function each(text: string, before: readonly string[] = []): readonly str
   return [...before, text];
 }
 
-/** How a person calls us, in everything we tell them to paste. */
+/** The command name for everything that users are to paste. */
 export const PROGRAM = 'npx dragoman';
 
 /** In seconds, the longest sensible value. */

@@ -83,7 +83,7 @@ export async function connect(given: ConnectionOptions, context: Context, role: 
   const { url, dev } = findServer(options, context);
   const found = findKey({ options, context, role, dev });
   const client = clientFor({ url, ...(found !== undefined && { key: found.key }) });
-  // Checked first, so that no key is asked for while the server is not running.
+  // Checked first, so that the CLI does not prompt for a key while the server is not running.
   await ensureServer(url);
   if (found === undefined) fail(missingKey(role, url));
   return { client, url, key: found.key, keySource: found.source };
@@ -101,7 +101,7 @@ export async function connectUnkeyed(
   return { client, url, key: '', keySource };
 }
 
-/** The client says what is wrong with a url or a key that cannot be one. */
+/** The client reports an invalid URL or key. */
 function clientFor(options: { url: string; key?: string }): Client {
   try {
     return createClient(options);

@@ -258,7 +258,10 @@ describe('with dragoman dev running', () => {
 
   test('an agent made of a scripted model calls a tool of the demo', async () => {
     const { code, stdout } = await run('send', '--agent', 'helper', 'how many words is this');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'The tool word_count says: {"words":5,"characters":22}\n' });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'The tool word_count returned: {"words":5,"characters":22}\n',
+    });
   });
 
   test('an unknown agent is answered with the nearest name, an unknown request with what to look at', async () => {
@@ -275,7 +278,7 @@ describe('with dragoman dev running', () => {
   test('an agent that cannot be reached is told as such, and the doctor finds it and says what to fix', async () => {
     const { code, stderr } = await run('send', '--agent', 'away', 'go');
     expect(code).toBe(1);
-    expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be asked: nothing listens there');
+    expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be reached: nothing listens there');
     expect(stderr).toContain('npx dragoman doctor');
     await run('agents', 'add', 'added', '--agent-url', 'http://127.0.0.1:9/e2a');
     const doctor = await run('doctor');

@@ -9,7 +9,7 @@ export { SenderProof } from './a2a-messages/sender-proof.ts';
 export {
   AgentRegistry,
   type HostedAgent,
-  lastHeard,
+  lastHeartbeatOf,
   type RegisteredAgent,
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';

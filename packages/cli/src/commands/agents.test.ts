@@ -127,7 +127,7 @@ describe('agents call', () => {
       1,
       '  → list the agents you can call: npx dragoman agents discover\n',
     ],
-    [['echo', 'say', '--as', 'other-agent'], 1, '  → the key is for "desk-agent": say so in sender_id\n'],
+    [['echo', 'say', '--as', 'other-agent'], 1, '  → the key is for "desk-agent": set sender_id to it\n'],
     [['echo', 'say', '--as', 'other-agent'], 1, '  → ask as desk-agent: --as desk-agent\n'],
     [['echo', 'say', '--as', 'desk-agent', '--params', '[]'], 2, '--params must be a JSON object'],
     [['echo', 'say', '--as', 'desk-agent', '--sign', 'card.json'], 1, 'is no private key in PEM'],

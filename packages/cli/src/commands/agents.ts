@@ -62,7 +62,7 @@ function agentTable({ agents, targets, registered }: AgentList, terminal: Termin
     .map(([id, agent]) => [
       id,
       targets.includes(id) ? (agent?.driver ?? registrationOf(id) ?? 'from the config') : 'no',
-      agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'nobody',
+      agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'none',
       visible(agent?.description ?? agent?.name ?? ''),
     ]);
   return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows, terminal);

@@ -67,7 +67,7 @@ function addCommand(context: Context): Command {
     ],
   })
     .argument('<api_id>', 'its name, as permissions spell it')
-    .option('--base-url <url>', 'where it is; an OpenAPI document may tell it')
+    .option('--base-url <url>', 'where it is; an OpenAPI document may contain it')
     .option('--description <text>', 'what it is for; the search reads it')
     .option('--endpoint <text>', 'METHOD /path and what it does; may be repeated', each)
     .option(

@@ -27,7 +27,7 @@ export function convertCommand(context: Context): Command {
   })
     .argument('<file>', 'the message; - reads it from stdin')
     .option('--from <dialect>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
-    .requiredOption('--to <dialect>', 'the dialect to tell it in')
+    .requiredOption('--to <dialect>', 'the dialect of the result')
     .option('--lenient', 'take what can be understood, and warn');
   return runs<ConvertOptions>(command, context, (options, [file = '']) => convertFile(file, options, context));
 }
@@ -43,7 +43,7 @@ async function convertFile(
   const read = readMessageFile(bytes, given);
   const outcome = read.ok ? converted(read.value, { to: target, lenient, now: context.now() }) : read;
   if (!outcome.ok) return refuse(outcome.issues, { bytes, json, context });
-  tell(outcome.value, json, context);
+  print(outcome.value, json, context);
   return 0;
 }
 
@@ -57,7 +57,7 @@ function converted(
   return convert(json, { from: message.dialect, to, stamp, lenient });
 }
 
-function tell({ result, losses, warnings }: Conversion, json: boolean, { terminal }: Context): void {
+function print({ result, losses, warnings }: Conversion, json: boolean, { terminal }: Context): void {
   if (json) {
     terminal.out(`${JSON.stringify({ result, losses, warnings })}\n`);
     return;

@@ -42,7 +42,7 @@ function baseTable(bases: readonly KnowledgeBaseSummary[], terminal: Terminal): 
   const rows = bases.map(({ id, documents, agents, description }) => [
     id,
     String(documents),
-    agents.length === 0 ? 'nobody' : visible(agents.join(', ').slice(0, 60)),
+    agents.length === 0 ? 'none' : visible(agents.join(', ').slice(0, 60)),
     visible((description ?? '').slice(0, 80)),
   ]);
   return table(['KNOWLEDGE BASE', 'DOCUMENTS', 'MAY SEARCH', 'DESCRIPTION'], rows, terminal);

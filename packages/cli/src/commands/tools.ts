@@ -160,7 +160,7 @@ async function acceptInFolder(
   });
 }
 
-/** Only the host knows whether there are others, and does not tell who may not use them. */
+/** Only the host knows whether there are others, and it lists only those that the caller may use. */
 function whyNone(options: ToolsOptions, context: Context): string {
   if (isHere(options, context)) {
     const { config = DEFAULT_CONFIG } = options;

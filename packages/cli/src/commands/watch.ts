@@ -76,7 +76,7 @@ function noSuchRequest(requestId: string): Trouble {
     message: `there is no request ${JSON.stringify(requestId)} of yours`,
     fixes: [
       'check the id, and that the key is the one it was sent with',
-      'answers are kept for 24 hours, unless the server says otherwise (keep_answers_hours)',
+      'answers are kept for 24 hours by default (keep_answers_hours)',
     ],
   };
 }

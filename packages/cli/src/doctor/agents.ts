@@ -7,12 +7,12 @@ import { PROGRAM } from '../command.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
-/** The members of an agent that say how it is reached. */
+/** The members of an agent that define its endpoint. */
 export type ReachedAgent = Partial<
   Pick<NonNullable<Config['agents']>[string], 'driver' | 'module' | 'url' | 'command'>
 >;
 
-/** Whether agents are where it says they are. Nothing is sent to them and nothing is run. */
+/** Whether agents are where the configuration expects them. Nothing is sent to them and nothing is run. */
 export function checkAgents(
   agents: Readonly<Record<string, ReachedAgent>>,
   { path, correct }: { path: string; correct: (id: string, member: string) => string },

@@ -22,7 +22,7 @@ export interface DoctorOptions extends ServeOptions, ConnectionOptions {
   readonly probe?: boolean;
 }
 
-/** Looks at everything between a person and a working server, and says what fixes what it finds. */
+/** Checks everything a working server needs, and reports a fix for each problem. */
 export async function examineInstallation(options: DoctorOptions, context: Context): Promise<DoctorFinding[]> {
   const { settings, environment, findings } = readConfiguration(options, context);
   const surroundings = { environment, folder: context.folder };

@@ -103,7 +103,7 @@ describe('listen', () => {
     surroundings = new FakeSurroundings({ folder: temporaryFolder(), now: NOW });
     const url = `http://127.0.0.1:${await freePort()}`;
     expect(await main(['listen', '--port', '0', '--url', url], surroundings)).toBe(1);
-    expect(surroundings.notes).toContain('does not tell the key it signs with');
+    expect(surroundings.notes).toContain('does not publish its signing key');
     expect(surroundings.notes).toContain('--public-key');
   });
 

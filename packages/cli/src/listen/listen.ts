@@ -78,7 +78,7 @@ async function keysFor(
     if (!(error instanceof DragomanError)) throw error;
     return fail({
       code: error.code,
-      message: `the server at ${url} does not tell the key it signs with: ${error.message}`,
+      message: `the server at ${url} does not publish its signing key: ${error.message}`,
       fixes: [`start it with: ${PROGRAM} dev`, 'or name it with --url', 'or give the key with --public-key'],
     });
   }

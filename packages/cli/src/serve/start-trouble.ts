@@ -107,7 +107,7 @@ export async function startTrouble(
   }
 }
 
-/** Of a file that cannot be read Node tells the line only so; of one that fails while it runs, or lacks something, otherwise. */
+/** The line of a syntax error, which Node reports only in this form. Errors at runtime are reported differently. */
 function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
   const file = asWord(path ?? 'FILE');
   const { code, message = '' } = Object(cause) as { code?: unknown; message?: string };
@@ -160,7 +160,7 @@ function noSocket(message: string, { configPath }: ServeSettings): Trouble {
   return { code: 'socket_path', message, fixes: [`correct wire.socket in ${configPath ?? 'the configuration'}`] };
 }
 
-/** What the operating system says of a port it does not give. For a unix socket Node has its path in `address`, and -1. */
+/** The operating system's error for an unavailable port. For a unix socket Node has its path in `address`, and -1. */
 type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly fix?: string };
 
 async function portTaken(

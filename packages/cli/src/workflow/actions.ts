@@ -58,7 +58,7 @@ export async function runWorkflowFile(text: string, { server, options, context }
   const printer = new ProgressPrinter({ terminal, json: options.json });
   const follow = async (): Promise<ExecutionResult> => {
     for await (const event of workflows.events(id)) {
-      printer.tell(event);
+      printer.print(event);
       if (event.event === 'execution-finished') return event.result;
     }
     throw new Error('an execution ended without an end event');

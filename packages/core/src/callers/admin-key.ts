@@ -1,15 +1,15 @@
 import { type Keys, SHORTEST_KEY } from './keys.ts';
 
 export interface AdminKeyOptions {
-  /** The operator's own, from the environment. */
+  /** The operator's key, from the environment. */
   readonly adminKey?: string | undefined;
-  /** Called with the new key when one is generated. */
+  /** Called with a new key if there was none. */
   readonly onAdminKey?: ((key: string) => void) | undefined;
 }
 
 /**
- * Ensures that there is an admin key. The operator's own key has priority; a new value revokes the previous one, but no
- * other admin keys. Without one, a key is generated on the first start. Throws where the operator's key cannot be used.
+ * Ensures that there is an admin key. A new key from the environment revokes the previous one from there; other admin keys stay valid.
+ * Without a key in the environment, one is created on the first start. Throws where the operator's key cannot be used.
  */
 export async function provideAdminKey(keys: Keys, { adminKey, onAdminKey }: AdminKeyOptions): Promise<void> {
   if (adminKey !== undefined) return useOwn(keys, adminKey);
@@ -19,7 +19,7 @@ export async function provideAdminKey(keys: Keys, { adminKey, onAdminKey }: Admi
   onAdminKey?.(secret);
 }
 
-/** Throws where an operator's key is so short that it could be guessed. */
+/** Throws where an operator's key is short enough to be guessed. */
 export function checkAdminKey(adminKey: string | undefined): void {
   if (adminKey !== undefined && adminKey.length < SHORTEST_KEY) {
     throw unusable(`has ${adminKey.length} characters; it needs at least ${SHORTEST_KEY}`);
@@ -35,7 +35,7 @@ async function useOwn(keys: Keys, secret: string): Promise<void> {
   if (known?.role === 'agent') throw unusable(`holds an API key of the agent ${known.agentId}`);
   const { keyId } =
     known ?? (await keys.create({ agentId: 'admin', role: 'admin', description: FROM_ENVIRONMENT, secret })).row;
-  // After the new one is recorded: a crash in between leaves two that work, and the next start retires the earlier one.
+  // Runs after the new key is recorded: after a crash in between both keys work, and the next start revokes the old one.
   for (const row of await keys.list()) {
     const isEarlier = row.role === 'admin' && row.description === FROM_ENVIRONMENT && row.keyId !== keyId;
     if (isEarlier && row.revokedAt === null) await keys.revoke(row.keyId);

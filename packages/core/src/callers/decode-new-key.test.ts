@@ -9,11 +9,11 @@ test.each([
   expect(decodeNewKeyRequest(json)).toMatchObject({ ok: true, value: json });
 });
 
-test.each([[null], ['desk-agent'], [['desk-agent']]])('%j asks for no key', (json) => {
+test.each([[null], ['desk-agent'], [['desk-agent']]])('%j is not a request for a key', (json) => {
   expect(decodeNewKeyRequest(json)).toMatchObject({ ok: false, issues: [{ pointer: '', code: 'type' }] });
 });
 
-test('a description that no database need keep whole is refused', () => {
+test('a description that is too long for the database is refused', () => {
   const outcome = decodeNewKeyRequest({ role: 'admin', description: 'the lap\0top' });
   expect(outcome).toMatchObject({ ok: false, issues: [{ pointer: '/description' }] });
 });

@@ -5,7 +5,7 @@ import { REFERENCES } from '../vault/definition.ts';
 const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
-/** A header: a text, or the name of a secret that is put in at the last moment. */
+/** A header: a text, or the name of a secret that the gate fills in. */
 const HeaderValue = {
   type: ['string', 'object'],
   required: ['credential'],
@@ -14,16 +14,16 @@ const HeaderValue = {
 } as const;
 const A2A_VERSIONS = ['1.0', '0.3'] as const;
 
-/** How an agent is reached. The other options of each driver are checked when it is opened. */
+/** The drivers. The members that a driver needs are checked when the agent is opened. */
 export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp', 'openai'] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
-/** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
+/** The members of an agent that define its driver and its description, in the config and in administration. */
 export const DriverShape = {
   type: 'object',
   required: ['driver'],
   properties: {
-    driver: { enum: DRIVERS, description: 'How the agent is reached.' },
+    driver: { enum: DRIVERS, description: 'The driver that connects to the agent.' },
     module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
     url: {
       type: 'string',
@@ -39,13 +39,13 @@ export const DriverShape = {
     version: {
       enum: A2A_VERSIONS,
       description:
-        'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: as the card says.',
+        'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: the version in the card.',
     },
     credential: {
       type: 'string',
       minLength: 1,
       description:
-        'a2a: the credential of the vault that proves who we are. It is sent in the header that the card names. Default header: `Authorization`.',
+        'a2a: the vault credential that authenticates this server. It is sent in the header that the card names. Default header: `Authorization`.',
     },
     command: { type: 'string', minLength: 1, description: 'stdio, acp: the program to run.' },
     args: { type: 'array', items: { type: 'string' } },
@@ -65,7 +65,7 @@ export const DriverShape = {
       description:
         "openai: the base URL of a server that speaks OpenAI's API, such as http://127.0.0.1:11434/v1. `/chat/completions` is added to it.",
     },
-    model: { type: 'string', minLength: 1, maxLength: 256, description: 'openai: the model to ask.' },
+    model: { type: 'string', minLength: 1, maxLength: 256, description: 'openai: the name of the model.' },
     key: {
       type: 'string',
       minLength: 1,
@@ -74,18 +74,18 @@ export const DriverShape = {
     instructions: {
       type: 'string',
       maxLength: 65_536,
-      description: 'openai: what the model reads before every conversation.',
+      description: 'openai: the instructions for the model, sent before every conversation.',
     },
     tools: {
       ...names,
       description:
-        'openai: the tools that the model may call, as far as its caller may use them. `*` stands for any text; `files/*` is every tool of the MCP server `files`. Default: none.',
+        'openai: the tools that the model may call, if the caller may use them. `*` stands for any text; `files/*` is every tool of the MCP server `files`. Default: none.',
     },
     max_turns: {
       ...positive,
       maximum: 100,
       description:
-        'openai: how many times the model is called for one answer, each time with the results of its tools. Default: 8.',
+        'openai: the maximum number of model calls for one answer, each with the results of the tools before it. Default: 8.',
     },
     parameters: {
       type: 'object',
@@ -105,19 +105,19 @@ export const DriverShape = {
     client_fs: {
       enum: ['off', 'local', 'caller'],
       description:
-        'acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the editor that asks, if that offers it. Default: `off`, it uses files by itself.',
+        "acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the caller's editor, if it offers that. Default: `off`, it uses files by itself.",
     },
     client_terminal: {
       enum: ['off', 'local', 'caller'],
       description:
-        'acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the editor that asks, if that offers it. They end with the turn. Default: `off`, it runs them by itself.',
+        "acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the caller's editor, if it offers that. They end with the turn. Default: `off`, it runs them by itself.",
     },
-    auth_method: { type: 'string', minLength: 1, description: 'acp: how the program signs in, by the id it gives.' },
+    auth_method: { type: 'string', minLength: 1, description: "acp: the id of the program's sign-in method." },
     tool_permissions: {
       type: 'object',
       additionalProperties: { enum: ['allow', 'ask', 'deny'] },
       description:
-        'acp: what is done when the program asks for permission, by kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
+        'acp: the reply to permission requests of the program, by kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },
@@ -128,7 +128,7 @@ export const DriverShape = {
     idempotent: {
       type: 'boolean',
       description:
-        'Repeating a request has no further effect, as a caller may do after a crash. The agent then starts sooner, and the server needs one commit less.',
+        'The agent can safely receive the same request twice, as after a crash. Requests then start sooner and need one commit less.',
     },
   },
   additionalProperties: false,
@@ -153,11 +153,11 @@ export const AgentBody = {
   type: 'object',
   required: ['agent_id', 'permissions'],
   properties: {
-    // Some that fit are reserved.
+    // Some valid names are reserved.
     agent_id: AgentId,
     permissions: {
       type: 'object',
-      description: 'What it may use, by name. "*" means all; an empty or absent list means nothing.',
+      description: 'The resources it may use, by name. "*" means all; an empty or absent list means none.',
       properties: { operations: names, apis: names, credentials: names, agents: names, tools: names, workflows: names },
       additionalProperties: false,
     },
@@ -174,14 +174,14 @@ export const AgentBody = {
 } as const;
 export type AgentBody = Static<typeof AgentBody>;
 
-/** The body of `POST /admin/v1/keys`. Members that an admin key does not need are ignored. */
+/** The body of `POST /admin/v1/keys`. Members that an admin key does not need are ignored and may have any value. */
 export const NewKeyRequest = {
   type: 'object',
   properties: {
-    agent_id: { description: 'Whose key it is: the id of an agent that exists. An admin key needs none.' },
-    role: { description: '`"admin"` for another admin key; whatever else it is, the key is one of the agent.' },
+    agent_id: { description: 'The id of the agent that the key is for. An admin key needs none.' },
+    role: { description: '`"admin"` for an admin key; any other value makes a key of the agent.' },
     description: {
-      description: 'What the key is for, as a text without NUL; whatever else it is counts as none.',
+      description: 'The purpose of the key, as a text without NUL. Any other value is ignored.',
       pattern: '^[^\\u0000]*$',
     },
     expires_in_seconds: {

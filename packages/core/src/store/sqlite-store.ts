@@ -165,7 +165,7 @@ export class SqliteStore implements Store {
     claim: (limit) => this.#ask('claimLetters', limit),
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
-    questionIdsAt: (owner, threadId, at) => this.#ask('questionIdsAt', owner, threadId, at),
+    requestIdsAt: (owner, threadId, at) => this.#ask('requestIdsAt', owner, threadId, at),
     list: (view, range) => this.#ask('listThreads', view, range),
     page: (view, range) => this.#ask('threadPage', view, range),
     latest: (key, range) => this.#ask('latestInThread', key, range),

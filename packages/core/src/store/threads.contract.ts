@@ -203,8 +203,8 @@ export function describeThreads(name: string, open: OpenStore): void {
         ...settled(null),
         message: message('answer', { isAnswer: true, at: 2000 }),
       });
-      expect((await store.threads.questionIdsAt(owner, 't', 2000)).sort()).toEqual(['m2', 'm3']);
-      expect(await store.threads.questionIdsAt(`not-${owner}`, 't', 2000)).toEqual([]);
+      expect((await store.threads.requestIdsAt(owner, 't', 2000)).sort()).toEqual(['m2', 'm3']);
+      expect(await store.threads.requestIdsAt(`not-${owner}`, 't', 2000)).toEqual([]);
     });
 
     test('an agent sees what it had a part in, of the owner who wrote last', async () => {

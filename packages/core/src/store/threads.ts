@@ -108,7 +108,7 @@ export interface ThreadStore {
   /** Whether the owner's thread has a message of this id. */
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
   /** The ids of the questions in the owner's thread at this millisecond. */
-  questionIdsAt(owner: string, threadId: string, at: number): Promise<string[]>;
+  requestIdsAt(owner: string, threadId: string, at: number): Promise<string[]>;
   /** Threads whose id comes after `after`, in the order of their ids. Of an agent, each is that of the owner who wrote last. */
   list(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]>;
   /** The messages after `after` in order. An agent sees the thread of the owner who wrote last. */

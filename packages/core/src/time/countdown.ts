@@ -1,7 +1,7 @@
 import type { Ask } from '../call/ask.ts';
 import type { Cancel } from '../ports/ports.ts';
 
-/** What a countdown needs of a clock. */
+/** The parts of a clock that a countdown needs. */
 export interface CountdownClock {
   elapsed(): number;
   after(milliseconds: number, callback: () => void): Cancel;

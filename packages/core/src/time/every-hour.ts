@@ -5,7 +5,7 @@ export interface EveryHourOptions {
   readonly log: Log;
   /** Stops it. */
   readonly signal: AbortSignal;
-  /** What is logged when it fails; an hour later it is tried again. */
+  /** The log message when it fails. The next try is an hour later. */
   readonly failed: string;
 }
 

@@ -110,6 +110,11 @@ describe('a frame told to a mailbox', () => {
     expect(content('done')).toEqual({ contentType: 'text/plain', content: 'done' });
     expect(content({ content: 'done' })).toEqual({ contentType: 'text/plain', content: 'done' });
     expect(content({ content: { a: 1 } })).toEqual({ contentType: 'application/json', content: { a: 1 } });
+    expect(content({ text: 'done' })).toEqual({ contentType: 'text/plain', content: 'done' });
+    expect(content({ text: 'done', score: 7 })).toEqual({
+      contentType: 'application/json',
+      content: { text: 'done', score: 7 },
+    });
     expect(content({ score: 7 })).toEqual({ contentType: 'application/json', content: { score: 7 } });
     expect(content(0)).toEqual({ contentType: 'application/json', content: 0 });
     expect(content({ content: '# hi', content_type: 'text/markdown' })).toMatchObject({ contentType: 'text/markdown' });
@@ -178,7 +183,7 @@ test.each(['\n', 'x'.repeat(501), '', '\u0000'])(
   },
 );
 
-test('an answer keeps what an agent returned beside its content, and the details of its error', () => {
+test('an answer keeps what an agent returned beside its content, and beside the message of its error', () => {
   const told = (given: Parameters<typeof newResponse>[0]) =>
     mailboxFromResponse(
       newResponse({ is_final: true, timestamp: '2026-02-21T18:00:15Z', ...given }),
@@ -190,7 +195,8 @@ test('an answer keeps what an agent returned beside its content, and the details
     message: { contentType: 'text/markdown', content: '# hi' },
     metadata: { result: { usage: { tokens: 7 } } },
   });
-  const body = { code: 'quota', message: 'Too much.', details: { left: 0 } };
+  const more = { details: { left: 0 }, retry_after: 17, documentation_url: 'https://docs.example.com/quota' };
+  const body = { code: 'quota', message: 'Too much.', ...more };
   const failed = told({ response_kind: 'e2a.error', status: 'failed', body });
-  expect(failed?.message.content).toEqual({ error: 'Too much.', code: 'quota', details: { left: 0 } });
+  expect(failed?.message.content).toEqual({ error: 'Too much.', code: 'quota', ...more });
 });

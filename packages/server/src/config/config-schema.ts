@@ -32,7 +32,7 @@ const StoredWorkflowShape = {
   additionalProperties: false,
 } as const;
 
-/** What one caller may do, if its own `limits` have nothing else. */
+/** The limits of one caller, unless its own `limits` override them. */
 const RATE_LIMITS = {
   requests_per_minute: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_minute },
   requests_per_hour: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_hour },

@@ -7,7 +7,7 @@ import { BYTES_PER_MINUTE, MESSAGES_PER_MINUTE } from '../edges/message-rates.ts
 import { DEFAULT_LINE_LIMITS, type PeerLineLimits } from '../edges/ndjson-lines.ts';
 import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from '../edges/unproven-budget.ts';
 
-/** What every peer may use of the endpoints: keys of `limits` in the config, beside the limits of a caller. */
+/** The limits of every peer at the endpoints: keys of `limits` in the config, beside the limits of a caller. */
 export const ENDPOINT_LIMITS = {
   body_bytes: { ...atLeast(1024, 'The largest body of a request to an E2A endpoint.'), default: 1_048_576 },
   unproven_bytes: {
@@ -130,7 +130,7 @@ export function edgeLimits(limits: EndpointLimits): {
   };
 }
 
-/** What all peers together may leave unread. */
+/** The bytes that all peers together may leave unread. */
 export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_size_limit / 4 }: EndpointLimits): number {
   return bytes;
 }

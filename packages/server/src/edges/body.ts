@@ -50,7 +50,7 @@ function wrongType(taken: readonly string[]): Failure {
   return failure('unsupported_media_type', { suggestions }, `This route takes ${taken.join(' or ')} in UTF-8.`);
 }
 
-/** Says what would raise the limit, where anything does. */
+/** Names the setting that raises the limit, if there is one. */
 export function bodyTooLarge({ maxBytes, proof }: RouteBody, unprovenBytes: number | undefined): Failure {
   if (unprovenBytes === undefined || unprovenBytes >= maxBytes) {
     return failure('too_large', { limit: maxBytes }, `The body exceeds the ${maxBytes} bytes that this route takes.`);

@@ -19,7 +19,7 @@ export interface BoundaryOptions {
   readonly authenticate: (key: string, address: string) => Principal | Failure | Promise<Principal | Failure>;
 }
 
-/** Who may come in, the same for HTTP requests and WebSocket upgrades. */
+/** Access checks, the same for HTTP requests and WebSocket upgrades. */
 export class Boundary {
   readonly cors: Cors;
   readonly #options: BoundaryOptions;
@@ -39,7 +39,7 @@ export class Boundary {
   }
 
   /**
-   * The base URL that the client used. A trusted proxy tells it with `X-Forwarded-Proto`, `-Host` and `-Prefix`; a host that is
+   * The base URL that the client used. A trusted proxy reports it with `X-Forwarded-Proto`, `-Host` and `-Prefix`; a host that is
    * not one of ours is not believed from it either.
    */
   baseUrl(peer: string | undefined, headers: IncomingHttpHeaders): string {
@@ -71,7 +71,7 @@ export class Boundary {
     return own || this.cors.allows(site) ? undefined : WRONG_ORIGIN;
   }
 
-  /** The caller, `undefined` where none is needed and none was claimed, or why it may not come in. */
+  /** The caller, `undefined` when none is required or claimed, or the failure. */
   identify({ headers, offeredKey, address, access }: Caller): Identified | Promise<Identified> {
     if (access === 'public') return undefined;
     const key = presentedKey(headers, offeredKey);
@@ -102,7 +102,7 @@ function inItsRole(found: Principal | Failure, access: Access): Principal | Fail
   return found;
 }
 
-/** The key of a request, or a failure when what it presents is no key or two different ones. */
+/** The key of a request, or a failure when it is malformed or there are two different ones. */
 function presentedKey(headers: IncomingHttpHeaders, offered: string | undefined): string | undefined | Failure {
   const { authorization } = headers;
   const apiKey = headers['x-api-key'] ?? offered;

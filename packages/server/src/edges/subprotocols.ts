@@ -1,6 +1,6 @@
 import { type Failure, failure } from '@dragoman/protocols';
 
-/** What a peer offers in `Sec-WebSocket-Protocol`. */
+/** The subprotocols that a peer offers in `Sec-WebSocket-Protocol`. */
 export interface Offer {
   /** The chosen one; `undefined` if this endpoint has none or the peer offers none. */
   readonly subprotocol: string | undefined;

@@ -71,7 +71,7 @@ function placeSchema(given: JsonSchema, schemas: Record<string, Json>): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The same schema, with what it refers to placed as well. */
+/** The same schema, with the schemas it refers to placed as well. */
 function withPlaced(json: Json, schemas: Record<string, Json>): Json {
   if (Array.isArray(json)) return json.map((item) => withPlaced(item, schemas));
   if (!isObject(json)) return json;

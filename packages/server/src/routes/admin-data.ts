@@ -47,7 +47,7 @@ async function forgetAgent(request: InboundRequest, context: DataContext): Promi
     return failure('not_found', {}, 'There is no such agent.');
   }
   const result = { agent_id: agentId, forgotten: forgottenJson(forgotten), under_way: underWay };
-  log.info({ ...result, by: callerOf(request).keyId }, 'what was recorded of an agent was forgotten');
+  log.info({ ...result, by: callerOf(request).keyId }, 'the records of an agent were deleted');
   return { status: 200, json: result };
 }
 
@@ -70,10 +70,7 @@ async function forgetRequest(request: InboundRequest, context: DataContext): Pro
   ];
   if (removed.includes('under_way')) return UNDER_WAY;
   if (!removed.includes('removed')) return NO_REQUEST;
-  log.info(
-    { request_id: id, agent_id: owner, by: callerOf(request).keyId },
-    'what was recorded of a request was forgotten',
-  );
+  log.info({ request_id: id, agent_id: owner, by: callerOf(request).keyId }, 'the records of a request were deleted');
   return { status: 200, json: { request_id: id, agent_id: owner, removed: true } };
 }
 

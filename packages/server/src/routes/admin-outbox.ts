@@ -5,7 +5,7 @@ import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { integerIn } from './integer-in.ts';
 import { integerParameter, textParameter } from './route-parameters.ts';
 
-/** What became of callbacks, and another try for those that were given up. */
+/** The states of callbacks, and retries of those that were given up. */
 export function adminOutboxRoutes(outbox: Outbox): Route[] {
   return [
     {

@@ -9,7 +9,7 @@ export interface RequestsContext extends ExplainContext {
   readonly audited: (requestId: string) => Promise<readonly AuditEntry[]>;
 }
 
-/** What happened to a request, for operators. */
+/** The history of a request, for operators. */
 export function adminRequestRoutes(context: RequestsContext): Route[] {
   return [
     {

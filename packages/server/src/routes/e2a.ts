@@ -163,7 +163,7 @@ interface HttpCallOptions {
   readonly json: Json;
 }
 
-/** What refuses a request comes before its first frame, so the first frame decides between an error and a stream. */
+/** A request is refused before its first frame, so the first frame decides between an error and a stream. */
 async function answer(
   reading: Reading,
   { framing, envelope, call, context }: Opened & { readonly framing: Framing },
@@ -256,7 +256,7 @@ function texts(reading: Reading, framing: Streamed) {
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** What there is of an answer, as JSON. */
+/** The frames of an answer so far, as JSON. */
 const FRAMES_SO_FAR = {
   type: 'object',
   required: ['responses', 'is_final'],

@@ -164,6 +164,6 @@ const PLAN_HASH: RouteParameter = {
   description: 'Run it only if its plan has this hash, as /api/v1/workflows/plan reports it; otherwise answer 409.',
   schema: { type: 'string' },
 };
-/** As other APIs with idempotency keys tell it. */
+/** The header that other APIs with idempotency keys use for it. */
 const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
 const FRAMINGS = ['application/json', 'text/event-stream'] as const;

@@ -62,7 +62,7 @@ export function threadStore(database: PostgresDatabase): ThreadStore {
 
     has: async (owner, threadId, messageId) => (await read.get(HAS, owner, threadId, messageId)) !== undefined,
 
-    questionIdsAt: async (owner, threadId, at) =>
+    requestIdsAt: async (owner, threadId, at) =>
       (await read.all<{ messageId: string }>(QUESTION_IDS_AT, owner, threadId, at)).map(({ messageId }) => messageId),
 
     list: async (view, { after, limit }) => {

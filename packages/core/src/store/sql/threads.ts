@@ -76,7 +76,7 @@ export function threadReads(database: Database) {
     threadHas: (owner: string, threadId: string, messageId: string): boolean =>
       has.get(owner, threadId, messageId) !== undefined,
 
-    questionIdsAt: (owner: string, threadId: string, at: number): string[] =>
+    requestIdsAt: (owner: string, threadId: string, at: number): string[] =>
       (questionsAt.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
 
     /** One step into the index finds the next thread, however many messages the one before has. */
