@@ -1,3 +1,4 @@
+import type { StopSignal } from '../ending/ending.ts';
 import type { ExecutionEnd, ExecutionRow } from '../store/executions.ts';
 import type { LongText } from '../text/long-text.ts';
 import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
@@ -13,8 +14,8 @@ export interface Begun {
   result(): Promise<string | LongText>;
   /** Resolves when it waits for a person. */
   parked(): Promise<void>;
-  /** What is told after a number, to the end. */
-  events(after: number): AsyncIterable<ExecutionEventRecord>;
+  /** What is told after a number, to the end. The signal tells when the reader leaves. */
+  events(after: number, signal?: StopSignal): AsyncIterable<ExecutionEventRecord>;
 }
 
 /** One that runs. */
@@ -32,19 +33,18 @@ export function begunNow(live: LiveExecution): Begun {
 /** An execution that has ended. */
 export type EndedExecution = ExecutionRow & { readonly end: ExecutionEnd };
 
-/** One that another node runs. What it tells is recorded with its end. */
-export function begunElsewhere(row: ExecutionRow, ended: Promise<EndedExecution>): Begun {
-  // Nobody may be waiting for it.
-  ended.catch(() => {});
+/** One that another node runs. */
+export function begunElsewhere(
+  row: ExecutionRow,
+  { endOf, events }: { readonly endOf: () => Promise<EndedExecution>; readonly events: Begun['events'] },
+): Begun {
   return {
     row,
     told: 0,
     replayedFrom: () => undefined,
-    result: async () => (await ended).end.result,
+    result: async () => (await endOf()).end.result,
     parked: () => new Promise(() => {}),
-    async *events(after) {
-      yield* pastEvents(await ended, after);
-    },
+    events,
   };
 }
 

@@ -1,7 +1,7 @@
 import { FAILURES, type Failure, failure, type QuestionEnd } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../call/principal.ts';
-import { Ending } from '../ending/ending.ts';
+import { Ending, type StopSignal } from '../ending/ending.ts';
 import type { HostPort } from '../gate/host-port.ts';
 import type { Redactor } from '../gate/redactor.ts';
 import type { SecretUse } from '../gate/secrets.ts';
@@ -38,7 +38,7 @@ import type { ExecutionsElsewhere } from './elsewhere.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
-import { executionName, LiveExecution, SUSPENDED } from './live-execution.ts';
+import { type ExecutionEventRecord, executionName, LiveExecution, pastEvents, SUSPENDED } from './live-execution.ts';
 import { type AskPerson, ParkedExecution, WaitsForPerson } from './parked-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
@@ -209,7 +209,9 @@ export class Executions {
     for (;;) {
       const row = await store.find(key);
       if (row === undefined) return undefined;
-      if (row.end !== null || this.#live(row) !== undefined) return this.#follow(row);
+      // After the death of a node, another one may have taken over the execution than this request.
+      const isRunning = this.#live(row) !== undefined || (await this.#elsewhere?.isRunning(row)) === true;
+      if (row.end !== null || isRunning) return this.#follow(row);
       await clock.wait(CONTINUED_PAUSE_MS, signal);
     }
   }
@@ -241,6 +243,23 @@ export class Executions {
     // Whoever asks looks for its end in the store.
     void this.cancel(key).catch(() => {});
     return true;
+  }
+
+  /** What it tells after a number, without its end: nothing where it tells nothing for some seconds. `undefined`: it does not run here. */
+  async toldHere(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[] | undefined> {
+    const { clock } = this.#options;
+    const live = this.#live(key);
+    if (live === undefined) return undefined;
+    const until = clock.elapsed() + TOLD_WITHIN_MS;
+    while (live.told <= after + 1 && this.#live(key) === live && clock.elapsed() < until)
+      await clock.wait(TOLD_PAUSE_MS);
+    const told: ExecutionEventRecord[] = [];
+    const most = Math.min(live.told - (after + 1), MOST_TOLD);
+    if (most <= 0) return told;
+    for await (const event of live.read(after)) {
+      if (event.event === 'execution-finished' || told.push(event) >= most) break;
+    }
+    return told;
   }
 
   /** Others may continue what runs here: nothing more is recorded, and readers go on there. */
@@ -522,9 +541,10 @@ export class Executions {
   }
 
   /** Its record, when another process has ended it. */
-  async #endOf(key: ExecutionKey): Promise<EndedExecution> {
+  async #endOf(key: ExecutionKey, signal?: StopSignal): Promise<EndedExecution> {
     const { store, clock, runs } = this.#options;
     for (;;) {
+      if (signal?.aborted === true) throw signal.reason;
       const row = await store.find(key);
       if (row === undefined) refuse('not_found', {}, 'The execution was removed.');
       if (row.end !== null) return { ...row, end: row.end };
@@ -534,6 +554,33 @@ export class Executions {
     }
   }
 
+  /** What one that another node runs tells, from that node; and the rest from its record. */
+  async *#toldElsewhere(
+    row: ExecutionRow,
+    elsewhere: ExecutionsElsewhere,
+    after: number,
+    signal?: StopSignal,
+  ): AsyncGenerator<ExecutionEventRecord, void, undefined> {
+    let last = after;
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+      return [];
+    };
+    const ended = this.#endOf(row, signal);
+    const end = ended.then(over, over);
+    while (!isOver) {
+      const live = this.#live(row);
+      // This node has taken it over meanwhile.
+      if (live !== undefined) return yield* live.read(last);
+      for (const event of await Promise.race([elsewhere.told(row, last), end])) {
+        yield event;
+        last = event.sequence;
+      }
+    }
+    if (signal?.aborted !== true) yield* pastEvents(await ended, last);
+  }
+
   /** The one that runs, or the record of the one that has ended. */
   async #follow(row: ExecutionRow): Promise<Begun> {
     if (row.end !== null) return begunBefore(row, row.end.result);
@@ -541,7 +588,11 @@ export class Executions {
     if (live !== undefined) return begunNow(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
-    if (now?.end === null && this.#elsewhere !== undefined) return begunElsewhere(now, this.#endOf(now));
+    const elsewhere = this.#elsewhere;
+    if (now?.end === null && elsewhere !== undefined) {
+      const events: Begun['events'] = (after, signal) => this.#toldElsewhere(now, elsewhere, after, signal);
+      return begunElsewhere(now, { endOf: () => this.#endOf(now), events });
+    }
     if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
     return begunBefore(now, now.end.result);
   }
@@ -636,6 +687,11 @@ const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
 /** How often it is looked whether an execution continues. */
 const CONTINUED_PAUSE_MS = 50;
+/** How long another node waits for something to be told: less than it waits for an answer. */
+const TOLD_WITHIN_MS = 2000;
+const TOLD_PAUSE_MS = 50;
+/** Events in one answer to another node. */
+const MOST_TOLD = 500;
 /** Between two looks for the end of an execution that another node runs. */
 const LOOK_MS = 200;
 const CANNOT_GO_ON = 'The execution cannot go on just now.';
