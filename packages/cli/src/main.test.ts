@@ -25,6 +25,7 @@ const COMMANDS = [
   'convert',
   'listen',
   'doctor',
+  'migrate',
 ];
 const NESTED = [
   'tools list',

@@ -128,7 +128,7 @@ describe('an agent fails when it answers', () => {
   test.each([200, 500])('compressed in a way we do not know, with %i', async (status) => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'zstd' };
     const agent = await serving((_, response) => response.writeHead(status, headers).end('{}'));
-    expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('it came in the coding "zstd"');
+    expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('its content coding "zstd" is unknown');
   });
 
   test('with bytes that are not HTTP', async () => {

@@ -102,7 +102,7 @@ export const WorkflowRequest = {
   required: ['workflow'],
   properties: {
     /** JSON lines, or the same messages as an array. */
-    workflow: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }] },
+    workflow: { type: ['string', 'array'], items: { type: 'object' } },
     onError: { enum: ['stop', 'continue'] },
     level: { enum: LEVELS },
     // How long it may be is the server's to say.
