@@ -44,7 +44,9 @@ export class Caller {
 
   /** Every frame there is so far. */
   async resumeNow(id: string): Promise<unknown[]> {
-    return ((await (await this.get(`${id}/responses`)).json()) as { responses: unknown[] }).responses;
+    // A refusal has none: the request may not be recorded yet.
+    const { responses = [] } = (await (await this.get(`${id}/responses`)).json()) as { responses?: unknown[] };
+    return responses;
   }
 
   socket(): Promise<SocketClient> {

@@ -132,7 +132,47 @@ describe('an execution that one node runs', () => {
     const after = await call(one.url, { path: '/api/v1/executions/waits', key: cluster.key });
     expect(await after.json()).toMatchObject({ status: 'cancelled' });
   });
+
+  test('tells its events through another while it runs, and a request there that asks for it goes on with it', async () => {
+    const get = (path: string) => ({
+      ApiCall: { method: 'GET', url: `${api.url}/${path}`, outputPath: `/workflow/${path}` },
+    });
+    api.answers('GET /quick', { quick: true });
+    api.behaviours.set('GET /held', () => {});
+    const workflow = workflowOf({ quick: get('quick'), held: get('held') }, { id: 'tells' });
+    const headers = { prefer: 'respond-async' };
+    const path = '/api/v1/workflows/execute';
+    const accepted = await call(one.url, { method: 'POST', path, key: cluster.key, headers, json: { workflow } });
+    expect(accepted.status, await accepted.text()).toBe(202);
+    const events = (node: typeof one) =>
+      call(node.url, { path: '/api/v1/executions/tells/events', key: cluster.key, accept: 'text/event-stream' });
+    const request = {
+      request_id: 'joins',
+      agent_ref: { id: 'workflows' },
+      method: 'workflow.execute',
+      params: { workflow },
+    };
+    const [here, there, joined] = [reader(events(one)), reader(events(two)), reader(cluster.stream(two, request))];
+    for (const { read } of [here, there, joined]) {
+      await expect.poll(read, { timeout: 30_000 }).toHaveLength(3);
+      expect(read().at(-1)).toContain('"held"');
+    }
+    await call(one.url, { method: 'POST', path: '/api/v1/executions/tells/cancel', key: cluster.key });
+    for (const { over } of [here, there, joined]) await over;
+    expect(here.read().at(-1)).toContain('"status":"cancelled"');
+    expect(there.read()).toEqual(here.read());
+    expect(joined.read().map((frame) => JSON.parse(frame).sequence)).toEqual(here.read().map((_, index) => index));
+  });
 });
+
+/** What has come of a stream by now, and its end. */
+function reader(answering: Promise<HttpAnswer>) {
+  const frames: string[] = [];
+  const over = (async () => {
+    for await (const frame of (await answering).frames()) frames.push(frame);
+  })();
+  return { read: () => frames, over };
+}
 
 describe('an agent that has dialled in to one node', () => {
   const ask = (requestId: string, more: object = {}) => ({
