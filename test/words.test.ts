@@ -16,6 +16,10 @@ const WORDINGS: readonly { readonly pattern: RegExp; readonly better: string }[]
   { pattern: /\bwhat is no\b/i, better: 'not a, invalid' },
   { pattern: /\bfor who\b/i, better: 'for anyone who, for callers' },
   { pattern: /\bshown this once\b/i, better: 'shown only once' },
+  { pattern: /\b(?:is|are|was|were|be|been) told\b/i, better: 'receives, is shown, the error reports' },
+  { pattern: /\bwhoever\b/i, better: 'callers, clients, operators, the sender' },
+  { pattern: /\bstrangers?\b/i, better: 'anonymous caller, unproven peer' },
+  { pattern: /\bas ever\b/i, better: 'as before, unchanged' },
 ];
 
 /** This file names them; decisions and the naughty strings quote what others wrote. */

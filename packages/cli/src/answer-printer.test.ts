@@ -47,7 +47,7 @@ test('an error ends the line and is printed on stderr with its code', () => {
   expect(notes).toBe('error: DEMO.X: it broke\n  → try later\n');
 });
 
-test('an agent that is not well is told with where to look', () => {
+test('an agent that is not well is reported with where to look', () => {
   const { notes } = print([error({ code: 'E2A.AGENT_ERROR', message: 'The agent could not be reached.' })]);
   expect(notes).toBe(
     'error: E2A.AGENT_ERROR: The agent could not be reached.\n  → where the server runs, look at how it is reached: npx dragoman doctor\n',

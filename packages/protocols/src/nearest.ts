@@ -9,7 +9,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let compared = 0;
   for (const candidate of candidates) {
     if (candidate.length > LONGEST) continue;
-    // The names may be a stranger's too, and as many as fit into a message.
+    // A caller may choose the names too, and as many as fit into a message.
     if (++compared > MOST_COMPARED) break;
     const distance = editDistance(wanted, fold(candidate), bestDistance);
     if (distance < bestDistance) {

@@ -20,7 +20,7 @@ export interface ValidatorError {
 
 /**
  * Every problem the schema finds in the value, worded; empty when it is valid. A message with more than a hundred is not
- * worth more words, and a stranger must not make us find a million: the compiled validators stop collecting there too.
+ * worth more words, and a caller must not make us find a million: the compiled validators stop collecting there too.
  */
 export function issuesOf(validate: Validator, schema: JsonSchema, value: unknown): readonly Issue[] {
   if (validate(value)) return NONE;
@@ -162,7 +162,7 @@ export function show(value: unknown): string {
   return clip(JSON.stringify(typeof value === 'string' ? value.slice(0, LONGEST_SHOWN + 1) : value));
 }
 
-/** What a stranger wrote, short enough to repeat, and never half of a character. */
+/** A caller's text, short enough to repeat, and never half of a character. */
 export function clip(text: string, longest = LONGEST_SHOWN): string {
   if (text.length <= longest) return text;
   return `${text.slice(0, longest - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
@@ -199,7 +199,7 @@ const ENVELOPING: ReadonlySet<string> = new Set(['if', 'allOf', 'anyOf', 'oneOf'
 const NONE: readonly Issue[] = [];
 const LONGEST_SHOWN = 80;
 
-/** What a stranger can make us say about one message is bounded: a megabyte can hold a million problems. */
+/** The report about one message is bounded: a megabyte can hold a million problems. */
 export const MOST_PROBLEMS = 100;
 export const MORE_PROBLEMS: Issue = {
   pointer: '',

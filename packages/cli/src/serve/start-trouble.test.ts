@@ -137,7 +137,7 @@ test('a suggested command names the same configuration and folder', async () => 
   expect(await fixesOf('store_locked')).toContain("serve --config 'my own.yaml' --data OTHER_FOLDER --port 0");
 });
 
-test('a file of the operator is told as it is, with what fixes it', async () => {
+test('an error in a file of the operator is reported unchanged, with its fix', async () => {
   const missing = failed('module_missing', 'agent echo: file not found: /agents/echo.mjs');
   expect(await startTrouble(missing, { settings: settings(), command: 'serve' })).toEqual({
     code: 'module_missing',

@@ -10,7 +10,7 @@ export async function wholeBody(answer: Pick<InboundAnswer, 'body' | 'whole'>): 
 }
 
 /**
- * The chunks in one; one alone is it already, and is not copied. A long one is in memory that threads share: whoever hands it
+ * The chunks in one; one alone is it already, and is not copied. A long one is in memory that threads share: code that hands it
  * to another thread would hold up everybody else here while it is copied.
  */
 export function joined(chunks: readonly Uint8Array[]): Uint8Array {

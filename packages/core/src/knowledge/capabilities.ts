@@ -54,7 +54,7 @@ export function capabilitiesOf(principal: Principal, options: CapabilitiesOption
             type,
             description,
             hosts: [...hosts],
-            // The spec has headers only; a caller that may use another place has to be told which.
+            // The spec has headers only; a caller that may use another place needs its name.
             ...(places.some((place) => place !== HEADER) && { places: [...places] }),
             usage: { credentialRef: { id } },
           }),

@@ -54,7 +54,7 @@ export class SlidingWindows {
     if (this.#counters !== undefined) {
       const purse = this.#purseOf(principal, windows);
       if (fromPurse(purse)) return { allowed: true, states: this.#states(principal, windows, now) };
-      // Whoever did not wait for `lease` goes by what this process knows; the next one finds some.
+      // A caller that did not wait for `lease` is counted by what this process knows; the next one finds tokens.
       void this.#fill(purse, principal, windows, this.#counters);
     }
     const states = this.#states(principal, windows, now);

@@ -12,8 +12,8 @@ export function lossesOf(envelope: E2AEnvelope): Issue[] {
   );
   const parts = [
     ...readParams(envelope.params).lost,
-    ...strangers('/agent_ref', envelope.agent_ref, ['id', 'agentId']),
-    ...strangers('/channel_context', envelope.channel_context, envelope.channel === 'a2a-mailbox' ? ['from'] : []),
+    ...unknownMembers('/agent_ref', envelope.agent_ref, ['id', 'agentId']),
+    ...unknownMembers('/channel_context', envelope.channel_context, envelope.channel === 'a2a-mailbox' ? ['from'] : []),
   ].map((pointer) => lost(pointer, 'a mailbox message has no place for it'));
   return [...whole, ...parts, ...changed(envelope)];
 }
@@ -44,7 +44,7 @@ function changed(envelope: E2AEnvelope): Issue[] {
   return remarks;
 }
 
-function strangers(parent: string, members: object | null, known: readonly string[]): string[] {
+function unknownMembers(parent: string, members: object | null, known: readonly string[]): string[] {
   return Object.entries(members ?? {})
     .filter(([key, value]) => !known.includes(key) && holdsSomething(value))
     .map(([key]) => pointerTo(parent, key));

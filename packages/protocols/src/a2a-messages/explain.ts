@@ -84,7 +84,7 @@ function pointed(issue: Issue, json: Json): Issue {
   return suggestion === undefined ? issue : { ...issue, suggestion };
 }
 
-/** `data` beside an error, or `error` beside data: not a stranger's field, but two answers in one. */
+/** `data` beside an error, or `error` beside data: not an unknown field, but two answers in one. */
 function isContradiction(pointer: string, json: Json): boolean {
   const isResponse = valueAt(json, '/message_type') === 'response';
   return isResponse && (pointer === '/payload/error' || pointer === '/payload/data');

@@ -37,5 +37,5 @@ const KINDS: Readonly<Record<MessageType, MessageKind>> = {
   goodbye: { validate: validators.GoodbyeMessage, part: GoodbyePart },
 };
 
-/** A map, because the type comes from a stranger: `constructor` is no type. */
+/** A map, because the sender chooses the type: `constructor` is not a type. */
 const BY_TYPE: ReadonlyMap<string, MessageKind> = new Map(Object.entries(KINDS));

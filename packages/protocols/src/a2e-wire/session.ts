@@ -181,7 +181,7 @@ export class HostSession<Principal> {
     return this.#refuse({ code: 'busy', reqId: request.id, message, about: request.type }, now);
   }
 
-  /** Before the handshake only a handshake is looked into: a stranger learns nothing and costs little. */
+  /** Before the handshake only a handshake is read: an unproven peer learns nothing and costs little. */
   #receiveFromStranger(json: Json, now: Date): Reaction {
     const type = isObject(json) ? json['type'] : undefined;
     // An error is never answered with an error, or two peers would go on for ever.

@@ -53,7 +53,7 @@ export const OPERATION_NAMES = Object.keys(OPERATIONS) as readonly OperationName
 /** Operations of a server's own, by name. */
 export type OwnOperations = Readonly<Record<string, OperationDescription>>;
 
-/** The description of an operation by its name on the wire; `undefined` for a stranger. */
+/** The description of an operation by its name on the wire; `undefined` for an unknown name. */
 export function operationNamed(name: string, own: OwnOperations = {}): OperationDescription | undefined {
   if (Object.hasOwn(OPERATIONS, name)) return OPERATIONS[name as OperationName];
   return Object.hasOwn(own, name) ? own[name] : undefined;

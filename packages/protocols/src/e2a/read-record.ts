@@ -35,7 +35,7 @@ export class Notes {
   }
 }
 
-/** A record under repair. A map, because its keys come from strangers. */
+/** A record under repair. A map, because callers choose its keys. */
 export type OpenRecord = Map<string, Json>;
 
 /** What a top-level key is to a reader; a key that is not listed is kept in `extras`. */
@@ -74,7 +74,7 @@ export function misspelt(json: JsonObject, unknown: readonly string[], roles: Ke
   if (unknown.length === 0) return [];
   const absent = [...roles].filter(([key, role]) => role === 'field' && !Object.hasOwn(json, key)).map(([key]) => key);
   if (absent.length === 0) return [];
-  // Bounded: comparing is quadratic in the key, and a stranger may send ten thousand of them.
+  // Bounded: comparing is quadratic in the key, and a caller may send ten thousand of them.
   return unknown.slice(0, MOST_COMPARED).flatMap((key): Issue[] => {
     const close = nearest(key, absent);
     if (close === undefined) return [];

@@ -10,7 +10,7 @@ export interface LineLimits {
  * Bytes in, whole lines out. What the lines are never depends on where the stream was cut.
  *
  * A line ends with LF or CRLF; blank ones are skipped. A line past the limit is one fault, reported as soon as it is
- * past it; its bytes are dropped up to its line break, and the next line is read as ever.
+ * past it; its bytes are dropped up to its line break, and the next line is read normally.
  *
  *        ┌──── LF: the line
  *        ▼   │

@@ -21,7 +21,7 @@ export interface SseLimits {
 /**
  * Bytes of a `text/event-stream` in, events out, as WHATWG HTML says ("Interpreting an event stream"), wherever the
  * stream was cut. Two things are stricter: an event that is not UTF-8, or is past the limit, is one fault instead of an
- * event of replacement characters or of any size; the events after it are read as ever. An event that the end of the
+ * event of replacement characters or of any size; the events after it are read normally. An event that the end of the
  * stream cuts off is dropped, as the standard wants: ask for what follows `lastEventId`.
  */
 export class SseParser {

@@ -103,8 +103,8 @@ export class WireHost implements AsyncDisposable {
   }
 
   /**
-   * A session for a new connection, from an address if it has one. `undefined` when there is no room for another, which it has
-   * been told.
+   * A session for a new connection, from an address if it has one. `undefined` without room for another; the peer has
+   * received the error then.
    */
   connect(sink: WireSink, entrance: Entrance = {}, address = ''): WireConnection | undefined {
     const place = this.#placeFor(entrance, address);

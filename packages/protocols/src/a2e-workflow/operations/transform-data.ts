@@ -102,7 +102,7 @@ export function aggregation(config: JsonObject): string | undefined {
   return typeof operation === 'string' ? operation : undefined;
 }
 
-/** By the name of the transform, as are the needs below. Maps, because the name comes from a stranger. */
+/** By the name of the transform, as are the needs below. Maps, because the caller chooses the name. */
 const GIVES: ReadonlyMap<unknown, readonly Shape[]> = new Map<unknown, readonly Shape[]>([
   ['map', ['array']],
   ['sort', ['array']],
