@@ -127,11 +127,7 @@ describe('agents call', () => {
       1,
       '  → list the agents you can call: npx dragoman agents discover\n',
     ],
-<<<<<<< HEAD
     [['echo', 'say', '--as', 'other-agent'], 1, '  → this key belongs to "desk-agent": set sender_id to it\n'],
-=======
-    [['echo', 'say', '--as', 'other-agent'], 1, '  → the key is for "desk-agent": set sender_id to it\n'],
->>>>>>> main
     [['echo', 'say', '--as', 'other-agent'], 1, '  → ask as desk-agent: --as desk-agent\n'],
     [['echo', 'say', '--as', 'desk-agent', '--params', '[]'], 2, '--params must be a JSON object'],
     [['echo', 'say', '--as', 'desk-agent', '--sign', 'card.json'], 1, 'is no private key in PEM'],

@@ -66,15 +66,9 @@ function addCommand(context: Context): Command {
       `${PROGRAM} apis add shop --openapi shop.yaml`,
     ],
   })
-<<<<<<< HEAD
     .argument('<api_id>', 'its name, as used in permissions')
-    .option('--base-url <url>', 'its base URL (default: from the OpenAPI document)')
-    .option('--description <text>', 'what it is for; used by search')
-=======
-    .argument('<api_id>', 'its name, as permissions spell it')
     .option('--base-url <url>', 'where it is; an OpenAPI document may contain it')
-    .option('--description <text>', 'what it is for; the search reads it')
->>>>>>> main
+    .option('--description <text>', 'what it is for; used by search')
     .option('--endpoint <text>', 'METHOD /path and what it does; may be repeated', each)
     .option(
       '--accepts-data-from <host>',

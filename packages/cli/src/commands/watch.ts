@@ -79,13 +79,8 @@ function noSuchRequest(requestId: string): Trouble {
     code: 'not_found',
     message: `request ${JSON.stringify(requestId)} not found`,
     fixes: [
-<<<<<<< HEAD
       'check the id, and use the key that sent the request',
-      'the server deletes answers after keep_answers_hours (default: 24)',
-=======
-      'check the id, and that the key is the one it was sent with',
       'answers are kept for 24 hours by default (keep_answers_hours)',
->>>>>>> main
     ],
   };
 }

@@ -96,19 +96,11 @@ export function relayAgent(options: RelayAgentOptions): Agent {
       try {
         for (let message: A2AMessage = request; ; ) {
           const exchanged = await reach.exchange(await signer.sign(message), asking);
-<<<<<<< HEAD
-          const told = await partOf(exchanged, { request, keys, signatures, now: clock.now(), window });
-          if ('part' in told) return yield told;
-          if (call.ask === undefined)
-            return yield agentFailed('The agent asks a question, and the caller cannot answer questions.');
-          const answer = await call.ask(told.question);
-=======
           const outcome = await partOf(exchanged, { request, keys, signatures, now: clock.now(), window });
           if ('part' in outcome) return yield outcome;
           if (call.ask === undefined)
             return yield agentFailed('The agent asks a person, but this request cannot ask questions.');
           const answer = await call.ask(outcome.question);
->>>>>>> main
           message = {
             ...request,
             message_id: messageIdFrom(ids.hex()),

@@ -608,11 +608,7 @@ function conflictWith({ executionId }: ExecutionRow): Failure {
   return failure(
     'conflict',
     { execution_id: executionId, suggestions: ['choose another executionId', 'or send the same workflow again'] },
-<<<<<<< HEAD
-    `The execution ${executionId} was already used with another workflow or other options.`,
-=======
     `The execution ${executionId} was requested before with another workflow or other options.`,
->>>>>>> main
   );
 }
 
@@ -655,9 +651,5 @@ const STORE_PAUSE_MS = 5000;
 const CONTINUED_PAUSE_MS = 50;
 /** Between two looks for the end of an execution that another node runs. */
 const LOOK_MS = 200;
-<<<<<<< HEAD
-const CANNOT_GO_ON = 'The execution cannot continue at the moment.';
-=======
 const CANNOT_CONTINUE = 'The execution cannot continue right now.';
->>>>>>> main
 const OVER = new Error('the execution is over');

@@ -49,11 +49,7 @@ export class Pushes {
     if (sessionId === null) return undefined;
     const owners = await this.#options.sessions.owners({ agentId, sessionId });
     if (owners.length < 2) return owners[0];
-<<<<<<< HEAD
-    this.#options.log.debug({ agent: agentId }, 'a push names a session of several callers; it is not delivered');
-=======
     this.#options.log.debug({ agent: agentId }, 'a push names a session of several callers; it is dropped');
->>>>>>> main
     return undefined;
   }
 

@@ -284,21 +284,13 @@ function prepareTransaction(database: Database) {
 
 const DISK_FULL: ErrorData = {
   code: 'store_unavailable',
-<<<<<<< HEAD
-  message: 'The disk is full; nothing was recorded. Writing resumes when there is space.',
-=======
   message: 'The disk is full: nothing was recorded. Writing resumes automatically when there is space.',
->>>>>>> main
 };
 
 const HELD: ErrorData = {
   code: 'store_unavailable',
-<<<<<<< HEAD
-  message: 'Another program has locked the database; nothing was recorded. Writing resumes when the lock is released.',
-=======
   message:
     'Another program has locked the database: nothing was recorded. Writing resumes automatically when it releases the lock.',
->>>>>>> main
 };
 
 function unopened(reason: string): ErrorData {
