@@ -89,7 +89,8 @@ test('a data folder that is in use: by which process, where it listens, and the 
     startTrouble(failed('store_locked'), { settings: { ...settings(), data }, command });
   try {
     owner(hostname());
-    if (process.platform === 'linux') expect((await told('serve')).message).toContain(`in use by a running server: ${url}, `);
+    if (process.platform === 'linux')
+      expect((await told('serve')).message).toContain(`in use by a running server: ${url}, `);
     writeDevKeys(data, { url, key: 'k', admin_key: 'a' });
     const { message, fixes } = await told('dev');
     expect(message).toContain(

@@ -186,7 +186,9 @@ test('what cannot be answered here is refused at once', () => {
   expect(() => configuredTool({ name: 'flow', workflow: '/w.jsonl' }, alone)).toThrow(
     'nothing here that runs workflows',
   );
-  expect(() => configuredTool({ name: 'web', http: { url: 'http://x' } }, alone)).toThrow('outbound requests are not available');
+  expect(() => configuredTool({ name: 'web', http: { url: 'http://x' } }, alone)).toThrow(
+    'outbound requests are not available',
+  );
 });
 
 test.each(['nonsense', 'ftp://example.com/x', '/users/{id}', '{base}/users'])(
