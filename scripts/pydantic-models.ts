@@ -29,7 +29,7 @@ class Classes {
     this.#write('BaseMessage', messages.BaseMessage, 'Message');
   }
 
-  /** What a message type says beyond the base message, which it has the rest from. */
+  /** The part of a message type beyond its base message. */
   message(name: string, part: JsonSchema): void {
     const base = propertiesOf(messages.BaseMessage);
     const own = Object.entries(propertiesOf(part));
@@ -95,7 +95,7 @@ function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> 
   return (schema['properties'] ?? {}) as Record<string, JsonSchema>;
 }
 
-/** What both say: the part's words where it has some, and a pattern of the base stays. */
+/** Merges both: the part wins, and a pattern of the base stays. */
 function narrowed(base: JsonSchema, part: JsonSchema): JsonSchema {
   return part['type'] === 'object' || 'anyOf' in part ? part : { ...base, ...part };
 }

@@ -1,4 +1,4 @@
-// The built engine, and the same steps as somebody would write them without it, in one process. Measures what it is asked to.
+// The built engine, and the same steps written without it, in one process. Measures what its messages name.
 import { ALL_PERMISSIONS, Limiter, openGate, openSqliteStore, openWorkflows, RunTable } from '@dragoman/core';
 import { systemClock as clock, systemIds as ids } from '@dragoman/server';
 import { Pool } from 'undici';

@@ -44,7 +44,7 @@ const held = (requestId: string) => ({
 });
 
 /** Sends it, and waits for its first frame. */
-async function begun(requestId: string): Promise<HttpAnswer> {
+async function startRequest(requestId: string): Promise<HttpAnswer> {
   const answer = await cluster.stream(one, held(requestId));
   for await (const frame of answer.frames()) {
     expect(JSON.parse(frame)).toMatchObject({ sequence: 0 });
@@ -75,7 +75,7 @@ describe('a request that one node answers', () => {
   });
 
   test('is cancelled through another', async () => {
-    const answer = await begun('to-cancel');
+    const answer = await startRequest('to-cancel');
     const cancelled = await cluster.post(two, '/e2a', {
       request_id: 'cancel',
       method: 'session/cancel',
@@ -132,7 +132,47 @@ describe('an execution that one node runs', () => {
     const after = await call(one.url, { path: '/api/v1/executions/waits', key: cluster.key });
     expect(await after.json()).toMatchObject({ status: 'cancelled' });
   });
+
+  test('tells its events through another while it runs, and a request there that asks for it goes on with it', async () => {
+    const get = (path: string) => ({
+      ApiCall: { method: 'GET', url: `${api.url}/${path}`, outputPath: `/workflow/${path}` },
+    });
+    api.answers('GET /quick', { quick: true });
+    api.behaviours.set('GET /held', () => {});
+    const workflow = workflowOf({ quick: get('quick'), held: get('held') }, { id: 'tells' });
+    const headers = { prefer: 'respond-async' };
+    const path = '/api/v1/workflows/execute';
+    const accepted = await call(one.url, { method: 'POST', path, key: cluster.key, headers, json: { workflow } });
+    expect(accepted.status, await accepted.text()).toBe(202);
+    const events = (node: typeof one) =>
+      call(node.url, { path: '/api/v1/executions/tells/events', key: cluster.key, accept: 'text/event-stream' });
+    const request = {
+      request_id: 'joins',
+      agent_ref: { id: 'workflows' },
+      method: 'workflow.execute',
+      params: { workflow },
+    };
+    const [here, there, joined] = [reader(events(one)), reader(events(two)), reader(cluster.stream(two, request))];
+    for (const { read } of [here, there, joined]) {
+      await expect.poll(read, { timeout: 30_000 }).toHaveLength(3);
+      expect(read().at(-1)).toContain('"held"');
+    }
+    await call(one.url, { method: 'POST', path: '/api/v1/executions/tells/cancel', key: cluster.key });
+    for (const { over } of [here, there, joined]) await over;
+    expect(here.read().at(-1)).toContain('"status":"cancelled"');
+    expect(there.read()).toEqual(here.read());
+    expect(joined.read().map((frame) => JSON.parse(frame).sequence)).toEqual(here.read().map((_, index) => index));
+  });
 });
+
+/** What has come of a stream by now, and its end. */
+function reader(answering: Promise<HttpAnswer>) {
+  const frames: string[] = [];
+  const over = (async () => {
+    for await (const frame of (await answering).frames()) frames.push(frame);
+  })();
+  return { read: () => frames, over };
+}
 
 describe('an agent that has dialled in to one node', () => {
   const ask = (requestId: string, more: object = {}) => ({
@@ -141,13 +181,13 @@ describe('an agent that has dialled in to one node', () => {
   });
   const dialled = async () => {
     const { api_key: key } = await one.caller('away', { permissions: { agents: ['*'] } });
-    // The other node has heard of the key by now, or hears of it with its next beat.
+    // The other node knows the key by now, or learns it with its next beat.
     await expect.poll(async () => (await call(two.url, { path: '/e2a/questions', key })).status).not.toBe(401);
     return key;
   };
   let key = '';
 
-  test('answers what is sent to another, which tells at once when it is cancelled', async () => {
+  test('answers a request to another node, which sees its cancellation at once', async () => {
     key = await dialled();
     const agent = await DialledAgent.dial(two.url, key);
     let sent = 0;
@@ -161,14 +201,14 @@ describe('an agent that has dialled in to one node', () => {
           frames = all;
         });
         while (frames === undefined) {
-          for (const { request_id } of agent.heard.splice(0)) agent.complete(request_id, { told: 'you' });
+          for (const { request_id } of agent.received.splice(0)) agent.complete(request_id, { word: 'you' });
           await new Promise((resolve) => setTimeout(resolve, 20));
         }
         return last(await sending).body.result;
       })
-      .toEqual({ told: 'you' });
+      .toEqual({ word: 'you' });
     const second = cluster.stream(one, ask('across-cancelled')).then(allFrames);
-    await expect.poll(() => agent.heard.some((heard) => heard.request_id === 'across-cancelled')).toBe(true);
+    await expect.poll(() => agent.received.some((received) => received.request_id === 'across-cancelled')).toBe(true);
     await cluster.post(one, '/e2a', { request_id: 'stop', method: 'session/cancel', agent_ref: { id: 'away' } });
     expect(last(await second)).toMatchObject({ body: { code: 'E2A.CANCELLED' } });
     agent.close();
@@ -182,7 +222,7 @@ describe('an agent that has dialled in to one node', () => {
     const waiting = cluster.stream(one, ask('waits-for-it', { channel_context: { expires_at } })).then(allFrames);
     await expect.poll(async () => (await cluster.resume(two, 'waits-for-it', -1)).status).toBe(200);
     const agent = await DialledAgent.dial(two.url, key);
-    await expect.poll(() => agent.heard.some((heard) => heard.request_id === 'waits-for-it')).toBe(true);
+    await expect.poll(() => agent.received.some((received) => received.request_id === 'waits-for-it')).toBe(true);
     agent.complete('waits-for-it', { late: true });
     expect(last(await waiting)).toMatchObject({ body: { result: { late: true } } });
     agent.close();

@@ -76,7 +76,7 @@ test('an operator forgets a message of the mailbox, and no thread has it any mor
   expect(filesWith(word)).toEqual([]);
 });
 
-test('an operator forgets one request or execution, and is asked whose where several have the id', async () => {
+test('an operator deletes one request or execution, and must name the owner where several have the id', async () => {
   const id = fresh();
   for (const caller of [ann, bob]) await caller.execute(everything(id));
   const unclear = await admin('DELETE', `requests/${id}`);

@@ -5,7 +5,7 @@ import { startPostgres } from '../../packages/core/test-support/postgres-server.
 import { call } from './call.ts';
 import { moduleAgent, System } from './system.ts';
 
-// What two servers on one database say about themselves and each other.
+// What two servers on one database report about themselves and each other.
 
 const postgres = await startPostgres();
 if (postgres === undefined) throw new Error('there is no PostgreSQL for this platform');
@@ -20,7 +20,7 @@ const config = {
 };
 const one = System.create({ config: { ...config, cluster: { name: 'one' } } });
 const two = System.create({ config: { ...config, cluster: { name: 'two' }, log: { level: 'debug' } } });
-const alone = System.create();
+const alone = System.create({ needsFolder: true });
 afterAll(async () => {
   for (const system of [one, two, alone]) await system[Symbol.asyncDispose]();
   await postgres.stop();

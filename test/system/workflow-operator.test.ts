@@ -60,7 +60,7 @@ describe("an operator's own operations", () => {
     expect(await ann.validate(wrong)).toMatchObject({ valid: false });
   });
 
-  test('are found by a search, and used by nobody who may not', async () => {
+  test('are found by a search, and used only with permission', async () => {
     const query = { method: 'POST', path: '/api/v1/knowledge/search', json: { query: 'doubles a number' } } as const;
     expect(await (await ann.call(query)).text()).toContain('"Double"');
     expect(await (await bob.call(query)).text()).not.toContain('"Double"');
@@ -175,7 +175,7 @@ describe('validate and execute', () => {
   });
 });
 
-test('a workflow may be as large as the operator says', async () => {
+test('a workflow may be as large as the configured limit', async () => {
   const sized = (length: number) => ({
     workflow: `${workflowOf({ wait: { Wait: { duration: 0 } } })}${'\n'.repeat(length)}`,
   });

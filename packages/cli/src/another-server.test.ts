@@ -5,7 +5,7 @@ import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../test-support/temporary-folder.ts';
 import { main } from './main.ts';
 
-// A url may be that of any other program, which answers 200 to whatever it is asked.
+// Another program may listen at the URL and answer every request with 200.
 
 const HEALTH = JSON.stringify({ status: 'healthy', service: 'a2e-server', version: '0' });
 const BODIES: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ describe.each(Object.keys(BODIES))('a server that answers %s', (kind) => {
   };
 
   test.each(COMMANDS)(
-    '%s says so, and how to find out what it is',
+    '%s reports it, and how to find out what it is',
     async (command) => {
       // Also where it is as healthy as ours.
       for (const place of [url, `${url}/as-if`]) {

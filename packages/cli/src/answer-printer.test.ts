@@ -40,7 +40,7 @@ test('what is not text is left to --json', () => {
   expect(print([reasoning, text('yes'), complete({})]).out).toBe('yes\n');
 });
 
-test('an error ends the line and is told on stderr with its code', () => {
+test('an error ends the line and is printed on stderr with its code', () => {
   const details = { suggestions: ['try later'] };
   const { out, notes } = print([text('so far'), error({ code: 'DEMO.X', message: 'it broke', details })]);
   expect(out).toBe('so far\n');
@@ -70,7 +70,7 @@ test('an agent cannot repaint a screen, including one at the end of a pipe; line
   }
 });
 
-test('the last frame tells how the command ends', () => {
+test('the last frame determines how the command ends', () => {
   expect(exitCodeOf(complete({}))).toBe(0);
   expect(exitCodeOf(error({ code: 'X' }))).toBe(1);
   expect(exitCodeOf({ ...complete({}), status: 'failed' })).toBe(1);

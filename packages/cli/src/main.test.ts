@@ -76,7 +76,7 @@ describe.each([...COMMANDS, ...NESTED])('%s', (command) => {
   });
 });
 
-test('every option that is a number says what it wants when it gets something else', async () => {
+test('every numeric option reports the expected range for an invalid value', async () => {
   const seen: string[] = [];
   for (const command of [...COMMANDS, ...NESTED]) {
     const help = new FakeSurroundings();
@@ -107,10 +107,10 @@ test.each([
 test.each([
   ['sevre', 'Did you mean serve?'],
   ['agents lits', 'Did you mean list?'],
-])('the help of what there is not is refused: %s', async (command, told) => {
+])('the help of what there is not is refused: %s', async (command, note) => {
   const surroundings = new FakeSurroundings();
   expect(await main(['help', ...command.split(' ')], surroundings)).toBe(2);
-  expect(surroundings.notes).toContain(told);
+  expect(surroundings.notes).toContain(note);
 });
 
 test('the help shows the values of an option, its default, and whether it is required', async () => {

@@ -67,7 +67,7 @@ function addCommand(context: Context): Command {
     ],
   })
     .argument('<api_id>', 'its name, as used in permissions')
-    .option('--base-url <url>', 'where it is; an OpenAPI document may contain it')
+    .option('--base-url <url>', 'its base URL (default: from the OpenAPI document)')
     .option('--description <text>', 'what it is for; used by search')
     .option('--endpoint <text>', 'METHOD /path and what it does; may be repeated', each)
     .option(

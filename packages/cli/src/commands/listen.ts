@@ -33,7 +33,7 @@ export function listenCommand(context: Context): Command {
 /** 32 bytes. Checked at the start: with another key every callback would be refused. */
 function publicKey(text: string): string {
   if (/^whpk_[A-Za-z0-9+/]{43}=$/.test(text)) return text;
-  throw new InvalidArgumentError('Give whpk_ and base64, as returned by GET /agent of the server.');
+  throw new InvalidArgumentError('Give whpk_ and base64, as GET /agent of the server shows it.');
 }
 
 function secret(text: string): string {

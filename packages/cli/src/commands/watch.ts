@@ -80,7 +80,7 @@ function noSuchRequest(requestId: string): Trouble {
     message: `request ${JSON.stringify(requestId)} not found`,
     fixes: [
       'check the id, and use the key that sent the request',
-      'answers are kept for 24 hours by default (keep_answers_hours)',
+      'the server deletes answers after keep_answers_hours (default: 24)',
     ],
   };
 }

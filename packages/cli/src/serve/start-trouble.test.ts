@@ -39,7 +39,7 @@ test('a taken port: who holds it, and the command that fixes it', async () => {
   }
 });
 
-test('another port of the configuration that is taken is told by its own name', async () => {
+test('another port of the configuration that is taken is reported by its own name', async () => {
   const error = Object.assign(failed('EADDRINUSE'), { port: 7421 });
   const trouble = await startTrouble(error, { settings: settings({ wire: { port: 7421 } }), command: 'serve' });
   expect(trouble.message).toMatch(/^wire\.port: port 7421 on 127\.0\.0\.1 is taken by /);
@@ -60,7 +60,7 @@ test('so is a unix socket', async () => {
   }
 });
 
-test('a folder in which this user may make no socket is told, and not as a port', async () => {
+test('a folder in which this user may not create a socket is reported, and not as a port', async () => {
   const error = Object.assign(failed('EACCES'), { address: '/run/wire.sock', port: -1 });
   expect(await startTrouble(error, { settings: settings(), command: 'serve' })).toEqual({
     code: 'socket_path',
@@ -69,7 +69,7 @@ test('a folder in which this user may make no socket is told, and not as a port'
   });
 });
 
-test('a place where no socket can be is told with the member that names it', async () => {
+test('an impossible socket path is reported with the member that names it', async () => {
   const error = failed('socket_path', 'there is something at /data/notes that is no socket');
   expect(await startTrouble(error, { settings: settings(), command: 'serve' })).toEqual({
     code: 'socket_path',
@@ -85,14 +85,14 @@ test('a data folder that is in use: by which process, where it listens, and the 
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   const owner = (host: string) =>
     writeFileSync(join(data, 'dragoman.owner'), JSON.stringify({ pid: process.pid, host }));
-  const told = (command: 'serve' | 'dev' | 'wire' | 'tools accept') =>
+  const troubleOf = (command: 'serve' | 'dev' | 'wire' | 'tools accept') =>
     startTrouble(failed('store_locked'), { settings: { ...settings(), data }, command });
   try {
     owner(hostname());
     if (process.platform === 'linux')
       expect((await told('serve')).message).toContain(`in use by a running server: ${url}, `);
     writeDevKeys(data, { url, key: 'k', admin_key: 'a' });
-    const { message, fixes } = await told('dev');
+    const { message, fixes } = await troubleOf('dev');
     expect(message).toContain(
       `the data folder ${data} is in use by a running server: ${url}, process ${process.pid}, since 2`,
     );
@@ -121,13 +121,13 @@ test.each([
   ['store_locked', 'store_locked', 'npx dragoman dev --data OTHER_FOLDER --port 0'],
   ['store_damaged', 'store_damaged', 'npx dragoman doctor --data /data'],
   ['E_ANYTHING', 'E_ANYTHING', 'npx dragoman doctor'],
-])('%s is told with what fixes it', async (code, message, fix) => {
+])('%s is reported with its fix', async (code, message, fix) => {
   const trouble = await startTrouble(failed(code), { settings: settings(), command: 'dev' });
   expect(trouble.message).toBe(message);
   expect(trouble.fixes?.join('\n')).toContain(fix);
 });
 
-test('a command that is told to be pasted is about the same configuration and folder', async () => {
+test('a suggested command names the same configuration and folder', async () => {
   const flags = { config: " --config 'my own.yaml'", data: ' --data there' };
   const fixesOf = async (code: string) =>
     (await startTrouble(failed(code), { settings: { ...settings(), flags }, command: 'serve' })).fixes?.join('\n');
@@ -165,7 +165,7 @@ test.each([
       'or link the missing package, in the folder of the file: npm link CLONE/packages/core',
     ],
   ],
-])('a file %s is told with what shows where, or fixes it', async (_, text, fixes) => {
+])('a file %s is reported with its place or fix', async (_, text, fixes) => {
   const path = join(temporaryFolder(), 'tools.mjs');
   writeFileSync(path, text);
   // By Node itself, as for the operator.

@@ -4,9 +4,9 @@ import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 import { main } from '../main.ts';
 
-// The story itself is told in test/tour.
+// test/tour covers the whole tour.
 
-test('a server without the demo is no stage: what to start instead is told', async () => {
+test('a server without the demo is refused, with what to start instead', async () => {
   const folder = temporaryFolder();
   await using server = await startServer({
     config: { port: 0, store: 'memory' },

@@ -17,7 +17,7 @@ export async function collectAnswer(
     if (frame.response_kind !== 'e2a.chunk') continue;
     text += textOf(frame);
     if (text.length > MAX_MESSAGE_BYTES) {
-      return failure('agent_failed', {}, 'The answer of the agent is larger than 10 MB, the limit of a message.');
+      return failure('agent_failed', {}, 'The answer of the agent exceeds the message limit of 10 MB.');
     }
   }
   return failure('agent_failed');

@@ -65,7 +65,7 @@ test('a long message is made canonical in the thread', async () => {
 test('a message over the limit of every endpoint is not sent', async () => {
   const signer = new MessageSigner({ key: KEYS['Ed25519'] as KeyObject, signatures, clock, ids });
   const large = response('x'.repeat(10 * 1024 * 1024));
-  await expect(signer.sign(large)).rejects.toThrow('larger than 10 MB');
+  await expect(signer.sign(large)).rejects.toThrow('exceeds the message limit of 10 MB');
 });
 
 function response(text: string): ResponseMessage {

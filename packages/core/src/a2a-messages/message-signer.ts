@@ -57,7 +57,7 @@ export class MessageSigner {
     const isLong = atMost(sent as unknown as Json, LONG_TEXT) >= LONG_TEXT;
     const content = isLong ? await this.#longContent(sent) : shortContent(sent);
     if (Buffer.byteLength(content) + SIGNATURE_BYTES > MAX_MESSAGE_BYTES) {
-      refuse('agent_failed', {}, 'The answer of the agent is larger than 10 MB, the limit of a message.');
+      refuse('agent_failed', {}, 'The answer of the agent exceeds the message limit of 10 MB.');
     }
     const signature = await this.#signatures.sign(this.#key, content);
     auth.signature = signature;

@@ -99,7 +99,7 @@ export function relayAgent(options: RelayAgentOptions): Agent {
           const outcome = await partOf(exchanged, { request, keys, signatures, now: clock.now(), window });
           if ('part' in outcome) return yield outcome;
           if (call.ask === undefined)
-            return yield agentFailed('The agent asks a person, but this request cannot ask questions.');
+            return yield agentFailed('The agent asks a question, and the caller cannot answer questions.');
           const answer = await call.ask(outcome.question);
           message = {
             ...request,

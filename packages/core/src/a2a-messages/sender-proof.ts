@@ -86,7 +86,7 @@ export class SenderProof {
   ): Promise<Proof | Failure> {
     // The key is the identity; only an operator may send in other names.
     if (known?.kind === 'agent' && known.id !== message.sender_id) {
-      const suggestions = [`the key is for ${JSON.stringify(known.id)}: set sender_id to it`];
+      const suggestions = [`this key belongs to ${JSON.stringify(known.id)}: set sender_id to it`];
       return failure('forbidden', { sender_id: known.id, suggestions });
     }
     if (message.auth !== undefined) return this.#signed(message, message.auth, signed);

@@ -23,7 +23,7 @@ export const DriverShape = {
   type: 'object',
   required: ['driver'],
   properties: {
-    driver: { enum: DRIVERS, description: 'The driver that connects to the agent.' },
+    driver: { enum: DRIVERS, description: 'How the agent is reached.' },
     module: { type: 'string', minLength: 1, description: 'module: the file whose default export is the agent.' },
     url: {
       type: 'string',
@@ -74,18 +74,18 @@ export const DriverShape = {
     instructions: {
       type: 'string',
       maxLength: 65_536,
-      description: 'openai: the instructions for the model, sent before every conversation.',
+      description: 'openai: the system prompt.',
     },
     tools: {
       ...names,
       description:
-        'openai: the tools that the model may call, if the caller may use them. `*` matches any text; `files/*` is every tool of the MCP server `files`. Default: none.',
+        'openai: the tools that the model may call, if the caller may use them too. `*` matches any text; `files/*` is every tool of the MCP server `files`. Default: none.',
     },
     max_turns: {
       ...positive,
       maximum: 100,
       description:
-        'openai: the maximum number of model calls for one answer, each with the results of the tools before it. Default: 8.',
+        'openai: the most model calls for one answer; each call after the first has the results of tool calls. Default: 8.',
     },
     parameters: {
       type: 'object',
@@ -105,19 +105,23 @@ export const DriverShape = {
     client_fs: {
       enum: ['off', 'local', 'caller'],
       description:
-        "acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the caller's editor, if it offers that. Default: `off`, it uses files by itself.",
+        'acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the editor of the caller, if it supports this. Default: `off`; the program accesses files itself.',
     },
     client_terminal: {
       enum: ['off', 'local', 'caller'],
       description:
-        "acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the caller's editor, if it offers that. They end with the turn. Default: `off`; the program runs commands itself.",
+        'acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the editor of the caller, if it supports this. They end with the turn. Default: `off`; the program runs commands itself.',
     },
-    auth_method: { type: 'string', minLength: 1, description: "acp: the id of the program's sign-in method." },
+    auth_method: {
+      type: 'string',
+      minLength: 1,
+      description: 'acp: the id of the authentication method, as advertised by the program.',
+    },
     tool_permissions: {
       type: 'object',
       additionalProperties: { enum: ['allow', 'ask', 'deny'] },
       description:
-        'acp: the reply to permission requests of the program, by kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
+        'acp: what to do when the program requests permission, for each kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },
@@ -128,7 +132,7 @@ export const DriverShape = {
     idempotent: {
       type: 'boolean',
       description:
-        'The agent can safely receive the same request twice, as after a crash. Requests then start sooner and need one commit less.',
+        'The agent tolerates the same request twice, as after a crash. Requests then start sooner and need one commit instead of two.',
     },
   },
   additionalProperties: false,
@@ -178,10 +182,10 @@ export type AgentBody = Static<typeof AgentBody>;
 export const NewKeyRequest = {
   type: 'object',
   properties: {
-    agent_id: { description: 'The id of the agent that the key is for. An admin key needs none.' },
-    role: { description: '`"admin"` for an admin key; any other value makes a key of the agent.' },
+    agent_id: { description: 'The id of an existing agent. Not needed for an admin key.' },
+    role: { description: '`"admin"` creates an admin key; any other value creates a key of the agent.' },
     description: {
-      description: 'The purpose of the key, as a text without NUL. Any other value is ignored.',
+      description: 'What the key is for: a string without NUL. Any other value is ignored.',
       pattern: '^[^\\u0000]*$',
     },
     expires_in_seconds: {

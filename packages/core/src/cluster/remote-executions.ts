@@ -1,6 +1,7 @@
 import type { Json } from '@dragoman/protocols';
 import type { ExecutionsElsewhere } from '../executions/elsewhere.ts';
 import type { Executions } from '../executions/executions.ts';
+import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 import type { ClusterStore } from '../store/cluster.ts';
 import type { ExecutionKey } from '../store/executions.ts';
@@ -22,6 +23,10 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
     const { executions, cluster } = options;
     this.#options = options;
     cluster.calls.serve(CANCEL, async (key) => executions.cancelHere(key as unknown as ExecutionKey));
+    cluster.calls.serve(TOLD, async (params) => {
+      const { after, ...key } = params as unknown as ExecutionKey & { readonly after: number };
+      return ((await executions.toldHere(key, after)) ?? null) as unknown as Json;
+    });
     executions.join(this);
     cluster.listen(this);
   }
@@ -43,11 +48,37 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
     return isEnding;
   }
 
+  async isRunning(key: ExecutionKey): Promise<boolean> {
+    return (await this.#runnerOf(key)) !== undefined;
+  }
+
+  async told({ owner, executionId }: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]> {
+    const { cluster, clock, log } = this.#options;
+    try {
+      const runner = await this.#runnerOf({ owner, executionId });
+      const told = runner && (await cluster.calls.ask(runner, TOLD, { owner, executionId, after }));
+      if (Array.isArray(told)) return told as unknown as ExecutionEventRecord[];
+    } catch (error) {
+      log.debug({ execution_id: executionId, error: String(error) }, 'the node that runs an execution tells nothing');
+    }
+    // It ended just now, or its node is gone and another takes it over.
+    await clock.wait(PAUSE_MS);
+    return [];
+  }
+
+  /** The other node that runs it. What a node held that is gone, nobody runs yet. */
+  async #runnerOf(key: ExecutionKey): Promise<number | undefined> {
+    const { store } = this.#options;
+    const holder = await store.holderOf(key);
+    return (await store.others()).find((node) => node === holder);
+  }
+
   lost(): void {
     this.#options.executions.letGo();
   }
 }
 
 const CANCEL = 'executions.cancel';
+const TOLD = 'executions.told';
 const MOST_TRIES = 100;
 const PAUSE_MS = 200;

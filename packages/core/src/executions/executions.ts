@@ -1,7 +1,7 @@
 import { FAILURES, type Failure, failure, type QuestionEnd } from '@dragoman/protocols';
 import { type Finding, type WorkflowError, withCategory } from '@dragoman/protocols/a2e-workflow';
 import type { Principal } from '../call/principal.ts';
-import { Ending } from '../ending/ending.ts';
+import { Ending, type StopSignal } from '../ending/ending.ts';
 import type { HostPort } from '../gate/host-port.ts';
 import type { Redactor } from '../gate/redactor.ts';
 import type { SecretUse } from '../gate/secrets.ts';
@@ -36,7 +36,7 @@ import type { ExecutionsElsewhere } from './elsewhere.ts';
 import { JournaledEffects } from './journaled-effects.ts';
 import { LateRecords } from './late-records.ts';
 import type { WorkflowLimits } from './limits.ts';
-import { executionName, LiveExecution, SUSPENDED } from './live-execution.ts';
+import { type ExecutionEventRecord, executionName, LiveExecution, pastEvents, SUSPENDED } from './live-execution.ts';
 import { type AskPerson, ParkedExecution, WaitsForPerson } from './parked-execution.ts';
 import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
@@ -221,7 +221,9 @@ export class Executions {
     for (;;) {
       const row = await store.find(key);
       if (row === undefined) return undefined;
-      if (row.end !== null || this.#live(row) !== undefined) return this.#follow(row);
+      // After the death of a node, another one may have taken over the execution than this request.
+      const isRunning = this.#live(row) !== undefined || (await this.#elsewhere?.isRunning(row)) === true;
+      if (row.end !== null || isRunning) return this.#follow(row);
       await clock.wait(CONTINUED_PAUSE_MS, signal);
     }
   }
@@ -535,9 +537,10 @@ export class Executions {
   }
 
   /** Its record, when another process has ended it. */
-  async #endOf(key: ExecutionKey): Promise<EndedExecution> {
+  async #endOf(key: ExecutionKey, signal?: StopSignal): Promise<EndedExecution> {
     const { store, clock, runs } = this.#options;
     for (;;) {
+      if (signal?.aborted === true) throw signal.reason;
       const row = await store.find(key);
       if (row === undefined) refuse('not_found', {}, 'The execution was removed.');
       if (row.end !== null) return { ...row, end: row.end };
@@ -545,6 +548,33 @@ export class Executions {
         throw new Refused(failure('interrupted', { retry_after: 5 }));
       });
     }
+  }
+
+  /** What one that another node runs tells, from that node; and the rest from its record. */
+  async *#toldElsewhere(
+    row: ExecutionRow,
+    elsewhere: ExecutionsElsewhere,
+    after: number,
+    signal?: StopSignal,
+  ): AsyncGenerator<ExecutionEventRecord, void, undefined> {
+    let last = after;
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+      return [];
+    };
+    const ended = this.#endOf(row, signal);
+    const end = ended.then(over, over);
+    while (!isOver) {
+      const live = this.#live(row);
+      // This node has taken it over meanwhile.
+      if (live !== undefined) return yield* live.read(last);
+      for (const event of await Promise.race([elsewhere.told(row, last), end])) {
+        yield event;
+        last = event.sequence;
+      }
+    }
+    if (signal?.aborted !== true) yield* pastEvents(await ended, last);
   }
 
   /** The one that runs, or the record of the one that has ended. */
@@ -608,7 +638,7 @@ function conflictWith({ executionId }: ExecutionRow): Failure {
   return failure(
     'conflict',
     { execution_id: executionId, suggestions: ['choose another executionId', 'or send the same workflow again'] },
-    `The execution ${executionId} was requested before with another workflow or other options.`,
+    `The execution ${executionId} was already used with another workflow or other options.`,
   );
 }
 
@@ -649,7 +679,12 @@ const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
 /** How often to check whether an execution continues. */
 const CONTINUED_PAUSE_MS = 50;
+/** How long another node waits for something to be told: less than it waits for an answer. */
+const TOLD_WITHIN_MS = 2000;
+const TOLD_PAUSE_MS = 50;
+/** Events in one answer to another node. */
+const MOST_TOLD = 500;
 /** Between two looks for the end of an execution that another node runs. */
 const LOOK_MS = 200;
-const CANNOT_CONTINUE = 'The execution cannot continue right now.';
+const CANNOT_CONTINUE = 'The execution cannot continue at the moment.';
 const OVER = new Error('the execution is over');

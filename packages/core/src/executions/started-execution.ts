@@ -1,3 +1,4 @@
+import type { StopSignal } from '../ending/ending.ts';
 import type { ExecutionEnd, ExecutionRow } from '../store/executions.ts';
 import type { LongText } from '../text/long-text.ts';
 import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
@@ -40,11 +41,9 @@ export function remoteExecution(row: ExecutionRow, ended: Promise<EndedExecution
     row,
     eventCount: 0,
     replayedFrom: () => undefined,
-    result: async () => (await ended).end.result,
+    result: async () => (await endOf()).end.result,
     parked: () => new Promise(() => {}),
-    async *events(after) {
-      yield* pastEvents(await ended, after);
-    },
+    events,
   };
 }
 

@@ -209,7 +209,7 @@ function answeringIdentity({ envelope }: MailboxRequest): MailboxIdentity {
 function tooLong(final: E2AResponse): E2AResponse {
   const body = {
     code: 'E2A.AGENT_ERROR',
-    message: `The answer exceeds the mailbox's limit of ${MAX_CHARACTERS} characters.`,
+    message: `The answer exceeds the mailbox limit of ${MAX_CHARACTERS} characters.`,
   };
   return { ...final, response_kind: 'e2a.error', status: 'failed', body };
 }

@@ -364,7 +364,7 @@ test('a thread of long answers is read in pages of some megabytes, and its histo
   expect(pages).toEqual([[1, 2, 3], [4, 5], [6]]);
   expect(await mailbox.thread('th_1', ANN, { after: 6, limit: 50 })).toMatchObject({ rows: [], more: false });
   await expect(mailbox.thread('th_2', ANN, { after: 6, limit: 50 })).rejects.toThrow('Thread not found');
-  expect((await send('what is the history?', 'm-4')).message.content).toEqual({ history: [] });
+  expect((await send('what was said?', 'm-4')).message.content).toEqual({ history: [] });
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });

@@ -49,11 +49,11 @@ export class Pushes {
     if (sessionId === null) return undefined;
     const owners = await this.#options.sessions.owners({ agentId, sessionId });
     if (owners.length < 2) return owners[0];
-    this.#options.log.debug({ agent: agentId }, 'a push names a session of several callers; it is dropped');
+    this.#options.log.debug({ agent: agentId }, 'a push names a session of several callers; it is not delivered');
     return undefined;
   }
 
-  /** The agent's content with this server's ids and time, and the sequence of all pushes. */
+  /** The agent's content with this server's ids and time, and the sequence that all pushes have. */
   #frameFor({ agentId, request, frame }: AgentPush): E2AResponse {
     const { clock, ids } = this.#options;
     return newResponse({

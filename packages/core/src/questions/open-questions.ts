@@ -58,7 +58,7 @@ export class OpenQuestions {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #log: Log;
-  readonly #pending = new Map<string, PendingQuestion>();
+  readonly #known = new Map<string, KnownQuestion>();
   /** The latest ended questions, oldest first, for lists. The frames of their requests record them. */
   readonly #ended: { readonly one: EndedQuestion; readonly askers: ReadonlySet<string> }[] = [];
   readonly #listeners = new Set<QuestionListener>();
@@ -84,12 +84,12 @@ export class OpenQuestions {
     const { owner, requestId, agentId, sessionId } = running.row;
     if (running.aborted) throw running.reason;
     signal?.throwIfAborted();
-    const mine = [...this.#pending.values()].filter(({ running: one }) => one === running);
+    const mine = [...this.#known.values()].filter(({ running: one }) => one === running);
     if (mine.filter(({ end }) => end === undefined).length >= MOST_OPEN || mine.length >= MOST_QUESTIONS) {
       throw new RangeError(`a request may ask ${MOST_QUESTIONS} questions, ${MOST_OPEN} at once`);
     }
     return new Promise<QuestionAnswer>((resolve, reject) => {
-      const pending: PendingQuestion = {
+      const known: KnownQuestion = {
         open: { owner, requestId, agentId, sessionId, question },
         names: new Set([requestId, ...(running.names ?? [])]),
         askers: new Set([agentId, ...askers]),
@@ -105,31 +105,31 @@ export class OpenQuestions {
         },
       };
       const left = Date.parse(question.expires_at) - this.#clock.now().getTime();
-      const cancelTimer = this.#clock.after(Math.max(left, 0), () => this.#expire(pending));
-      const withdrawn = () => this.#withdraw(pending, running.aborted ? running.reason : signal?.reason);
+      const cancelTimer = this.#clock.after(Math.max(left, 0), () => this.#expire(known));
+      const withdrawn = () => this.#withdraw(known, running.aborted ? running.reason : signal?.reason);
       const forget = () => {
         cancelTimer();
         running.removeEventListener('abort', withdrawn);
         signal?.removeEventListener('abort', withdrawn);
       };
-      this.#pending.set(question.question_id, pending);
+      this.#known.set(question.question_id, known);
       running.onOver(() => {
-        this.#withdraw(pending, new Refused(failure('cancelled', {}, 'The request has ended.')));
-        this.#pending.delete(question.question_id);
+        this.#withdraw(known, new Refused(failure('cancelled', {}, 'The request has ended.')));
+        this.#known.delete(question.question_id);
       });
       running.addEventListener('abort', withdrawn, { once: true });
       signal?.addEventListener('abort', withdrawn, { once: true });
       // Readers receive the question only when it is on disk; until then its id is unknown to them.
       running
         .tell({ response_kind: 'acp.output_request', body: questionBody(question, sessionId) })
-        .then(() => this.#report(pending), pending.fail);
+        .then(() => this.#report(known), known.fail);
     });
   }
 
   /** The open questions of a request, oldest first. */
   of({ owner, requestId }: RequestKey): readonly OpenQuestion[] {
-    const pending = [...this.#pending.values()].filter(({ end, names }) => end === undefined && names.has(requestId));
-    return pending.map(({ open }) => open).filter((open) => open.owner === owner);
+    const known = [...this.#known.values()].filter(({ end, names }) => end === undefined && names.has(requestId));
+    return known.map(({ open }) => open).filter((open) => open.owner === owner);
   }
 
   /** The open questions that a caller may answer, oldest first. */
@@ -146,8 +146,8 @@ export class OpenQuestions {
 
   /** Whether this caller may answer this question over this channel. False for an unknown question. */
   mayAnswer(questionId: string, answerer: Answerer): boolean {
-    const pending = this.#pending.get(questionId);
-    return pending !== undefined && refusalOf(pending, answerer) === undefined;
+    const known = this.#known.get(questionId);
+    return known !== undefined && refusalOf(known, answerer) === undefined;
   }
 
   /** Adds the questions of other nodes. */
@@ -170,7 +170,7 @@ export class OpenQuestions {
 
   /** Whether this node knows the question. */
   has(questionId: string): boolean {
-    return this.#pending.has(questionId);
+    return this.#known.has(questionId);
   }
 
   /** Calls the listener for every new question, and for every end of a question. */
@@ -189,31 +189,31 @@ export class OpenQuestions {
     given: GivenAnswer,
     answerer: Answerer,
   ): Promise<QuestionAnswer> {
-    const pending = this.#pending.get(questionId);
-    const refusal = pending === undefined ? undefined : refusalOf(pending, answerer);
-    const isOther = requestId !== undefined && pending?.names.has(requestId) !== true;
-    if (pending === undefined) {
+    const known = this.#known.get(questionId);
+    const refusal = known === undefined ? undefined : refusalOf(known, answerer);
+    const isOther = requestId !== undefined && known?.names.has(requestId) !== true;
+    if (known === undefined) {
       const taken = await this.#elsewhere?.answer({ questionId, requestId }, given, answerer);
       if (taken !== undefined) return taken;
     }
-    if (pending === undefined || isOther || refusal === 'not_found') {
+    if (known === undefined || isOther || refusal === 'not_found') {
       refuse('not_found', {}, `There is no open question ${JSON.stringify(questionId.slice(0, 100))}.`);
     }
     if (refusal !== undefined) refuse('forbidden', {}, refusal);
-    if (pending.end !== undefined) refuse('conflict', {}, ENDED[pending.end]);
+    if (known.end !== undefined) refuse('conflict', {}, ENDED[known.end]);
     const { principal, channel } = answerer;
     const answer = {
-      ...fittingAnswer(pending.open.question, given),
+      ...fittingAnswer(known.open.question, given),
       by: principal.id,
       channel,
       at: formatTimestamp(this.#clock.now()),
     };
-    await this.#finish(pending, 'answered', answer);
+    await this.#finish(known, 'answered', answer);
     return answer;
   }
 
   #open(): OpenQuestion[] {
-    return [...this.#pending.values()].flatMap(({ end, open }) => (end === undefined ? [open] : []));
+    return [...this.#known.values()].flatMap(({ end, open }) => (end === undefined ? [open] : []));
   }
 
   /** The question with its id and times. Throws for an invalid question. */
@@ -234,44 +234,44 @@ export class OpenQuestions {
     };
   }
 
-  #expire(pending: PendingQuestion): void {
-    if (pending.end !== undefined) return;
-    const option = rejectingOption(pending.open.question);
+  #expire(known: KnownQuestion): void {
+    if (known.end !== undefined) return;
+    const option = rejectingOption(known.open.question);
     const choice = option === undefined ? ({ action: 'decline' } as const) : SELECTED(option.id);
     const answer = { ...choice, by: null, channel: 'expiry', at: formatTimestamp(this.#clock.now()) };
-    this.#finish(pending, 'expired', answer).catch((error) => {
+    this.#finish(known, 'expired', answer).catch((error) => {
       this.#log.warn(
-        { question_id: pending.open.question.question_id, error: String(error) },
+        { question_id: known.open.question.question_id, error: String(error) },
         'the end of a question could not be recorded',
       );
     });
   }
 
-  #withdraw(pending: PendingQuestion, reason: unknown): void {
-    if (pending.end !== undefined) return;
-    pending.end = 'withdrawn';
-    const body = questionEndBody({ question_id: pending.open.question.question_id, state: 'withdrawn' });
+  #withdraw(known: KnownQuestion, reason: unknown): void {
+    if (known.end !== undefined) return;
+    known.end = 'withdrawn';
+    const body = questionEndBody({ question_id: known.open.question.question_id, state: 'withdrawn' });
     // Before the last frame, if the request still takes frames.
-    pending.running.tell({ response_kind: 'e2a.chunk', body }).catch(() => {});
-    pending.fail(reason);
-    this.#report(pending);
+    known.running.tell({ response_kind: 'e2a.chunk', body }).catch(() => {});
+    known.fail(reason);
+    this.#report(known);
   }
 
   /** The end is recorded before it takes effect. */
-  async #finish(pending: PendingQuestion, state: 'answered' | 'expired', answer: QuestionAnswer): Promise<void> {
-    pending.end = state;
-    const body = questionEndBody({ question_id: pending.open.question.question_id, state, answer });
+  async #finish(known: KnownQuestion, state: 'answered' | 'expired', answer: QuestionAnswer): Promise<void> {
+    known.end = state;
+    const body = questionEndBody({ question_id: known.open.question.question_id, state, answer });
     try {
-      await pending.running.tell({ response_kind: 'e2a.chunk', body });
+      await known.running.tell({ response_kind: 'e2a.chunk', body });
     } catch (error) {
-      pending.fail(error);
+      known.fail(error);
       throw error;
     }
-    pending.settle(answer);
-    this.#report(pending, answer);
+    known.settle(answer);
+    this.#report(known, answer);
   }
 
-  #report({ open, askers, end }: PendingQuestion, answer?: QuestionAnswer): void {
+  #report({ open, askers, end }: KnownQuestion, answer?: QuestionAnswer): void {
     const { question_id } = open.question;
     const ended = end === undefined ? undefined : { question_id, state: end, ...(answer && { answer }) };
     if (ended !== undefined) {
@@ -296,7 +296,7 @@ export interface AskingRun extends StopSignal {
   onOver(callback: () => void): void;
 }
 
-interface PendingQuestion {
+interface KnownQuestion {
   readonly open: OpenQuestion;
   /** The ids of the requests that the question belongs to. */
   readonly names: ReadonlySet<string>;
@@ -310,7 +310,7 @@ interface PendingQuestion {
 
 /** Why a caller may not answer: a sentence, or `not_found` where it may not see the question either. */
 function refusalOf(
-  { open, askers }: Pick<PendingQuestion, 'open' | 'askers'>,
+  { open, askers }: Pick<KnownQuestion, 'open' | 'askers'>,
   { principal, isToolCall = false }: Answerer,
 ): string | undefined {
   const isOwner = principal.id === open.owner && principal.kind !== 'anonymous';

@@ -284,13 +284,12 @@ function prepareTransaction(database: Database) {
 
 const DISK_FULL: ErrorData = {
   code: 'store_unavailable',
-  message: 'The disk is full: nothing was recorded. Writing resumes automatically when there is space.',
+  message: 'The disk is full; nothing was recorded. Writing resumes when there is space.',
 };
 
 const HELD: ErrorData = {
   code: 'store_unavailable',
-  message:
-    'Another program has locked the database: nothing was recorded. Writing resumes automatically when it releases the lock.',
+  message: 'Another program has locked the database; nothing was recorded. Writing resumes when the lock is released.',
 };
 
 function unopened(reason: string): ErrorData {

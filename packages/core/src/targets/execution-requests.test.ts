@@ -70,7 +70,7 @@ test('its frames are its events and its end, the same at any time and from any p
 test('a page has the events so far, and does not wait', async () => {
   const running: StartedExecution = {
     ...finishedExecution(row, RESULT),
-    told: 1,
+    eventCount: 1,
     async *events() {
       yield { sequence: 0, event: 'operation-started', data: EVENTS[0] ?? '' };
       await new Promise(() => {});

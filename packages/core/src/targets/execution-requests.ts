@@ -26,7 +26,7 @@ export function executionRequests(executions: Pick<Executions, 'follow' | 'cance
       envelope: envelopeOf(execution.row),
       acceptedAt: execution.row.acceptedAt,
       isFinished: execution.row.end !== null,
-      read: (after) => new Reading({ open: async () => sourceOf(framesOf(execution, after)), after }),
+      read: (after, signal) => new Reading({ open: async () => sourceOf(framesOf(execution, after, signal)), after }),
       page: async ({ after, limit = Number.POSITIVE_INFINITY, maxBytes = PAGE_BYTES }) => {
         const most = Math.min(limit, execution.eventCount - (after + 1));
         const rows: FrameRow[] = [];
@@ -71,7 +71,7 @@ async function* framesOf(execution: StartedExecution, after: number): AsyncGener
   const uuid = () => hex().replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-8$3-8$4-$5');
   const envelope = envelopeOf(execution.row);
   const maker = new FrameMaker({ envelope, clock: { now: () => now }, ids: { hex, uuid }, from: sequence });
-  for await (const event of execution.events(after)) {
+  for await (const event of execution.events(after, signal)) {
     if (event.event === 'execution-finished') now = endOf(event.data) ?? now;
     yield frameOf(partOf(event), maker);
     sequence += 1;

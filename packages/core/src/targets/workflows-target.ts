@@ -93,7 +93,7 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   if (signal.aborted) cancel();
   let go: (() => void) | undefined;
   try {
-    for await (const event of execution.events(-1)) {
+    for await (const event of execution.events(-1, signal)) {
       go?.();
       // Time in which it waits for a person does not count.
       go = event.event === 'question-asked' ? call.pause?.() : undefined;

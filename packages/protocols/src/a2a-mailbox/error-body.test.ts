@@ -26,7 +26,7 @@ describe('an error body', () => {
     });
   });
 
-  test('says the way out where the sentence is ours', () => {
+  test('includes the fix where the sentence is ours', () => {
     const unknown = { pointer: '/threadId', code: 'unknown_field', message: 'threadId is not a field of a message' };
     const issues = [{ ...unknown, suggestion: 'move it to metadata.threadId' }];
     expect(errorBody(failure('invalid_message', { issues }), now).errors).toEqual([
@@ -40,7 +40,7 @@ describe('an error body', () => {
     );
   });
 
-  test('of text that is no JSON has one sentence in its list', () => {
+  test('of text that is not JSON has one sentence in its list', () => {
     expect(errorBody(failure('not_json'), now)).toEqual({
       error: 'Invalid message format',
       errors: ['The message is not valid JSON.'],
@@ -48,7 +48,7 @@ describe('an error body', () => {
     });
   });
 
-  test('of a spent limit says when to try again', () => {
+  test('of an exhausted limit says when to try again', () => {
     expect(errorBody(failure('rate_limited', { retry_after: 12 }), now)).toEqual({
       error: 'Rate limit exceeded',
       message: 'Rate limit exceeded.',

@@ -13,7 +13,7 @@ describe('freshness of a message', () => {
     expect(checkFreshness({ timestamp: SENT }, at(seconds))).toEqual([]);
   });
 
-  test('a message older than five minutes is stale, and by how much is said', () => {
+  test('a message older than five minutes is stale, and the error says by how much', () => {
     expect(checkFreshness({ timestamp: SENT }, at(412.5))).toEqual([
       {
         pointer: '/timestamp',
@@ -25,7 +25,7 @@ describe('freshness of a message', () => {
     expect(checkFreshness({ timestamp: SENT }, at(300.001))).toMatchObject([{ code: 'stale' }]);
   });
 
-  test('a message more than a minute ahead is from the future, and by how much is said', () => {
+  test('a message more than a minute ahead is from the future, and the error says by how much', () => {
     expect(checkFreshness({ timestamp: SENT }, at(-75))).toMatchObject([
       {
         code: 'from_the_future',
@@ -60,7 +60,7 @@ describe('freshness of a message', () => {
     expect(checkFreshness({ timestamp: SENT }, at(-0.001), window)).toMatchObject([{ code: 'from_the_future' }]);
   });
 
-  test('a time that is none is said to be none', () => {
+  test('an invalid time is reported as one', () => {
     expect(checkFreshness({ timestamp: 'soon' }, at(0))).toMatchObject([{ pointer: '/timestamp', code: 'format' }]);
   });
 });

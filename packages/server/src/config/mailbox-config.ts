@@ -43,7 +43,7 @@ export const MailboxShape = {
       description:
         'The trust models it supports, as ERC-8004 names them: reputation, crypto-economic, tee-attestation.',
     },
-    active: { type: 'boolean', description: 'Whether its registration file marks it as active. Default: true.' },
+    active: { type: 'boolean', description: 'Whether its registration is active. Default: true.' },
     anonymous: {
       description:
         'Ids of the agents that senders without a key may write to. Only agents of the configuration or the administration count, never agents that registered themselves. Default: [] (none). false means [].',

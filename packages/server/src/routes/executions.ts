@@ -118,7 +118,9 @@ async function events(request: InboundRequest, { workflows, clock }: ExecutionCo
   const after = afterOf(request);
   if (typeof after === 'object') return after;
   const execution = await workflows.executions.follow(keyOf(request));
-  return execution === undefined ? NO_EXECUTION : sseAnswer(eventRecords(execution.events(after)), { clock });
+  return execution === undefined
+    ? NO_EXECUTION
+    : sseAnswer(eventRecords(execution.events(after, request.signal)), { clock });
 }
 
 async function list(request: InboundRequest, { workflows }: ExecutionContext): Promise<Answer | Failure> {

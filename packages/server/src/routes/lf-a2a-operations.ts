@@ -209,7 +209,7 @@ async function answer(
   const config = params.configuration?.taskPushNotificationConfig;
   if (config !== undefined) await pushes.check(principal, config);
   try {
-    await tasks.answer(params, { principal, taskId });
+    await tasks.answer(params, { principal, taskId, signal: call.request.signal });
   } catch (error) {
     const known = failureOf(error);
     if (known?.code !== 'conflict') throw error;

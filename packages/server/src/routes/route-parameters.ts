@@ -15,7 +15,7 @@ export function textParameter(name: string, description: string, choices?: reado
 export const LAST_EVENT_ID: RouteParameter = {
   in: 'header',
   name: 'Last-Event-ID',
-  description: 'The last event seen. SSE clients send it when they reconnect.',
+  description: 'The id of the last event received. SSE clients send it when they reconnect.',
   schema: { type: 'string' },
 };
 

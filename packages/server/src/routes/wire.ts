@@ -228,7 +228,7 @@ function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number |
     const message = `Last-Event-ID must be the id of an event that was sent here, ${queue.sentUpTo} at most; got ${show(String(last))}`;
     return failure('invalid_message', { issues: [{ pointer: '', code: 'last_event_id', message }] }, message);
   }
-  const suggestions = ['leave Last-Event-ID out to continue with the unsent messages', 'or open another session'];
+  const suggestions = ['omit Last-Event-ID to continue with unsent messages', 'or open another session'];
   const message = `Some messages after ${after} are not kept any more; the oldest number to resume after is ${queue.resumesAfter}.`;
   return failure('expired', { suggestions }, message);
 }

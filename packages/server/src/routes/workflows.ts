@@ -105,7 +105,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
     return { status: 202, headers, json: { execution_id: executionId, status: 'running', results: {} } };
   }
   if (framing === 'text/event-stream') {
-    const answer = sseAnswer(eventRecords(started.events(-1)), { clock });
+    const answer = sseAnswer(eventRecords(started.events(-1, request.signal)), { clock });
     return { ...answer, headers: { ...answer.headers, ...location } };
   }
   const result = await Promise.race([started.result(), started.parked()]);

@@ -60,7 +60,7 @@ describe('a conversation', () => {
     return { peer, agent: agentAt(peer, {}, { sessions }) };
   }
   const messages = (peer: ScriptedPeer) =>
-    peer.asked
+    peer.requests
       .filter(({ method }) => method !== 'card')
       .map(({ body }) => (body['params'] as JsonObject)['message'] as JsonObject);
 
@@ -77,7 +77,7 @@ describe('a conversation', () => {
       ['r3', undefined],
       ['r4', undefined],
     ]);
-    expect(JSON.stringify(peer.asked)).not.toContain('s1');
+    expect(JSON.stringify(peer.requests)).not.toContain('s1');
   });
 
   const asks = (...parts: Json[]) => ({
@@ -154,7 +154,7 @@ describe('what is sent', () => {
   test('is a message with the request id, the accepted modes and the version', async () => {
     const peer = await peerWith({ SendStreamingMessage: [whole('hi')] });
     await context.ask(agentAt(peer), 'hello', { request_id: 'r9', a2a_metadata: { trace: 1 } });
-    const { body, headers } = peer.asked.find(({ method }) => method !== 'card') ?? expect.unreachable();
+    const { body, headers } = peer.requests.find(({ method }) => method !== 'card') ?? expect.unreachable();
     expect(headers['a2a-version']).toBe('1.0');
     expect(body['params']).toEqual({
       message: { messageId: 'r9', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
@@ -180,7 +180,7 @@ describe('what is sent', () => {
     });
     expect(textIn(await context.ask(agentAt(peer, { version: '0.3' }), 'x'))).toBe('old');
     expect(peer.methods).toEqual(['message/stream']);
-    expect(peer.asked[0]?.body['params']).toMatchObject({
+    expect(peer.requests[0]?.body['params']).toMatchObject({
       message: { kind: 'message', role: 'user', parts: [{ kind: 'text', text: 'x' }] },
       configuration: { blocking: true },
     });
@@ -191,7 +191,7 @@ describe('what is sent', () => {
     const peer = await peerWith({ SendStreamingMessage: [whole('here')] });
     const headers = { 'X-Team': 'blue' };
     await context.ask(agentAt(peer, { headers }), 'x');
-    expect(peer.asked.map(({ headers: sent }) => sent['x-team'])).toEqual(['blue', 'blue']);
+    expect(peer.requests.map(({ headers: sent }) => sent['x-team'])).toEqual(['blue', 'blue']);
     peer.card = cardAt(other.url);
     const gate = openGate({
       clock: systemClock,
@@ -199,7 +199,7 @@ describe('what is sent', () => {
       allow: [{ host: '127.0.0.1', port: Number(new URL(other.url).port) }],
     });
     expect(textIn(await context.ask(agentAt(peer, { headers }, { gate }), 'x'))).toBe('elsewhere');
-    expect(other.asked.map(({ headers: sent }) => sent['x-team'])).toEqual([undefined]);
+    expect(other.requests.map(({ headers: sent }) => sent['x-team'])).toEqual([undefined]);
   });
 });
 
@@ -209,7 +209,7 @@ describe('a card', () => {
     const peer = await peerWith({});
     peer.card = cardAt(inside.url);
     expect(failureIn(await context.ask(agentAt(peer), 'x'))).toMatchObject({ code: 'forbidden' });
-    expect(inside.asked).toEqual([]);
+    expect(inside.requests).toEqual([]);
   });
 
   test('is requested once, and with its ETag when it expires', async () => {
@@ -222,7 +222,9 @@ describe('a card', () => {
       elapsed = at;
       expect(textIn(await context.ask(agent, 'x'))).toBe('hi');
     }
-    const cards = peer.asked.filter(({ method }) => method === 'card').map(({ headers }) => headers['if-none-match']);
+    const cards = peer.requests
+      .filter(({ method }) => method === 'card')
+      .map(({ headers }) => headers['if-none-match']);
     expect(cards).toEqual([undefined, '"one"']);
   });
 
@@ -399,7 +401,7 @@ describe('a hostile agent', () => {
     await expect(reading).rejects.toBe(reason);
     expect(textIn(parts)).toBe('tick');
     await eventually(() => peer.methods.at(-1)).toBe('CancelTask');
-    expect(peer.asked.at(-1)?.body['params']).toEqual({ id: 't1' });
+    expect(peer.requests.at(-1)?.body['params']).toEqual({ id: 't1' });
   });
 
   test('that sends nothing for too long fails', async () => {

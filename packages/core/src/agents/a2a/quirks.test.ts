@@ -55,7 +55,7 @@ test.each(quirks)('%s is read as its own SDK intends', async (_, quirk) => {
   if (news !== undefined) expect(newsIn(parts)).toEqual(news);
   expect(context.questions).toMatchObject(questions ?? []);
   if (sent !== undefined) {
-    const messages = peer.asked.flatMap(({ body }) => (isObject(body['params']) ? [body['params']['message']] : []));
+    const messages = peer.requests.flatMap(({ body }) => (isObject(body['params']) ? [body['params']['message']] : []));
     expect(messages).toMatchObject(sent);
   }
   if (methods !== undefined) expect(peer.methods.filter((method) => method !== 'card')).toEqual(methods);

@@ -93,7 +93,7 @@ class HttpTransport implements AcpTransport {
     await this.#take(body);
   }
 
-  /** A refused request fails alone; an unknown connection fails everything. */
+  /** A refused request fails alone; any other refused message, or an unknown connection, ends the connection. */
   async #refused(answer: InboundAnswer, { method, id }: JsonObject): Promise<void> {
     answer.end?.();
     const { status } = answer;

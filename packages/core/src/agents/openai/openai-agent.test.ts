@@ -83,7 +83,7 @@ describe('an answer', () => {
         body: { result: { text: 'Hello you' }, usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 } },
       },
     });
-    expect(model.asked[0]).toMatchObject({
+    expect(model.requests[0]).toMatchObject({
       path: '/v1/chat/completions',
       body: {
         model: 'small',
@@ -95,7 +95,7 @@ describe('an answer', () => {
         ],
       },
     });
-    expect(model.asked[0]?.headers.authorization).toBeUndefined();
+    expect(model.requests[0]?.headers.authorization).toBeUndefined();
   });
 
   test('of a server that does not stream is accepted in one piece', async () => {
@@ -154,8 +154,8 @@ describe('the key', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference is written like this
     const agent = await agentOf(model, { key: '${MODEL_KEY}' }, { references });
     const parts = await context.ask(agent, 'hi');
-    expect(model.asked).toHaveLength(1);
-    expect(model.asked[0]?.headers.authorization).toBe('Bearer sk-0123456789abcdef');
+    expect(model.requests).toHaveLength(1);
+    expect(model.requests[0]?.headers.authorization).toBe('Bearer sk-0123456789abcdef');
     expect(failureIn(parts)?.message).toMatch(/^The model server answered with HTTP status 401: Incorrect API key/);
     expect(failureIn(parts)?.retryable).toBe(false);
     expect(JSON.stringify(parts)).not.toContain('0123456789abcdef');
@@ -169,7 +169,7 @@ describe('tools', () => {
       { text: ['Three.'] },
     );
     const parts = await partsOf(await agentOf(model, { tools: ['word.*'] }), callWithTools());
-    expect(model.asked[0]?.body['tools']).toMatchObject([{ type: 'function', function: { name: 'word_count' } }]);
+    expect(model.requests[0]?.body['tools']).toMatchObject([{ type: 'function', function: { name: 'word_count' } }]);
     expect(deltas(parts, 'tool')).toEqual([
       { tool_call_id: 'call_0', tool: 'word.count', status: 'in_progress', arguments: '{"text":"a b c"}' },
       { tool_call_id: 'call_0', tool: 'word.count', status: 'completed', result: { words: 3 } },
@@ -212,7 +212,7 @@ describe('tools', () => {
   test('called without end stop after max_turns', async () => {
     const model = await modelWith({ calls: [['word_count', { text: 'a' }]] });
     const parts = await partsOf(await agentOf(model, { tools: ['*'], max_turns: 3 }), callWithTools());
-    expect(model.asked).toHaveLength(3);
+    expect(model.requests).toHaveLength(3);
     expect(failureIn(parts)).toMatchObject({
       code: 'agent_failed',
       retryable: false,
@@ -227,7 +227,7 @@ describe('tools', () => {
       content: 'go',
       tools,
     });
-    expect(model.asked).toHaveLength(1);
+    expect(model.requests).toHaveLength(1);
     expect(resultIn(parts)).toMatchObject({ tool_calls: [{ id: 'call_0', function: { name: 'weather' } }] });
   });
 });
@@ -240,7 +240,7 @@ describe('a model server', () => {
     await eventually(() => model.asked.length).toBe(1);
     await eventually(async () => {
       await context.clock.advance(3000);
-      return model.asked.length;
+      return model.requests.length;
     }).toBe(2);
     expect(resultIn(await answer)).toEqual({ text: 'now' });
     expect(context.clock.elapsed()).toBeGreaterThanOrEqual(7000);
@@ -251,7 +251,7 @@ describe('a model server', () => {
     const answer = context.ask(await agentOf(model), 'hi');
     await eventually(async () => {
       await context.clock.advance(1000);
-      return model.asked.length;
+      return model.requests.length;
     }).toBe(3);
     expect(failureIn(await answer)).toMatchObject({
       message: 'The model server answered with HTTP status 503: overloaded.',

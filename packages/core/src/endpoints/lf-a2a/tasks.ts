@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type E2AEnvelope, failure, questionText } from '@dragoman/protocols';
+import { type E2AEnvelope, failure, questionEndIn, questionText } from '@dragoman/protocols';
 import {
   type A2aBinding,
   type A2aVersion,
@@ -52,6 +52,7 @@ export interface SendContext {
 export interface AnsweringCaller {
   readonly principal: Principal;
   readonly taskId: string;
+  readonly signal: AbortSignal;
 }
 
 /** The owner of the tasks. */
@@ -138,11 +139,12 @@ export class LfA2aTasks {
   }
 
   /**
-   * Answers the question that a task waits with; resolves when the answer is recorded. Refuses a message that does not fit the
+   * Answers the question that a task waits with; resolves when the task shows the answer. Refuses a message that does not fit the
    * question, which then stays open, and one for a task that waits with none.
    */
-  async answer(request: SendMessageRequest, { principal, taskId }: AnsweringCaller): Promise<void> {
-    const { questions } = this.#options.engine;
+  async answer(request: SendMessageRequest, { principal, taskId, signal }: AnsweringCaller): Promise<void> {
+    const { engine } = this.#options;
+    const { questions } = engine;
     const { message } = request;
     const open = await questions.anywhereOf({ owner: principal.id, requestId: taskId });
     const name = questionNamed(message);
@@ -157,6 +159,10 @@ export class LfA2aTasks {
       const known = failureOf(error);
       if (known?.code === 'invalid_message') refuseAnswer(known.message);
       throw error;
+    }
+    // An execution records the answer first, and its request a moment later. Until then the task still waits for it.
+    for await (const frame of engine.runs.read({ owner: principal.id, requestId: taskId }, -1, signal)) {
+      if (questionEndIn(frame)?.question_id === questionId) return;
     }
   }
 

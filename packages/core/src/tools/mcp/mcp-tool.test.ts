@@ -22,7 +22,7 @@ test('structured content is the data, and the text beside it its summary', () =>
   });
 });
 
-test('structured content that is written as null is none', () => {
+test('structured content of null counts as absent', () => {
   expect(outcomeOf({ content: [TEXT], structuredContent: null })).toEqual({ success: true, data: 'here' });
   expect(outcomeOf({ content: [TEXT], structuredContent: null, isError: true })).toMatchObject({
     success: false,
@@ -32,7 +32,7 @@ test('structured content that is written as null is none', () => {
   expect(() => outcomeOf({ structuredContent: null })).toThrow('without any content');
 });
 
-test('what is not text alone is told part by part', () => {
+test('a result that is not only text is returned part by part', () => {
   const parts = [TEXT, { type: 'image', data: 'aGk=', mimeType: 'image/png' }];
   expect(outcomeOf({ content: parts })).toEqual({ success: true, data: parts });
 });

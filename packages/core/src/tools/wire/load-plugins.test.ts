@@ -34,6 +34,6 @@ test.each([
   ["{ ...good, priority: 'high' }", 'priority must be a number; got "high"'],
   ["{ ...good, exclusive: 'yes' }", 'exclusive must be true or false; got "yes"'],
   ['{ ...good, teardown: 1 }', 'teardown must be a function; got 1'],
-])('one that is not as it should be is told, also beside one that is: %s', async (bad, said) => {
-  await expect(loadPlugins(fileWith(`${GOOD} export const bad = ${bad};`))).rejects.toThrow(said);
+])('an invalid one is reported, even beside a valid one: %s', async (bad, problem) => {
+  await expect(loadPlugins(fileWith(`${GOOD} export const bad = ${bad};`))).rejects.toThrow(problem);
 });
