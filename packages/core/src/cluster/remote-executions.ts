@@ -23,9 +23,9 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
     const { executions, cluster } = options;
     this.#options = options;
     cluster.calls.serve(CANCEL, async (key) => executions.cancelHere(key as unknown as ExecutionKey));
-    cluster.calls.serve(TOLD, async (params) => {
+    cluster.calls.serve(EVENTS, async (params) => {
       const { after, ...key } = params as unknown as ExecutionKey & { readonly after: number };
-      return ((await executions.toldHere(key, after)) ?? null) as unknown as Json;
+      return ((await executions.eventsHere(key, after)) ?? null) as unknown as Json;
     });
     executions.join(this);
     cluster.listen(this);
@@ -52,14 +52,14 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
     return (await this.#runnerOf(key)) !== undefined;
   }
 
-  async told({ owner, executionId }: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]> {
+  async eventsAfter({ owner, executionId }: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]> {
     const { cluster, clock, log } = this.#options;
     try {
       const runner = await this.#runnerOf({ owner, executionId });
-      const told = runner && (await cluster.calls.ask(runner, TOLD, { owner, executionId, after }));
-      if (Array.isArray(told)) return told as unknown as ExecutionEventRecord[];
+      const events = runner && (await cluster.calls.ask(runner, EVENTS, { owner, executionId, after }));
+      if (Array.isArray(events)) return events as unknown as ExecutionEventRecord[];
     } catch (error) {
-      log.debug({ execution_id: executionId, error: String(error) }, 'the node that runs an execution tells nothing');
+      log.debug({ execution_id: executionId, error: String(error) }, 'the node that runs an execution does not answer');
     }
     // It ended just now, or its node is gone and another takes it over.
     await clock.wait(PAUSE_MS);
@@ -79,6 +79,6 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
 }
 
 const CANCEL = 'executions.cancel';
-const TOLD = 'executions.told';
+const EVENTS = 'executions.events';
 const MOST_TRIES = 100;
 const PAUSE_MS = 200;

@@ -7,6 +7,6 @@ export interface ExecutionsElsewhere {
   cancel(key: ExecutionKey): Promise<boolean>;
   /** Whether another node runs it now. */
   isRunning(key: ExecutionKey): Promise<boolean>;
-  /** What the node that runs it tells after a number, without its end: nothing where it tells nothing for some seconds. Never rejects. */
-  told(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]>;
+  /** The events after a number from the node that runs it, without the final one: none if none follow for some seconds. Never rejects. */
+  eventsAfter(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]>;
 }

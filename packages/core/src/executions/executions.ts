@@ -257,6 +257,23 @@ export class Executions {
     return true;
   }
 
+  /** The events after a number, without the final one: none if none follow for some seconds. `undefined`: it does not run here. */
+  async eventsHere(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[] | undefined> {
+    const { clock } = this.#options;
+    const live = this.#live(key);
+    if (live === undefined) return undefined;
+    const until = clock.elapsed() + EVENTS_WITHIN_MS;
+    while (live.eventCount <= after + 1 && this.#live(key) === live && clock.elapsed() < until)
+      await clock.wait(EVENTS_PAUSE_MS);
+    const events: ExecutionEventRecord[] = [];
+    const most = Math.min(live.eventCount - (after + 1), MOST_EVENTS);
+    if (most <= 0) return events;
+    for await (const event of live.read(after)) {
+      if (event.event === 'execution-finished' || events.push(event) >= most) break;
+    }
+    return events;
+  }
+
   /** Others may continue what runs here: nothing more is recorded, and readers continue there. */
   letGo(): void {
     for (const parked of this.#parked.values()) parked.end(LOST);
@@ -550,8 +567,8 @@ export class Executions {
     }
   }
 
-  /** What one that another node runs tells, from that node; and the rest from its record. */
-  async *#toldElsewhere(
+  /** The events of an execution on another node: from that node, then from its record. */
+  async *#eventsElsewhere(
     row: ExecutionRow,
     elsewhere: ExecutionsElsewhere,
     after: number,
@@ -569,7 +586,7 @@ export class Executions {
       const live = this.#live(row);
       // This node has taken it over meanwhile.
       if (live !== undefined) return yield* live.read(last);
-      for (const event of await Promise.race([elsewhere.told(row, last), end])) {
+      for (const event of await Promise.race([elsewhere.eventsAfter(row, last), end])) {
         yield event;
         last = event.sequence;
       }
@@ -584,7 +601,12 @@ export class Executions {
     if (live !== undefined) return runningExecution(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
-    if (now?.end === null && this.#elsewhere !== undefined) return remoteExecution(now, this.#endOf(now));
+    const elsewhere = this.#elsewhere;
+    if (now?.end === null && elsewhere !== undefined) {
+      const events: StartedExecution['events'] = (after, signal) =>
+        this.#eventsElsewhere(now, elsewhere, after, signal);
+      return remoteExecution(now, { endOf: () => this.#endOf(now), events });
+    }
     if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_CONTINUE);
     return finishedExecution(now, now.end.result);
   }
@@ -679,11 +701,11 @@ const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
 /** How often to check whether an execution continues. */
 const CONTINUED_PAUSE_MS = 50;
-/** How long another node waits for something to be told: less than it waits for an answer. */
-const TOLD_WITHIN_MS = 2000;
-const TOLD_PAUSE_MS = 50;
+/** How long a request of another node waits for an event: less than that node waits for the answer. */
+const EVENTS_WITHIN_MS = 2000;
+const EVENTS_PAUSE_MS = 50;
 /** Events in one answer to another node. */
-const MOST_TOLD = 500;
+const MOST_EVENTS = 500;
 /** Between two looks for the end of an execution that another node runs. */
 const LOOK_MS = 200;
 const CANNOT_CONTINUE = 'The execution cannot continue at the moment.';

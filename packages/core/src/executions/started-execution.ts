@@ -14,8 +14,8 @@ export interface StartedExecution {
   result(): Promise<string | LongText>;
   /** Resolves when it waits for the answer of a person. */
   parked(): Promise<void>;
-  /** The events after a number, to the final one. */
-  events(after: number): AsyncIterable<ExecutionEventRecord>;
+  /** The events after a number, to the final one. The signal aborts when the reader leaves. */
+  events(after: number, signal?: StopSignal): AsyncIterable<ExecutionEventRecord>;
 }
 
 /** An execution that runs in this process. */
@@ -33,10 +33,11 @@ export function runningExecution(live: LiveExecution): StartedExecution {
 /** An execution that has ended. */
 export type EndedExecution = ExecutionRow & { readonly end: ExecutionEnd };
 
-/** An execution that another node runs. Its events are recorded with its end. */
-export function remoteExecution(row: ExecutionRow, ended: Promise<EndedExecution>): StartedExecution {
-  // Possibly unhandled: the caller need not wait for the result.
-  ended.catch(() => {});
+/** An execution that another node runs. */
+export function remoteExecution(
+  row: ExecutionRow,
+  { endOf, events }: { readonly endOf: () => Promise<EndedExecution>; readonly events: StartedExecution['events'] },
+): StartedExecution {
   return {
     row,
     eventCount: 0,

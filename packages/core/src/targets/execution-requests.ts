@@ -63,7 +63,11 @@ function envelopeOf({ owner, executionId, request, acceptedAt }: ExecutionRow): 
 }
 
 /** Events have no times of their own, so every frame but the last has the time at which the execution was accepted. */
-async function* framesOf(execution: StartedExecution, after: number): AsyncGenerator<E2AResponse, void, undefined> {
+async function* framesOf(
+  execution: StartedExecution,
+  after: number,
+  signal?: AbortSignal,
+): AsyncGenerator<E2AResponse, void, undefined> {
   const { owner, executionId, acceptedAt } = execution.row;
   let now = new Date(acceptedAt);
   let sequence = after + 1;
