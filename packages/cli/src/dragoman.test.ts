@@ -306,7 +306,7 @@ describe('with dragoman dev running', () => {
     expect(await run('keys', 'revoke', mine.key_id)).toMatchObject({ code: 0 });
     expect((await run('send', ...as, '--agent', 'echo', 'hi')).stderr).toContain('rejected the key from --key');
     expect((await run('keys', 'create', '--agent', 'deks')).stderr).toContain('did you mean desk?');
-    expect((await run('keys', 'revoke', mine.key_id)).stderr).toContain('revoked already');
+    expect((await run('keys', 'revoke', mine.key_id)).stderr).toContain('already revoked');
     expect((await run('agents', 'remove', 'deks')).stderr).toContain('did you mean desk?');
     expect(await run('agents', 'remove', 'desk')).toMatchObject({ code: 0, stdout: 'removed desk\n' });
   });
