@@ -190,7 +190,7 @@ test('an answer keeps what an agent returned beside its content, and beside the 
       mailboxToEnvelope(request),
     )[0];
   const result = { content: '# hi', content_type: 'text/markdown', usage: { tokens: 7 } };
-  const answered = told({ response_kind: 'e2a.complete', status: 'succeeded', body: { result } });
+  const answered = answerTo({ response_kind: 'e2a.complete', status: 'succeeded', body: { result } });
   expect(answered).toMatchObject({
     message: { contentType: 'text/markdown', content: '# hi' },
     metadata: { result: { usage: { tokens: 7 } } },
