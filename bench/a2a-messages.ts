@@ -1,6 +1,6 @@
 // Signed, durable A2A requests against the same unsigned, with what one verification and one signature cost, in one run; and
-// discovery by two capabilities among 10,000 agents against 100; and how long a wrong signature takes to be refused, whoever it is
-// said to be of. Everything runs on this machine, so ratios count.
+// discovery by two capabilities among 10,000 agents against 100; and how long a wrong signature takes to be refused, for any
+// claimed sender. Everything runs on this machine, so ratios count.
 import type { ChildProcess } from 'node:child_process';
 import { generateKeyPairSync, type KeyObject, randomBytes, randomUUID, sign, verify } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -147,7 +147,7 @@ async function discovery(): Promise<string[]> {
     .map(([what, ratio]) => `discovery, ${what}: ${ratio.toFixed(0)} × among 10,000 agents, at most 150 wanted`);
 }
 
-/** By how long it takes, nobody should learn whether there is such an agent. */
+/** The time must not reveal whether such an agent exists. */
 async function refusals(): Promise<string[]> {
   const agents: Readonly<Record<string, readonly KeyObject[]>> = {
     [NOBODY]: [],

@@ -55,11 +55,11 @@ async function relay(ours: Started, theirs: Started): Promise<Result> {
   const client = await RawClient.open(ours);
   const session = await client.newSession();
   const stream = createWebSocketStream(`ws://127.0.0.1:${theirs.port}/acp`, { WebSocket: WebSocket as never });
-  let heard = 0;
+  let received = 0;
   return acp
     .client({ name: 'bench' })
     .onNotification(acp.methods.client.session.update, () => {
-      heard += 1;
+      received += 1;
     })
     .connectWith(stream, async (context) => {
       await context.request(acp.methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
@@ -74,7 +74,7 @@ async function relay(ours: Started, theirs: Started): Promise<Result> {
         await ask();
         return (UPDATES / (performance.now() - start)) * 1000;
       });
-      if (client.updates < UPDATES * ROUNDS || heard < UPDATES * ROUNDS) throw new Error('updates were lost');
+      if (client.updates < UPDATES * ROUNDS || received < UPDATES * ROUNDS) throw new Error('updates were lost');
       client.close();
       const ratio = medianRatio(rounds, 'ours', 'sdk', (perSecond) => perSecond);
       const perSecond = (name: 'ours' | 'sdk') => median(rounds.map((round) => round[name])).toFixed(0);

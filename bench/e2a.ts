@@ -205,7 +205,7 @@ async function holdOpen(one: Started, index: number): Promise<HttpPeer> {
   const peer = await HttpPeer.open(one.port);
   peer.exchange(postStream(one, { frames: 1, hold: true, index })).catch(() => {});
   // With its first frame the server has everything of the stream in memory.
-  await peer.begun();
+  await peer.started();
   return peer;
 }
 

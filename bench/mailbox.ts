@@ -14,10 +14,10 @@ import { inTurns, median, medianRatio, table } from './support/measure.ts';
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
-  const start = async <Told>(file: string, args: readonly string[] = [], env: Record<string, string> = {}) => {
+  const start = async <Ready>(file: string, args: readonly string[] = [], env: Record<string, string> = {}) => {
     const child = forkPart(new URL(`./mailbox/${file}`, import.meta.url), args, env);
     children.push(child);
-    return { child, told: await nextMessage<Told>(child) };
+    return { child, ready: await nextMessage<Ready>(child) };
   };
   try {
     const shortfalls = await accepting(folder, start);
@@ -34,9 +34,9 @@ async function accepting(folder: string, start: Start): Promise<string[]> {
   const serve = (name: string) => start<{ port: number; key: string }>('server.mjs', [join(folder, name), agent]);
   // Each with a server of its own: what one leaves for later, the other would pay for.
   const contenders = {
-    bare: { port: bare.told.port, key: undefined, metadata: {} },
-    'answered at once': { ...(await serve('plain')).told, metadata: {} },
-    'in a thread': { ...(await serve('threads')).told, metadata: { threadId: 't' } },
+    bare: { port: bare.ready.port, key: undefined, metadata: {} },
+    'answered at once': { ...(await serve('plain')).ready, metadata: {} },
+    'in a thread': { ...(await serve('threads')).ready, metadata: { threadId: 't' } },
   };
   const rounds = await inTurns(contenders, 12, (one) =>
     load({ port: one.port, connections: 64, milliseconds: 1000, next: () => post(one) }),
@@ -60,7 +60,7 @@ async function accepting(folder: string, start: Start): Promise<string[]> {
 async function delivering(folder: string, start: Start, children: ChildProcess[]): Promise<string[]> {
   const certificate = certificateFor(60);
   const env = { CERT: certificate.cert, KEY: certificate.key };
-  const { told: places } = await start<Places>('sink.mjs', ['40', '10'], env);
+  const { ready: places } = await start<Places>('sink.mjs', ['40', '10'], env);
   let runs = 0;
   const time = async (kind: 'bare' | 'outbox', task: Partial<Places> & { count: number }): Promise<number> => {
     const child = forkPart(new URL('./mailbox/deliver.mjs', import.meta.url), []);
@@ -105,11 +105,11 @@ async function delivering(folder: string, start: Start, children: ChildProcess[]
   return [...short('callbacks delivered a second, of a bare keep-alive loop', ofBare('outbox'), 0.4), ...late];
 }
 
-type Start = <Told>(
+type Start = <Ready>(
   file: string,
   args?: readonly string[],
   env?: Record<string, string>,
-) => Promise<{ child: ChildProcess; told: Told }>;
+) => Promise<{ child: ChildProcess; ready: Ready }>;
 
 interface Places {
   readonly answering: readonly { host: string; port: number }[];

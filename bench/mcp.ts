@@ -13,10 +13,10 @@ import { inTurns, median, medianRatio, table } from './support/measure.ts';
 export async function run(): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-bench-'));
   const children: ChildProcess[] = [];
-  const start = async <Told>(file: string, args: readonly string[]): Promise<Told> => {
+  const start = async <Message>(file: string, args: readonly string[]): Promise<Message> => {
     const child = forkPart(new URL(file, import.meta.url), args);
     children.push(child);
-    return nextMessage<Told>(child);
+    return nextMessage<Message>(child);
   };
   try {
     const agent = fileURLToPath(new URL('./support/agent.mjs', import.meta.url));
@@ -85,9 +85,9 @@ async function measureStdio(folder: string, agent: string): Promise<readonly str
     );
     const rate = (name: keyof typeof contenders) => median(rounds.map((round) => round[name].perSecond)).toFixed(0);
     const ratio = medianRatio(rounds, 'ours', 'sdk', ({ perSecond }) => perSecond);
-    const told = `stdio: ${ratio.toFixed(2)} × SDK 1`;
-    console.log(`${told} (${rate('ours')} of ${rate('sdk')} calls/s), at least ${WANTED_STDIO} × wanted`);
-    return ratio < WANTED_STDIO ? [`${told}, ${WANTED_STDIO} × wanted`] : [];
+    const summary = `stdio: ${ratio.toFixed(2)} × SDK 1`;
+    console.log(`${summary} (${rate('ours')} of ${rate('sdk')} calls/s), at least ${WANTED_STDIO} × wanted`);
+    return ratio < WANTED_STDIO ? [`${summary}, ${WANTED_STDIO} × wanted`] : [];
   } finally {
     for (const child of children) child.stdin?.end();
     await Promise.all(children.map((child) => new Promise((resolve) => child.once('exit', resolve))));

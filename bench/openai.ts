@@ -33,9 +33,9 @@ export async function run(): Promise<readonly string[]> {
     ]);
     console.log(table([[`${WORDS} chunks, 8 at once`, 'chunks/s', 'p50 ms', 'p99 ms'], ...rows]));
     const ratio = medianRatio(rounds, 'ours', 'bare', ({ perSecond }) => perSecond);
-    const told = `streamed chat completions: ${ratio.toFixed(2)} × a bare loop`;
-    console.log(`${told}, at least ${WANTED} × wanted`);
-    return ratio < WANTED ? [`${told}, ${WANTED} × wanted`] : [];
+    const summary = `streamed chat completions: ${ratio.toFixed(2)} × a bare loop`;
+    console.log(`${summary}, at least ${WANTED} × wanted`);
+    return ratio < WANTED ? [`${summary}, ${WANTED} × wanted`] : [];
   } finally {
     await endAll(children);
     rmSync(folder, { recursive: true, force: true });

@@ -108,7 +108,7 @@ function knowledgeOver(things: readonly Listed[], weights: Weights, withEncoder 
   });
 }
 
-/** As the sources of the server tell APIs, endpoints and tools. */
+/** In the form in which the server indexes APIs, endpoints and tools. */
 function sourceOf(listed: readonly Listed[]): Source {
   const texts = new Map(listed.map(({ id, text }) => [id, text]));
   const things = listed.map(

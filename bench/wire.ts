@@ -22,9 +22,9 @@ export async function run(): Promise<readonly string[]> {
       children.push(child);
       await nextMessage(child);
       contenders[name] = (parallel, milliseconds) => {
-        const told = nextMessage<Slice>(child);
+        const message = nextMessage<Slice>(child);
         child.send({ parallel, milliseconds });
-        return told;
+        return message;
       };
     }
     return judge(await measure(contenders));
@@ -99,7 +99,7 @@ function betweenBounds(ratios: readonly number[]): string {
 
 /** In turns, many and short: what else runs on the machine then slows all of a round, or one round. */
 async function measure(contenders: Readonly<Record<string, Contender>>): Promise<Rounds> {
-  // Long enough for the optimising compilers at both ends to have had their say.
+  // Long enough for the optimising compilers at both ends.
   for (const slice of Object.values(contenders)) for (const { parallel } of HOWS) await slice(parallel, WARM_UP_MS);
   return inTurns(contenders, ROUNDS, async (slice) => {
     const slices: [string, Slice][] = [];

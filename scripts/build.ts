@@ -105,7 +105,7 @@ function compile(folder: string, options: readonly string[]): void {
   if (status !== 0) process.exit(status ?? 1);
 }
 
-/** Validators stay the files they are, without spaces: nobody reads them, and the engine keeps the text of what it loads. */
+/** Validators keep their files, without spaces: the engine keeps the text of every loaded file in memory. */
 function validatorsAt(folder: string): Plugin {
   return {
     name: 'validators',

@@ -1,9 +1,8 @@
 import type { JsonSchema, SchemaSet } from '../packages/protocols/src/schema.ts';
 
 /**
- * What is made of the schemas of messages that come and go very often, as `often.ts` has it. What could be said in ten lines that
- * read the schema is spelled out for each member, because to look a member up by a name that is not written in the code takes
- * as long as to write it, and each piece of text costs twice, when it is added and when the whole goes out.
+ * The code of `often.ts`, for the schemas of frequent messages. Each member has its own line, because looking up a member by a
+ * name that is not in the code is slow.
  */
 export function oftenCode({ schemas, often = [] }: SchemaSet): string {
   return often
@@ -98,7 +97,7 @@ function members({ of, shape: { properties, required = [] }, before }: Members):
     if (${count} !== 0) return;`;
 }
 
-/** Those in a row whose defaults can be told by a glance, and each of the others. */
+/** Groups neighbours that have plain defaults; each other member is alone. */
 function runsOf(all: readonly Member[]): Member[][] {
   const runs: Member[][] = [];
   for (const member of all) {
@@ -152,7 +151,7 @@ function hasDefault(shape: Shape): boolean {
   return Object.hasOwn(shape, 'default');
 }
 
-/** One that a value is or is not, whatever else could be said of both. */
+/** A default that a value equals or not: neither an object nor a list. */
 function hasPlainDefault(shape: Shape): boolean {
   return hasDefault(shape) && (typeof shape['default'] !== 'object' || shape['default'] === null);
 }

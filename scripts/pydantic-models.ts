@@ -16,7 +16,7 @@ export function pydanticModels(): string {
     HEADING,
     ...classes.texts,
     `\n\nA2AMessage = Annotated[\n    Union[\n${union.map((line) => `    ${line}`).join('\n')}\n    ],\n    Field(discriminator="message_type"),\n]\n`,
-    '"""Any message, told apart by ``message_type``."""\n',
+    '"""Any message, distinguished by ``message_type``."""\n',
   ].join('');
 }
 
@@ -29,7 +29,7 @@ class Classes {
     this.#write('BaseMessage', messages.BaseMessage, 'Message');
   }
 
-  /** What a message type says beyond the base message, which it has the rest from. */
+  /** The part of a message type beyond its base message. */
   message(name: string, part: JsonSchema): void {
     const base = propertiesOf(messages.BaseMessage);
     const own = Object.entries(propertiesOf(part));
@@ -95,7 +95,7 @@ function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> 
   return (schema['properties'] ?? {}) as Record<string, JsonSchema>;
 }
 
-/** What both say: the part's words where it has some, and a pattern of the base stays. */
+/** Merges both: the part wins, and a pattern of the base stays. */
 function narrowed(base: JsonSchema, part: JsonSchema): JsonSchema {
   return part['type'] === 'object' || 'anyOf' in part ? part : { ...base, ...part };
 }
@@ -164,7 +164,7 @@ const FORMATS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 const HEADING = `# Written by scripts/generate-schemas.ts from the schemas of the messages. Changes belong there.
-"""Pydantic models of the A2A messages. Times and ids stay the texts they came as, so that signatures stay good."""
+"""Pydantic models of the A2A messages. Times and ids keep their received text, so that signatures stay valid."""
 
 from typing import Annotated, Any, Dict, List, Literal, Optional, Union
 

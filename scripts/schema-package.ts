@@ -20,7 +20,7 @@ export async function schemaPackageFiles(): Promise<Map<string, string>> {
   return files;
 }
 
-/** What the spec's header example says in keywords of its own, which strict validators refuse inside of a schema. */
+/** Keywords that only the spec's header example uses; strict validators refuse them inside a schema. */
 function manifestOf(names: readonly string[]) {
   return {
     version: SCHEMA_VERSION,

@@ -29,7 +29,7 @@ const PICTURES: readonly Picture[] = [
     scheme: 'light',
     prepare: async ({ page }) => {
       await page.locator('tbody a').first().click();
-      await page.getByRole('heading', { name: 'What allowed it' }).waitFor();
+      await page.getByRole('heading', { name: 'Permissions' }).waitFor();
     },
   },
   {

@@ -30,7 +30,7 @@ export function validatorCode(set: SchemaSet): string {
   return asModule(cheaper(shorter(code)));
 }
 
-/** The schema with `UTC_DATE_TIME`'s two questions asked as one. */
+/** The schema with `UTC_DATE_TIME`'s two checks combined into one. */
 function together(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(together);
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -41,13 +41,13 @@ function together(schema: unknown): unknown {
 }
 
 /**
- * What Ajv spells out for each error is said once, in `found`, and of what one validator hands to another only the path is
- * used: a third less for the engine to read at each start.
+ * Writes the error object that Ajv repeats for each error once, in `found`. Of the context that one validator passes to
+ * another, only the path is used.
  */
 function shorter(code: string): string {
   const short = code
-    .replaceAll(NEW_ERROR, (_all, _name, isTold, path = 'instancePath', ...[schemaPath, keyword, params]) =>
-      isTold
+    .replaceAll(NEW_ERROR, (_all, _name, isReported, path = 'instancePath', ...[schemaPath, keyword, params]) =>
+      isReported
         ? `vErrors = found(vErrors, ${path}, ${schemaPath}, ${keyword}, ${params});\n`
         : 'vErrors = found(vErrors);\n',
     )
@@ -85,14 +85,14 @@ function asModule(code: string): string {
 
 const TEXT = String.raw`"(?:[^"\\]|\\.)*"`;
 const ERROR = String.raw`instancePath(?::(.+))?,schemaPath:(${TEXT}),keyword:(${TEXT}),params:(\{.*\})`;
-/** Below a `not` nobody hears of an error, and it has no members. */
+/** Errors below a `not` are never reported, and it has no members. */
 const NEW_ERROR = new RegExp(
   String.raw`const (err\d+) = \{(${ERROR})?\};\n` +
     String.raw`if\(vErrors === null\)\{\nvErrors = \[\1\];\n\}\nelse \{\nvErrors\.push\(\1\);\n\}\n`,
   'g',
 );
 
-/** Ajv collects every error it finds, a million if a stranger likes; past a hundred ours only counts. */
+/** Ajv collects every error it finds, a million if a caller likes; after a hundred ours only counts. */
 const FOUND = `
   function found(errors, instancePath, schemaPath, keyword, params) {
     if (errors === null) return [{ instancePath, schemaPath, keyword, params }];

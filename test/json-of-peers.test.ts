@@ -16,7 +16,7 @@ const OWN_PARSERS: Readonly<Record<string, string>> = {
     'the arguments of one tool call, inside an answer that the reader has bounded',
   'core/src/endpoints/openai/openai-endpoint.ts':
     'one text of a body that the reader has bounded, at most limits.body_bytes',
-  'core/src/executions/asked.ts': 'a row that this server wrote',
+  'core/src/executions/workflow-request.ts': 'a row that this server wrote',
   'core/src/explain/explain-request.ts': 'a row that this server wrote, for the operator',
   'core/src/explain/way-in.ts': 'a row that this server wrote, for the operator',
   'core/src/targets/target-request.ts': 'the content of one message of the mailbox, at most mailbox.max_content_bytes',

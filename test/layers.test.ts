@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Who may use whom: docs/architecture.md says the same in prose. */
+/** Which folder may import which: docs/architecture.md has the same in prose. */
 const MAY_USE: Readonly<Record<string, readonly string[]>> = {
   protocols: [],
   core: ['protocols'],

@@ -6,7 +6,7 @@ import { referencePages } from '../scripts/reference-pages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-test('the reference pages tell what is there (else: npm run generate:reference)', async () => {
+test('the reference pages are up to date (else: npm run generate:reference)', async () => {
   const pages = await referencePages();
   const written = readdirSync(join(root, 'docs/reference'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))

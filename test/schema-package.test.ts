@@ -46,7 +46,7 @@ test('the TypeScript validator keeps the cases', () => {
   }
 });
 
-test('the TypeScript validator asks for the time only when told it', () => {
+test('the TypeScript validator checks freshness only when the time is given', () => {
   const [fixture] = loadFixtures('a2a-messages', 'accept').filter(({ name }) => name === 'spec-example-request');
   const sent = Date.parse('2025-12-09T15:30:00.000Z');
   const at = (ms: number) => new SchemaValidator().validate(fixture?.input as Json, new Date(sent + ms));

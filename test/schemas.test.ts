@@ -25,7 +25,7 @@ test('every published file is a draft-07 schema that stands with its neighbours'
   for (const schema of schemas) expect(ajv.getSchema(schema.$id), schema.$id).toBeTypeOf('function');
 });
 
-test('a file is named as the last part of its $id says', () => {
+test('a file is named like the last part of its $id', () => {
   for (const [path, text] of expected) {
     expect(JSON.parse(text).$id).toBe(`https://dragoman.example/schemas/${path.replace(/^.*?\/schemas\//, '')}`);
   }

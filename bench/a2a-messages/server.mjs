@@ -1,10 +1,10 @@
-// The built server with one agent and a caller that signs, for the benchmark to load. Tells its port and a key.
+// The built server with one agent and a caller that signs, for the benchmark to load. Reports its port and a key.
 import { MessageSigner } from '@dragoman/core';
 import { startServer, systemClock, systemIds } from '@dragoman/server';
 import { NO_LIMITS, SILENT } from '../support/settings.mjs';
 
 const [folder, agent, publicKey, signs] = process.argv.slice(2);
-// To measure what signatures cost there has to be a server without any: nobody could configure this one.
+// Measures the cost of signatures: a server without them cannot be configured.
 if (signs === 'unsigned') MessageSigner.prototype.sign = async (message) => message;
 const server = await startServer({
   config: {

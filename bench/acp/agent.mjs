@@ -1,4 +1,4 @@
-// Says as many words as the prompt asks for.
+// Sends the number of words that the prompt names.
 export default async function* words({ params }) {
   for (let count = 0; count < Number(params.content); count++) yield 'word ';
   return {};

@@ -1,4 +1,4 @@
-// An agent of the official SDK on its own server, over WebSocket: says as many words as the prompt asks for.
+// An agent of the official SDK on its own server, over WebSocket: sends the number of words that the prompt names.
 import { createServer } from 'node:http';
 import * as acp from '@agentclientprotocol/sdk';
 import { createNodeWebSocketUpgradeHandler } from '@agentclientprotocol/sdk/experimental/node';

@@ -1,4 +1,4 @@
-// The built server with one agent, for the benchmark to load. Tells its port, a key, and its memory and CPU time when asked.
+// The built server with one agent, for the benchmark to load. Reports its port and a key, and its memory and CPU time on request.
 import { startServer, systemClock, systemIds } from '@dragoman/server';
 import { NO_LIMITS, SILENT } from '../support/settings.mjs';
 
@@ -9,7 +9,7 @@ const server = await startServer({
     store,
     default_agent: 'bench',
     agents: {
-      // It has no effects, and says so; the careful one does not, and is started only when its request is on the disk.
+      // It declares that it has no effects; the careful one does not, and is started only when its request is on the disk.
       bench: { driver: 'module', module: agent, max_parallel: 100_000, idempotent: true },
       careful: { driver: 'module', module: agent, max_parallel: 100_000 },
     },

@@ -1,4 +1,4 @@
-// Twenty hostile senders of one kind. Tells that it has begun, and goes on until it is disconnected.
+// Twenty hostile senders of one kind. Reports when it has started, and continues until it is disconnected.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -86,5 +86,5 @@ const ATTACKS = {
 // Real senders have processors of their own: here they take what the server and the client leave.
 setPriority(constants.priority.PRIORITY_LOW);
 for (let sender = 0; sender < SENDERS; sender += 1) ATTACKS[kind]();
-process.send({ begun: true });
+process.send({ started: true });
 process.on('disconnect', () => process.exit(0));

@@ -143,9 +143,9 @@ async function overSocket(text: string, { place }: Caller): Promise<void> {
   const ended = new Promise<void>((resolve, reject) => {
     socket.on('close', () => reject(new Error('the connection closed before the answer')));
     socket.on('message', (data) => {
-      const said = String(data);
-      if (said.includes('"succeeded"')) resolve();
-      else if (said.includes('e2a.error')) reject(new Error(said.slice(0, 300)));
+      const received = String(data);
+      if (received.includes('"succeeded"')) resolve();
+      else if (received.includes('e2a.error')) reject(new Error(received.slice(0, 300)));
     });
   });
   socket.send(text);
@@ -180,9 +180,9 @@ async function onWireSocket(tool: string, args: string, caller: Caller): Promise
 }
 
 /** A tool that is not there is refused when the whole message has been read. */
-function checkWire(tool: string, said: string): void {
-  const isExpected = tool === 'nothing' ? said.includes('not_found') : said.includes('"success":true');
-  if (!isExpected) throw new Error(`wire: ${said.slice(0, 300)}`);
+function checkWire(tool: string, received: string): void {
+  const isExpected = tool === 'nothing' ? received.includes('not_found') : received.includes('"success":true');
+  if (!isExpected) throw new Error(`wire: ${received.slice(0, 300)}`);
 }
 
 async function overMessages(text: string, { place, privateKey }: Caller): Promise<void> {
@@ -202,8 +202,8 @@ async function overMessages(text: string, { place, privateKey }: Caller): Promis
   message.auth.signature = sign(null, content.value.bytes, privateKey).toString('base64');
   const headers = { authorization: `Bearer ${place.key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${place.url}/a2a/messages`, { method: 'POST', headers, body: JSON.stringify(message) });
-  const said = await answer.text();
-  if (!said.includes('"response"')) throw new Error(`/a2a/messages: ${answer.status} ${said.slice(0, 300)}`);
+  const received = await answer.text();
+  if (!received.includes('"response"')) throw new Error(`/a2a/messages: ${answer.status} ${received.slice(0, 300)}`);
 }
 
 /** An agent over HTTP and WebSocket and an endpoint for a tool, which answer with the text they were given last. */

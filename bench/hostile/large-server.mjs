@@ -1,4 +1,4 @@
-// The built server with an agent of each kind, for messages near the limits. Tells how long its event loop was held.
+// The built server with an agent of each kind, for messages near the limits. Reports how long its event loop was held.
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startServer, systemClock, systemIds } from '@dragoman/server';
@@ -25,8 +25,8 @@ setInterval(() => {
   most = Math.max(most, now - before);
   before = now;
 }, 1);
-process.on('message', (asked) => {
-  if (asked === 'reset') {
+process.on('message', (command) => {
+  if (command === 'reset') {
     delay.reset();
     most = 0;
   }

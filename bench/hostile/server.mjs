@@ -1,4 +1,4 @@
-// The built server with one agent and a caller, for the benchmark to attack. Tells its port and a key.
+// The built server with one agent and a caller, for the benchmark to attack. Reports its port and a key.
 import { startServer, systemClock, systemIds } from '@dragoman/server';
 import { NO_LIMITS, SILENT } from '../support/settings.mjs';
 

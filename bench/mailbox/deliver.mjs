@@ -1,4 +1,4 @@
-// Delivers what it is told to and tells how long that took: the outbox, durable and signed, or a bare loop over keep-alive
+// Makes the requested deliveries and reports how long that took: the outbox, durable and signed, or a bare loop over keep-alive
 // connections that posts the same bytes and writes nothing down.
 import { mkdirSync } from 'node:fs';
 import { Agent, request } from 'node:https';

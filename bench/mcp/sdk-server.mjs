@@ -1,4 +1,4 @@
-// An echo tool behind the official MCP server of one line, over HTTP and in memory. Tells its port.
+// An echo tool behind the official MCP server of one line, over HTTP and in memory. Reports its port.
 import { createServer } from 'node:http';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';

@@ -1,4 +1,4 @@
-// Answers at once, with as many words first as it is asked for; `hold` keeps the answer open.
+// Answers at once, after the requested number of words; `hold` keeps the answer open.
 export default async function* bench(envelope, call) {
   const { frames = 0, hold = false } = envelope.params;
   for (let count = 0; count < frames; count++) yield 'word ';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /**
- * A process of a benchmark: a file beside it, which tells its parent what it is ready for and ends when disconnected. It runs
+ * A process of a benchmark: a file beside it, which reports to its parent when it is ready and ends when disconnected. It runs
  * the packages as they are built: the loader that we run under would cost it half its speed.
  */
 export function forkPart(file: URL, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
@@ -13,13 +13,13 @@ export function forkPart(file: URL, args: readonly string[], env: NodeJS.Process
   });
 }
 
-export function nextMessage<Told>(child: ChildProcess): Promise<Told> {
+export function nextMessage<Message>(child: ChildProcess): Promise<Message> {
   return new Promise((resolve, reject) => {
     const fail = (code: number | null) => reject(new Error(`a process of the benchmark ended with ${code}`));
     child.once('exit', fail);
     child.once('message', (message) => {
       child.off('exit', fail);
-      resolve(message as Told);
+      resolve(message as Message);
     });
   });
 }

@@ -37,16 +37,16 @@ export async function load({ port, connections, milliseconds, next }: LoadOption
 
 /**
  * One HTTP/1.1 connection: a request, then its answer by Content-Length or chunks. It keeps no body, so that reading a
- * long answer costs no more for a byte than reading a short one.
+ * long answer costs the same per byte as reading a short one.
  */
 export class HttpPeer {
   readonly #socket: Socket;
   /** The head while it is incomplete; after it the end of what has come of a chunked body. */
   #text = '';
-  /** Bytes of the body that are still to come; `undefined` while the head is, `CHUNKED` when only its end tells. */
+  /** Bytes of the body that are still to come; `undefined` while the head is, `CHUNKED` when only its end shows it. */
   #left: number | undefined;
   #answered: (() => void) | undefined;
-  #begun: (() => void) | undefined;
+  #started: (() => void) | undefined;
   #failed: ((error: Error) => void) | undefined;
 
   private constructor(socket: Socket) {
@@ -75,9 +75,9 @@ export class HttpPeer {
   }
 
   /** Resolves when the first bytes of a body have come. */
-  begun(): Promise<void> {
+  started(): Promise<void> {
     return new Promise((resolve) => {
-      this.#begun = resolve;
+      this.#started = resolve;
     });
   }
 
@@ -89,7 +89,7 @@ export class HttpPeer {
   #take(text: string): void {
     const body = this.#left === undefined ? this.#takeHead(text) : text;
     if (body === undefined || this.#left === undefined) return;
-    if (body !== '') this.#begun?.();
+    if (body !== '') this.#started?.();
     if (this.#left === CHUNKED) {
       this.#text = (body.length < END.length ? this.#text + body : body).slice(-END.length);
       if (this.#text !== END) return;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /**
  * Milliseconds of processor time the main thread has had: the longest it can have held its event loop, however busy the
- * machine is. Where the system does not tell, waiting for a core counts as well.
+ * machine is. Where the system does not report it, waiting for a core counts as well.
  */
 export function mainThreadMs(): number {
   try {

@@ -80,7 +80,7 @@ export function table(rows: readonly (readonly string[])[]): string {
 }
 
 function callsPerSlice(call: () => unknown): number {
-  // Long enough for the optimising compiler to have had its say.
+  // Long enough for the optimising compiler.
   const until = performance.now() + WARM_UP_MS;
   let calls = 0;
   while (performance.now() < until) {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Tells what share of the processor the host of this virtual machine has given to others since: what was measured then is theirs as
- * well. `undefined` where the system does not tell.
+ * Returns the share of the processor that the host of this virtual machine has given to others since: it distorts measurements.
+ * `undefined` where the system does not report it.
  */
 export function watchStolen(): () => number | undefined {
   const before = ticks();

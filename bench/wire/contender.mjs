@@ -1,5 +1,5 @@
-// One contender: a client in a process of its own, with whatever it calls. Told how many calls at once and for how long, it
-// tells how that went. It runs what is published, ours and the SDK's alike.
+// One contender: a client in a process of its own, with whatever it calls. It receives how many calls
+// to make at once and for how long, and reports the result. It runs what is published, ours and the SDK's alike.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -57,17 +57,17 @@ process.on('disconnect', () => process.exit());
 process.send('ready');
 
 async function slice(parallel, milliseconds) {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const cpu = cpuOfTree();
   let calls = 0;
   const work = async () => {
-    while (performance.now() - begun < milliseconds) {
+    while (performance.now() - startedAt < milliseconds) {
       await call();
       calls += 1;
     }
   };
   await Promise.all(Array.from({ length: parallel }, work));
-  return { calls, milliseconds: performance.now() - begun, cpuMicroseconds: cpuOfTree() - cpu };
+  return { calls, milliseconds: performance.now() - startedAt, cpuMicroseconds: cpuOfTree() - cpu };
 }
 
 async function openWire() {

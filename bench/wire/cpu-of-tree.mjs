@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Microseconds of CPU that this process and everything it started have used; `NaN` where the system does not tell. */
+/** Microseconds of CPU that this process and everything it started have used; `NaN` where the system does not report it. */
 export function cpuOfTree() {
   const all = new Map();
   for (const name of names()) {

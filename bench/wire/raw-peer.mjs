@@ -5,10 +5,10 @@ export class RawPeer {
 
   constructor({ stdin, stdout }) {
     this.#stdin = stdin;
-    let begun = '';
+    let partial = '';
     stdout.setEncoding('utf8').on('data', (chunk) => {
-      const lines = (begun + chunk).split('\n');
-      begun = lines.pop() ?? '';
+      const lines = (partial + chunk).split('\n');
+      partial = lines.pop() ?? '';
       for (const line of lines) {
         const { id, req_id = id } = JSON.parse(line);
         this.#waiting.get(req_id)?.(line);

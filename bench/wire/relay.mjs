@@ -1,4 +1,4 @@
-// The least that a process between a client and an MCP server can do: it starts the server it is told and passes bytes on.
+// The least that a process between a client and an MCP server can do: it starts the given server and forwards bytes.
 import { spawn } from 'node:child_process';
 
 const [command, ...args] = process.argv.slice(2);

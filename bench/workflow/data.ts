@@ -43,7 +43,7 @@ export async function benchData(): Promise<readonly string[]> {
           shortfalls.push(`${name} of ${count} rows holds the main thread ${milliseconds(held)}`);
       }
       const growth = (perRow.get(1_000_000) ?? 0) / (perRow.get(10_000) ?? 1);
-      // Memory is slower than a cache for everybody: what is flat is what grows no more than it does by hand.
+      // Memory is slower than a cache in any implementation: the cost is flat if it grows as much as by hand.
       const handGrowth = (byHand.get(1_000_000) ?? 0) / (byHand.get(10_000) ?? 1);
       if (growth > MOST_GROWTH * handGrowth) {
         shortfalls.push(
@@ -58,7 +58,7 @@ export async function benchData(): Promise<readonly string[]> {
   return shortfalls;
 }
 
-/** The best of several rounds, each of which does both in turn and compares what came out. */
+/** The best of several rounds, each of which does both in turn and compares the results. */
 async function measured(pool: WorkflowPool, catalog: Catalog, what: string, operation: JsonObject, count: number) {
   const engine: number[] = [];
   const hand: number[] = [];
@@ -107,13 +107,13 @@ function roundsFor(what: string, count: number): number {
   return what.startsWith('sort') ? 3 : 15;
 }
 
-/** How long the main thread computed between two ticks of a timer, at most: so long nobody else had its ear. */
+/** How long the main thread computed between two ticks of a timer, at most. */
 class LoopWatch {
   #held = 0;
   #last = mainThreadMs();
   readonly #timer = setInterval(() => this.#look(), 1);
 
-  /** Counts what was computed since the last tick as well: the end of an execution comes in between two. */
+  /** Includes the time since the last tick: an execution ends between two ticks. */
   stop(): number {
     clearInterval(this.#timer);
     this.#look();
@@ -167,11 +167,11 @@ const MOST_GROWTH = 1.5;
 const MOST_HELD_MS = 15;
 /** Nothing here asks anything of the world. */
 export const NO_EFFECTS: Effects = {
-  call: () => Promise.reject(new Error('nothing is asked here')),
-  ask: () => Promise.reject(new Error('nothing is asked here')),
-  store: () => Promise.reject(new Error('nothing is asked here')),
-  wait: () => Promise.reject(new Error('nothing is asked here')),
-  approve: () => Promise.reject(new Error('nothing is asked here')),
-  now: () => Promise.reject(new Error('nothing is asked here')),
-  stored: () => Promise.reject(new Error('nothing is asked here')),
+  call: () => Promise.reject(new Error('this benchmark makes no calls')),
+  ask: () => Promise.reject(new Error('this benchmark makes no calls')),
+  store: () => Promise.reject(new Error('this benchmark makes no calls')),
+  wait: () => Promise.reject(new Error('this benchmark makes no calls')),
+  approve: () => Promise.reject(new Error('this benchmark makes no calls')),
+  now: () => Promise.reject(new Error('this benchmark makes no calls')),
+  stored: () => Promise.reject(new Error('this benchmark makes no calls')),
 };

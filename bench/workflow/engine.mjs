@@ -1,4 +1,4 @@
-// The built engine, and the same steps as somebody would write them without it, in one process. Measures what it is asked to.
+// The built engine, and the same steps written without it, in one process. Measures what its messages name.
 import { ALL_PERMISSIONS, Limiter, openGate, openSqliteStore, openWorkflows, RunTable } from '@dragoman/core';
 import { systemClock as clock, systemIds as ids } from '@dragoman/server';
 import { Pool } from 'undici';
@@ -42,7 +42,7 @@ async function plainSteps() {
 async function execute(workflow) {
   const read = engine.reader.read({ workflow });
   if (!read.ok) throw new Error('the workflow cannot be read');
-  const begun = await engine.executions.execute(read.asked, { principal: CALLER, waits: true });
+  const begun = await engine.executions.execute(read.request, { principal: CALLER, waits: true });
   const result = await begun.result();
   if (!result.includes('"status":"success"')) throw new Error(result.slice(0, 500));
 }

@@ -1,5 +1,5 @@
 // Durable executions of a workflow of three operations (fetch a hundred rows, filter, sort) against the same three steps in
-// plain JavaScript in memory, with the same HTTP client: through the engine's own API and through the HTTP door, both as they
+// plain JavaScript in memory, with the same HTTP client: through the engine's own API and through the HTTP endpoint, both as they
 // are built. And what one more operation costs that does next to nothing. The operations on data are in `data.ts`.
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,8 +34,8 @@ async function measureAll({ origin, server, engine }: Parts): Promise<string[]> 
   const shortfalls: string[] = [];
   const nextThree = threeSteps(origin);
   const contenders: Record<Contender, () => Promise<number>> = {
-    'plain JavaScript': () => asked(engine, 'plain'),
-    'engine, durable': () => asked(engine, 'engine'),
+    'plain JavaScript': () => runsPerSecond(engine, 'plain'),
+    'engine, durable': () => runsPerSecond(engine, 'engine'),
     'through HTTP, durable': async () =>
       (
         await load({
@@ -66,15 +66,15 @@ async function measureAll({ origin, server, engine }: Parts): Promise<string[]> 
     console.log(`${name}: ${ratio.toFixed(2)} × plain JavaScript, at least ${bound}`);
     if (ratio < bound) shortfalls.push(`${name}: ${ratio.toFixed(2)} × plain JavaScript, at least ${bound} wanted`);
   }
-  const overhead = await asked<number>(engine, 'overhead');
+  const overhead = await runsPerSecond<number>(engine, 'overhead');
   console.log(`\none more operation that does next to nothing: ${(overhead * 1000).toFixed(0)} µs (p50)`);
   if (overhead > 0.1) shortfalls.push(`one more operation: ${overhead.toFixed(3)} ms, at most 0.1 ms wanted`);
-  const { commits, writes } = await asked<{ commits: number; writes: number }>(engine, 'stats');
+  const { commits, writes } = await runsPerSecond<{ commits: number; writes: number }>(engine, 'stats');
   console.log(`the engine's store: ${writes} writes in ${commits} commits`);
   return shortfalls;
 }
 
-async function asked<Answer>(child: ChildProcess, what: string): Promise<Answer> {
+async function runsPerSecond<Answer>(child: ChildProcess, what: string): Promise<Answer> {
   child.send(what);
   return nextMessage(child);
 }

@@ -23,7 +23,7 @@ export function threeSteps(origin) {
   });
 }
 
-/** As many operations as told that do next to nothing. */
+/** The given number of operations that do next to nothing. */
 export function smallSteps(operations) {
   const time = { GetCurrentDateTime: { format: 'timestamp', outputPath: '/workflow/n' } };
   const step = { Calculate: { inputPath: '/workflow/n', operation: 'abs', outputPath: '/workflow/m' } };

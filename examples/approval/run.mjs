@@ -77,11 +77,11 @@ try {
   const left = new AbortController();
   const send = { method: 'workflow.execute', params: { workflow: text } };
   dora().send(send, { agent: 'workflows', requestId: 'r-v7', signal: left.signal });
-  const asked = await questionFor(dora());
+  const pending = await questionFor(dora());
   left.abort();
   await server.killAndStart();
-  assert.deepEqual(await questionFor(dora()), asked);
-  await dora().questions.answer(asked, { option_id: 'allow' });
+  assert.deepEqual(await questionFor(dora()), pending);
+  await dora().questions.answer(pending, { option_id: 'allow' });
   const released = await dora().resume('r-v7').result();
   assert.equal(released.results.ask.option_id, 'allow');
   step('The question of a workflow survives a crash of the server, and its request ends with the result.');

@@ -1,4 +1,4 @@
-// One question, told in five protocols. Every step is checked; the last line says so, and the exit code is 0 only then.
+// One question in five protocols. Every step is checked; the last line says so, and the exit code is 0 only then.
 import assert from 'node:assert/strict';
 import {
   convert,
@@ -59,21 +59,21 @@ const [answer] = frames.flatMap((one) => mailbox.fromResponse(one, envelope));
 show('answer', { replyTo: answer.replyTo, threadId: answer.threadId, content: answer.message.content });
 assert.equal(answer.replyTo, 'msg_1');
 
-say('The same question, told in the other protocols, every loss named');
+say('The same question in the other protocols, with every loss named');
 for (const to of DIALECTS.filter((dialect) => dialect.name !== 'a2a-mailbox')) {
-  const told = convert(posted, { from: mailbox, to, stamp });
-  if (!told.ok) {
-    show(to.name, told.issues[0].message);
+  const converted = convert(posted, { from: mailbox, to, stamp });
+  if (!converted.ok) {
+    show(to.name, converted.issues[0].message);
     assert.equal(to.name, 'a2e-workflow');
     continue;
   }
   assert.deepEqual(
-    DIALECTS.filter((dialect) => dialect.recognizes(told.value.result)),
+    DIALECTS.filter((dialect) => dialect.recognizes(converted.value.result)),
     [to],
   );
   show(
     to.name,
-    `${Object.keys(told.value.result).length} fields, losing ${told.value.losses.map((loss) => loss.pointer).join(' ') || 'nothing'}`,
+    `${Object.keys(converted.value.result).length} fields, losing ${converted.value.losses.map((loss) => loss.pointer).join(' ') || 'nothing'}`,
   );
 }
 
@@ -128,7 +128,7 @@ const [finding] = checkWorkflow(workflow.value, { level: 'moderate' });
 show('finding', `${finding.operationId}: ${finding.message}; ${finding.suggestion}`);
 assert.match(finding.suggestion, /\/workflow\/users, written by fetch-users/);
 
-say('What is wrong is told as data');
+say('Problems are reported as data');
 const wrong = mailbox.decode(read('{"from":{"nmae":"Ada"},"message":"hi","metadata":{"priority":"urgnet"}}'), now);
 for (const issue of wrong.issues)
   show(issue.pointer, `${issue.message}${issue.suggestion ? ` (${issue.suggestion})` : ''}`);

@@ -1,4 +1,4 @@
-// An agent over HTTP in plain Node, with none of Dragoman's code: an envelope comes in, frames go out as NDJSON.
+// An agent over HTTP in plain Node, with none of Dragoman's code: it receives an envelope and returns frames as NDJSON.
 import { createServer } from 'node:http';
 
 export function startAgent() {

@@ -1,4 +1,4 @@
-// An agent that is an HTTP endpoint, reached through three doors: E2A, the mailbox and A2A messages.
+// An agent that is an HTTP endpoint, reached through three endpoints: E2A, the mailbox and A2A messages.
 // Run it: node examples/http-agent/run.mjs
 import assert from 'node:assert/strict';
 import { startDragoman } from '../support/server.mjs';
@@ -26,7 +26,7 @@ try {
   agent.stop();
   const final = await ada.send('anybody there?').final();
   assert.equal(final.response_kind, 'e2a.error');
-  step('An agent that is gone is told as an error, and the caller gets its final frame all the same.');
+  step('An agent that is gone is reported as an error, and the caller still gets a final frame.');
 } finally {
   await server[Symbol.asyncDispose]();
   agent.stop();

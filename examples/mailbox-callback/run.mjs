@@ -1,4 +1,4 @@
-// A mailbox message whose answer comes to a callback: signed, at least once, also when the receiver was away.
+// A mailbox message whose answer is sent to a callback: signed, at least once, even if the receiver was away.
 // Run it: node examples/mailbox-callback/run.mjs
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -7,7 +7,7 @@ import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CallbackReceiver, createClient } from '@dragoman/client';
-// A certificate for this machine alone. Yours comes from an authority, and `gate.ca` is not needed.
+// A certificate for this machine alone. With one from a public authority, `gate.ca` is not needed.
 import { selfSigned } from '../../packages/cli/dist/self-signed.js';
 import { startDragoman } from '../support/server.mjs';
 import { allHold, step } from '../support/steps.mjs';

@@ -23,7 +23,7 @@ try {
 
   const { poems_before } = await ada.send('rug', { session: 'poems' }).result();
   assert.equal(poems_before, 1);
-  step('In the same conversation the agent knows what was said before.');
+  step('In the same conversation the agent knows the earlier messages.');
 
   const answer = ada.send('sea', { requestId: 'sea-poem' });
   for await (const { sequence } of answer) if (sequence === 1) break;
@@ -33,12 +33,12 @@ try {
   step('A reader that left after the second piece came back for exactly the rest.');
 
   await assert.rejects(ada.send(' ').text(), { code: 'POET.NO_SUBJECT' });
-  step('What the agent throws is told, with its own code.');
+  step('An error that the agent throws is reported, with its own code.');
 
   await server.killAndStart();
   const afterwards = createClient({ url: server.url, key: ada.key });
   assert.equal(await afterwards.resume('sea-poem').text(), 'O sea, my sea, a sea you are.');
-  step('After kill -9 the server is back, and so is everything it said.');
+  step('After kill -9 the server is back, and so are all its answers.');
 } finally {
   await server[Symbol.asyncDispose]();
 }

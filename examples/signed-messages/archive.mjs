@@ -1,4 +1,4 @@
-/** Keeps notes, and tells who asked: the name is proven by a signature. */
+/** Keeps notes and returns the caller's name, which a signature proves. */
 const notes = new Map();
 
 export default async function* archive({ method, params, source_agent_id }) {

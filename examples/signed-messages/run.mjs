@@ -1,4 +1,4 @@
-// Two agents with key pairs of their own exchange A2A messages through a third: each can prove who said what.
+// Two agents with key pairs of their own exchange A2A messages through a third: each can prove who sent what.
 // Run it: node examples/signed-messages/run.mjs
 import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
@@ -38,7 +38,7 @@ try {
 
   const repeated = await post(message);
   assert.deepEqual([repeated.message_id, repeated.payload], [answer.message_id, answer.payload]);
-  step('The same bytes again get the same answer; the agent was not asked twice.');
+  step('The same bytes again get the same answer; the agent did not run twice.');
 
   const changed = structuredClone(message);
   changed.payload.parameters.title = 'dinner';

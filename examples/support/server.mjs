@@ -38,7 +38,7 @@ export async function startDragoman({ folder, config }) {
     get wire() {
       return place.wire;
     },
-    /** Administration, with the key of whoever runs the server. */
+    /** Administration, with the operator's key. */
     get admin() {
       return createClient({ url: place.url, key: adminKey }).admin;
     },

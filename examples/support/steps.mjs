@@ -1,4 +1,4 @@
-// An example says what it has shown, step by step, and at its end that all of it held.
+// An example prints each step it has shown, and at its end that all checks passed.
 let steps = 0;
 
 export function step(what) {

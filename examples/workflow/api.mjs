@@ -1,4 +1,4 @@
-// An API in plain Node: three orders, for whoever brings the right token. It says the token back, as careless APIs do.
+// An API in plain Node: three orders, for callers with the right token. It echoes the token, as careless APIs do.
 import { createServer } from 'node:http';
 
 const ORDERS = [

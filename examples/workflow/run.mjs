@@ -40,7 +40,7 @@ try {
 
   assert.ok(!JSON.stringify(result).includes(TOKEN));
   assert.equal(result.results.fetch[0].seen, 'Bearer [redacted]');
-  step('The API told the token back, and the agent did not get it.');
+  step('The API echoed the token, and the agent did not get it.');
 
   const other = workflow.replace('"report"', '"other"');
   await assert.rejects(guest.workflows.execute(other), { code: 'forbidden' });

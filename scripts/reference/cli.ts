@@ -38,9 +38,9 @@ stdin.
 
 | variable | |
 |---|---|
-| \`DRAGOMAN_HOST\`, \`DRAGOMAN_PORT\`, \`DRAGOMAN_DATA\`, \`DRAGOMAN_STORE\` | override the configuration; options override them |
-| \`DRAGOMAN_ADMIN_KEY\` | the admin key, at least 24 characters; a new value retires the earlier one. Without it, the first start creates a key and shows it once |
+| \`DRAGOMAN_HOST\`, \`DRAGOMAN_PORT\`, \`DRAGOMAN_DATA\`, \`DRAGOMAN_STORE\` | override the configuration; command-line options override these variables |
+| \`DRAGOMAN_ADMIN_KEY\` | the admin key, at least 24 characters; a new value replaces the previous key. Without it, the first start creates a key and shows it once |
 | \`DRAGOMAN_VAULT_KEY\` | the vault key. Default: a file in the data folder, mode 600 |
-| \`DRAGOMAN_VAULT_KEY_NEXT\` | beside it, the key that \`vault rotate\` changes to: every server that has both follows while it runs |
+| \`DRAGOMAN_VAULT_KEY_NEXT\` | the next vault key, for \`vault rotate\`: servers that have both keys switch without a restart |
 | \`DRAGOMAN_KEY\` | an agent's key, for commands that talk to a server |
 `;

@@ -1,6 +1,6 @@
 import type { Json } from '../../packages/protocols/src/json.ts';
 
-/** A request of each protocol that says all it can say: what of it does not return from another protocol is lost there. */
+/** A request of each protocol with every member: members that do not return from another protocol are lost there. */
 export const FULL_MESSAGES: Readonly<Record<string, Json>> = {
   e2a: {
     protocol_version: '1.0',

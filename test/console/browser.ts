@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** A real browser, or why there is none. */
+/** A real browser, or the reason why it is missing. */
 export type FoundBrowser = { readonly browser: Browser } | { readonly browser: undefined; readonly reason: string };
 
 /** The browser of `CHROME_PATH`, the system's, or the one that `npm ci` has installed. */

@@ -11,7 +11,7 @@ import { ConsolePage, findBrowser } from './browser.ts';
 const { browser } = await findBrowser();
 afterAll(() => browser?.close());
 
-test('the first load is at most 90 KB compressed, and nothing in it comes from elsewhere', async () => {
+test('the first load is at most 90 KB compressed, and loads nothing from other hosts', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'dragoman-console-'));
   try {
     await buildConsole(folder);

@@ -54,7 +54,7 @@ const ATTACKS: readonly string[] = [
   '__proto__',
 ];
 
-describe.skipIf(browser === undefined)('text of strangers in the console', () => {
+describe.skipIf(browser === undefined)('text of unproven callers in the console', () => {
   if (browser === undefined) return;
   let system: System;
   let agent = '';
@@ -80,7 +80,7 @@ describe.skipIf(browser === undefined)('text of strangers in the console', () =>
     for (const [at, text] of ATTACKS.entries()) {
       await client.send(text, { agent: 'echo', session: 'attacks', requestId: `${at} ${text}`.slice(0, 400) }).final();
     }
-    // As Markdown, to the letter: few enough messages that the page shows all of them in full.
+    // As Markdown, unchanged: few enough messages that the page shows all of them in full.
     for (let at = 0; at < ATTACKS.length; at += 4) {
       const text = ATTACKS.slice(at, at + 4).join('\n\n');
       await client.send(text, { agent: 'parrot', session: 'markdown' }).final();
@@ -115,7 +115,7 @@ describe.skipIf(browser === undefined)('text of strangers in the console', () =>
     `/console/tools/${encodeURIComponent(attack(1))}`,
     `/console/workflows/stored/${encodeURIComponent(attack(1))}`,
     `/console/requests?agent=${encodeURIComponent(attack(24))}&state=${encodeURIComponent(attack(0))}`,
-  ])('%s runs no script, opens no dialog and asks nobody else', async (path) => {
+  ])('%s runs no script, opens no dialog and requests no other host', async (path) => {
     await using visit = await ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey });
     await visit.go(path);
     await visit.page.getByRole('heading', { level: 1 }).waitFor();
@@ -125,7 +125,7 @@ describe.skipIf(browser === undefined)('text of strangers in the console', () =>
     visit.expectHarmless();
   });
 
-  test('characters that nobody sees are shown as codes', async () => {
+  test('invisible characters are shown as codes', async () => {
     await using visit = await ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey });
     await visit.go('/console/requests');
     const shown = visit.page.locator('.unseen', { hasText: '\\u{202e}' });

@@ -17,14 +17,14 @@ describe.skipIf(browser === undefined)('with the keyboard alone', () => {
     const everything = { agents: ['*'], tools: ['*'], operations: ['*'], workflows: ['*'], apis: ['*'] };
     agent = (await system.caller('ada', { permissions: everything })).api_key;
     const client = createClient({ url: system.url, key: agent });
-    await client.send('hello there', { agent: 'echo', session: 'first', requestId: 'said-hello' }).final();
+    await client.send('hello there', { agent: 'echo', session: 'first', requestId: 'hello-request' }).final();
   });
   afterAll(() => system[Symbol.asyncDispose]());
   const open = () => ConsolePage.open(browser, { url: system.url, agent, admin: system.adminKey });
 
   test.for([
     ...PAGES,
-    ['/console/requests/said-hello?owner=ada', 'Request said-hello'],
+    ['/console/requests/hello-request?owner=ada', 'Request hello-request'],
     ['/console/chat/first?agent=echo', 'Chat'],
     ['/console/tools/say', 'Tools'],
   ] as const)('everything on %s is reached, and shows that it has the focus', async ([path, heading]) => {
@@ -73,10 +73,10 @@ describe.skipIf(browser === undefined)('with the keyboard alone', () => {
     const tabTo = async (tag: string, text: string) => {
       for (let step = 0; step < 200; step++) {
         await page.keyboard.press('Tab');
-        const [name, said] = (await page.evaluate(
+        const [name, shown] = (await page.evaluate(
           '(({ tagName, textContent, parentElement }) => [tagName, textContent || parentElement?.textContent])(document.activeElement)',
         )) as [string, string];
-        if (name === tag && said.includes(text)) return;
+        if (name === tag && shown.includes(text)) return;
       }
       throw new Error(`the keyboard does not reach ${text}`);
     };

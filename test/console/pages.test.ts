@@ -18,7 +18,7 @@ describe.skipIf(browser === undefined).concurrent('every page of the console', (
     const everything = { agents: ['*'], tools: ['*'], operations: ['*'], workflows: ['*'], apis: ['*'] };
     agent = (await system.caller('ada', { permissions: everything })).api_key;
     const client = createClient({ url: system.url, key: agent });
-    await client.send('hello there', { agent: 'echo', session: 'first', requestId: 'said-hello' }).final();
+    await client.send('hello there', { agent: 'echo', session: 'first', requestId: 'hello-request' }).final();
     await client.mailbox.send({ from: 'Ada', to: { name: 'echo' }, message: 'plan', metadata: { threadId: 'plans' } });
     await client.workflows.execute(WORKFLOW);
   });
@@ -26,7 +26,7 @@ describe.skipIf(browser === undefined).concurrent('every page of the console', (
 
   const all = [
     ...PAGES,
-    ['/console/requests/said-hello?owner=ada', 'Request said-hello'],
+    ['/console/requests/hello-request?owner=ada', 'Request hello-request'],
     ['/console/requests?text=nothing+like+it', 'Requests'],
     ['/console/chat/first?agent=echo', 'Chat'],
     ['/console/tools/say', 'Tools'],

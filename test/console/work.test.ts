@@ -33,7 +33,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
         agents,
         tools: [moduleAgent('tools').module],
         mcp_servers: { bad: { command: process.execPath, args: [MCP_SERVER, join(notes, 'notes'), 'nonsense'] } },
-        // Nobody listens there: callbacks to it are dead after the first try.
+        // No server listens there: callbacks to it are dead after the first try.
         mailbox: { requests_per_minute: 1000, callbacks: { retries: 0 } },
         gate: { callbacks: ['127.0.0.1:9'] },
       },
@@ -150,7 +150,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.getByText('The connection to the server is lost.').waitFor();
     await system.start();
     await page.getByText('The connection to the server is lost.').waitFor({ state: 'detached' });
-    // The server ends what was under way; the page reads that end on without a reload, and what was said stays as it was.
+    // The server ends the running request; the page reads that end without a reload, and keeps the earlier text.
     await page.getByText('E2A.INTERRUPTED').waitFor();
     expect(await page.getByText('begun').count()).toBe(1);
     await page.getByRole('textbox').fill('second');
@@ -224,7 +224,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.locator('.frames .failed').waitFor();
     expect((await answer.final()).body).toMatchObject({ code: 'E2A.CANCELLED' });
     await page.getByRole('heading', { name: 'The envelope' }).waitFor();
-    await page.getByRole('heading', { name: 'What allowed it' }).waitFor();
+    await page.getByRole('heading', { name: 'Permissions' }).waitFor();
     visit.expectHarmless();
   });
 
@@ -273,7 +273,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
       .send('after it', { agent: 'echo', requestId: 'after-it' })
       .final();
     await page.getByRole('link', { name: 'after-it' }).waitFor();
-    // What was said before is still there, and the answer has the end that the server gave it when it was back.
+    // The earlier text is still there, and the answer has the end that the restarted server gave it.
     await chat.page.getByText('begun').waitFor();
     await chat.page.getByText('E2A.INTERRUPTED').waitFor();
   });

@@ -7,11 +7,11 @@ import { type Block, isBlock, type Part } from './page.ts';
 import { differenceInJson, differenceInText } from './same-output.ts';
 import { Serving } from './serving.ts';
 
-/** One reading of a page by somebody who does all it says, in a folder of their own. */
+/** Runs the blocks of one page in a folder of its own. */
 export class PageRun implements AsyncDisposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'dragoman-docs-'));
   readonly #serving: Serving[] = [];
-  /** The ports that what was started really has, by those the page says. */
+  /** The real ports of the started programs, by the ports on the page. */
   readonly #ports = new Map<string, string>();
   #printed = '';
 
@@ -20,12 +20,12 @@ export class PageRun implements AsyncDisposable {
     prepare(this.#folder);
   }
 
-  /** Does what one part says. Throws where the page is wrong. */
+  /** Runs one part. Throws where the page is wrong. */
   async follow(part: Part): Promise<void> {
     if (!isBlock(part)) return this.#serving.pop()?.stop();
     const { needs } = part.settings;
     if (needs !== undefined && !isInstalled(needs)) throw new Lacking(needs);
-    const text = [...this.#ports].reduce((told, [usual, real]) => told.replaceAll(usual, real), part.text);
+    const text = [...this.#ports].reduce((replaced, [usual, real]) => replaced.replaceAll(usual, real), part.text);
     if (part.does === 'file') return this.#write(part.settings['file'] ?? '', text);
     if (part.does === 'run') return this.#run(part, text);
     if (part.does === 'serve') return this.#serve(text);
@@ -62,7 +62,7 @@ export class PageRun implements AsyncDisposable {
       printed += chunk;
     });
     const code = await new Promise((resolve) => child.once('close', resolve));
-    this.#printed = [...this.#ports].reduce((told, [usual, real]) => told.replaceAll(real, usual), printed);
+    this.#printed = [...this.#ports].reduce((replaced, [usual, real]) => replaced.replaceAll(real, usual), printed);
     const expected = Number(settings['exit'] ?? 0);
     if (code !== expected) throw new Error(`it ended with ${code}:\n${text}\n${printed}`);
   }
@@ -91,7 +91,7 @@ export class PageRun implements AsyncDisposable {
   }
 }
 
-/** A page goes no further on a machine without a program it needs; that is no fault of the page. */
+/** A page stops on a machine without a program it needs; that is not a fault of the page. */
 export class Lacking extends Error {}
 
 function isInstalled(program: string): boolean {

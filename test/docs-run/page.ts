@@ -6,15 +6,15 @@ import { fileURLToPath } from 'node:url';
 export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * A fenced block of a page. What is to be done with it is said behind its language, where GitHub does not look:
+ * A fenced block of a page. The words after its language, which GitHub ignores, say what to do with it:
  *
  *     ```sh run            run it; it must succeed
  *     ```sh run exit=1     run it; it must end with 1
  *     ```sh run needs=x    the page ends here on a machine without the program x
- *     ```sh serve          start it, and go on when it is ready; it runs until the page ends, or `<!-- stop -->`
+ *     ```sh serve          start it, and continue when it is ready; it runs until the page ends, or `<!-- stop -->`
  *     ```text output       what the block before it prints; … stands for anything
  *     ```json output       the same as JSON, whatever its spaces; "…": "…" stands for further members
- *     ```text awaited      what comes to stand in the terminal of what was started last
+ *     ```text awaited      the later output of the program that was started last
  *     ```js file=a.mjs     a file of this name
  *     ```diff patch         a change to files that are there
  *     ```sh shown          not run, and the page says why
@@ -25,12 +25,12 @@ export interface Block {
   /** What is behind `=`: `exit`, `needs` or `file`. */
   readonly settings: Readonly<Record<string, string>>;
   readonly text: string;
-  /** What the page says between the block before and this one. */
+  /** The prose between the previous block and this one. */
   readonly prose: string;
   readonly line: number;
 }
 
-/** Ends what was started last, as Ctrl-C in its terminal would. Nobody sees it: the prose says so. */
+/** Ends the program that was started last, like Ctrl-C in its terminal. The mark is invisible: the prose says it. */
 export type Part = Block | { readonly does: 'stop'; readonly line: number };
 
 export function readPage(path: string): Part[] {

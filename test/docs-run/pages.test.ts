@@ -11,7 +11,7 @@ const pages = [
   'CONTRIBUTING.md',
 ];
 
-describe.concurrent('what a page tells to do, done', { timeout: 300_000 }, () => {
+describe.concurrent('the commands of a page', { timeout: 300_000 }, () => {
   test.for(pages)('%s', async (page, { skip }) => {
     await using run = new PageRun(page === 'CONTRIBUTING.md' ? contributorFolder : readerFolder);
     for (const part of readPage(page)) {
@@ -25,12 +25,12 @@ describe.concurrent('what a page tells to do, done', { timeout: 300_000 }, () =>
   });
 });
 
-test.each(pages)('%s says of every command whether it is run', (page) => {
+test.each(pages)('%s marks every command as run or not', (page) => {
   const unmarked = readPage(page).filter((part) => isBlock(part) && part.language === 'sh' && !VERBS.has(part.does));
   expect(unmarked).toEqual([]);
 });
 
-test.each(pages)('%s tells the name of every file it shows', (page) => {
+test.each(pages)('%s names every file it shows', (page) => {
   const unnamed = readPage(page).flatMap((part) => {
     const file = isBlock(part) ? part.settings['file'] : undefined;
     return file === undefined || (isBlock(part) && part.prose.includes(basename(file))) ? [] : [file];

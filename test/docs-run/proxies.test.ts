@@ -12,7 +12,7 @@ import { SilentLog } from '../../packages/core/test-support/silent-log.ts';
 import { type Server, startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
 import { isBlock, readPage } from './page.ts';
 
-// What the page on reverse proxies says to write is tried with the proxies themselves, where they are installed.
+// Runs the configurations of the page on reverse proxies with the proxies themselves, where they are installed.
 
 const PAGE = 'docs/how-to/run-behind-a-reverse-proxy.md';
 const ADMIN_KEY = 'adm_0123456789abcdef0123456789abcdef';
@@ -129,29 +129,29 @@ describe.each(Object.entries(PROXIES))('behind %s', (name, prepare) => {
     await once(socket, 'close');
   });
 
-  test('the largest message a door takes is not too large for the proxy', async ({ skip }) => {
+  test('the largest message of an endpoint is not too large for the proxy', async ({ skip }) => {
     if (missing !== '') skip(missing);
-    // Not a message at all: the server reads the whole of it, and says so.
+    // Not a message at all: the server reads all of it, and refuses it.
     const body = JSON.stringify('x'.repeat(9_999_990));
     const { status } = await ask({ method: 'POST', path: '/a2a/messages', body });
     expect(status).toBe(400);
   });
 
-  test('the server tells callers apart by their address, whatever they claim it is', async ({ skip }) => {
+  test('the server distinguishes callers by their address, whatever they claim it is', async ({ skip }) => {
     if (missing !== '') skip(missing);
     const messageId = `msg_1_${name}00001`;
     const body = JSON.stringify({ from: 'Ada', message: 'hi', metadata: { messageId } });
-    const [sender, stranger] = ['127.0.0.2', '127.0.0.3'];
+    const [sender, other] = ['127.0.0.2', '127.0.0.3'];
     const sent = await ask({ method: 'POST', path: '/a2a', body, key: '', from: sender });
     expect(sent.status).toBe(200);
     const path = `/a2a/messages/${messageId}`;
     expect((await ask({ path, key: '', from: sender })).status).toBe(200);
     const headers = { 'x-forwarded-for': sender };
-    expect((await ask({ path, key: '', from: stranger, headers })).status).toBe(404);
+    expect((await ask({ path, key: '', from: other, headers })).status).toBe(404);
   });
 
-  /** Sends through the proxy; `times` is when each piece of the answer came. */
-  async function ask({ method = 'GET', path, body = '', headers = {}, key: used = key, from }: Asked) {
+  /** Sends through the proxy; `times` has the time of each piece of the answer. */
+  async function ask({ method = 'GET', path, body = '', headers = {}, key: used = key, from }: Request) {
     const own = used === '' ? {} : { authorization: `Bearer ${used}` };
     const all = { host: HOST, ...(body !== '' && { 'content-type': 'application/json' }), ...own, ...headers };
     const sent = request({
@@ -170,7 +170,7 @@ describe.each(Object.entries(PROXIES))('behind %s', (name, prepare) => {
   }
 });
 
-interface Asked {
+interface Request {
   readonly method?: string;
   readonly path: string;
   readonly body?: string;

@@ -11,7 +11,7 @@ import { differenceInText } from './same-output.ts';
 
 /** Something a page starts and leaves running in a terminal of its own. */
 export class Serving {
-  /** As the page says it: a server of ours, or anything else. */
+  /** As written on the page: a server of ours, or anything else. */
   readonly usualPort: string;
   readonly #command: string;
   readonly #options: Options;
@@ -28,7 +28,7 @@ export class Serving {
     [this.#child, this.#ended] = this.#start();
   }
 
-  /** Waits until it says that it listens. Gives back the port of a server. */
+  /** Waits until it reports that it listens. Returns the port of a server. */
   async ready(): Promise<string | undefined> {
     for (const giveUp = Date.now() + 50_000; Date.now() < giveUp; await pause(20)) {
       const port = /(?:ready|listening|listens) at http:\/\/127\.0\.0\.1:(\d+)/.exec(this.#printed)?.[1];

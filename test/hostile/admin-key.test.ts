@@ -47,7 +47,7 @@ test('a key under 24 characters is refused before a port is opened, with the com
   expect(system.log).toContain('DRAGOMAN_ADMIN_KEY has 23 characters; it needs at least 24. Make a new one: export');
 });
 
-test('nobody can describe a key as the one of the environment, which the next rotation would end', async () => {
+test('no key can be described as the one of the environment, which the next rotation would revoke', async () => {
   await using system = System.create();
   await system.start({ DRAGOMAN_ADMIN_KEY: FIRST });
   const json = { role: 'admin', description: 'from the environment' };

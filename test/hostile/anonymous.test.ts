@@ -22,7 +22,7 @@ describe('a server without mailbox.anonymous', async () => {
   const system = await System.start({ config: { agents, default_agent: 'open' } });
   afterAll(() => system[Symbol.asyncDispose]());
 
-  test('refuses every message without a key, and says which setting opens it', async () => {
+  test('refuses every message without a key, and names the setting that allows it', async () => {
     for (const to of [undefined, 'open', 'nobody']) {
       const refused = await post(system, { from: 'Eve', message: 'hi', ...(to !== undefined && { to }) });
       expect([refused.status, await refused.json()]).toEqual([401, UNLISTED]);
@@ -45,7 +45,7 @@ describe('a server that lists an agent in mailbox.anonymous', async () => {
   afterAll(() => system[Symbol.asyncDispose]());
   const { api_key: key } = await system.caller('ada');
 
-  test('tells the agent that the sender is anonymous, and says nothing of that to others', async () => {
+  test('marks the sender as anonymous for the agent, and for no other', async () => {
     const report = { from: 'Eve', to: 'open', message: { content: { report: true } } };
     const envelopeOf = async (answer: HttpAnswer) =>
       ((await answer.json()) as { message: { content: { envelope: JsonObject } } }).message.content.envelope;
@@ -72,15 +72,15 @@ describe('a server that lists an agent in mailbox.anonymous', async () => {
   });
 
   test('does not let a sender without a key reach an agent that registered itself under a listed id', async () => {
-    // Nobody resolves that name here: a caller with a key gets as far as trying.
+    // That name does not resolve here: a caller with a key gets as far as the lookup.
     const json = { agent_card: { ...CARD, agent_id: 'foreign' }, endpoint: 'https://agents.example.com/a2a/messages' };
     const registered = await call(system.url, { method: 'POST', path: '/agents/register', key, json });
     expect(registered.status).toBe(201);
     const refused = await post(system, { from: 'Eve', to: 'foreign', message: 'hi' });
     expect([refused.status, await refused.json()]).toEqual([401, UNLISTED]);
     expect((await post(system, { from: 'Ada', to: 'foreign', message: 'hi' }, key)).status).not.toBe(401);
-    const { agents: told } = (await (await call(system.url, { path: '/agent' })).json()) as { agents: JsonObject[] };
-    expect(told.map(({ id }) => id)).toEqual(['open']);
+    const { agents: listed } = (await (await call(system.url, { path: '/agent' })).json()) as { agents: JsonObject[] };
+    expect(listed.map(({ id }) => id)).toEqual(['open']);
   });
 });
 
@@ -93,18 +93,18 @@ describe('what senders without a key leave on the disk', () => {
   test('is bounded over restarts, the oldest goes first, and callers with a key lose nothing', async () => {
     await using system = await System.start({ config: { agents, mailbox } });
     const { api_key: key } = await system.caller('ada');
-    const say = (messageId: string, key?: string) =>
+    const sendMessage = (messageId: string, key?: string) =>
       post(system, { from: 'Eve', to: 'open', message: 'x'.repeat(2000), metadata: { messageId } }, key);
-    expect((await say('msg_keyed', key)).status).toBe(200);
-    for (let number = 0; number < 30; number += 1) expect((await say(`msg_${number}`)).status).toBe(200);
+    expect((await sendMessage('msg_keyed', key)).status).toBe(200);
+    for (let number = 0; number < 30; number += 1) expect((await sendMessage(`msg_${number}`)).status).toBe(200);
     await system.kill();
     await system.start();
-    for (let number = 30; number < 60; number += 1) expect((await say(`msg_${number}`)).status).toBe(200);
+    for (let number = 30; number < 60; number += 1) expect((await sendMessage(`msg_${number}`)).status).toBe(200);
     const kept: number[] = [];
     for (let number = 0; number < 60; number += 1) {
       if ((await find(system, `msg_${number}`)).status === 200) kept.push(number);
     }
-    // Each is there as it came, as an envelope, and as its answer: more than six thousand bytes.
+    // Each is stored as received, as an envelope, and as its answer: more than six thousand bytes.
     expect(kept.length).toBeGreaterThan(3);
     expect(kept.length).toBeLessThanOrEqual(LIMIT / 6000);
     expect(kept).toEqual(Array.from(kept, (_, index) => 60 - kept.length + index));
@@ -117,14 +117,14 @@ describe('what senders without a key leave on the disk', () => {
     writeFileSync(clock, '0');
     await system.start({ DRAGOMAN_TEST_CLOCK: clock });
     const { api_key: key } = await system.caller('ada');
-    const say = (messageId: string, key?: string) =>
+    const sendMessage = (messageId: string, key?: string) =>
       post(system, { from: 'Eve', to: 'open', message: 'hi', metadata: { messageId } }, key);
-    expect([(await say('msg_open')).status, (await say('msg_keyed', key)).status]).toEqual([200, 200]);
+    expect([(await sendMessage('msg_open')).status, (await sendMessage('msg_keyed', key)).status]).toEqual([200, 200]);
     await system.stop();
     writeFileSync(clock, String(7 * 3_600_000));
     await system.start({ DRAGOMAN_TEST_CLOCK: clock });
-    // The next message comes after everything was counted.
-    expect((await say('msg_later')).status).toBe(200);
+    // The next message arrives after everything was counted.
+    expect((await sendMessage('msg_later')).status).toBe(200);
     expect((await find(system, 'msg_open')).status).toBe(404);
     expect((await find(system, 'msg_keyed', key)).status).toBe(200);
   });
@@ -132,15 +132,15 @@ describe('what senders without a key leave on the disk', () => {
   test('has little metadata', async () => {
     await using system = await System.start({ config: { agents, mailbox } });
     const { api_key: key } = await system.caller('ada');
-    const say = (length: number, key?: string) =>
+    const sendMessage = (length: number, key?: string) =>
       post(system, { from: 'Eve', to: 'open', message: 'hi', metadata: { note: 'x'.repeat(length) } }, key);
-    expect((await say(3500)).status).toBe(200);
-    const refused = await say(4096);
+    expect((await sendMessage(3500)).status).toBe(200);
+    const refused = await sendMessage(4096);
     expect([refused.status, await refused.json()]).toMatchObject([
       413,
       { error: 'Message too large', message: 'The metadata of a message without a key may have 4096 bytes.' },
     ]);
-    expect((await say(4096, key)).status).toBe(200);
+    expect((await sendMessage(4096, key)).status).toBe(200);
   });
 });
 
@@ -148,10 +148,10 @@ describe('starting on an address of the network', () => {
   test.each([
     { anonymous: ['open'], agents: ['open'], isReachable: true },
     { anonymous: [], agents: [], isReachable: false },
-  ])('logs what is reachable without a key: $anonymous', async ({ anonymous, agents: told, isReachable }) => {
+  ])('logs what is reachable without a key: $anonymous', async ({ anonymous, agents: listed, isReachable }) => {
     await using system = await System.start({ config: { host: '0.0.0.0', agents, mailbox: { anonymous } } });
     const line = reachableIn(system.log);
-    expect(line).toMatchObject({ level: 40, agents: told });
+    expect(line).toMatchObject({ level: 40, agents: listed });
     expect(line?.endpoints).toEqual(expect.arrayContaining(['GET /health', 'GET /metrics', 'GET /agent']));
     expect(line?.endpoints.includes('POST /a2a')).toBe(isReachable);
     expect(line?.endpoints).not.toContain('POST /a2a/messages');

@@ -63,7 +63,7 @@ test('a clock that jumps ahead does not delete answers, nor does a restart with 
   set(0);
 });
 
-/** The seconds a refused caller is told to wait. */
+/** The seconds of Retry-After for a refused caller. */
 async function refusedFor(ask: () => ReturnType<typeof call>): Promise<number> {
   const refused = await ask();
   expect(refused.status).toBe(429);

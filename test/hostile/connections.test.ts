@@ -21,7 +21,7 @@ const { api_key: KEY } = await system.caller('honest');
 const ports = [system.port, ...[system.wireUrl, system.messagesUrl].map((url) => Number(new URL(url).port))];
 const held: Socket[] = [];
 
-/** Connects and says nothing; resolves when it is connected or refused. */
+/** Connects and sends nothing; resolves when it is connected or refused. */
 function hold(port: number, localAddress: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', localAddress });
@@ -49,13 +49,13 @@ async function isServed(): Promise<boolean> {
 /** The same from another address than the usual one. */
 async function healthFrom(localAddress: string): Promise<string> {
   const socket = connect({ port: system.port, host: '127.0.0.1', localAddress });
-  let heard = '';
+  let received = '';
   socket.setEncoding('utf8').on('data', (text: string) => {
-    heard += text;
+    received += text;
   });
   socket.write(head({ path: '/health', host: system.host, fields: ['Connection: close'] }));
   await new Promise<void>((resolve) => socket.on('close', () => resolve()).on('error', () => resolve()));
-  return heard;
+  return received;
 }
 
 afterAll(async () => {
@@ -63,7 +63,7 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-test('the connection limit is lowered at start to what the process may open, and the log says so', () => {
+test('the connection limit is lowered at start to what the process may open, and the log reports it', () => {
   expect(system.log).toContain('"connections":192');
   expect(system.log).toContain('ulimit -n');
 });
@@ -94,8 +94,8 @@ describe('many addresses that hold every connection at every port', () => {
     using peer = await RawPeer.connect(system.port);
     const body = JSON.stringify({ method: 'chat.send', params: { content: 'hello' } });
     const fields = [`X-API-Key: ${KEY}`, 'Content-Type: application/json', `Content-Length: ${body.length}`];
-    peer.say(head({ method: 'POST', path: '/e2a', host: system.host, fields }) + body);
-    await peer.hears(/200 OK/);
+    peer.send(head({ method: 'POST', path: '/e2a', host: system.host, fields }) + body);
+    await peer.waitFor(/200 OK/);
     const answersBefore = peer.text.split('HTTP/1.1 200').length;
     for (let round = 0; round < 3; round += 1) {
       for (let count = 0; count < 600; count += 1) {
@@ -104,7 +104,7 @@ describe('many addresses that hold every connection at every port', () => {
       await expect.poll(() => readdirSync(`/proc/${system.pid}/fd`).length).toBeLessThan(OPEN_FILES);
       if (round === 0) {
         // A durable request on the connection that was there before.
-        peer.say(head({ method: 'POST', path: '/e2a', host: system.host, fields }) + body);
+        peer.send(head({ method: 'POST', path: '/e2a', host: system.host, fields }) + body);
         await expect.poll(() => peer.text.split('HTTP/1.1 200').length).toBe(answersBefore + 1);
       }
       letGo();

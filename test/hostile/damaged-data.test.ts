@@ -55,7 +55,7 @@ test('an empty database beside a vault key is refused, not started as new', asyn
   expect(statSync(join(system.data, 'dragoman.db')).size).toBe(0);
 });
 
-test('one damaged open request, key or agent keeps nobody else from being served, and the doctor lists them', async () => {
+test('one damaged open request, key or agent does not affect others, and the doctor lists them', async () => {
   await using system = await System.start({ config: CONFIG, needsFolder: true });
   const keys = await Promise.all(['ann', 'bob', 'eve'].map((id) => system.caller(id)));
   const [ann, bob, eve] = keys.map(({ api_key: key }) => new Caller(system, key));
@@ -97,7 +97,7 @@ test('without its lock file the folder of a running server still takes no second
   rmSync(join(system.data, 'dragoman.lock'));
   const second = await dragoman(system, ['serve', ...place(system)]);
   expect(second.code).toBe(1);
-  expect(second.text).toContain('runs on the data folder');
+  expect(second.text).toContain('is in use by a running server');
   expect((await call(system.url, { path: '/health' })).status).toBe(200);
 });
 
@@ -122,7 +122,7 @@ test('a second SIGTERM ends the server at once with exit code 1, in the middle o
       stream.message.destroy();
     }
     served.child.kill('SIGTERM');
-    await served.says('Stopping');
+    await served.waitFor('Stopping');
     served.child.kill('SIGTERM');
     expect(await served.exited).toEqual([1, null]);
   }
@@ -180,7 +180,7 @@ class Served implements AsyncDisposable {
     throw new Error('the server ended before it listened');
   }
 
-  async says(words: string): Promise<void> {
+  async waitFor(words: string): Promise<void> {
     await expect.poll(() => this.#text).toContain(words);
   }
 

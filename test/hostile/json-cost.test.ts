@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
-import { DOORS, type DoorName, wordOf } from '../system/a2a-doors.ts';
 import { request, signed, signingCaller } from '../system/a2a-peer.ts';
+import { TRANSPORTS, type TransportName, wordOf } from '../system/a2a-transports.ts';
 import { call } from '../system/call.ts';
 import { agentModule, System } from '../system/system.ts';
 
@@ -35,7 +35,7 @@ function hostileTexts(bytes: number): Readonly<Record<string, string>> {
   };
 }
 
-/** Answers every request with what it was told to. */
+/** Answers every request with the text that a test sets. */
 const foreign = { frame: '' };
 const agent = createServer((_request, response) => {
   response.writeHead(200, { 'content-type': 'application/json' }).end(foreign.frame);
@@ -62,7 +62,7 @@ const fingerprint = `sha256:${createHash('sha256')
   .update(createPublicKey(ada.pem).export({ format: 'der', type: 'spki' }))
   .digest('hex')}`;
 
-/** Somebody who asks how the server is, one request after the other. */
+/** A client that requests the health of the server, one request after the other. */
 const prober = { answers: 0, isOver: false };
 const probing = (async () => {
   while (!prober.isOver) {
@@ -86,7 +86,7 @@ function eventLoopMs(): number {
   return Number(ran) / 1e6;
 }
 
-/** What one answer to the prober costs, when nothing else is asked. */
+/** The cost of one answer to the prober without other requests. */
 const probeMs = await (async () => {
   const before = { ms: eventLoopMs(), answers: prober.answers };
   while (prober.answers < before.answers + 300) await call(system.url, { path: '/health' }).then((one) => one.text());
@@ -110,7 +110,7 @@ function forged(parameters: string): string {
     public_key_fingerprint: fingerprint,
   };
   const { payload, ...head } = request({ content: 'PLACE' });
-  // Who it is said to be from stands first: what follows is read as that agent's.
+  // The claimed sender stands first: the rest is read as that agent's.
   const text = JSON.stringify({ ...head, sender_id: ada.agentId, auth, payload });
   return text.replace('"PLACE"', parameters);
 }
@@ -119,14 +119,14 @@ function forged(parameters: string): string {
 const MOST_MS = 400;
 
 describe.each(Object.entries(hostileTexts(6 * MIB)))('%s', (_, text) => {
-  test.each(['http', 'websocket', 'tcp'] as const)('cost little in a forged A2A message over %s', async (door) => {
-    const { result, ms } = await cost(() => DOORS[door as DoorName](system, forged(text), undefined));
+  test.each(['http', 'websocket', 'tcp'] as const)('cost little in a forged A2A message over %s', async (transport) => {
+    const { result, ms } = await cost(() => TRANSPORTS[transport as TransportName](system, forged(text), undefined));
     expect(wordOf(result)).not.toBe('response');
     expect(ms).toBeLessThan(MOST_MS);
   });
 
-  test('cost little in a forged A2A message that comes with a key', async () => {
-    const { result, ms } = await cost(() => DOORS.http(system, forged(text), ada.api_key));
+  test('cost little in a forged A2A message with an API key', async () => {
+    const { result, ms } = await cost(() => TRANSPORTS.http(system, forged(text), ada.api_key));
     expect(wordOf(result)).not.toBe('response');
     expect(ms).toBeLessThan(MOST_MS);
   });
@@ -145,12 +145,12 @@ describe.each(Object.entries(hostileTexts(6 * MIB)))('%s', (_, text) => {
       return answer.text();
     });
     expect(overHttp.ms).toBeLessThan(MOST_MS);
-    const overSocket = await cost(() => saidOverSocket(envelope));
+    const overSocket = await cost(() => answerOverSocket(envelope));
     expect(overSocket.ms).toBeLessThan(MOST_MS);
   });
 
   test('cost little in a message of the wire', async () => {
-    const { ms } = await cost(() => saidOnWire(`{"a2e":"1.0","type":"ping","id":"hostile","ts":1,"x":${text}}`));
+    const { ms } = await cost(() => answerOnWire(`{"a2e":"1.0","type":"ping","id":"hostile","ts":1,"x":${text}}`));
     expect(ms).toBeLessThan(MOST_MS);
   });
 
@@ -165,7 +165,7 @@ describe.each(Object.entries(hostileTexts(6 * MIB)))('%s', (_, text) => {
   });
 });
 
-test('a long message with a good signature is answered, whichever way it came', async () => {
+test('a long message with a good signature is answered over every transport', async () => {
   const content = 'word '.repeat(40_000).trim();
   // Over HTTP its first bytes name its sender; a WebSocket has been opened with a key.
   for (const [name, key] of [
@@ -178,9 +178,9 @@ test('a long message with a good signature is answered, whichever way it came', 
       });
       return JSON.stringify({ ...head, payload });
     };
-    expect(wordOf(await DOORS[name](system, message(), key)), name).toBe('response');
+    expect(wordOf(await TRANSPORTS[name](system, message(), key)), name).toBe('response');
     const changed = message().replace('word word', 'word ward');
-    expect(wordOf(await DOORS[name](system, changed, key)), name).not.toBe('response');
+    expect(wordOf(await TRANSPORTS[name](system, changed, key)), name).not.toBe('response');
   }
 });
 
@@ -189,28 +189,28 @@ test('all of it took little memory, and the prober was answered all the while', 
   expect(prober.answers).toBeGreaterThan(100);
 });
 
-/** The first thing that is said to an envelope. */
-async function saidOverSocket(text: string): Promise<string> {
+/** The first frame that answers an envelope. */
+async function answerOverSocket(text: string): Promise<string> {
   const headers = { authorization: `Bearer ${ada.api_key}` };
   const socket = new WebSocket(`${system.url.replace('http', 'ws')}/e2a/ws`, { headers });
-  const said = new Promise<string>((resolve) => {
-    let heard = 0;
+  const answered = new Promise<string>((resolve) => {
+    let count = 0;
     socket.on('message', (data) => {
-      heard += 1;
+      count += 1;
       // The first is the greeting.
-      if (heard === 2) resolve(String(data));
+      if (count === 2) resolve(String(data));
     });
     socket.on('close', () => resolve('closed'));
   });
   await once(socket, 'open');
   socket.send(text);
-  const heard = await said;
+  const frame = await answered;
   socket.terminate();
-  return heard;
+  return frame;
 }
 
-/** What is said on the wire to a line behind the handshake. */
-async function saidOnWire(line: string): Promise<string> {
+/** The wire's answer to a line after the handshake. */
+async function answerOnWire(line: string): Promise<string> {
   const { hostname, port } = new URL(system.wireUrl);
   const socket = connect(Number(port), hostname);
   const lines = createInterface({ input: socket })[Symbol.asyncIterator]();

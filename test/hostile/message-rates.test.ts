@@ -18,9 +18,9 @@ test('a key without permissions that floods a WebSocket is read at its rate, and
   const { api_key: honest } = await system.caller('honest');
   for (const path of ['/a2e/ws', '/e2a/ws']) {
     using peer = await RawPeer.connect(system.port);
-    peer.say(upgradeHead({ path, host: system.host, fields: [`X-API-Key: ${flooder}`] }));
-    await peer.hears(/101 Switching/);
-    peer.say(Buffer.concat(Array.from({ length: PINGS }, (_, id) => frame({ payload: ping(id) }))));
+    peer.send(upgradeHead({ path, host: system.host, fields: [`X-API-Key: ${flooder}`] }));
+    await peer.waitFor(/101 Switching/);
+    peer.send(Buffer.concat(Array.from({ length: PINGS }, (_, id) => frame({ payload: ping(id) }))));
     const answer = await call(system.url, {
       method: 'POST',
       path: '/e2a',

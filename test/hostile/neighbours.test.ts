@@ -4,7 +4,7 @@ import { pair, request, type SigningCaller, signed, signingCaller } from '../sys
 import { call, type HttpAnswer } from '../system/call.ts';
 import { moduleAgent, System } from '../system/system.ts';
 
-/** Everybody here comes from one address, as behind a proxy that names nobody. */
+/** All callers have one address, as behind a proxy that forwards no client address. */
 const LIMIT = 5;
 const config = {
   agents: { echo: moduleAgent('echo') },
@@ -42,21 +42,21 @@ describe.each(Object.keys(FLOODS))('beside an address full of %s', (name) => {
   });
 });
 
-describe('an address that has sent too many messages that prove nobody', async () => {
+describe('an address that has sent too many unproven messages', async () => {
   const system = await System.start({ config });
   afterAll(() => system[Symbol.asyncDispose]());
   const ada = await signingCaller(system, 'ada-agent');
   for (let time = 0; time < LIMIT; time += 1) await post(system, '/a2a/messages', request({}));
 
-  test('is told the same of forged messages whether their sender exists or not', async () => {
-    const told = await Promise.all(
+  test('gets the same answer to forged messages whether their sender exists or not', async () => {
+    const answers = await Promise.all(
       ['ada-agent', 'nobody-agent'].map(async (agentId) => {
         const answer = await post(system, '/a2a/messages', forged(agentId));
         return [answer.status, await answer.json()];
       }),
     );
-    expect(told[0]?.[0]).toBe(429);
-    expect(told[1]).toEqual(told[0]);
+    expect(answers[0]?.[0]).toBe(429);
+    expect(answers[1]).toEqual(answers[0]);
   });
 
   test('has to prove who sends a large message in another way', async () => {

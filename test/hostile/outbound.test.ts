@@ -134,12 +134,12 @@ test('a callback that was accepted is judged again at every attempt, by the list
   try {
     withList({ callbacks: [failing.hostPort] });
     served.signal('SIGHUP');
-    await served.told('reloaded');
+    await served.event('reloaded');
     withList({ allow: [failing.hostPort] });
     const key = await served.caller('ada-agent');
     const json = { from: { name: 'Ada', callbackUrl: failing.url() }, message: 'hello' };
     expect((await call(served.url, { method: 'POST', path: '/a2a', key, json })).status).toBe(200);
-    expect((await served.told<{ changed: string[] }>('reloaded')).changed).toContain('gate.callbacks');
+    expect((await served.event<{ changed: string[] }>('reloaded')).changed).toContain('gate.callbacks');
     await expect.poll(() => served.log, { timeout: 30_000 }).toContain('a dead letter');
     // What the gate refuses is not tried again.
     expect(failing.received.length).toBeLessThan(4);

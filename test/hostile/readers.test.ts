@@ -20,7 +20,7 @@ test.each([
   'a thousand readers that never read an answer of %s stop neither the server nor an honest reader',
   { timeout: 180_000 },
   async (_, params) => {
-    const [own, hers] = [await asked(mallory, params), await asked(ada, params)];
+    const [own, hers] = [await requestOf(mallory, params), await requestOf(ada, params)];
     const [whole] = await Promise.all([hers.frames, own.frames]);
     using idle = new IdleReaders();
     for (let number = 0; number < 400; number += 1) {
@@ -28,7 +28,7 @@ test.each([
       idle.http(`/e2a/requests/${own.id}/responses`, NDJSON);
       if (number % 2 === 0) idle.webSocket(own.id);
     }
-    await idle.begun;
+    await idle.started;
     expect(await ada.resume(hers.id)).toEqual(whole);
     expect(await resumedOverSocket(ada, hers.id)).toEqual(whole);
     expectOrdered(whole.map(read));
@@ -104,7 +104,7 @@ describe('an answer of several MiB arrives whole and in order', () => {
   }
 });
 
-async function asked(caller: Caller, params: { frames: number; bytes: number; pause_ms: number }) {
+async function requestOf(caller: Caller, params: { frames: number; bytes: number; pause_ms: number }) {
   const id = fresh();
   const answer = await caller.post({ request_id: id, is_stream: true, params }, { accept: NDJSON });
   return { id, frames: allFrames(answer) };
@@ -128,11 +128,11 @@ async function allOf(texts: AsyncIterable<string>): Promise<string[]> {
 class IdleReaders implements Disposable {
   readonly #sockets: Socket[] = [];
   readonly #webSockets: WebSocket[] = [];
-  readonly #begun: Promise<void>[] = [];
+  readonly #started: Promise<void>[] = [];
 
   /** Resolves when each has its first bytes or was dropped. */
-  get begun(): Promise<unknown> {
-    return Promise.all(this.#begun);
+  get started(): Promise<unknown> {
+    return Promise.all(this.#started);
   }
 
   http(path: string, accept: string): void {
@@ -140,7 +140,7 @@ class IdleReaders implements Disposable {
     this.#sockets.push(socket);
     const lines = [`GET ${path} HTTP/1.1`, `Host: ${system.host}`, `Authorization: Bearer ${mallory.key}`];
     socket.write([...lines, `Accept: ${accept}`, '', ''].join('\r\n'));
-    this.#begun.push(firstOf(socket, ['readable', 'error', 'close']));
+    this.#started.push(firstOf(socket, ['readable', 'error', 'close']));
   }
 
   webSocket(requestId: string): void {
@@ -152,7 +152,7 @@ class IdleReaders implements Disposable {
       const resume = { request_id: fresh(), method: 'chat.resume', params: { request_id: requestId } };
       socket.send(JSON.stringify(resume));
     });
-    this.#begun.push(firstOf(socket, ['message', 'error', 'close']));
+    this.#started.push(firstOf(socket, ['message', 'error', 'close']));
   }
 
   [Symbol.dispose](): void {
@@ -163,7 +163,7 @@ class IdleReaders implements Disposable {
 
 function firstOf(emitter: NodeJS.EventEmitter, events: readonly string[]): Promise<void> {
   return new Promise((resolve) => {
-    // Stays after the first: an error that nobody listens for would end the test.
+    // Stays after the first: an error without a listener would end the test.
     for (const event of events) emitter.on(event, () => resolve());
   });
 }

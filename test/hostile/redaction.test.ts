@@ -72,7 +72,7 @@ describe('a secret that a workflow makes from what an API gave back', () => {
     ['a short result', ''],
     ['a result of several hundred kilobytes', 'lorem ipsum '.repeat(30_000)],
   ])('is in none of %s, its events, and the data that is kept', async (_, around) => {
-    // Nobody can see that this is a secret before it is decoded.
+    // Only decoding shows that this is a secret.
     api.answers(`GET /twice${around.length}`, base64(base64(`${around}${SECRET}${around}`)));
     const id = `exec-${around.length}`;
     const steps = {

@@ -30,7 +30,7 @@ test.each([
 test('a file without agents that has a version line is complete', async () => {
   served.write('port: 0\nversion: 1\n');
   served.signal('SIGHUP');
-  expect(await served.told('reloaded')).toMatchObject({ changed: ['agents', 'default_agent'], waiting: [] });
+  expect(await served.event('reloaded')).toMatchObject({ changed: ['agents', 'default_agent'], waiting: [] });
   expect((await ask()).status).toBe(404);
 });
 

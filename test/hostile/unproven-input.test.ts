@@ -62,29 +62,29 @@ async function sendMessage(text: string, key?: string): Promise<{ status: number
 
 describe('before the sender is proven, 64 KiB are read', () => {
   test.each(['/a2a', '/a2a/messages'])(
-    'of a body with a length to %s, and the refusal says what raises it',
+    'of a body with a length to %s, and the refusal says how to raise it',
     async (path) => {
-      const heard = await exchange(port, post(path, `Content-Length: ${BOUND + 1}`) + 'x'.repeat(BOUND + 1));
-      expect(heard).toMatch(/^HTTP\/1.1 413 /);
-      expect(heard).toMatch(/65536 bytes.*Send an API key/);
+      const received = await exchange(port, post(path, `Content-Length: ${BOUND + 1}`) + 'x'.repeat(BOUND + 1));
+      expect(received).toMatch(/^HTTP\/1.1 413 /);
+      expect(received).toMatch(/65536 bytes.*Send an API key/);
     },
   );
 
   test.each(['/a2a', '/a2a/messages'])('of a body in chunks to %s', async (path) => {
     using peer = await RawPeer.connect(port);
-    peer.say(post(path, 'Transfer-Encoding: chunked'));
+    peer.send(post(path, 'Transfer-Encoding: chunked'));
     const chunk = `4000\r\n${'x'.repeat(0x4000)}\r\n`;
-    peer.say(chunk.repeat(5));
-    expect(await peer.hears(/HTTP\/1.1 413 /)).toContain('Connection: close');
+    peer.send(chunk.repeat(5));
+    expect(await peer.waitFor(/HTTP\/1.1 413 /)).toContain('Connection: close');
   });
 
   test('of a WebSocket message, at each endpoint that takes one without a key', async () => {
     for (const path of ['/a2a/messages/ws', '/a2e/ws']) {
       using peer = await RawPeer.connect(port);
-      peer.say(upgradeHead({ path, host }));
-      await peer.hears(/101 Switching/);
-      // The rest never comes: it is refused for what it announces, not when all of it has been read.
-      peer.say(frame({ payload: 'x'.repeat(4 * BOUND) }).subarray(0, 3 * BOUND));
+      peer.send(upgradeHead({ path, host }));
+      await peer.waitFor(/101 Switching/);
+      // The rest is never sent: it is refused for its announced length, not when all of it has been read.
+      peer.send(frame({ payload: 'x'.repeat(4 * BOUND) }).subarray(0, 3 * BOUND));
       await peer.closed;
       expect(closeCode(peer.bytes), path).toBe(1009);
     }
@@ -92,8 +92,8 @@ describe('before the sender is proven, 64 KiB are read', () => {
 
   test('of a line on the TCP ports of A2A messages and of the A2E wire', async () => {
     for (const url of [system.messagesUrl, system.wireUrl]) {
-      const heard = await exchange(portOf(url), 'x'.repeat(BOUND + 1));
-      expect(heard, url).toMatch(/too_large|line_too_long|65536/);
+      const received = await exchange(portOf(url), 'x'.repeat(BOUND + 1));
+      expect(received, url).toMatch(/too_large|line_too_long|65536/);
     }
   });
 });
@@ -130,24 +130,24 @@ describe('a cheap proof raises the limit', () => {
   test('on a connection a small signed message does, however soon a long one follows it', async () => {
     const text = [JSON.stringify(signed(ada, handshake())), large(ada, { bytes: 2 * BOUND, isNamedFirst: false })];
     using lines = await RawPeer.connect(portOf(system.messagesUrl));
-    lines.say(`${text.join('\n')}\n`);
-    expect(await lines.hears(/"message_type":"response"/)).toContain('handshake');
+    lines.send(`${text.join('\n')}\n`);
+    expect(await lines.waitFor(/"message_type":"response"/)).toContain('handshake');
 
     const again = [JSON.stringify(signed(ada, handshake())), large(ada, { bytes: 2 * BOUND, isNamedFirst: false })];
     using socket = await RawPeer.connect(port);
-    socket.say(upgradeHead({ path: '/a2a/messages/ws', host }));
-    await socket.hears(/101 Switching/);
-    for (const payload of again) socket.say(frame({ payload }));
-    await socket.hears(/"message_type":"response"/);
+    socket.send(upgradeHead({ path: '/a2a/messages/ws', host }));
+    await socket.waitFor(/101 Switching/);
+    for (const payload of again) socket.send(frame({ payload }));
+    await socket.waitFor(/"message_type":"response"/);
   });
 });
 
 test('a route that needs a key refuses before any of the body is sent', async () => {
   for (const path of ['/e2a', '/a2e/send', '/agents/register', '/admin/v1/agents', '/api/v1/workflows/execute']) {
     using peer = await RawPeer.connect(port);
-    peer.say(post(path, `Content-Length: ${10 * KIB}`, 'Expect: 100-continue'));
-    const heard = await peer.hears(/\r\n\r\n/);
-    expect(heard, path).toMatch(/^HTTP\/1.1 401 /);
+    peer.send(post(path, `Content-Length: ${10 * KIB}`, 'Expect: 100-continue'));
+    const received = await peer.waitFor(/\r\n\r\n/);
+    expect(received, path).toMatch(/^HTTP\/1.1 401 /);
   }
 });
 
@@ -156,29 +156,29 @@ describe('what is held for unproven peers has one budget', () => {
   const withheld: Record<string, () => Promise<RawPeer>> = {
     'HTTP bodies': async () => {
       const peer = await RawPeer.connect(port);
-      peer.say(post('/a2a', `Content-Length: ${BOUND}`) + 'x'.repeat(BOUND - 1));
+      peer.send(post('/a2a', `Content-Length: ${BOUND}`) + 'x'.repeat(BOUND - 1));
       return peer;
     },
     'WebSocket messages': async () => {
       const peer = await RawPeer.connect(port);
-      peer.say(upgradeHead({ path: '/a2a/messages/ws', host }));
-      await peer.hears(/101 Switching/);
-      peer.say(frame({ payload: 'x'.repeat(BOUND) }).subarray(0, -1));
+      peer.send(upgradeHead({ path: '/a2a/messages/ws', host }));
+      await peer.waitFor(/101 Switching/);
+      peer.send(frame({ payload: 'x'.repeat(BOUND) }).subarray(0, -1));
       return peer;
     },
     'A2A lines': async () => {
       const peer = await RawPeer.connect(portOf(system.messagesUrl));
-      peer.say('x'.repeat(BOUND));
+      peer.send('x'.repeat(BOUND));
       return peer;
     },
     'wire lines': async () => {
       const peer = await RawPeer.connect(portOf(system.wireUrl));
-      peer.say('x'.repeat(BOUND));
+      peer.send('x'.repeat(BOUND));
       return peer;
     },
   };
 
-  /** How a transport says that there is no room. */
+  /** The answer of a transport when there is no room. */
   function refusalOf({ text, bytes }: RawPeer): string {
     const isBusy = /^HTTP\/1.1 503 /.test(text) || closeCode(bytes) === 1013 || /busy/i.test(text);
     return isBusy ? 'busy' : text;
@@ -186,11 +186,11 @@ describe('what is held for unproven peers has one budget', () => {
 
   /** Whether an anonymous body finds room. */
   async function hasRoom(): Promise<boolean> {
-    const heard = await exchange(
+    const received = await exchange(
       port,
       post('/a2a', 'Connection: close', `Content-Length: ${BOUND}`) + 'x'.repeat(BOUND),
     );
-    return !heard.startsWith('HTTP/1.1 503 ');
+    return !received.startsWith('HTTP/1.1 503 ');
   }
 
   test.each(Object.keys(withheld))(

@@ -37,7 +37,7 @@ async function main(): Promise<void> {
 interface Tally {
   tried: number;
   refused: number;
-  /** Went somewhere, or failed in a way that tells more than it should. */
+  /** Reached a host, or failed in a way that reveals more than it should. */
   wrong: string[];
 }
 
@@ -62,7 +62,7 @@ async function tryNames(): Promise<Tally> {
   return tally;
 }
 
-/** What a resolver may say: each has something in it that must not be reached. */
+/** Answers of a resolver: each includes an address that must not be reached. */
 async function tryAnswers(): Promise<Tally> {
   const tally: Tally = { tried: 0, refused: 0, wrong: [] };
   for (const address of CANARY_ADDRESSES) {

@@ -30,7 +30,7 @@ export const CANARY_ADDRESSES = [
 
 export const CANARY_PORTS = [80, 443, 8443];
 
-/** Servers on every one of them, that count who comes. They end with the process. */
+/** Servers on all of them that count their connections. They end with the process. */
 export class Canaries {
   hits: string[] = [];
 
@@ -49,7 +49,7 @@ export class Canaries {
     }
   }
 
-  /** Reaches each without the gate. Returns how many were hit, which tells that they work, and forgets it. */
+  /** Reaches each without the gate, to prove that they work. Returns how many were hit, and resets the counts. */
   async prove(): Promise<number> {
     for (const address of CANARY_ADDRESSES) {
       for (const port of CANARY_PORTS) {

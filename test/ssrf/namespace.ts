@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 
-/** Why this is no network of its own, from which nothing can be sent anywhere; `undefined` when it is one. */
+/** The reason why this is not an isolated network; `undefined` when it is one. */
 export function connectedTo(): string | undefined {
   const others = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
   if (others.length > 0) return `there are interfaces beside loopback: ${others.join(', ')}`;

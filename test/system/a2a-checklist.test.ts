@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
-import { DOORS, type DoorName, type Heard, wordOf } from './a2a-doors.ts';
 import { CARD, handshake, heading, query, request, signed, signingCaller } from './a2a-peer.ts';
+import { type Answer, TRANSPORTS, type TransportName, wordOf } from './a2a-transports.ts';
 import { agentModule, System } from './system.ts';
 
-// The spec's quick-reference table and its validation checklist, row by row, at every door of a real server. Every message is
+// The spec's quick-reference table and its validation checklist, row by row, at every endpoint of a real server. Every message is
 // signed, because that is the proof all three take.
 
 const system = await System.start({
@@ -45,22 +45,22 @@ const TABLE: readonly (readonly [type: string, correlation: 'null' | 'required',
   ['goodbye', 'null', 'nothing'],
 ];
 
-describe.each(Object.keys(DOORS) as DoorName[])('over %s', (door) => {
+describe.each(Object.keys(TRANSPORTS) as TransportName[])('over %s', (transport) => {
   describe('Message Type Summary', () => {
     test.each(TABLE)('%s: correlation_id is %s', async (type, correlation, answeredBy) => {
       const good = GOOD[type]?.() ?? {};
-      const heard = await send(door, good);
-      // Nobody can sign as the registry but the registry; what answers nothing we asked is not found. Both are told as problems,
-      // because nobody answers an answer.
-      expect(wordOf(heard)).toBe(answeredBy ?? (type === 'agent_announcement' ? 'unauthenticated' : 'not_found'));
-      if (answeredBy !== undefined && heard !== undefined) {
-        expect(heard['correlation_id']).toBe(good['message_id']);
-        expect(heard['recipient_id']).toBe('ada-agent');
+      const received = await send(transport, good);
+      // Only the registry can sign as the registry; an answer to no request of ours is not found. Both become problems,
+      // because an answer gets no answer.
+      expect(wordOf(received)).toBe(answeredBy ?? (type === 'agent_announcement' ? 'unauthenticated' : 'not_found'));
+      if (answeredBy !== undefined && received !== undefined) {
+        expect(received['correlation_id']).toBe(good['message_id']);
+        expect(received['recipient_id']).toBe('ada-agent');
       }
       const wrong = { ...good, message_id: fresh(), correlation_id: correlation === 'null' ? ID : null };
-      expect(issuesOf(await send(door, wrong))).toContain('/correlation_id');
+      expect(issuesOf(await send(transport, wrong))).toContain('/correlation_id');
       const { correlation_id: _, ...without }: JsonObject = { ...good, message_id: fresh() };
-      const left = await send(door, without);
+      const left = await send(transport, without);
       if (correlation === 'required') expect(issuesOf(left)).toContain('/correlation_id');
       else expect(wordOf(left)).toBe(answeredBy);
     });
@@ -71,8 +71,8 @@ describe.each(Object.keys(DOORS) as DoorName[])('over %s', (door) => {
 
     test('valid JSON structure', async () => {
       for (const text of ['', '{', '[1,]', '{"a":1,"a":2}', '\uFEFF{}', '"text"']) {
-        if (door === 'tcp' && text === '') continue;
-        const word = wordOf(await DOORS[door](system, text));
+        if (transport === 'tcp' && text === '') continue;
+        const word = wordOf(await TRANSPORTS[transport](system, text));
         expect(['not_json', 'invalid_message'], text).toContain(word);
       }
     });
@@ -81,8 +81,8 @@ describe.each(Object.keys(DOORS) as DoorName[])('over %s', (door) => {
       'all required fields present: %s',
       async (field) => {
         const { [field]: _, ...rest } = signed(ada, base());
-        const heard = await DOORS[door](system, JSON.stringify(rest));
-        expect(issuesOf(heard)).toContain(`/${field}`);
+        const received = await TRANSPORTS[transport](system, JSON.stringify(rest));
+        expect(issuesOf(received)).toContain(`/${field}`);
       },
     );
 
@@ -119,15 +119,15 @@ describe.each(Object.keys(DOORS) as DoorName[])('over %s', (door) => {
       ],
     ];
     test.each(ROWS)('%s (%s)', async (_row, pointer, change) => {
-      const heard = await DOORS[door](system, JSON.stringify(change(signed(ada, base()))));
-      expect(issuesOf(heard)).toContain(pointer);
+      const received = await TRANSPORTS[transport](system, JSON.stringify(change(signed(ada, base()))));
+      expect(issuesOf(received)).toContain(pointer);
     });
 
     test('payload under size limit (10 MB)', async () => {
       const message = JSON.stringify(signed(ada, request({ content: 'x'.repeat(10 * 1024 * 1024) })));
-      const heard = await DOORS[door](system, message).catch(() => undefined);
-      expect(['too_large', 'line_too_long', 'nothing']).toContain(wordOf(heard));
-      expect(wordOf(await send(door, base()))).toBe('response');
+      const received = await TRANSPORTS[transport](system, message).catch(() => undefined);
+      expect(['too_large', 'line_too_long', 'nothing']).toContain(wordOf(received));
+      expect(wordOf(await send(transport, base()))).toBe('response');
     });
   });
 });
@@ -137,15 +137,15 @@ function answer(type: string, payload: JsonObject): JsonObject {
 }
 
 /** Signed as ada, but sent in another name: no key signs for the registry. */
-function send(door: DoorName, message: JsonObject): Promise<Heard | undefined> {
+function send(transport: TransportName, message: JsonObject): Promise<Answer | undefined> {
   const sender = String(message['sender_id']);
-  return DOORS[door](system, JSON.stringify(signed({ ...ada, agentId: sender }, message)));
+  return TRANSPORTS[transport](system, JSON.stringify(signed({ ...ada, agentId: sender }, message)));
 }
 
 /** The pointers of what a message is refused for. */
-function issuesOf(heard: Heard | undefined): string[] {
-  const { error } = (heard?.['payload'] ?? {}) as { error?: { details?: { issues?: { pointer: string }[] } } };
-  const issues = (heard?.['issues'] as { pointer: string }[] | undefined) ?? error?.details?.issues ?? [];
+function issuesOf(received: Answer | undefined): string[] {
+  const { error } = (received?.['payload'] ?? {}) as { error?: { details?: { issues?: { pointer: string }[] } } };
+  const issues = (received?.['issues'] as { pointer: string }[] | undefined) ?? error?.details?.issues ?? [];
   return issues.map(({ pointer }) => pointer);
 }
 

@@ -36,20 +36,20 @@ describe('a WebSocket', () => {
       headers: { authorization: `Bearer ${ada.api_key}` },
     });
     await once(socket, 'open');
-    const heard: JsonObject[] = [];
-    socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+    const received: JsonObject[] = [];
+    socket.on('message', (data) => received.push(JSON.parse(data.toString())));
     socket.send(JSON.stringify(handshake()));
     socket.send(JSON.stringify(request({ content: 'by socket' })));
     socket.send('{');
-    await expect.poll(() => heard.length).toBe(3);
-    expect(heard.find(({ message_type }) => message_type === 'handshake_ack')).toBeDefined();
-    expect(heard.find(({ message_type }) => message_type === 'response')).toMatchObject({
+    await expect.poll(() => received.length).toBe(3);
+    expect(received.find(({ message_type }) => message_type === 'handshake_ack')).toBeDefined();
+    expect(received.find(({ message_type }) => message_type === 'response')).toMatchObject({
       payload: { data: { echoed: 'by socket' } },
     });
-    expect(heard.find(({ code }) => code === 'not_json')).toBeDefined();
+    expect(received.find(({ code }) => code === 'not_json')).toBeDefined();
     socket.send(JSON.stringify({ ...heading('goodbye'), payload: {} }));
     await once(socket, 'close');
-    expect(heard).toHaveLength(3);
+    expect(received).toHaveLength(3);
   });
 
   test('is held to what its caller may do now', async () => {
@@ -92,14 +92,14 @@ describe('plain lines', () => {
     expect(await ask(signed(signer, request({ content: 'by line' })))).toMatchObject({
       payload: { data: { echoed: 'by line' } },
     });
-    // Else whoever repeats a handshake somewhere could go on in its name.
+    // Otherwise anyone who repeats a handshake could continue in its name.
     expect(await ask(own(request({})))).toMatchObject({ payload: { error: { code: 'AUTHENTICATION_FAILED' } } });
     expect(await ask(signed(other, request({})))).toMatchObject({ payload: { error: { code: 'FORBIDDEN' } } });
     socket.write(`${JSON.stringify(signed(signer, { ...heading('goodbye'), payload: {} }))}\n`);
     await once(socket, 'close');
   });
 
-  test('only the first agent to speak speaks there, also where nobody shook hands', async () => {
+  test('only the first agent of a connection may use it, even without a handshake', async () => {
     const other = await signingCaller(near, 'second-speaker');
     const { ask, socket } = lines(near.messagesUrl);
     expect(await ask(signed(signer, request({ content: 'first' })))).toMatchObject({ message_type: 'response' });
@@ -110,12 +110,12 @@ describe('plain lines', () => {
     socket.destroy();
   });
 
-  test('who says nothing that proves it is somebody has to leave; who has proven it may be silent', async () => {
+  test('an unproven silent peer is disconnected; a proven one may be silent', async () => {
     const silent = connect(Number(new URL(near.messagesUrl).port), '127.0.0.1').resume();
     const { ask, socket } = lines(near.messagesUrl);
     await ask(signed(signer, handshake()));
-    const stranger = new WebSocket(`${near.url.replace('http', 'ws')}/a2a/messages/ws`);
-    await Promise.all([once(silent, 'close'), once(stranger, 'close')]);
+    const anonymous = new WebSocket(`${near.url.replace('http', 'ws')}/a2a/messages/ws`);
+    await Promise.all([once(silent, 'close'), once(anonymous, 'close')]);
     expect(await ask(signed(signer, request({ content: 'still here' })))).toMatchObject({
       payload: { data: { echoed: 'still here' } },
     });
@@ -124,7 +124,7 @@ describe('plain lines', () => {
 });
 
 describe('the registry', () => {
-  test('registers, finds, hears beats and forgets; an id is its owner’s', async () => {
+  test('registers, finds, takes heartbeats and unregisters; an id belongs to its owner', async () => {
     const first = await register(ada.api_key, 'weather-agent', ['weather_read', 'data_read']);
     expect([first.status, first.json]).toMatchObject([201, { status: 'registered', agent_id: 'weather-agent' }]);
     const again = await register(ada.api_key, 'weather-agent', ['weather_read']);
@@ -153,17 +153,17 @@ describe('the registry', () => {
     expect(await get('/agents/discover?capability=weather_read', eve.api_key)).toMatchObject({ count: 0 });
   });
 
-  test('has heard the agents of this server now, whenever somebody asks: they do not beat', async () => {
+  test('shows the agents of this server as seen now at every request: they send no heartbeats', async () => {
     const { last_heartbeat: before } = await get('/agents/echo', ada.api_key);
     await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(String(before)) + 5);
-    const asked = Date.now();
+    const sentAt = Date.now();
     const announced = await post(signed(signer, query({ capabilities: ['echo_text'] })));
     const { agents } = announced['payload'] as unknown as { agents: { last_heartbeat: string }[] };
-    const told = [agents[0], await get('/agents/echo', ada.api_key)] as { last_heartbeat: string }[];
-    for (const { last_heartbeat } of told) expect(Date.parse(last_heartbeat)).toBeGreaterThanOrEqual(asked);
+    const listed = [agents[0], await get('/agents/echo', ada.api_key)] as { last_heartbeat: string }[];
+    for (const { last_heartbeat } of listed) expect(Date.parse(last_heartbeat)).toBeGreaterThanOrEqual(sentAt);
   });
 
-  test('says what is wrong with a card', async () => {
+  test('reports the problem of a card', async () => {
     const { status, json } = await register(ada.api_key, 'x', []);
     expect(status).toBe(400);
     const pointers = (json['issues'] as JsonObject[]).map(({ pointer }) => pointer);
@@ -199,7 +199,7 @@ describe('the registry', () => {
 });
 
 describe('two servers', () => {
-  test('an agent of the other is found here and asked there, in the name of this server', async () => {
+  test('an agent of the other is found here and called there, in the name of this server', async () => {
     const nearKey = await serverKeyOf(near, ada.api_key);
     await far.caller('near-server', { permissions: { agents: ['far-echo'] }, public_key: nearKey });
     const farReader = await signingCaller(far, 'far-reader');
@@ -210,8 +210,8 @@ describe('two servers', () => {
     expect(announced).toMatchObject({
       payload: { agents: [{ agent_id: 'far-echo', endpoint: `${far.url}/a2a/messages` }] },
     });
-    const asked = { ...request({ content: 'across' }), recipient_id: 'far-echo' };
-    expect(await post(signed(signer, asked))).toMatchObject({
+    const sentAt = { ...request({ content: 'across' }), recipient_id: 'far-echo' };
+    expect(await post(signed(signer, sentAt))).toMatchObject({
       message_type: 'response',
       sender_id: 'far-echo',
       recipient_id: 'signing-agent',
@@ -219,21 +219,21 @@ describe('two servers', () => {
     });
   });
 
-  test('an answer that is not signed by the key of the card is none', async () => {
+  test('an answer that is not signed by the key of the card is refused', async () => {
     const other = await signingCaller(near, 'other-signer');
     await register(ada.api_key, 'far-echo', ['far_echo'], {
       endpoint: `${far.url}/a2a/messages`,
       public_key: other.pem,
     });
-    const asked = { ...request({ content: 'across' }), recipient_id: 'far-echo' };
-    expect(await post(signed(signer, asked))).toMatchObject({ payload: { error: { code: 'DEPENDENCY_FAILED' } } });
+    const sentAt = { ...request({ content: 'across' }), recipient_id: 'far-echo' };
+    expect(await post(signed(signer, sentAt))).toMatchObject({ payload: { error: { code: 'DEPENDENCY_FAILED' } } });
   });
 
-  test('an endpoint inside is not reached, whoever registered it', async () => {
+  test('an internal endpoint is not reached, even if an agent registered it', async () => {
     const refused = await register(ada.api_key, 'inner-agent', ['inner'], { endpoint: 'http://127.0.0.1:9/a2a' });
     expect(refused.status).toBe(400);
-    const asked = { ...request({}), recipient_id: 'inner-agent' };
-    expect(await post(signed(signer, asked))).toMatchObject({ payload: { error: { code: 'AGENT_NOT_REGISTERED' } } });
+    const sentAt = { ...request({}), recipient_id: 'inner-agent' };
+    expect(await post(signed(signer, sentAt))).toMatchObject({ payload: { error: { code: 'AGENT_NOT_REGISTERED' } } });
   });
 
   test('where signatures are required, a key alone is not enough', async () => {

@@ -8,7 +8,7 @@ import { auth, query, request, signed, signingCaller } from './a2a-peer.ts';
 import { call } from './call.ts';
 import { agentModule, System } from './system.ts';
 
-// What must hold whatever happens: a nonce is accepted once, what was accepted is there, and who floods keeps nobody waiting.
+// Always true: a nonce is accepted once, accepted messages are kept, and a flood does not delay others.
 
 const system = System.create({
   crashPoints: true,
@@ -33,8 +33,8 @@ describe('replays', () => {
       Array.from({ length: 10_000 }, async () => {
         const answer = await post(pool, message);
         const { message_id, payload } = answer.json;
-        const told = JSON.stringify([answer.status, message_id, payload]);
-        answers.set(told, (answers.get(told) ?? 0) + 1);
+        const seen = JSON.stringify([answer.status, message_id, payload]);
+        answers.set(seen, (answers.get(seen) ?? 0) + 1);
       }),
     );
     await pool.close();
@@ -110,14 +110,14 @@ describe('a clock that jumps', () => {
 });
 
 describe('a flood', () => {
-  test('of wrong signatures is soon not looked at, and keeps nobody with a key waiting', async () => {
-    const strangers = await System.start({
+  test('of wrong signatures is soon not verified any more, and does not delay callers with a key', async () => {
+    const others = await System.start({
       config: { agents: { whoami: { driver: 'module', module: agentModule('whoami'), max_parallel: 64 } } },
     });
     try {
-      const own = await signingCaller(strangers, 'good-agent');
-      const good = new Pool(strangers.url, { connections: 1 });
-      const flood = new Pool(strangers.url, { connections: 32 });
+      const own = await signingCaller(others, 'good-agent');
+      const good = new Pool(others.url, { connections: 1 });
+      const flood = new Pool(others.url, { connections: 32 });
       const times: number[] = [];
       const ask = async () => {
         const from = performance.now();
@@ -126,33 +126,33 @@ describe('a flood', () => {
         times.push(performance.now() - from);
         return status;
       };
-      for (let time = 0; time < ASKED; time++) await ask();
+      for (let time = 0; time < ALLOWED; time++) await ask();
       const calm = p99(times.splice(0));
       const bad = signed({ ...ada, agentId: 'good-agent' }, request({}));
-      const came = new Map<number, number>();
+      const received = new Map<number, number>();
       let isOver = false;
       const flooding = Array.from({ length: 32 }, async () => {
         while (!isOver) {
           const { status } = await post(flood, bad);
-          came.set(status, (came.get(status) ?? 0) + 1);
+          received.set(status, (received.get(status) ?? 0) + 1);
         }
       });
       const statuses = new Set<number>();
-      for (let time = 0; time < ASKED; time++) statuses.add(await ask());
+      for (let time = 0; time < ALLOWED; time++) statuses.add(await ask());
       isOver = true;
       await Promise.all(flooding);
       await Promise.all([good.close(), flood.close()]);
       expect([...statuses]).toEqual([200]);
-      expect([...came.keys()].sort()).toEqual([401, 429]);
+      expect([...received.keys()].sort()).toEqual([401, 429]);
       // Those that were on their way when the last of the 120 failed are answered too.
-      expect(came.get(401)).toBeLessThan(120 + 32);
+      expect(received.get(401)).toBeLessThan(120 + 32);
       expect(p99(times), `calm: ${calm} ms`).toBeLessThan(Math.max(100, 10 * calm));
     } finally {
-      await strangers[Symbol.asyncDispose]();
+      await others[Symbol.asyncDispose]();
     }
   });
 
-  test('whatever a stranger gets wrong counts, not only its signature', async () => {
+  test('every fault of an unproven sender counts, not only a wrong signature', async () => {
     const wrong: readonly (readonly [status: number, text: string])[] = [
       [400, '{'],
       [400, JSON.stringify({ ...signed(ada, request({})), payload: {} })],
@@ -160,28 +160,28 @@ describe('a flood', () => {
       [400, JSON.stringify(signed(ada, { ...request({}), timestamp: '2025-12-09T15:30:00.000Z' }))],
       [403, JSON.stringify(signed(ada, request({}), { agent_id: 'another-agent' }))],
     ];
-    const strangers = await System.start({
+    const others = await System.start({
       config: {
         agents: { whoami: { driver: 'module', module: agentModule('whoami') } },
         messages: { unproven_per_minute: wrong.length },
       },
     });
     try {
-      const own = await signingCaller(strangers, 'good-agent');
+      const own = await signingCaller(others, 'good-agent');
       const send = async (text: string, key?: string) => {
         const headers = { 'content-type': 'application/json' };
         const given = key !== undefined && { key };
-        return (await call(strangers.url, { method: 'POST', path: '/a2a/messages', text, headers, ...given })).status;
+        return (await call(others.url, { method: 'POST', path: '/a2a/messages', text, headers, ...given })).status;
       };
       const good = () => JSON.stringify(signed(own, { ...request({}), recipient_id: 'whoami' }));
-      // Neither what is proven nor what comes with a key counts.
+      // Neither proven messages nor those with a key count.
       for (let time = 0; time < 6; time++) expect(await send(good())).toBe(200);
       for (let time = 0; time < 6; time++) expect(await send('{', own.api_key)).toBe(400);
       for (const [status, text] of wrong) expect(await send(text), text).toBe(status);
       expect(await send('{')).toBe(429);
       expect(await send(good(), own.api_key)).toBe(200);
     } finally {
-      await strangers[Symbol.asyncDispose]();
+      await others[Symbol.asyncDispose]();
     }
   });
 });
@@ -229,4 +229,4 @@ function p99(times: readonly number[]): number {
 
 const HOUR = 3_600_000;
 /** So many that one which is late because the machine was is not the 99th of a hundred. */
-const ASKED = 200;
+const ALLOWED = 200;

@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
-import { DOORS, type DoorName, wordOf } from './a2a-doors.ts';
 import { type Pair, pair, request, signed } from './a2a-peer.ts';
+import { TRANSPORTS, type TransportName, wordOf } from './a2a-transports.ts';
 import { call } from './call.ts';
 import { agentModule, System } from './system.ts';
 
-// Who is who, whatever is claimed: every way to sign × every name in the signature × every sender × every API key × every door.
+// The proven identity, whatever is claimed: every signature × every name in it × every sender × every API key × every transport.
 
 const system = await System.start({
   config: {
@@ -47,8 +47,8 @@ const API_KEYS: Readonly<Record<string, { id: string; key: string } | undefined>
   "the operator's": { id: 'admin', key: system.adminKey },
 };
 
-describe.each(Object.keys(DOORS) as DoorName[])('over %s', (door) => {
-  const apiKeys = Object.entries(API_KEYS).filter(([, given]) => door !== 'tcp' || given === undefined);
+describe.each(Object.keys(TRANSPORTS) as TransportName[])('over %s', (transport) => {
+  const apiKeys = Object.entries(API_KEYS).filter(([, given]) => transport !== 'tcp' || given === undefined);
 
   test.each(apiKeys)('with the API key: %s', async (_name, given) => {
     const cases = Object.entries(SIGNATURES).flatMap(([kind, key]) =>
@@ -59,29 +59,29 @@ describe.each(Object.keys(DOORS) as DoorName[])('over %s', (door) => {
     expect(cases.length).toBeGreaterThan(70);
     const found = await inBatches(cases, async (one) => {
       const message = messageOf(one);
-      const heard = await DOORS[door](system, JSON.stringify(message), given?.key);
-      const { data } = (heard?.['payload'] ?? {}) as { data?: { caller: string } };
-      return { ...named(one), came: data === undefined ? wordOf(heard) : `answered ${data.caller}` };
+      const received = await TRANSPORTS[transport](system, JSON.stringify(message), given?.key);
+      const { data } = (received?.['payload'] ?? {}) as { data?: { caller: string } };
+      return { ...named(one), answeredAs: data === undefined ? wordOf(received) : `answered ${data.caller}` };
     });
-    expect(found).toEqual(cases.map((one) => ({ ...named(one), came: expected(one, given?.id) })));
+    expect(found).toEqual(cases.map((one) => ({ ...named(one), answeredAs: expected(one, given?.id) })));
   });
 });
 
-test('a key that is gone is gone at every door at once', async () => {
+test('a removed key is refused over every transport at once', async () => {
   const [before, after] = [pair(), pair()];
   await put('brief-agent', before.pem);
-  const send = (door: DoorName, key: Pair) => {
-    const asked = { ...request({ content: door }), recipient_id: 'whoami' };
-    const message = signed({ ...key, agentId: 'brief-agent', api_key: '' }, asked);
-    return DOORS[door](system, JSON.stringify(message)).then(wordOf);
+  const send = (transport: TransportName, key: Pair) => {
+    const unsigned = { ...request({ content: transport }), recipient_id: 'whoami' };
+    const message = signed({ ...key, agentId: 'brief-agent', api_key: '' }, unsigned);
+    return TRANSPORTS[transport](system, JSON.stringify(message)).then(wordOf);
   };
-  for (const door of Object.keys(DOORS) as DoorName[]) {
-    expect(await send(door, before), door).toBe('response');
+  for (const transport of Object.keys(TRANSPORTS) as TransportName[]) {
+    expect(await send(transport, before), transport).toBe('response');
   }
   await put('brief-agent', after.pem);
-  for (const door of Object.keys(DOORS) as DoorName[]) {
-    expect(await send(door, before), door).toBe('AUTHENTICATION_FAILED');
-    expect(await send(door, after), door).toBe('response');
+  for (const transport of Object.keys(TRANSPORTS) as TransportName[]) {
+    expect(await send(transport, before), transport).toBe('AUTHENTICATION_FAILED');
+    expect(await send(transport, after), transport).toBe('response');
   }
 });
 
@@ -93,10 +93,10 @@ test('who loses its key while an answer is on its way does not get it', async ()
     { ...before, agentId: 'slow-asker', api_key: '' },
     { ...request(parameters), recipient_id: 'slow' },
   );
-  const asked = DOORS.tcp(system, JSON.stringify(message));
+  const unsigned = TRANSPORTS.tcp(system, JSON.stringify(message));
   while (!(await isAccepted(String(message['message_id']), key))) await new Promise(setImmediate);
   await put('slow-asker', after.pem);
-  expect(wordOf(await asked)).toBe('AUTHENTICATION_FAILED');
+  expect(wordOf(await unsigned)).toBe('AUTHENTICATION_FAILED');
 });
 
 async function isAccepted(requestId: string, key: string): Promise<boolean> {

@@ -59,19 +59,19 @@ describe('messages over HTTP', () => {
   });
 
   test('a request is answered by the agent it names; a repeat by what was answered then', async () => {
-    const asked = request({ content: 'hello there' });
-    const first = await post(asked, ada.api_key);
+    const posted = request({ content: 'hello there' });
+    const first = await post(posted, ada.api_key);
     expect(first.status).toBe(200);
     expect(first.message).toMatchObject({
       message_type: 'response',
       sender_id: 'echo',
       recipient_id: 'ada-agent',
-      correlation_id: asked['message_id'],
+      correlation_id: posted['message_id'],
       payload: { status: 'success', data: { echoed: 'hello there' } },
     });
-    const again = await post({ ...asked, timestamp: new Date().toISOString() }, ada.api_key);
+    const again = await post({ ...posted, timestamp: new Date().toISOString() }, ada.api_key);
     expect(again.message['message_id']).toBe(first.message['message_id']);
-    const other = await post({ ...asked, payload: { method: 'say', parameters: { content: 'else' } } }, ada.api_key);
+    const other = await post({ ...posted, payload: { method: 'say', parameters: { content: 'else' } } }, ada.api_key);
     expect(other.status).toBe(409);
     expect(other.message).toMatchObject({ message_type: 'error', payload: { error: { code: 'CONFLICT' } } });
   });
@@ -100,7 +100,7 @@ describe('messages over HTTP', () => {
     expect((await register('front-desk', ada.api_key)).status).toBe(200);
   });
 
-  test('an agent nobody knows is said to be none', async () => {
+  test('an unknown agent is reported as not found', async () => {
     const { status, message } = await post({ ...request({}), recipient_id: 'nobody-here' }, ada.api_key);
     expect(status).toBe(404);
     expect(message).toMatchObject({ message_type: 'error', payload: { error: { code: 'AGENT_NOT_REGISTERED' } } });
@@ -128,20 +128,20 @@ describe('messages over HTTP', () => {
     expect(second).toMatchObject(stored);
   });
 
-  test('a caller with a key that is over its limits gets an error message that says when to come back', async () => {
+  test('a caller with a key that is over its limits gets an error message with the retry time', async () => {
     const limited = await system.caller('limited-agent', {
       permissions: { agents: ['echo'] },
       limits: { requests_per_minute: 1 },
     });
     const own = () => ({ ...request({ content: 'hi' }), sender_id: 'limited-agent' });
     expect((await post(own(), limited.api_key)).status).toBe(200);
-    const asked = own();
-    const { status, message } = await post(asked, limited.api_key);
+    const posted = own();
+    const { status, message } = await post(posted, limited.api_key);
     expect([status, message]).toMatchObject([
       429,
       {
         message_type: 'error',
-        correlation_id: (asked as JsonObject)['message_id'],
+        correlation_id: (posted as JsonObject)['message_id'],
         payload: { error: { code: 'RATE_LIMIT_EXCEEDED', retry_after: expect.any(Number) } },
       },
     ]);
@@ -187,7 +187,7 @@ describe('messages over HTTP', () => {
   });
 
   test('an Idempotency-Key names one request: another under it is not done', async () => {
-    const asked = request({ content: 'once' });
+    const posted = request({ content: 'once' });
     const send = async (message: JsonObject, key: string) => {
       const headers = { 'content-type': 'application/json', 'idempotency-key': key };
       const text = JSON.stringify(message);
@@ -195,9 +195,9 @@ describe('messages over HTTP', () => {
       const answer = await call(system.url, { ...where, text, headers });
       return { status: answer.status, message: (await answer.json()) as JsonObject };
     };
-    const first = await send(asked, 'pay-once');
+    const first = await send(posted, 'pay-once');
     expect(first).toMatchObject({ status: 200, message: { payload: { data: { echoed: 'once' } } } });
-    expect((await send(asked, 'pay-once')).message['message_id']).toBe(first.message['message_id']);
+    expect((await send(posted, 'pay-once')).message['message_id']).toBe(first.message['message_id']);
     expect(await send(request({ content: 'once' }), 'pay-once')).toMatchObject({
       status: 409,
       message: { payload: { error: { code: 'CONFLICT' } } },
@@ -206,7 +206,7 @@ describe('messages over HTTP', () => {
     expect((await send(request({ content: 'once' }), 'a b')).status).toBe(400);
   });
 
-  test('a message of a type nobody knows is told so', async () => {
+  test('a message of an unknown type is refused with that reason', async () => {
     const unknown: JsonObject = { ...request({}), message_type: 'get_capabilities' };
     const { status, message } = await post(unknown, ada.api_key);
     expect([status, message]).toMatchObject([
@@ -226,7 +226,7 @@ describe('messages over HTTP', () => {
     ]);
   });
 
-  test('ten megabytes are the limit, told before anything is read', async () => {
+  test('ten megabytes are the limit, reported before the body is read', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': String(10 * 1024 * 1024 + 1) };
     const answer = await call(system.url, { method: 'POST', path: '/a2a/messages', key: ada.api_key, headers });
     expect(answer.status).toBe(413);
@@ -235,7 +235,7 @@ describe('messages over HTTP', () => {
   });
 });
 
-test('the card of the server tells where messages go, and the key everything it says is signed with', async () => {
+test('the card of the server has the URL for messages, and the key that signs its messages', async () => {
   const card = (await (await call(system.url, { path: '/.well-known/agent-card.json' })).json()) as JsonObject;
   const { extensions } = card['capabilities'] as { extensions: { uri: string; params: JsonObject }[] };
   const { params = {} } = extensions.find(({ uri }) => uri.endsWith('/a2a-messages')) ?? {};
@@ -252,7 +252,7 @@ describe('the examples of the spec, with ids that fit its patterns', () => {
     request: [404, 'error'],
     handshake: [200, 'handshake_ack'],
     discover_agents: [200, 'agent_announcement'],
-    // Answers to nothing that was asked.
+    // Answers to no request.
     response: [404, undefined],
     error: [404, undefined],
     agent_announcement: [404, undefined],
@@ -313,13 +313,13 @@ describe('who sent it', () => {
       401,
     ],
     [
-      'a name nobody has',
+      'an unknown name',
       (message) => ({ ...message, sender_id: 'unknown-agent', auth: { ...auth(message), agent_id: 'unknown-agent' } }),
       401,
     ],
   ])('with %s it proves nothing', async (_name, change, status) => {
-    const { status: heard, message } = await post(change(signed(signer, request({}))));
-    expect(heard).toBe(status);
+    const { status: answered, message } = await post(change(signed(signer, request({}))));
+    expect(answered).toBe(status);
     if (status === 401) {
       expect(message['payload']).toEqual({
         error: { code: 'AUTHENTICATION_FAILED', message: 'Authentication required.' },

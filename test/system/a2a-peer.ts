@@ -84,7 +84,7 @@ export async function signingCaller(
   return { ...made, agentId, api_key };
 }
 
-/** The key a server signs with, as the card of its agent tells it. */
+/** The public key of a server, from the card of its agent. */
 export async function serverKeyOf({ url }: System, key: string): Promise<string> {
   const found = await call(url, { path: '/agents/echo', key });
   const { agent_card } = (await found.json()) as { agent_card: { metadata: { public_key: string } } };

@@ -16,33 +16,33 @@ const system = await System.start({
 afterAll(() => system[Symbol.asyncDispose]());
 const [ada, bob] = [await signingCaller(system, 'ada-agent'), await signingCaller(system, 'bob-agent')];
 
-test('strangers of one address have a share of the connections together, and who comes then is told so', async () => {
+test('unproven peers of one address share a number of connections, and further ones are refused with that reason', async () => {
   const silent = [await dial(), await dial()];
   const third = await dial();
   expect(await third.next()).toMatchObject({ status: 503, code: 'busy', retry_after: 1 });
   await once(third.socket, 'close');
-  // Who has proven to be somebody takes no place of the others at the address.
+  // A proven agent takes no place of the others at the address.
   expect(await silent[0]?.ask(signed(ada, handshake()))).toMatchObject({ message_type: 'handshake_ack' });
   const fourth = await dial();
   expect(await fourth.ask(signed(bob, handshake()))).toMatchObject({ message_type: 'handshake_ack' });
   for (const { socket } of [...silent, fourth]) await hangUp(socket);
 });
 
-test('an agent with its share is busy, what it asked is not done, and others come in', async () => {
+test('an agent with its share is busy, its further request is not run, and others come in', async () => {
   const mine = [await dial(), await dial()];
   for (const { ask } of mine) await ask(signed(ada, handshake()));
   const third = await dial();
-  const asked = signed(ada, request({ content: 'one too many' }));
-  expect(await third.ask(asked)).toMatchObject({
+  const tooMany = signed(ada, request({ content: 'one too many' }));
+  expect(await third.ask(tooMany)).toMatchObject({
     message_type: 'error',
-    correlation_id: asked['message_id'],
+    correlation_id: tooMany['message_id'],
     payload: { error: { code: 'AGENT_OVERLOADED', retry_after: 1 } },
   });
   await once(third.socket, 'close');
   const other = await dial();
   expect(await other.ask(signed(bob, handshake()))).toMatchObject({ message_type: 'handshake_ack' });
   // The same message, its nonce included, where there is a place.
-  expect(await mine[0]?.ask(asked)).toMatchObject({ payload: { data: { echoed: 'one too many' } } });
+  expect(await mine[0]?.ask(tooMany)).toMatchObject({ payload: { data: { echoed: 'one too many' } } });
   for (const { socket } of [...mine, other]) await hangUp(socket);
   const again = await dial();
   expect(await again.ask(signed(ada, handshake()))).toMatchObject({ message_type: 'handshake_ack' });

@@ -52,9 +52,9 @@ async function post(json: JsonObject, key = ada.api_key) {
 }
 
 describe('a question over HTTP', () => {
-  test('is the answer to the request, and the response to it is answered by what comes next', async () => {
-    const asked = toAsker();
-    const question = await post(asked);
+  test('is the answer to the request, and the response to it is answered by the next message', async () => {
+    const posted = toAsker();
+    const question = await post(posted);
     expect(question).toMatchObject({
       message_type: 'request',
       sender_id: 'asker',
@@ -64,14 +64,14 @@ describe('a question over HTTP', () => {
       payload: {
         method: 'answer_question',
         parameters: {
-          request_id: asked.message_id,
+          request_id: posted.message_id,
           question: { title: 'May I?' },
           text: expect.stringContaining('May I?'),
         },
       },
     });
-    // Whoever asks again while it is open gets the same question.
-    expect((await post(asked)).message_id).toBe(question.message_id);
+    // The same request again while it is open gets the same question.
+    expect((await post(posted)).message_id).toBe(question.message_id);
     const wrong = await post(respond(question, { text: 'maybe' }));
     expect(wrong).toMatchObject({ message_type: 'error', payload: { error: { code: 'VALIDATION_FAILED' } } });
     expect(wrong.payload.error['message']).toContain('Answer with one of: allow, reject.');
@@ -79,17 +79,17 @@ describe('a question over HTTP', () => {
     const end = await post(response);
     expect(end).toMatchObject({
       message_type: 'response',
-      correlation_id: asked.message_id,
+      correlation_id: posted.message_id,
       payload: {
         status: 'success',
         data: { answer: { option_id: 'allow', by: 'ada-agent', channel: 'a2a-messages' } },
       },
     });
-    expect(await post(response)).toMatchObject({ correlation_id: asked.message_id, payload: end.payload });
+    expect(await post(response)).toMatchObject({ correlation_id: posted.message_id, payload: end.payload });
     expect(await post(respond(question, { option_id: 'reject' }))).toMatchObject({ code: 'not_found' });
   });
 
-  test('is declined by an error, and answered by nobody else', async () => {
+  test('is declined by an error, and can be answered by no other caller', async () => {
     const question = await post(toAsker());
     const foreign = respond(question, { option_id: 'allow' }, { sender_id: 'eve-agent' });
     expect(await post(foreign, eve.api_key)).toMatchObject({ code: 'not_found' });
@@ -98,18 +98,18 @@ describe('a question over HTTP', () => {
     expect(declined.payload.data).toMatchObject({ answer: { action: 'decline' } });
   });
 
-  test('of an agent behind another server is asked here, and its answer goes there', async () => {
+  test('of an agent behind another server reaches the caller here, and its answer goes there', async () => {
     await far.caller('near-server', {
       permissions: { agents: ['far-asker'] },
       public_key: await serverKeyOf(near, ada.api_key),
     });
     await register({ agent_id: 'far-asker', endpoint: `${far.url}/a2a/messages`, key: ada.api_key });
-    const asked = { ...toAsker(), recipient_id: 'far-asker' };
-    const question = await post(asked);
+    const posted = { ...toAsker(), recipient_id: 'far-asker' };
+    const question = await post(posted);
     expect(question).toMatchObject({ message_type: 'request', sender_id: 'far-asker', recipient_id: 'ada-agent' });
     const end = await post(respond(question, { option_id: 'reject' }));
     expect(end).toMatchObject({
-      correlation_id: asked.message_id,
+      correlation_id: posted.message_id,
       payload: { data: { answer: { option_id: 'reject', by: 'near-server' } } },
     });
   });
@@ -124,7 +124,7 @@ async function register({ agent_id, endpoint, key }: { agent_id: string; endpoin
 
 /** A connection of some agent, over whichever transport. */
 class Peer {
-  readonly heard: Message[] = [];
+  readonly received: Message[] = [];
   readonly #send: (text: string) => void;
   readonly close: () => void;
 
@@ -142,7 +142,7 @@ class Peer {
       (text) => socket.send(text),
       () => socket.terminate(),
     );
-    socket.on('message', (data) => peer.heard.push(JSON.parse(data.toString())));
+    socket.on('message', (data) => peer.received.push(JSON.parse(data.toString())));
     return peer;
   }
 
@@ -154,7 +154,7 @@ class Peer {
       (text) => socket.write(`${text}\n`),
       () => socket.destroy(),
     );
-    createInterface({ input: socket }).on('line', (line) => peer.heard.push(JSON.parse(line)));
+    createInterface({ input: socket }).on('line', (line) => peer.received.push(JSON.parse(line)));
     return peer;
   }
 
@@ -163,33 +163,33 @@ class Peer {
   }
 
   async next(number: number): Promise<Message> {
-    await expect.poll(() => this.heard.length).toBeGreaterThanOrEqual(number);
-    return this.heard[number - 1] as Message;
+    await expect.poll(() => this.received.length).toBeGreaterThanOrEqual(number);
+    return this.received[number - 1] as Message;
   }
 }
 
 describe('a question over a connection', () => {
-  test('is sent in between; a response to it says nothing more, and the answer follows', async () => {
+  test('is sent in between; its response is only acknowledged, and the answer follows', async () => {
     const peer = await Peer.socket(ada.api_key);
-    const asked = toAsker();
-    peer.send(asked);
+    const posted = toAsker();
+    peer.send(posted);
     const question = await peer.next(1);
     expect(question).toMatchObject({ message_type: 'request', payload: { method: 'answer_question' } });
     peer.send(respond(question, { text: 'Allow' }));
-    expect(await peer.next(2)).toMatchObject({ correlation_id: asked.message_id, payload: { status: 'success' } });
+    expect(await peer.next(2)).toMatchObject({ correlation_id: posted.message_id, payload: { status: 'success' } });
     peer.close();
   });
 });
 
 describe('an agent that is registered with the endpoint "connection:"', () => {
-  const answering = (key: SigningCaller | undefined, asked: Message, data: JsonObject) => {
-    const message = { ...respond(asked, data), recipient_id: 'near-server' };
+  const answering = (key: SigningCaller | undefined, posted: Message, data: JsonObject) => {
+    const message = { ...respond(posted, data), recipient_id: 'near-server' };
     return key === undefined
       ? { ...message, sender_id: 'dial-socket' }
       : signed(key, { ...message, sender_id: key.agentId });
   };
 
-  test.each(['WebSocket', 'TCP'])('is asked over the %s connection that it opened', async (transport) => {
+  test.each(['WebSocket', 'TCP'])('arrives over the %s connection that it opened', async (transport) => {
     const agentId = transport === 'TCP' ? 'dial-lines' : 'dial-socket';
     const keys = await signingCaller(near, agentId);
     await register({ agent_id: agentId, endpoint: 'connection:', key: keys.api_key });
@@ -198,18 +198,18 @@ describe('an agent that is registered with the endpoint "connection:"', () => {
       peer.send(signed(keys, { ...heading('discover_agents'), recipient_id: 'registry', payload: {} }));
       await peer.next(1);
     }
-    const before = peer.heard.length;
+    const before = peer.received.length;
     const answer = post({ ...request({ content: 'over there' }), recipient_id: agentId });
-    const asked = await peer.next(before + 1);
-    expect(asked).toMatchObject({
+    const posted = await peer.next(before + 1);
+    expect(posted).toMatchObject({
       message_type: 'request',
       sender_id: 'near-server',
       recipient_id: agentId,
       auth: { agent_id: 'near-server' },
       payload: { parameters: { content: 'over there', on_behalf_of: { agent_id: 'ada-agent', proven: true } } },
     });
-    peer.send(answering(transport === 'TCP' ? keys : undefined, asked, { said: 'back' }));
-    expect((await answer).payload.data).toEqual({ said: 'back' });
+    peer.send(answering(transport === 'TCP' ? keys : undefined, posted, { echo: 'back' }));
+    expect((await answer).payload.data).toEqual({ echo: 'back' });
     // Through E2A as well, and it may ask a person in between.
     const envelope = {
       request_id: `r-${agentId}`,
@@ -241,7 +241,7 @@ describe('an agent that is registered with the endpoint "connection:"', () => {
     peer.close();
   });
 
-  test('is not asked by who may not, fails clearly when it is away, and its mail waits', async () => {
+  test('is not called without permission, fails clearly when it is away, and its mail waits', async () => {
     const { api_key } = await near.caller('dial-later');
     await register({ agent_id: 'dial-later', endpoint: 'connection:', key: api_key });
     const away = await post({ ...request({}), recipient_id: 'dial-later' });
@@ -257,9 +257,9 @@ describe('an agent that is registered with the endpoint "connection:"', () => {
     };
     const sent = call(near.url, { method: 'POST', path: '/a2a', key: ada.api_key, json: mail });
     const peer = await Peer.socket(api_key);
-    const asked = await peer.next(1);
-    expect(asked.payload.parameters).toMatchObject({ content: 'wait for me' });
-    peer.send({ ...respond(asked, { here: 'now' }), sender_id: 'dial-later', recipient_id: 'near-server' });
+    const posted = await peer.next(1);
+    expect(posted.payload.parameters).toMatchObject({ content: 'wait for me' });
+    peer.send({ ...respond(posted, { here: 'now' }), sender_id: 'dial-later', recipient_id: 'near-server' });
     expect(await (await sent).json()).toMatchObject({ message: { content: { here: 'now' } } });
     // Lost in the middle.
     const lost = post({ ...request({}), recipient_id: 'dial-later' });

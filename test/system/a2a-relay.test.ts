@@ -7,27 +7,27 @@ import { call } from './call.ts';
 import { DialledAgent } from './dialled-agent.ts';
 import { agentModule, System } from './system.ts';
 
-// A request reaches an agent whatever it is behind its name, and its answer comes back as a response.
+// A request reaches an agent with any driver, and its answer is returned as a response.
 
 /** An agent that is a server of its own; at /a2a it speaks messages, in a name of its own choice. */
 const server = createServer(async (incoming, response) => {
   if (incoming.url === '/busy') {
-    const asked = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;
+    const message = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;
     const error = {
       code: 'RATE_LIMITED',
       message: 'Later.',
       retry_after: 7,
       documentation_url: 'https://a.example/later',
     };
-    response.end(JSON.stringify({ ...answerTo(asked), message_type: 'error', payload: { error } }));
+    response.end(JSON.stringify({ ...answerTo(message), message_type: 'error', payload: { error } }));
     return;
   }
   if (incoming.url === '/a2a') {
-    const asked = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;
-    const { parameters } = asked['payload'] as { parameters: JsonObject };
-    const data = { told: asked['sender_id'] ?? null, asked_for: parameters['on_behalf_of'] ?? null };
+    const message = JSON.parse(Buffer.concat(await incoming.toArray()).toString()) as JsonObject;
+    const { parameters } = message['payload'] as { parameters: JsonObject };
+    const data = { sender: message['sender_id'] ?? null, behalf: parameters['on_behalf_of'] ?? null };
     response.end(
-      JSON.stringify({ ...answerTo(asked), sender_id: 'another-agent', payload: { status: 'success', data } }),
+      JSON.stringify({ ...answerTo(message), sender_id: 'another-agent', payload: { status: 'success', data } }),
     );
     return;
   }
@@ -36,10 +36,11 @@ const server = createServer(async (incoming, response) => {
     params: JsonObject;
   };
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
-  const say = (frame: object) => response.write(`${JSON.stringify({ request_id, ...frame })}\n`);
-  if (params['stream'] === true) say({ response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'in parts' } });
+  const writeFrame = (frame: object) => response.write(`${JSON.stringify({ request_id, ...frame })}\n`);
+  if (params['stream'] === true)
+    writeFrame({ response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'in parts' } });
   const result = params['stream'] === true ? {} : { echoed: params['content'] };
-  say({ response_kind: 'e2a.complete', is_final: true, body: { result } });
+  writeFrame({ response_kind: 'e2a.complete', is_final: true, body: { result } });
   response.end();
 });
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -77,43 +78,43 @@ await far.caller('near-server', {
 await register({ ...CARD, agent_id: 'far-agent' }, `${far.url}/a2a/messages`);
 
 test.each(['module-agent', 'http-agent', 'stdio-agent', 'dialled-agent', 'far-agent', 'tools'])(
-  'the answer of %s comes back as a response of that name',
+  'the answer of %s is returned as a response of that name',
   async (recipient_id) => {
-    const asked: JsonObject = { ...request({ content: `to ${recipient_id}` }), recipient_id };
-    const { status, json } = await ask(asked);
+    const message: JsonObject = { ...request({ content: `to ${recipient_id}` }), recipient_id };
+    const { status, json } = await ask(message);
     expect([status, json]).toMatchObject([
       200,
       {
         message_type: 'response',
         sender_id: recipient_id,
         recipient_id: 'ada-agent',
-        correlation_id: asked['message_id'],
+        correlation_id: message['message_id'],
         payload: { status: 'success', data: { echoed: `to ${recipient_id}` } },
       },
     ]);
   },
 );
 
-test('the answer of another than was asked is none', async () => {
+test('the answer of another agent than the recipient is refused', async () => {
   await register({ ...CARD, agent_id: 'odd-agent' }, `http://${serverHost}/a2a`);
   const { json } = await ask({ ...request({}), recipient_id: 'odd-agent' });
   expect(json).toMatchObject({
-    payload: { error: { code: 'DEPENDENCY_FAILED', message: 'Another agent answered than the one asked.' } },
+    payload: { error: { code: 'DEPENDENCY_FAILED', message: 'The answer is from another agent.' } },
   });
   await register({ ...CARD, agent_id: 'another-agent' }, `http://${serverHost}/a2a`);
-  const asked = await ask({ ...request({}), recipient_id: 'another-agent' });
-  // What it hears is the name our signature proves, not that of who asked us.
-  expect(asked.json).toMatchObject({ payload: { status: 'success', data: { told: 'near-server' } } });
+  const message = await ask({ ...request({}), recipient_id: 'another-agent' });
+  // It receives the name that our signature proves, not that of our caller.
+  expect(message.json).toMatchObject({ payload: { status: 'success', data: { sender: 'near-server' } } });
 });
 
-test('a relayed request says on whose behalf it is, whatever its caller wrote there', async () => {
+test('a relayed request names its caller, whatever that caller wrote there', async () => {
   await register({ ...CARD, agent_id: 'another-agent' }, `http://${serverHost}/a2a`);
   const forged = {
     ...request({ on_behalf_of: { agent_id: 'somebody-else', proven: true } }),
     recipient_id: 'another-agent',
   };
   expect((await ask(forged)).json).toMatchObject({
-    payload: { data: { asked_for: { agent_id: 'ada-agent', proven: true } } },
+    payload: { data: { behalf: { agent_id: 'ada-agent', proven: true } } },
   });
 });
 
@@ -146,11 +147,11 @@ describe('the tools of the server', () => {
     ['a tool of others', 'secret', 'FORBIDDEN'],
     ['a tool that throws', 'broken', 'DEPENDENCY_FAILED'],
   ])('%s is an error', async (_name, method, code) => {
-    const asked = { ...request({}), recipient_id: 'tools', payload: { method, parameters: { content: 'x' } } };
-    expect((await ask(asked)).json).toMatchObject({ payload: { error: { code } } });
+    const message = { ...request({}), recipient_id: 'tools', payload: { method, parameters: { content: 'x' } } };
+    expect((await ask(message)).json).toMatchObject({ payload: { error: { code } } });
   });
 
-  test('want their arguments as they say', async () => {
+  test('check their arguments by their schema', async () => {
     const { json } = await ask({ ...request({ content: 5 }), recipient_id: 'tools' });
     expect(json).toMatchObject({ payload: { error: { code: 'VALIDATION_FAILED' } } });
   });
@@ -161,13 +162,13 @@ function answerTo({ message_id, sender_id }: JsonObject): JsonObject {
   return { ...heading, correlation_id: message_id ?? null };
 }
 
-/** An agent that dials in and says back what it is asked. */
+/** An agent that dials in and echoes each request. */
 async function dialIn(agentId: string): Promise<DialledAgent> {
   const { api_key } = await near.caller(agentId, { permissions: {}, driver: 'e2a-ws' });
   const agent = await DialledAgent.dial(near.url, api_key);
   const answered = new Set<string>();
   const timer = setInterval(() => {
-    for (const { request_id, params } of agent.heard) {
+    for (const { request_id, params } of agent.received) {
       if (answered.has(request_id)) continue;
       answered.add(request_id);
       agent.complete(request_id, { echoed: (params as JsonObject)['content'] ?? null });

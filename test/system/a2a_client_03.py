@@ -59,11 +59,11 @@ async def main():
         url = f'{os.environ["A2A_URL"]}/lf-a2a/agents/asker'
         asker = await ClientFactory.connect(url, client_config=ClientConfig(httpx_client=http))
         async for event in asker.send_message(message('go')):
-            asked = event[0]
-        async for _ in asker.send_message(message('allow', asked.id)):
+            stopped = event[0]
+        async for _ in asker.send_message(message('allow', stopped.id)):
             pass
-        done = await asker.get_task(TaskQueryParams(id=asked.id))
-        seen['question'] = [asked.status.state.value.replace('-', '_'), done.status.state.value, text_of(done)]
+        done = await asker.get_task(TaskQueryParams(id=stopped.id))
+        seen['question'] = [stopped.status.state.value.replace('-', '_'), done.status.state.value, text_of(done)]
         print(json.dumps(seen))
 
 

@@ -74,12 +74,12 @@ async def run(http, binding):
     asker = await create_client(f'{os.environ["A2A_URL"]}/lf-a2a/agents/asker', client_config=preference)
     async for event in asker.send_message(request('go')):
         if event.HasField('task'):
-            asked = event.task.id
+            task_id = event.task.id
         if event.HasField('status_update'):
             state = state_of(event.status_update.status)
-    async for _ in asker.send_message(request('allow', asked)):
+    async for _ in asker.send_message(request('allow', task_id)):
         pass
-    done = await asker.get_task(GetTaskRequest(id=asked))
+    done = await asker.get_task(GetTaskRequest(id=task_id))
     seen['question'] = [state, state_of(done.status), ''.join(part.text for part in done.artifacts[0].parts)]
     return seen
 

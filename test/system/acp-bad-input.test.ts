@@ -11,7 +11,7 @@ import { moduleAgent, System } from './system.ts';
 const system = await System.start({ config: { default_agent: 'worker', agents: { worker: moduleAgent('worker') } } });
 afterAll(() => system[Symbol.asyncDispose]());
 const { api_key: key } = await system.caller('editor-agent');
-const { api_key: strangersKey } = await system.caller('other-agent');
+const { api_key: othersKey } = await system.caller('other-agent');
 
 const INITIALIZE = { jsonrpc: '2.0', id: 0, method: 'initialize', params: { protocolVersion: 1 } };
 const NEW = { jsonrpc: '2.0', id: 1, method: 'session/new', params: { cwd: '/work', mcpServers: [] } };
@@ -99,7 +99,7 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, open) => {
     expect(await answered(client, { ...prompt('never-was', 'hi', 5), params: { sessionId: 7 } })).toMatchObject({
       error: { code: -32602, message: expect.stringContaining('sessionId') },
     });
-    // Nobody asked for these: nothing comes back, and nothing breaks.
+    // These answer no request: nothing comes back, and nothing breaks.
     client.send(JSON.stringify({ jsonrpc: '2.0', id: 'question-none', result: {} }));
     client.send(JSON.stringify({ jsonrpc: '2.0', method: 'session/unknown', params: {} }));
     client.send(JSON.stringify({ jsonrpc: '2.0', method: 'session/cancel', params: { sessionId: 'never-was' } }));
@@ -191,7 +191,7 @@ describe('over Streamable HTTP', () => {
     const headers = await connected();
     for (const method of ['POST', 'GET', 'DELETE']) {
       const json = method === 'POST' ? { json: NEW } : {};
-      expect((await at(method, { headers, key: strangersKey, ...json })).status).toBe(404);
+      expect((await at(method, { headers, key: othersKey, ...json })).status).toBe(404);
       expect((await at(method, { headers, path: '/acp/agents/worker', ...json })).status).toBe(404);
     }
   });
@@ -213,11 +213,14 @@ describe('over Streamable HTTP', () => {
     await at('DELETE', { headers });
 
     const again = await connected();
-    const told = await at('GET', { headers: { ...again, 'acp-session-id': sessionId }, accept: 'text/event-stream' });
+    const replayed = await at('GET', {
+      headers: { ...again, 'acp-session-id': sessionId },
+      accept: 'text/event-stream',
+    });
     const params = { sessionId, cwd: '/work', mcpServers: [] };
     await post({ jsonrpc: '2.0', id: 8, method: 'session/load', params }, again);
     const updates: unknown[] = [];
-    for await (const { data } of told.events()) {
+    for await (const { data } of replayed.events()) {
       updates.push(JSON.parse(data).params.update.sessionUpdate);
       if (updates.length === 2) break;
     }

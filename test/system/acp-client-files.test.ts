@@ -37,21 +37,21 @@ const asking = (method: string, params: JsonObject = {}) => `call ${JSON.stringi
 /** An editor that opens the folder of the project at an agent. */
 function edit<T>(
   agent: string,
-  work: (editor: Editor, say: (text: string) => Promise<string>, context: acp.ClientContext) => Promise<T>,
+  work: (editor: Editor, sendPrompt: (text: string) => Promise<string>, context: acp.ClientContext) => Promise<T>,
   editor = new Editor(),
 ): Promise<T> {
   const child = startAcp(system.command, ['--url', system.url, '--agent', agent], { DRAGOMAN_KEY: key });
   onTestFinished(() => void child.kill('SIGKILL'));
   return editor.run(stdioStream(child), async (context) => {
     const { sessionId } = await context.request('session/new', { cwd: project, mcpServers: [] });
-    const say = async (text: string) => {
+    const sendPrompt = async (text: string) => {
       const before = editor.text.length;
       await prompt(context, sessionId, text);
       // The SDK resolves a prompt before it has handed over the last updates.
       await context.request('session/list', {});
       return editor.text.slice(before);
     };
-    return work(editor, say, context);
+    return work(editor, sendPrompt, context);
   });
 }
 function offering(capabilities: acp.ClientCapabilities = ALL): Editor {
@@ -64,15 +64,19 @@ describe('an editor that offers files and terminals', () => {
   test('reads and writes for the program: the folder is its own, whatever the program calls it', async () => {
     await edit(
       'coder',
-      async (editor, say) => {
+      async (editor, sendPrompt) => {
         editor.serve = (method) => (method === 'fs/read_text_file' ? { content: 'unsaved text' } : {});
-        const own = /^\S+ "(\S+)"/.exec(await say('where'))?.[1] ?? '';
+        const own = /^\S+ "(\S+)"/.exec(await sendPrompt('where'))?.[1] ?? '';
         expect(own).toContain(system.data);
-        expect(JSON.parse(await say(asking('fs/read_text_file', { path: `${own}/src/a.txt`, line: 2 })))).toEqual({
+        expect(
+          JSON.parse(await sendPrompt(asking('fs/read_text_file', { path: `${own}/src/a.txt`, line: 2 }))),
+        ).toEqual({
           result: { content: 'unsaved text' },
         });
         const path = join(project, 'b.txt');
-        expect(JSON.parse(await say(asking('fs/write_text_file', { path, content: 'new' })))).toEqual({ result: {} });
+        expect(JSON.parse(await sendPrompt(asking('fs/write_text_file', { path, content: 'new' })))).toEqual({
+          result: {},
+        });
         expect(editor.served).toMatchObject([
           { method: 'fs/read_text_file', params: { path: join(project, 'src/a.txt'), line: 2 } },
           { method: 'fs/write_text_file', params: { path, content: 'new' } },
@@ -87,11 +91,11 @@ describe('an editor that offers files and terminals', () => {
     ['outside its folder', '/etc/passwd'],
     ['that leads out of it', `${project}/../secret`],
     ['that is not absolute', 'a.txt'],
-  ])('is not asked for a path %s', async (_, path) => {
+  ])('gets no request for a path %s', async (_, path) => {
     await edit(
       'coder',
-      async (editor, say) => {
-        const { error } = JSON.parse(await say(asking('fs/read_text_file', { path })));
+      async (editor, sendPrompt) => {
+        const { error } = JSON.parse(await sendPrompt(asking('fs/read_text_file', { path })));
         expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('folder of the session') });
         expect(editor.served).toEqual([]);
       },
@@ -102,11 +106,13 @@ describe('an editor that offers files and terminals', () => {
   test('its own errors reach the program', async () => {
     await edit(
       'coder',
-      async (editor, say) => {
+      async (editor, sendPrompt) => {
         editor.serve = () => {
           throw new Error('the buffer is read-only');
         };
-        const { error } = JSON.parse(await say(asking('fs/write_text_file', { path: `${project}/a`, content: '' })));
+        const { error } = JSON.parse(
+          await sendPrompt(asking('fs/write_text_file', { path: `${project}/a`, content: '' })),
+        );
         expect(error).toMatchObject({ code: expect.any(Number), message: expect.any(String) });
       },
       offering(),
@@ -116,21 +122,21 @@ describe('an editor that offers files and terminals', () => {
   test('runs commands; what the program leaves is released with the turn, and another turn cannot use it', async () => {
     await edit(
       'coder',
-      async (editor, say) => {
+      async (editor, sendPrompt) => {
         editor.serve = (method) =>
           method === 'terminal/create'
             ? { terminalId: 'T1' }
             : method === 'terminal/wait_for_exit'
               ? { exitCode: 3, signal: null }
               : {};
-        const created = JSON.parse(await say(asking('terminal/create', { command: 'make', args: ['all'] })));
+        const created = JSON.parse(await sendPrompt(asking('terminal/create', { command: 'make', args: ['all'] })));
         expect(created).toEqual({ result: { terminalId: 'T1' } });
         await expect.poll(() => editor.served.length).toBe(2);
         expect(editor.served).toMatchObject([
           { method: 'terminal/create', params: { command: 'make', args: ['all'] } },
           { method: 'terminal/release', params: { terminalId: 'T1' } },
         ]);
-        const { error } = JSON.parse(await say(asking('terminal/output', { terminalId: 'T1' })));
+        const { error } = JSON.parse(await sendPrompt(asking('terminal/output', { terminalId: 'T1' })));
         expect(error).toMatchObject({ code: -32002 });
         expect(editor.served).toHaveLength(2);
       },
@@ -139,10 +145,10 @@ describe('an editor that offers files and terminals', () => {
     expect(faults.splice(0)).toEqual([]);
   });
 
-  test('a cancelled turn withdraws what it was asked, and the next turn works', async () => {
+  test('a cancelled turn withdraws its requests, and the next turn works', async () => {
     await edit(
       'coder',
-      async (editor, say, context) => {
+      async (editor, sendPrompt, context) => {
         let withdrawn: AbortSignal | undefined;
         editor.serve = (_method, _params, signal) => {
           withdrawn = signal;
@@ -154,7 +160,7 @@ describe('an editor that offers files and terminals', () => {
         await context.notify('session/cancel', { sessionId });
         expect(await turn).toEqual({ stopReason: 'cancelled' });
         await expect.poll(() => withdrawn?.aborted, { timeout: 20_000 }).toBe(true);
-        expect(await say('echo again')).toBe('echo again ');
+        expect(await sendPrompt('echo again')).toBe('echo again ');
       },
       offering(),
     );
@@ -188,8 +194,10 @@ describe('it is refused', () => {
   ])('where %s', async (_, agent, editor) => {
     await edit(
       agent,
-      async (_, say) => {
-        const { error } = JSON.parse(await say(asking('fs/write_text_file', { path: `${project}/a`, content: '' })));
+      async (_, sendPrompt) => {
+        const { error } = JSON.parse(
+          await sendPrompt(asking('fs/write_text_file', { path: `${project}/a`, content: '' })),
+        );
         expect(error).toMatchObject({ code: -32601 });
         expect(editor.served).toEqual([]);
       },
@@ -200,15 +208,15 @@ describe('it is refused', () => {
   test('where tool_permissions denies it, or the person does', async () => {
     await edit(
       'careful',
-      async (editor, say) => {
-        const command = JSON.parse(await say(asking('terminal/create', { command: 'make' })));
+      async (editor, sendPrompt) => {
+        const command = JSON.parse(await sendPrompt(asking('terminal/create', { command: 'make' })));
         expect(command.error).toMatchObject({ code: -32000, message: expect.stringContaining('tool_permissions') });
         const write = asking('fs/write_text_file', { path: `${project}/a`, content: 'x' });
         editor.permit = async () => 'reject';
-        expect(JSON.parse(await say(write)).error).toMatchObject({ code: -32000 });
+        expect(JSON.parse(await sendPrompt(write)).error).toMatchObject({ code: -32000 });
         expect(editor.served).toEqual([]);
         editor.permit = async () => 'allow';
-        expect(JSON.parse(await say(write))).toEqual({ result: {} });
+        expect(JSON.parse(await sendPrompt(write))).toEqual({ result: {} });
         expect(editor.permissions[1]).toMatchObject({ toolCall: { title: `Write ${project}/a`, kind: 'edit' } });
       },
       offering(),
@@ -216,7 +224,7 @@ describe('it is refused', () => {
     expect(faults.splice(0)).toEqual([]);
   });
 
-  test('where the request comes from a caller without files, and another caller cannot answer for it', async () => {
+  test('where the caller of the request has no files, and another caller cannot answer for it', async () => {
     const ada = new Caller(system, key);
     const { api_key: other } = await system.caller('other-agent');
     const text = asking('fs/read_text_file', { path: '/work/a' });
@@ -227,9 +235,9 @@ describe('it is refused', () => {
     };
     expect(await (await send({})).text()).toContain('-32601');
     const offer = { cwd: '/work', client_capabilities: { fs: { read_text_file: true } } };
-    let told = '';
+    let output = '';
     for await (const frame of (await send(offer)).frames()) {
-      told += frame;
+      output += frame;
       const { response_kind: kind, body } = read(frame);
       if (kind !== 'acp.output_request') continue;
       expect(body).toMatchObject({ method: 'fs/read_text_file', params: { path: '/work/a' } });
@@ -241,6 +249,6 @@ describe('it is refused', () => {
       expect(await respond(other)).toMatchObject({ body: { code: 'E2A.NOT_FOUND' } });
       expect(await respond(key)).toMatchObject({ response_kind: 'e2a.complete' });
     }
-    expect(told).toContain('mine');
+    expect(output).toContain('mine');
   });
 });

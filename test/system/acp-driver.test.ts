@@ -48,7 +48,7 @@ const open = async () => {
   return ((await listed.json()) as { questions: JsonObject[] }).questions;
 };
 
-async function asked(agent = 'coder') {
+async function askAgent(agent = 'coder') {
   const id = fresh();
   const answer = await ada.post(
     { request_id: id, method: 'chat.send', params: { content: 'edit' }, is_stream: true, agent_ref: { id: agent } },
@@ -66,7 +66,7 @@ async function asked(agent = 'coder') {
 
 describe('the permission request of an ACP agent', () => {
   test('is a question on E2A with the tool it is about, answered over HTTP', async () => {
-    const { id, question, rest } = await asked();
+    const { id, question, rest } = await askAgent();
     expect(question).toMatchObject({
       kind: 'permission',
       title: 'Edit config.json',
@@ -81,7 +81,7 @@ describe('the permission request of an ACP agent', () => {
   });
 
   test('is answered over the E2A WebSocket', async () => {
-    const { question, rest } = await asked();
+    const { question, rest } = await askAgent();
     const socket = await ada.socket();
     const params = { question_id: String(question['question_id']), option_id: 'stop' };
     await socket.ask({ request_id: fresh(), method: 'chat.user_answer', params });
@@ -114,8 +114,8 @@ describe('the permission request of an ACP agent', () => {
         const ended = await context.request(acp.methods.agent.session.prompt, { sessionId, prompt });
         expect(ended).toEqual({ stopReason: 'end_turn' });
         expect(updates.every((one) => one.sessionId === sessionId)).toBe(true);
-        const told = updates.map(({ update }) => update.sessionUpdate);
-        expect(told).toEqual([
+        const kinds = updates.map(({ update }) => update.sessionUpdate);
+        expect(kinds).toEqual([
           'agent_message_chunk',
           'tool_call',
           'tool_call_update',
@@ -126,7 +126,7 @@ describe('the permission request of an ACP agent', () => {
   });
 
   test('is withdrawn when its request is cancelled', async () => {
-    const { id, rest } = await asked();
+    const { id, rest } = await askAgent();
     await ada.cancel(id);
     expect((await rest).at(-1)?.body).toMatchObject({ code: 'E2A.CANCELLED' });
     expect(await open()).toEqual([]);
@@ -142,8 +142,8 @@ async function answerOpen(optionId: string): Promise<void> {
 }
 
 describe.each(['coder-ws', 'coder-http'])('the same agent on a server of the official SDK: %s', (agent) => {
-  test('streams, asks and goes on', async () => {
-    const { rest } = await asked(agent);
+  test('streams, asks and continues', async () => {
+    const { rest } = await askAgent(agent);
     await answerOpen('go');
     const frames = await rest;
     expectOrdered(frames);
@@ -178,8 +178,8 @@ test('a server that is not there is a clear error', async () => {
   });
 });
 
-/** Over each protocol: asks for an edit, and resolves with what comes of it. */
-const ASKED_OVER: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
+/** Over each protocol: requests an edit, and resolves with its result. */
+const PROTOCOLS: Readonly<Record<string, () => Promise<() => Promise<unknown>>>> = {
   E2A: async () => {
     const answer = ada.post({ request_id: fresh(), method: 'chat.send', params: { content: 'edit' } });
     return async () => (await answer).json();
@@ -239,14 +239,14 @@ async function post(json: JsonObject): Promise<JsonObject> {
   return (await answer.json()) as JsonObject;
 }
 
-describe.each(Object.keys(ASKED_OVER))('the same agent answers over %s', (protocol) => {
+describe.each(Object.keys(PROTOCOLS))('the same agent answers over %s', (protocol) => {
   test.each(Object.keys(ANSWERED_FROM))('with its permission given from %s', { timeout: 60_000 }, async (place) => {
-    const answered = await ASKED_OVER[protocol]?.();
+    const answered = await PROTOCOLS[protocol]?.();
     await expect.poll(open, { timeout: 30_000 }).toHaveLength(1);
     const [question = {}] = await open();
     await ANSWERED_FROM[place]?.(question);
-    const said = async () => JSON.stringify(await answered?.());
-    await expect.poll(said, { timeout: 30_000 }).toContain('I will edit. Edited.');
+    const answerText = async () => JSON.stringify(await answered?.());
+    await expect.poll(answerText, { timeout: 30_000 }).toContain('I will edit. Edited.');
   });
 });
 

@@ -98,7 +98,7 @@ function check(name: string, value: unknown): void {
 
 /** A stream whose messages from the server are checked as they pass. */
 function checked(stream: acp.Stream): acp.Stream {
-  const asked = new Map<unknown, string>();
+  const requested = new Map<unknown, string>();
   const look = new TransformStream({
     transform(message: Record<string, unknown>, controller) {
       const { method, id, params, result, error } = message;
@@ -107,14 +107,14 @@ function checked(stream: acp.Stream): acp.Stream {
       else if (typeof method === 'string' && SERVED.includes(method)) check(REQUESTS[method] ?? '', params);
       else if (method === 'elicitation/create') check('CreateElicitationRequest', params);
       else if (error !== undefined) check('Error', error);
-      else if (result !== undefined) check(RESULTS[asked.get(id) ?? ''] ?? 'ExtResponse', result);
+      else if (result !== undefined) check(RESULTS[requested.get(id) ?? ''] ?? 'ExtResponse', result);
       controller.enqueue(message);
     },
   });
   const note = new TransformStream({
     transform(message: Record<string, unknown>, controller) {
       if (message['id'] !== undefined && message['method'] !== undefined)
-        asked.set(message['id'], String(message['method']));
+        requested.set(message['id'], String(message['method']));
       controller.enqueue(message);
     },
   });

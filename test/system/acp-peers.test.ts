@@ -37,25 +37,29 @@ const noPython = missing('the Python SDK of ACP', () => {
   return installed.status === 0 ? undefined : 'pip cannot install agent-client-protocol 0.12.1';
 });
 
-test.skipIf(noPython)('the Python SDK prompts, is asked, cancels, lists and loads', { timeout: 120_000 }, async () => {
-  await using system = await System.start({
-    config: { default_agent: 'worker', agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker') } },
-  });
-  const { api_key: key } = await system.caller('python-agent');
-  const file = fileURLToPath(new URL('acp_client.py', import.meta.url));
-  const words = [file, process.execPath, system.command, 'acp', '--url', system.url];
-  const env = { PATH: process.env['PATH'], DRAGOMAN_KEY: key, PYTHONDONTWRITEBYTECODE: '1' };
-  const { stdout } = await execute(python, words, { env, timeout: 90_000 });
-  expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toEqual({
-    initialize: [1, 'dragoman'],
-    prompt: ['end_turn', 'Hello world'],
-    allow: ['end_turn', expect.stringContaining('answered: allow')],
-    reject: ['end_turn', expect.stringContaining('answered: reject')],
-    cancel: 'cancelled',
-    list: true,
-    load: ['user_message_chunk', 'agent_message_chunk'],
-  });
-});
+test.skipIf(noPython)(
+  'the Python SDK prompts, gets a question, cancels, lists and loads',
+  { timeout: 120_000 },
+  async () => {
+    await using system = await System.start({
+      config: { default_agent: 'worker', agents: { worker: moduleAgent('worker'), asker: moduleAgent('asker') } },
+    });
+    const { api_key: key } = await system.caller('python-agent');
+    const file = fileURLToPath(new URL('acp_client.py', import.meta.url));
+    const words = [file, process.execPath, system.command, 'acp', '--url', system.url];
+    const env = { PATH: process.env['PATH'], DRAGOMAN_KEY: key, PYTHONDONTWRITEBYTECODE: '1' };
+    const { stdout } = await execute(python, words, { env, timeout: 90_000 });
+    expect(JSON.parse(stdout.trim().split('\n').at(-1) ?? '')).toEqual({
+      initialize: [1, 'dragoman'],
+      prompt: ['end_turn', 'Hello world'],
+      allow: ['end_turn', expect.stringContaining('answered: allow')],
+      reject: ['end_turn', expect.stringContaining('answered: reject')],
+      cancel: 'cancelled',
+      list: true,
+      load: ['user_message_chunk', 'agent_message_chunk'],
+    });
+  },
+);
 
 const acpx = 'acpx';
 const noAcpx = missing(acpx, () => {
@@ -78,7 +82,7 @@ const noGoAgent = missing('the Go example agent', () =>
     : 'DRAGOMAN_ACP_GO_AGENT does not name the program built from github.com/coder/acp-go-sdk/example/agent',
 );
 
-test.skipIf(noGoAgent)('the Go example agent asks to edit, and goes on', { timeout: 60_000 }, async () => {
+test.skipIf(noGoAgent)('the Go example agent asks to edit, and continues', { timeout: 60_000 }, async () => {
   const command = process.env['DRAGOMAN_ACP_GO_AGENT'] ?? '';
   await using system = await System.start({ config: { agents: { go: { driver: 'acp', command } } } });
   const { api_key: key } = await system.caller('ada-agent');

@@ -27,7 +27,7 @@ function program(command: string, args: readonly string[], environment = {}): ac
 }
 
 describe('kill -9 of the server in the middle of a turn', () => {
-  test('a turn that had begun ends with the reason, a waiting one runs whole, and nothing comes twice', async () => {
+  test('a running turn ends with the reason, a waiting one runs whole, and nothing arrives twice', async () => {
     await using system = await System.start({
       config: {
         port: await freePort(),
@@ -38,9 +38,9 @@ describe('kill -9 of the server in the middle of a turn', () => {
     const connect = (agent: string) =>
       program(system.command, ['--url', system.url, '--agent', agent], { DRAGOMAN_KEY: key });
 
-    // A turn of an agent that has begun cannot continue: it ends with a reason, and the session stays.
+    // A running turn of an agent cannot continue: it ends with a reason, and the session stays.
     const running = new Editor();
-    const begun = running.run(connect('narrow'), async (context) => {
+    const prompted = running.run(connect('narrow'), async (context) => {
       const { sessionId } = await openSession(context);
       await expect(prompt(context, sessionId, 'hold')).rejects.toMatchObject({
         code: -32603,
@@ -65,7 +65,7 @@ describe('kill -9 of the server in the middle of a turn', () => {
 
     await system.kill();
     await system.start();
-    expect(await begun).toBe('begun');
+    expect(await prompted).toBe('begun');
     expect(running.text).toBe('begunHello world');
     expect(await queued).toEqual({ stopReason: 'end_turn' });
     expect(waiting.text).toBe('Hello world');
@@ -73,8 +73,8 @@ describe('kill -9 of the server in the middle of a turn', () => {
   });
 });
 
-describe('kill -9 of the server in the middle of a workflow that an editor asked for', () => {
-  test('the question stays open, the rest arrives, and nothing comes twice', async () => {
+describe('kill -9 of the server in the middle of a workflow from an editor', () => {
+  test('the question stays open, the rest arrives, and nothing arrives twice', async () => {
     await using api = await CountingApi.start();
     api.answers('GET /plan', { release: 'v7' });
     api.behaviours.set('GET /slow', () => {});
@@ -143,7 +143,7 @@ describe('kill -9 of the server in the middle of a workflow that an editor asked
 });
 
 describe('dragoman acp --config', () => {
-  test('runs the agents of a configuration in its own process, and keeps what was said in --data', async () => {
+  test('runs the agents of a configuration in its own process, and keeps their conversations in --data', async () => {
     await using system = System.create();
     const config = join(system.folder, 'own.yaml');
     const agents = { worker: moduleAgent('worker'), asker: moduleAgent('asker') };

@@ -17,7 +17,7 @@ const system = await System.start({
 });
 afterAll(() => system[Symbol.asyncDispose]());
 const { api_key: key } = await system.caller('editor-agent');
-const { api_key: strangersKey } = await system.caller('other-agent');
+const { api_key: othersKey } = await system.caller('other-agent');
 const caller = new Caller(system, key);
 
 const children: ChildProcess[] = [];
@@ -78,7 +78,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     });
   });
 
-  test.each(['allow', 'reject', undefined])('is asked for permission and answers %s', async (optionId) => {
+  test.each(['allow', 'reject', undefined])('gets a permission request and answers %s', async (optionId) => {
     const editor = new Editor();
     editor.permit = async () => optionId;
     await editor.run(connect('/acp/agents/asker'), async (context) => {
@@ -92,7 +92,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     });
   });
 
-  test('sees the answer go on when somebody else answers its question', async () => {
+  test('sees the answer continue when somebody else answers its question', async () => {
     const editor = new Editor();
     editor.permit = () => new Promise(() => {});
     await editor.run(connect('/acp/agents/asker'), async (context) => {
@@ -107,7 +107,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     });
   });
 
-  test('cancels a prompt, with its question, and goes on with the session', async () => {
+  test('cancels a prompt, with its question, and continues the session', async () => {
     const editor = new Editor();
     editor.permit = () => new Promise(() => {});
     await editor.run(connect('/acp/agents/asker'), async (context) => {
@@ -135,7 +135,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     });
   });
 
-  test('lists sessions, loads one with what was said, and deletes it', async () => {
+  test('lists sessions, loads one with its history, and deletes it', async () => {
     let sessionId = '';
     await new Editor().run(connect(), async (context) => {
       ({ sessionId } = await openSession(context));
@@ -181,7 +181,7 @@ describe.each(Object.entries(transports))('the official TypeScript SDK over %s',
     await new Editor().run(connect(), async (context) => {
       ({ sessionId } = await openSession(context));
     });
-    await new Editor().run(connect('/acp', strangersKey), async (context) => {
+    await new Editor().run(connect('/acp', othersKey), async (context) => {
       await expect(
         context.request(acp.methods.agent.session.load, { sessionId, cwd: '/work', mcpServers: [] }),
       ).rejects.toMatchObject({ code: -32002 });

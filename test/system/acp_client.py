@@ -13,7 +13,7 @@ class Editor(Client):
     def __init__(self):
         self.text = ""
         self.kinds = []
-        self.asked = []
+        self.permissions = []
         self.answers = []
 
     def on_connect(self, conn):
@@ -25,7 +25,7 @@ class Editor(Client):
             self.text += update.content.text
 
     async def request_permission(self, session_id, tool_call, options, **kwargs):
-        self.asked.append([option.option_id for option in options])
+        self.permissions.append([option.option_id for option in options])
         answer = self.answers.pop(0)
         if answer is None:
             return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))

@@ -37,7 +37,7 @@ describe('administration of a running server', () => {
     expect(agents).toMatchObject([{ agent: 'echo', accepted: 2, failed: 0, running: 0, waiting: 0 }]);
   });
 
-  test("an administrator cancels anybody's request, and is told when there is nothing to cancel", async () => {
+  test("an administrator cancels anybody's request, and gets an error when there is nothing to cancel", async () => {
     const answer = ada.send({ params: {} }, { agent: 'held', requestId: 'long' });
     for await (const _ of answer) break;
     expect((await admin().overview()).by_agent).toContainEqual(expect.objectContaining({ agent: 'held', running: 1 }));
@@ -53,7 +53,7 @@ describe('administration of a running server', () => {
     expect(agents).toContainEqual({ agent: 'held', accepted: 1, failed: 1, running: 0, waiting: 0 });
   });
 
-  test('an execution says what was asked for and what it did, and runs only with the plan that was approved', async () => {
+  test('an execution shows its request and its operations, and runs only with the approved plan', async () => {
     const { api_key: key } = await system.caller('eve', { permissions: { operations: ['*'] } });
     const { workflows } = as(key);
     const lines = [
@@ -72,7 +72,7 @@ describe('administration of a running server', () => {
     });
   });
 
-  test('threads are listed for their sender and for the agent that was asked', async () => {
+  test('threads are listed for their sender and for their agent', async () => {
     const { api_key: key } = await system.caller('tom', { permissions: { agents: ['*'] } });
     const tom = as(key);
     const metadata = { threadId: 'plans' };
@@ -113,7 +113,7 @@ describe('administration of a running server', () => {
     expect(await admin().egress({ outcome: 'refused' })).toMatchObject([{ host: '10.0.0.7', method: 'CHECK' }]);
   });
 
-  test('wrong keys are counted by the address they came from, and never shown', async () => {
+  test('wrong keys are counted by their source address, and never shown', async () => {
     expect((await call(system.url, { path: '/admin/v1/keys', key: 'a-guess' })).status).toBe(401);
     const report = await admin().failedLogins();
     expect(report).toMatchObject({ total: 1, recent: [{ address: '127.0.0.1', count: 1 }] });

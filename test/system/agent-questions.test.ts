@@ -18,13 +18,13 @@ const http = createServer(async (incoming, response) => {
     params: JsonObject & { request_id: string; content: JsonObject };
   };
   if (method === 'chat.user_answer' || method === 'acp.tool_response') {
-    const asked = waiting.get(params.request_id);
+    const waitingResponse = waiting.get(params.request_id);
     const frame = {
       request_id: params.request_id,
       response_kind: 'e2a.complete',
       body: { result: { method, params } },
     };
-    asked?.end(`${JSON.stringify(frame)}\n`);
+    waitingResponse?.end(`${JSON.stringify(frame)}\n`);
     response.writeHead(204).end();
     return;
   }
@@ -64,14 +64,14 @@ const CHOICE = {
   },
 };
 
-async function asked(agentId: string, frame: JsonObject) {
+async function waitingResponse(agentId: string, frame: JsonObject) {
   const id = fresh();
   const json = { request_id: id, agent_ref: { id: agentId }, method: 'chat.send', params: { content: frame } };
   const answer = call(system.url, { method: 'POST', path: '/e2a', key, json });
   if (agentId === 'dials') {
-    await expect.poll(() => agent.heard.some(({ method }) => method === 'chat.send')).toBe(true);
-    const heard = agent.heard.splice(0).find(({ method }) => method === 'chat.send');
-    agent.say({ ...frame, request_id: heard?.request_id ?? '' });
+    await expect.poll(() => agent.received.some(({ method }) => method === 'chat.send')).toBe(true);
+    const received = agent.received.splice(0).find(({ method }) => method === 'chat.send');
+    agent.send({ ...frame, request_id: received?.request_id ?? '' });
   }
   const open = async () => {
     const listed = await call(system.url, { path: '/e2a/questions', key });
@@ -88,8 +88,8 @@ async function asked(agentId: string, frame: JsonObject) {
     });
   const result = async () => {
     if (agentId === 'dials') {
-      await expect.poll(() => agent.heard.length).toBe(1);
-      const [{ method, params }] = agent.heard.splice(0) as unknown as [JsonObject & { params: JsonObject }];
+      await expect.poll(() => agent.received.length).toBe(1);
+      const [{ method, params }] = agent.received.splice(0) as unknown as [JsonObject & { params: JsonObject }];
       agent.complete(String(params['request_id']), { method: method ?? null, params });
     }
     return ((await (await answer).json()) as { body: { result: JsonObject } }).body.result;
@@ -100,7 +100,7 @@ async function asked(agentId: string, frame: JsonObject) {
 test.each(['lines', 'posts', 'dials'])(
   'a permission request of %s is a question, and its answer is sent back',
   async (id) => {
-    const { question, reply, result } = await asked(id, PERMISSION);
+    const { question, reply, result } = await waitingResponse(id, PERMISSION);
     expect(question).toMatchObject({
       kind: 'permission',
       title: 'Delete it?',
@@ -121,7 +121,7 @@ test.each(['lines', 'posts', 'dials'])(
 test.each(['lines', 'posts', 'dials'])(
   'a question of %s to the user is a choice, and its answer is sent back',
   async (id) => {
-    const { question, reply, result } = await asked(id, CHOICE);
+    const { question, reply, result } = await waitingResponse(id, CHOICE);
     expect(question).toMatchObject({ kind: 'choice', title: 'Which one?' });
     await reply({ text: 'right' });
     expect(await result()).toMatchObject({

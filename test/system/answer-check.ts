@@ -6,10 +6,10 @@ import { acceptOf, type Owner, type Sent } from './load.ts';
 import type { System } from './system.ts';
 import { timesCounted } from './workflow-load.ts';
 
-/** What became of a request. `unknown`: it was never taken, and the server says so. */
+/** The outcome of a request. `unknown`: it was never accepted, and the server says so. */
 export type Fate = 'unknown' | 'complete' | 'interrupted';
 
-/** Holds one request against what its client had heard before the server died; throws on any difference. */
+/** Compares one request with the frames that its client received before the server died; throws on any difference. */
 export async function checkAnswer(
   system: System,
   sent: Sent,
@@ -28,14 +28,14 @@ export async function checkAnswer(
     return 'unknown';
   }
   const frames = await allFrames(answer);
-  const what = `${owner.canary} ${envelope.request_id} by ${sent.door}`;
+  const what = `${owner.canary} ${envelope.request_id} by ${sent.transport}`;
   const final = read(frames.at(-1));
   // What was no stream has its final frame alone, then and now.
   if (envelope.is_stream) expectOrdered(frames.map(read), what);
   else expect([frames.length, final.is_final], what).toEqual([1, true]);
   const fate = fateOf(final, what);
 
-  // What was heard first is, byte for byte, what is heard now.
+  // The earlier frames are, byte for byte, the first ones now.
   expect(sent.frames, what).toEqual(frames.slice(0, sent.frames.length));
   if (sent.counted === undefined) expectContent(frames, sent, fate);
   else expectCounted(final, sent, fate);
@@ -50,7 +50,7 @@ export async function checkAnswer(
     method: 'POST',
     path: '/e2a',
     key: owner.key,
-    accept: acceptOf(sent.door),
+    accept: acceptOf(sent.transport),
     json: envelope,
   });
   expect(await allFrames(again), what).toEqual(frames);
@@ -75,7 +75,7 @@ function fateOf(final: E2AResponse, what: string): Fate {
   return 'interrupted';
 }
 
-/** A tool that was called once has counted once; of one that was interrupted nobody knows, but never twice. */
+/** A tool that was called once has counted once; an interrupted one has counted once or not at all. */
 function expectCounted(final: E2AResponse, { owner, envelope, counted = '' }: Sent, fate: Fate): void {
   const id = `${owner.canary}-${envelope.request_id}`;
   const times = timesCounted(counted, id);
@@ -85,14 +85,14 @@ function expectCounted(final: E2AResponse, { owner, envelope, counted = '' }: Se
   expect(final.body['result']).toMatchObject({ counted: id });
 }
 
-/** Every word in its place, as far as it came; all of them when it is complete. */
+/** Every received word is in its place; all of them when the answer is complete. */
 function expectContent(frames: readonly string[], sent: Sent, fate: Fate): void {
   const bodies = frames.map((text) => read(text).body);
   const words = bodies.flatMap(({ delta }) =>
     typeof delta === 'string' && !delta.startsWith('crash:') ? [delta] : [],
   );
-  const asked = sent.content.split(' ');
+  const sentWords = sent.content.split(' ');
   const isWhole = fate === 'complete' && sent.envelope.is_stream;
-  expect(words).toEqual(isWhole ? asked : asked.slice(0, words.length));
+  expect(words).toEqual(isWhole ? sentWords : sentWords.slice(0, words.length));
   if (fate === 'complete') expect(bodies.at(-1)?.['result']).toMatchObject({ echoed: sent.content });
 }

@@ -18,7 +18,7 @@ declare module 'vitest' {
 interface BuiltServers {
   /** With the `dragoman` command beside it. */
   readonly usual: string;
-  /** With the store's thread that dies where it is told to. */
+  /** With a store thread that dies at crash points. */
   readonly crashing: string;
 }
 

@@ -40,7 +40,7 @@ export class HttpAnswer {
     this.status = message.statusCode ?? 0;
     this.headers = message.headers;
     this.message = message;
-    // An answer that breaks off is an error for whoever reads it, and for nobody else.
+    // An answer that breaks off is an error for its reader only.
     message.on('error', () => {});
   }
 
@@ -56,7 +56,7 @@ export class HttpAnswer {
     return JSON.parse(await this.text());
   }
 
-  /** The text of each frame as it comes, whatever the framing. Throws when the answer breaks off. */
+  /** The text of each frame as it arrives, whatever the framing. Throws when the answer breaks off. */
   async *frames(): AsyncGenerator<string> {
     const type = this.headers['content-type'];
     if (this.status !== 200) throw new Error(`${this.status}: ${await this.text()}`);

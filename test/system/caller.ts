@@ -8,7 +8,7 @@ import type { System } from './system.ts';
 
 export type Envelope = JsonObject & { readonly request_id: string };
 
-/** Somebody with a key, at every door of a running server. */
+/** A caller with a key, at every endpoint of a running server. */
 export class Caller {
   readonly key: string;
   readonly #system: System;
@@ -71,7 +71,7 @@ export class Caller {
   }
 }
 
-/** An id nobody has used. */
+/** An unused id. */
 export function fresh(): string {
   number += 1;
   return `req-${number}`;

@@ -12,7 +12,7 @@ const SECRET = 'canary/8f3+"a&7\\c=9d~1b?Qz-4e';
 const received: string[] = [];
 const answers: Record<string, string> = {};
 /** Lets an agent answer that waits for it. */
-const told: (() => void)[] = [];
+const releases: (() => void)[] = [];
 
 /** An agent that gives back everything it was sent, in every coding. */
 const echo = createServer(async (request, response) => {
@@ -33,7 +33,7 @@ sockets.on('connection', (socket) => {
     const { request_id, auth, params } = JSON.parse(data.toString());
     received.push(String(auth?.bearer_token), String(auth?.extra_headers?.['x-api-key']));
     const result = { echo: auth, codings: codingsOf(auth?.bearer_token ?? '') };
-    if (params.content === 'when told') await new Promise<void>((resolve) => told.push(resolve));
+    if (params.content === 'when released') await new Promise<void>((resolve) => releases.push(resolve));
     socket.send(JSON.stringify({ request_id, response_kind: 'e2a.complete', is_final: true, body: { result } }));
   });
 });
@@ -89,7 +89,7 @@ describe('a secret that an envelope names', () => {
     },
   );
 
-  test('is told to an agent behind a socket in its own message, and does not come back', async () => {
+  test('is sent to an agent behind a socket in its own message, and does not come back', async () => {
     received.length = 0;
     const text = await ask('socket', 'x', key);
     expect(received).toEqual([SECRET, SECRET]);
@@ -110,11 +110,11 @@ describe('a secret that an envelope names', () => {
         });
       await change(old);
       received.length = 0;
-      const asking = ask('socket', 'when told', key, { credential_ref: 'passing', api_key_ref: 'passing' });
-      await expect.poll(() => told.length).toBe(1);
+      const asking = ask('socket', 'when released', key, { credential_ref: 'passing', api_key_ref: 'passing' });
+      await expect.poll(() => releases.length).toBe(1);
       expect(received).toEqual([old, old]);
       expect((await change(method === 'PUT' ? next : undefined)).status).toBe(200);
-      told.pop()?.();
+      releases.pop()?.();
       const text = await asking;
       expect(text).toContain('[redacted]');
       expect(canaryScan({ secret: old, seen: { text } })).toEqual([]);
@@ -125,14 +125,14 @@ describe('a secret that an envelope names', () => {
     },
   );
 
-  test('goes to no other host, and to no caller who may not use it; both look like one that is not there', async () => {
+  test('goes to no other host, and to no caller without permission; both look like a missing credential', async () => {
     received.length = 0;
-    const { api_key: stranger } = await system.caller('bob', { permissions: { agents: ['*'], credentials: [] } });
+    const { api_key: bobsKey } = await system.caller('bob', { permissions: { agents: ['*'], credentials: [] } });
     const refusals = [
       await ask('other', 'x', key),
-      await ask('echo', 'x', stranger),
+      await ask('echo', 'x', bobsKey),
       await ask('echo', 'x', key, { credential_ref: 'never-was' }),
-      await ask('socket', 'x', stranger),
+      await ask('socket', 'x', bobsKey),
     ];
     const bodies = refusals.map((text) => JSON.parse(text).body);
     expect(bodies[0]).toMatchObject({ code: 'E2A.FORBIDDEN' });
@@ -141,7 +141,7 @@ describe('a secret that an envelope names', () => {
     expect(received).toEqual([]);
   });
 
-  test('is on record each time it was used, or wanted where it may not go or by who may not use it', async () => {
+  test('is on record for each use, and for each attempt with a forbidden host or caller', async () => {
     const recorded = async (id: string) => {
       const path = `/admin/v1/credentials/${id}`;
       return JSON.parse(await (await call(system.url, { path, key: system.adminKey })).text());
@@ -189,20 +189,20 @@ test('no byte of database, log, answer or process holds it, also after a crash a
   expect(canaryScan({ secret: SECRET, seen: { planted } })).toContain('planted: base64 at 2');
 });
 
-let asked = 0;
+let requests = 0;
 
-/** Asks an agent with both references, and keeps what came back. */
+/** Calls an agent with both references, and keeps the answer. */
 async function ask(agent: string, content: string, as: string, auth: object = {}): Promise<string> {
-  asked += 1;
+  requests += 1;
   const json = {
-    request_id: `r${asked}`,
+    request_id: `r${requests}`,
     method: 'chat.send',
     params: { content },
     auth: { credential_ref: 'token', api_key_ref: 'key', ...auth },
   };
-  const heard = await call(system.url, { method: 'POST', path: `/e2a/agents/${agent}`, key: as, json });
-  const text = await heard.text();
-  answers[`${agent} ${content} ${asked}`] = `${JSON.stringify(heard.headers)}${text}`;
+  const received = await call(system.url, { method: 'POST', path: `/e2a/agents/${agent}`, key: as, json });
+  const text = await received.text();
+  answers[`${agent} ${content} ${requests}`] = `${JSON.stringify(received.headers)}${text}`;
   return text;
 }
 

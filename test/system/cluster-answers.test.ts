@@ -44,7 +44,7 @@ const held = (requestId: string) => ({
 });
 
 /** Sends it, and waits for its first frame. */
-async function begun(requestId: string): Promise<HttpAnswer> {
+async function startRequest(requestId: string): Promise<HttpAnswer> {
   const answer = await cluster.stream(one, held(requestId));
   for await (const frame of answer.frames()) {
     expect(JSON.parse(frame)).toMatchObject({ sequence: 0 });
@@ -75,7 +75,7 @@ describe('a request that one node answers', () => {
   });
 
   test('is cancelled through another', async () => {
-    const answer = await begun('to-cancel');
+    const answer = await startRequest('to-cancel');
     const cancelled = await cluster.post(two, '/e2a', {
       request_id: 'cancel',
       method: 'session/cancel',
@@ -181,13 +181,13 @@ describe('an agent that has dialled in to one node', () => {
   });
   const dialled = async () => {
     const { api_key: key } = await one.caller('away', { permissions: { agents: ['*'] } });
-    // The other node has heard of the key by now, or hears of it with its next beat.
+    // The other node knows the key by now, or learns it with its next beat.
     await expect.poll(async () => (await call(two.url, { path: '/e2a/questions', key })).status).not.toBe(401);
     return key;
   };
   let key = '';
 
-  test('answers what is sent to another, which tells at once when it is cancelled', async () => {
+  test('answers a request to another node, which sees its cancellation at once', async () => {
     key = await dialled();
     const agent = await DialledAgent.dial(two.url, key);
     let sent = 0;
@@ -201,14 +201,14 @@ describe('an agent that has dialled in to one node', () => {
           frames = all;
         });
         while (frames === undefined) {
-          for (const { request_id } of agent.heard.splice(0)) agent.complete(request_id, { told: 'you' });
+          for (const { request_id } of agent.received.splice(0)) agent.complete(request_id, { word: 'you' });
           await new Promise((resolve) => setTimeout(resolve, 20));
         }
         return last(await sending).body.result;
       })
-      .toEqual({ told: 'you' });
+      .toEqual({ word: 'you' });
     const second = cluster.stream(one, ask('across-cancelled')).then(allFrames);
-    await expect.poll(() => agent.heard.some((heard) => heard.request_id === 'across-cancelled')).toBe(true);
+    await expect.poll(() => agent.received.some((received) => received.request_id === 'across-cancelled')).toBe(true);
     await cluster.post(one, '/e2a', { request_id: 'stop', method: 'session/cancel', agent_ref: { id: 'away' } });
     expect(last(await second)).toMatchObject({ body: { code: 'E2A.CANCELLED' } });
     agent.close();
@@ -222,7 +222,7 @@ describe('an agent that has dialled in to one node', () => {
     const waiting = cluster.stream(one, ask('waits-for-it', { channel_context: { expires_at } })).then(allFrames);
     await expect.poll(async () => (await cluster.resume(two, 'waits-for-it', -1)).status).toBe(200);
     const agent = await DialledAgent.dial(two.url, key);
-    await expect.poll(() => agent.heard.some((heard) => heard.request_id === 'waits-for-it')).toBe(true);
+    await expect.poll(() => agent.received.some((received) => received.request_id === 'waits-for-it')).toBe(true);
     agent.complete('waits-for-it', { late: true });
     expect(last(await waiting)).toMatchObject({ body: { result: { late: true } } });
     agent.close();

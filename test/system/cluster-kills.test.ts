@@ -35,7 +35,7 @@ beforeAll(async () => {
   });
   load = new ClusterLoad({ cluster, api, random: randomFrom(seed), callbackUrl: receiver.url('/callback') });
   running = load.run(12);
-  // Told when it is waited for.
+  // A failure is reported when it is awaited.
   running.catch(() => {});
 }, 120_000);
 

@@ -30,7 +30,7 @@ export interface Fates {
 
 /**
  * Clients of several protocols, each sending one thing after the other to any node. When a node breaks off, a client goes to another one for the
- * rest, until it has the end. Whatever was begun has an end, one, without a gap, and the same bytes wherever it is read.
+ * rest, until it has the end. Every started request has exactly one end, without a gap, and the same bytes wherever it is read.
  */
 export class ClusterLoad {
   readonly fates: Fates = {
@@ -101,7 +101,7 @@ export class ClusterLoad {
       if (tries > 0) await pause(50);
       try {
         const isFirst = tries === 0 || frames.length === 0;
-        // Nobody knows whether it was taken: the same request again is the same answer.
+        // Whether it was accepted is unknown: the same request again gets the same answer.
         const answer = isFirst
           ? await cluster.stream(this.#node, envelope)
           : await cluster.resume(this.#node, requestId, frames.length - 1);
@@ -165,7 +165,7 @@ export class ClusterLoad {
       expect(counts, id).toEqual([1, 1]);
       this.fates.orders += 1;
     } else {
-      // The node was killed while it waited for the answer to a POST: whether that took effect is not known, and it is not asked again.
+      // The node was killed while it waited for the answer to a POST: whether that took effect is unknown, and it is not sent again.
       expect(Math.max(...counts), `${id} ${status}`).toBeLessThanOrEqual(1);
       expect(error, id).toMatchObject({ details: { outcome: 'unknown' } });
       this.fates.unknownEffects += 1;

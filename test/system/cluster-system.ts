@@ -9,7 +9,7 @@ export class ClusterSystem implements AsyncDisposable {
   readonly postgres: PostgresServer;
   readonly nodes: readonly System[];
   readonly ttlMs = CLUSTER.ttl_ms;
-  /** Of a caller who may do everything. */
+  /** The key of a caller with all permissions. */
   key = '';
   readonly #environment: Readonly<Record<string, string>>;
 

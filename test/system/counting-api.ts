@@ -11,11 +11,11 @@ export interface Counted {
 
 export type Behaviour = (request: Counted, response: ServerResponse) => void | Promise<void>;
 
-/** An API on loopback that remembers everything it was asked. */
+/** An API on loopback that records every request. */
 export class CountingApi implements AsyncDisposable {
   readonly requests: Counted[] = [];
   readonly #server: Server;
-  /** What it does, by `METHOD /path`; a request nobody has an answer for is a 404. */
+  /** What it does, by `METHOD /path`; a request without an entry gets a 404. */
   readonly behaviours = new Map<string, Behaviour>();
 
   private constructor() {
@@ -58,7 +58,7 @@ export class CountingApi implements AsyncDisposable {
     this.behaviours.set(name, (_, response) => send(response, status, json, headers));
   }
 
-  /** How often it was asked this. */
+  /** How often it received this request. */
   count(name: string): number {
     return this.requests.filter(({ method, path }) => `${method} ${path.split('?')[0]}` === name).length;
   }

@@ -6,7 +6,7 @@ import {
 } from '../../packages/core/src/store/sqlite-engine.ts';
 
 /**
- * SQLite in a process that dies at a commit. What `DRAGOMAN_CRASH` says:
+ * SQLite in a process that dies at a commit. Values of `DRAGOMAN_CRASH`:
  *
  *   life-7            a commit that writes the text `crash:before-commit:life-7` is not reached; one that writes
  *                     `crash:after-commit:life-7` is the last thing that happens

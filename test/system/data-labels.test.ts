@@ -8,7 +8,7 @@ import { CountingApi, send } from './counting-api.ts';
 import { System } from './system.ts';
 import { fresh, WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
-// Three hosts: one that answers with a canary to whoever has the key, one that anybody may read, and one that is to get
+// Three hosts: one that answers callers with the key with a canary, one that anybody may read, and one that is to get
 // nothing of the first.
 
 const CANARY = 'canaryq7x3';
@@ -106,12 +106,12 @@ describe('what a credential fetched', () => {
     expect(evil.requests.map(({ body }) => body)).toEqual(['["a","b"]']);
   });
 
-  test('is known again when it comes from the cache, or was stored by an earlier execution', async () => {
+  test('is kept when the data is read from the cache, or was stored by an earlier execution', async () => {
     const keep = { StoreData: { inputPath: '/workflow/people', storage: 'localStorage', key: 'people' } };
     const file = { StoreData: { inputPath: '/workflow/people', storage: 'file', key: 'people-file' } };
     await ann.execute(workflowOf({ secret, keep, file }));
     await ann.execute(workflowOf({ secret }));
-    // The answer came from the cache.
+    // The answer is from the cache.
     expect(crm.requests.length).toBeLessThan(2);
     const result = await ann.execute(
       workflowOf({
@@ -177,8 +177,8 @@ describe('what a credential fetched', () => {
       },
       { id },
     );
-    const begun = await ann.post('execute', { workflow, ...LENIENT }, { headers: { prefer: 'respond-async' } });
-    expect(begun.status).toBe(202);
+    const started = await ann.post('execute', { workflow, ...LENIENT }, { headers: { prefer: 'respond-async' } });
+    expect(started.status).toBe(202);
     await waits;
     const credential = { type: 'api-key', value: 'a-key-of-the-crm' };
     await admin('PUT', 'credentials/crm-key', { ...credential, hosts: [crm.host, evil.host] });

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Json, JsonObject } from '../../packages/protocols/src/json.ts';
 
-/** An agent of a test's own that dials in: it hears envelopes and says what it is told to. */
+/** A test's own agent that dials in: it records envelopes and sends the frames of the test. */
 export class DialledAgent {
-  readonly heard: (JsonObject & { readonly request_id: string })[] = [];
+  readonly received: (JsonObject & { readonly request_id: string })[] = [];
   readonly closed: Promise<number>;
   readonly #socket: WebSocket;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.on('message', (data) => this.heard.push(JSON.parse(data.toString())));
+    socket.on('message', (data) => this.received.push(JSON.parse(data.toString())));
     this.closed = new Promise((resolve) => socket.once('close', resolve));
   }
 
@@ -23,19 +23,19 @@ export class DialledAgent {
     return agent;
   }
 
-  say(frame: JsonObject): void {
+  send(frame: JsonObject): void {
     this.#socket.send(JSON.stringify(frame));
   }
 
-  /** Says something that answers no request. */
+  /** Sends a message that answers no request. */
   push(delta: Json, to: JsonObject): void {
     const metadata = { _jiuwenswarm_server_push: true };
     const body = { delta_kind: 'custom', delta };
-    this.say({ protocol_version: '1.0', response_kind: 'e2a.chunk', sequence: 0, metadata, body, ...to });
+    this.send({ protocol_version: '1.0', response_kind: 'e2a.chunk', sequence: 0, metadata, body, ...to });
   }
 
   complete(requestId: string, result: JsonObject): void {
-    this.say({ request_id: requestId, response_kind: 'e2a.complete', body: { result } });
+    this.send({ request_id: requestId, response_kind: 'e2a.complete', body: { result } });
   }
 
   close(): void {

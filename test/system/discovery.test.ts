@@ -41,7 +41,7 @@ const eve = await system.caller('eve', { permissions: {} });
 describe('what administration puts in place', () => {
   let unsearchedBytes = 0;
 
-  test('is found at once by those it is for, and by nobody else', async () => {
+  test('is found at once by permitted callers, and by no others', async () => {
     expect((await put('/admin/v1/apis/shop', SHOP)).status).toBe(201);
     expect((await put('/admin/v1/apis/shop', SHOP)).status).toBe(200);
     expect((await put('/admin/v1/knowledge/rules', RULES)).status).toBe(201);
@@ -62,7 +62,7 @@ describe('what administration puts in place', () => {
     expect(await get('/api/v1/knowledge/bases', eve.api_key)).toEqual({ knowledge_bases: [], count: 0 });
   });
 
-  test('is told as capabilities, by permission, with availableApis as an array and apis by id', async () => {
+  test('is returned as capabilities, by permission, with availableApis as an array and apis by id', async () => {
     expect(await get('/api/v1/capabilities', ada.api_key)).toMatchObject({
       agent_id: 'ada',
       capabilities: {
@@ -142,7 +142,7 @@ describe('what is wrong', () => {
   test.each([
     ['http without the gate', '/admin/v1/apis/a', { base_url: 'http://127.0.0.1:9' }, '/base_url'],
     ['a name of everything', '/admin/v1/apis/%2A', { base_url: 'https://a.example' }, ''],
-    ['nobody named', '/admin/v1/knowledge/a', { documents: [] }, '/agents'],
+    ['no agent named', '/admin/v1/knowledge/a', { documents: [] }, '/agents'],
     [
       'a document twice',
       '/admin/v1/knowledge/a',
@@ -163,14 +163,14 @@ describe('what is wrong', () => {
     { query: 'a', top_k: 0 },
     { query: 'a', type: 'secret' },
     { query: 'a', x: 1 },
-  ])('is told in the words of A2E: %j', async (json) => {
+  ])('is returned in the terms of A2E: %j', async (json) => {
     const answer = await ask(ada.api_key, json);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'ValidationError' } });
   });
 });
 
-test('tools and stored workflows are found by those who may call them, and by nobody else', async () => {
+test('tools and stored workflows are found by callers that may call them, and by no others', async () => {
   const tools = ['say', 'weekly_report', 'every__echo'];
   const { api_key: key } = await system.caller('tia', { permissions: { tools } });
   const found = async (query: string, type: string) => ((await search(key, { query, type })) as JsonObject)['results'];

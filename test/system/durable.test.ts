@@ -17,7 +17,7 @@ const system = await System.start({
 afterAll(() => system[Symbol.asyncDispose]());
 const { api_key: KEY } = await system.caller('caller-agent');
 
-test('the disk has what was asked, and every frame of the answer, before a byte of it is sent', async (context) => {
+test('the disk has the request, and every frame of the answer, before a byte of it is sent', async (context) => {
   const strace = await Strace.attach(system.pid);
   if (typeof strace === 'string') {
     context.skip(`strace cannot look at the server here: ${strace}`);
@@ -41,10 +41,10 @@ test('the disk has what was asked, and every frame of the answer, before a byte 
     'the event loop waits for no disk',
   ).toBe(false);
   for (const id of single) {
-    const asked = deeds.findIndex(({ kind, text }) => kind === 'socket-read' && text.includes(id));
+    const requested = deeds.findIndex(({ kind, text }) => kind === 'socket-read' && text.includes(id));
     const answered = deeds.findIndex(({ kind, text }) => kind === 'socket-write' && text.includes(id));
-    expect([asked !== -1, answered > asked], `${id} is seen to be asked, then answered`).toEqual([true, true]);
-    const between = deeds.slice(asked, answered).filter(({ kind }) => kind.startsWith('log-'));
+    expect([requested !== -1, answered > requested], `${id} is read, then answered`).toEqual([true, true]);
+    const between = deeds.slice(requested, answered).filter(({ kind }) => kind.startsWith('log-'));
     expect(between.map(({ kind }) => kind)).toContain('log-sync');
     expect(between.at(-1)?.kind, `nothing of ${id} waits for the disk when it is answered`).toBe('log-sync');
   }

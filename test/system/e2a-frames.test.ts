@@ -13,7 +13,7 @@ async function ask(json: object, path = '/e2a'): Promise<JsonObject> {
   return (await (await call(system.url, { method: 'POST', path, key, json })).json()) as JsonObject;
 }
 
-test('a frame echoes source_agent_id and says when it was converted', async () => {
+test('a frame echoes source_agent_id and has the time of its conversion', async () => {
   const frame = await ask({ request_id: 'echoed', method: 'chat.send', params: { content: 'hello' } });
   expect(frame).toMatchObject({
     source_agent_id: 'ada-agent',

@@ -28,12 +28,12 @@ const ada = await system.caller('ada-agent', { permissions: { ...EVERYTHING, age
 const bob = await system.caller('bob-agent', { permissions: EVERYTHING });
 
 describe('a request over E2A', () => {
-  test('is shown as it came, with what the server added, and what allowed it', async () => {
+  test('is shown as received, with the additions of the server, and the permission that allowed it', async () => {
     const text =
       '{ "request_id": "plain", "params": {"content": "hello there"}, "is_stream": true, "method":"chat.send" }';
     await post('/e2a/agents/echo', text);
-    const told = await explained('plain');
-    expect(told).toMatchObject({
+    const explanation = await explained('plain');
+    expect(explanation).toMatchObject({
       request_id: 'plain',
       kind: 'request',
       agent_id: 'ada-agent',
@@ -51,10 +51,10 @@ describe('a request over E2A', () => {
       also_by: [],
       answers_left_out: 0,
     });
-    expect(JSON.parse(told.received.text ?? '')).toEqual(JSON.parse(text));
-    expect(told.way_in.dropped).toEqual([]);
-    expect(told.way_in.changed).toEqual([]);
-    const invented = Object.fromEntries(told.way_in.invented.map(({ pointer, value }) => [pointer, value]));
+    expect(JSON.parse(explanation.received.text ?? '')).toEqual(JSON.parse(text));
+    expect(explanation.way_in.dropped).toEqual([]);
+    expect(explanation.way_in.changed).toEqual([]);
+    const invented = Object.fromEntries(explanation.way_in.invented.map(({ pointer, value }) => [pointer, value]));
     expect(invented).toEqual({
       '/protocol_version': '1.0',
       '/provenance/source_protocol': 'e2a',
@@ -62,12 +62,12 @@ describe('a request over E2A', () => {
       '/source_agent_id': 'ada-agent',
       '/agent_ref/id': 'echo',
     });
-    expect(told.answers.map(({ sequence, response_kind }) => [sequence, response_kind])).toEqual([
+    expect(explanation.answers.map(({ sequence, response_kind }) => [sequence, response_kind])).toEqual([
       [0, 'e2a.chunk'],
       [1, 'e2a.chunk'],
       [2, 'e2a.complete'],
     ]);
-    expect(told.answers.flatMap(({ projections }) => projections)).toEqual([]);
+    expect(explanation.answers.flatMap(({ projections }) => projections)).toEqual([]);
   });
 
   test('that was born in an editor shows what each frame is in ACP', async () => {
@@ -87,7 +87,7 @@ describe('a request over E2A', () => {
     expect(answers[1]?.projections[0]?.message).toMatchObject({ id: 7, result: { stopReason: 'end_turn' } });
   });
 
-  test('never shows a secret of auth, and says that it was left out', async () => {
+  test('never shows a secret of auth, and marks it as left out', async () => {
     const auth = {
       bearer_token: 'SECRET-ONE',
       extra_headers: { 'x-key': 'SECRET-TWO' },
@@ -97,10 +97,10 @@ describe('a request over E2A', () => {
       '/e2a',
       JSON.stringify({ request_id: 'with-auth', method: 'chat.send', params: { content: 'x' }, auth }),
     );
-    const told = await explained('with-auth');
-    expect(JSON.stringify(told)).not.toContain('SECRET');
-    expect(JSON.parse(told.received.text ?? '')).toMatchObject({ auth: { credential_ref: 'vault-entry' } });
-    expect(told.way_in.dropped.map(({ pointer, why }) => [pointer, why])).toEqual([
+    const explanation = await explained('with-auth');
+    expect(JSON.stringify(explanation)).not.toContain('SECRET');
+    expect(JSON.parse(explanation.received.text ?? '')).toMatchObject({ auth: { credential_ref: 'vault-entry' } });
+    expect(explanation.way_in.dropped.map(({ pointer, why }) => [pointer, why])).toEqual([
       ['/auth/bearer_token', 'a secret is not recorded (E2A §13)'],
       ['/auth/extra_headers', 'a secret is not recorded (E2A §13)'],
     ]);
@@ -139,34 +139,37 @@ describe('a request over E2A', () => {
   });
 });
 
-test('a mailbox message shows its shorthand, its answer as the mailbox tells it, and its callback', async () => {
+test('a mailbox message shows its shorthand, its answer as a mailbox message, and its callback', async () => {
   const message = {
     from: { name: 'Ada', callbackUrl: 'https://127.0.0.1:9/in' },
     message: 'two words',
     metadata: { messageId: 'letter-1', threadId: 't1', colour: 'blue' },
   };
   await post('/a2a', JSON.stringify(message));
-  const told = await explained('letter-1', (one) => one.state === 'finished' && one.callbacks.length > 0);
-  expect(told).toMatchObject({
+  const explanation = await explained('letter-1', (one) => one.state === 'finished' && one.callbacks.length > 0);
+  expect(explanation).toMatchObject({
     received: { dialect: 'a2a-mailbox', text: JSON.stringify(message) },
     envelope: { channel: 'a2a-mailbox', session_id: 't1', params: { content: 'two words' } },
     allowed: [{ who: 'ada-agent', rule: 'permissions.agents has "echo"' }],
     callbacks: [{ url: 'https://127.0.0.1:9/in', body: { replyTo: 'letter-1' } }],
   });
   // The key is the identity: the name is a label.
-  expect(told.way_in.changed.map(({ pointer, value }) => [pointer, value])).toContainEqual(['/from/name', 'ada-agent']);
-  expect(told.way_in.dropped).toEqual([]);
-  expect(told.way_in.invented.map(({ pointer }) => pointer)).toEqual(
+  expect(explanation.way_in.changed.map(({ pointer, value }) => [pointer, value])).toContainEqual([
+    '/from/name',
+    'ada-agent',
+  ]);
+  expect(explanation.way_in.dropped).toEqual([]);
+  expect(explanation.way_in.invented.map(({ pointer }) => pointer)).toEqual(
     expect.arrayContaining(['/provenance/source_protocol', '/method', '/source_agent_id', '/agent_ref/name']),
   );
-  const [chunk, , final] = told.answers;
+  const [chunk, , final] = explanation.answers;
   expect(chunk?.projections).toMatchObject([
     { dialect: 'a2a-mailbox', message: null, dropped: [{ pointer: '/body' }] },
   ]);
   expect(final?.projections).toMatchObject([{ message: { replyTo: 'letter-1', threadId: 't1' }, dropped: [] }]);
 });
 
-test('a message without a key says so', async () => {
+test('a message without a key is shown as anonymous', async () => {
   await call(system.url, {
     method: 'POST',
     path: '/a2a',
@@ -182,16 +185,16 @@ test('a signed A2A request shows that its signature was checked and left behind'
   const payload = { method: 'say', parameters: { content: 'signed words' } };
   const request = signed({ ...keys, agentId: 'signer', api_key: '' }, { ...heading('request'), payload });
   await call(system.url, { method: 'POST', path: '/a2a/messages', json: request });
-  const told = await explained(String(request['message_id']));
-  expect(told).toMatchObject({
+  const explanation = await explained(String(request['message_id']));
+  expect(explanation).toMatchObject({
     agent_id: 'signer',
     received: { dialect: 'a2a-messages', text: JSON.stringify(request) },
     allowed: [{ known_by: 'its signature', rule: 'permissions.agents has "*"' }],
   });
-  expect(told.way_in.dropped).toMatchObject([
+  expect(explanation.way_in.dropped).toMatchObject([
     { pointer: '/auth', why: expect.stringContaining('checked at the endpoint') },
   ]);
-  const final = told.answers.at(-1)?.projections[0];
+  const final = explanation.answers.at(-1)?.projections[0];
   expect(final).toMatchObject({ dialect: 'a2a-messages', message: { payload: { status: 'success' } }, dropped: [] });
 });
 
@@ -207,33 +210,40 @@ test('a workflow shows its lines, the rule for each operation, its effects and i
   });
 });
 
-test("a workflow with the operator's own operations is understood as well, and its bytes are those that came", async () => {
+test("a workflow with the operator's own operations is understood as well, and its bytes are the received ones", async () => {
   const now = { GetCurrentDateTime: { format: 'timestamp', outputPath: '/workflow/now' } };
   const double = { Double: { inputPath: '/workflow/now', outputPath: '/workflow/doublé' } };
   const workflow = workflowOf({ now, double }, { id: 'run-2' });
   await post('/api/v1/workflows/execute', JSON.stringify({ workflow }));
-  const told = await explained('run-2');
-  expect(told.received.bytes).toBe(Buffer.byteLength(workflow));
-  expect(told.allowed.map(({ what }) => what)).toContain('to use the operation Double');
-  expect(told.way_in.warnings).toEqual([]);
+  const explanation = await explained('run-2');
+  expect(explanation.received.bytes).toBe(Buffer.byteLength(workflow));
+  expect(explanation.allowed.map(({ what }) => what)).toContain('to use the operation Double');
+  expect(explanation.way_in.warnings).toEqual([]);
 });
 
-test('a line of the wire shows who did what, and not what was said', async () => {
+test('a line of the wire shows who did what, and no content', async () => {
   const opened = await call(system.url, { method: 'POST', path: '/a2e/session', key: ada.api_key });
   const headers = { 'x-session-id': ((await opened.json()) as { session_id: string }).session_id };
   const send = async (json: JsonObject) =>
     (await call(system.url, { method: 'POST', path: '/a2e/send', key: ada.api_key, headers, json })).text();
   await send({ a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1 });
-  await send({ a2e: '1.0', type: 'tool/call/req', id: 'line-1', ts: 1, tool_name: 'absent', arguments: { a: 'said' } });
-  const told = await explained('line-1');
-  expect(told).toMatchObject({
+  await send({
+    a2e: '1.0',
+    type: 'tool/call/req',
+    id: 'line-1',
+    ts: 1,
+    tool_name: 'absent',
+    arguments: { a: 'private' },
+  });
+  const explanation = await explained('line-1');
+  expect(explanation).toMatchObject({
     kind: 'wire',
     agent_id: 'ada-agent',
     received: { dialect: 'a2e-wire', text: null },
     outcome: { type: 'tool/call/req', name: 'absent', success: false, error_code: 'not_found' },
   });
   // What did not come to a call was allowed by nothing; the session was, by a key.
-  expect(told.allowed).toEqual([
+  expect(explanation.allowed).toEqual([
     {
       who: 'ada-agent',
       known_by: expect.stringMatching(/^key key-[0-9a-f]{12}, session [0-9a-f]+$/),
@@ -241,11 +251,11 @@ test('a line of the wire shows who did what, and not what was said', async () =>
       rule: 'allowed for every caller with a key',
     },
   ]);
-  expect(told.outcome).toMatchObject({ meaning: 'There is no such tool, skill or thing.' });
+  expect(told.outcome).toMatchObject({ meaning: 'The tool, skill or other resource was not found.' });
   expect(JSON.stringify(told)).not.toContain('said"');
 });
 
-test('where several callers use an id, the newest is shown, the others are named, and each can be asked for', async () => {
+test('where several callers use an id, the newest is shown, the others are named, and each can be requested', async () => {
   for (const { api_key: key } of [ada, bob]) {
     await call(system.url, {
       method: 'POST',
@@ -282,12 +292,12 @@ function ask(id: string) {
   return call(system.url, { path: `/admin/v1/requests/${id}`, key: system.adminKey });
 }
 
-/** Asked until it is as far as the test wants it. */
-async function explained(id: string, isFar: (told: Explanation) => boolean = () => true): Promise<Explanation> {
+/** Polls until it is as far as the test wants it. */
+async function explained(id: string, isFar: (explanation: Explanation) => boolean = () => true): Promise<Explanation> {
   for (;;) {
     const answer = await ask(id);
     expect(answer.status).toBe(200);
-    const told = (await answer.json()) as Explanation;
-    if (isFar(told)) return told;
+    const explanation = (await answer.json()) as Explanation;
+    if (isFar(explanation)) return explanation;
   }
 }

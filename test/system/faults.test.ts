@@ -23,7 +23,7 @@ afterAll(() => system[Symbol.asyncDispose]());
 const { api_key: KEY } = await system.caller('caller-agent');
 
 describe('while another program holds the database', { timeout: 15_000 }, () => {
-  test('new work is refused with 503 and Retry-After, what is there is read, and it goes on by itself', async () => {
+  test('new work is refused with 503 and Retry-After, stored work can be read, and service resumes by itself', async () => {
     await allFrames(await send({ request_id: 'before' }));
     const [refused, known] = await holding(() => Promise.all([send({ request_id: 'refused' }), read('before')]));
     expect(known.status).toBe(200);
@@ -34,39 +34,39 @@ describe('while another program holds the database', { timeout: 15_000 }, () => 
     expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   });
 
-  test('it is refused by the WebSocket too, where nobody should wait for an answer that never comes', async () => {
+  test('it is refused by the WebSocket too, so that no client waits for an answer that never arrives', async () => {
     const socket = await SocketClient.open(system.url, KEY);
     const [frame] = await holding(async () => {
-      // Asked only now that the database is held: before, it might just be answered.
-      const asked = socket.ask({ request_id: 'refused-by-socket', method: 'chat.send', params: { content: 'x' } });
-      asked.catch(() => {});
-      return Promise.race([asked, delay(8_000, ['"nothing came"'])]);
+      // Sent only now that the database is held: earlier, it could still be answered.
+      const refusal = socket.ask({ request_id: 'refused-by-socket', method: 'chat.send', params: { content: 'x' } });
+      refusal.catch(() => {});
+      return Promise.race([refusal, delay(8_000, ['"nothing came"'])]);
     });
     socket.close();
     expect(JSON.parse(frame ?? '')).toMatchObject({ is_final: true, body: { code: 'E2A.UNAVAILABLE' } });
   });
 
   test('an answer that cannot be recorded waits, loses nothing, and ends with one final frame', async () => {
-    // The frame after the first fails while the agent is busy with the one after that, and nobody waits for it.
+    // The second frame fails while the agent is busy with the third, and no caller waits for it.
     const params = { content: 'a b c', pause_ms: 2_600 };
     const stream = await send({ request_id: 'unrecorded', agent_ref: { id: 'slow' }, is_stream: true, params });
-    const heard: string[] = [];
+    const received: string[] = [];
     const ended = (async () => {
-      for await (const frame of stream.frames()) heard.push(frame);
+      for await (const frame of stream.frames()) received.push(frame);
     })();
     const { pid } = system;
-    await expect.poll(() => heard.length).toBe(1);
+    await expect.poll(() => received.length).toBe(1);
     await holding(() => delay(6_000));
     await ended;
     expect(system.pid, system.log.slice(-1500)).toBe(pid);
-    const frames = heard.map((text) => JSON.parse(text));
+    const frames = received.map((text) => JSON.parse(text));
     expect(frames.map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3]);
     expect(frames.map(({ is_final }) => is_final)).toEqual([false, false, false, true]);
     expect(frames.at(-1)).toMatchObject({ status: 'succeeded' });
 
     await system.kill();
     await system.start();
-    expect(await allFrames(await read('unrecorded', 'application/x-ndjson'))).toEqual(heard);
+    expect(await allFrames(await read('unrecorded', 'application/x-ndjson'))).toEqual(received);
   });
 });
 
@@ -81,7 +81,7 @@ describe('stopping', () => {
         send({ request_id: id, agent_ref: { id: 'slow' }, is_stream: true, params }).catch(() => {});
       await delay(300);
       system.signal('SIGTERM');
-      // It takes nothing new any more: it has begun to stop.
+      // It no longer accepts requests: it is stopping.
       while (await isListening()) await delay(10);
     });
     expect(await system.exited, system.log.slice(-1500)).toEqual({ code: 0, signal: null });
@@ -95,10 +95,10 @@ describe('stopping', () => {
     }
   });
 
-  test('tells everybody who reads along how their answers ended, by every door', async () => {
+  test('sends every reader the end of its answer, over every transport', async () => {
     await system.kill();
     await system.start({ DRAGOMAN_TEST_DRAIN_MS: '300' });
-    const asked = (request_id: string) => ({
+    const refusal = (request_id: string) => ({
       request_id,
       method: 'chat.send',
       agent_ref: { id: 'slow' },
@@ -106,7 +106,7 @@ describe('stopping', () => {
       params: { content: 'word '.repeat(5_000).trim(), pause_ms: 10 },
     });
     const socket = await SocketClient.open(system.url, KEY);
-    const readers = [allFrames(await send(asked('read-by-http'))), socket.ask(asked('read-by-socket'))];
+    const readers = [allFrames(await send(refusal('read-by-http'))), socket.ask(refusal('read-by-socket'))];
     await delay(200);
     system.signal('SIGTERM');
     for (const frames of await Promise.all(readers)) {
@@ -117,7 +117,7 @@ describe('stopping', () => {
     await system.start();
   });
 
-  test('leaves what waits for its turn to the next start: nobody hears of an end, and it is answered then', async () => {
+  test('leaves waiting requests to the next start: no reader receives an end, and they are answered then', async () => {
     await system.kill();
     await system.start({ DRAGOMAN_TEST_DRAIN_MS: '300' });
     const params = { content: 'word '.repeat(5_000).trim(), pause_ms: 10 };

@@ -76,7 +76,7 @@ test('an operator forgets a message of the mailbox, and no thread has it any mor
   expect(filesWith(word)).toEqual([]);
 });
 
-test('an operator forgets one request or execution, and is asked whose where several have the id', async () => {
+test('an operator deletes one request or execution, and must name the owner where several have the id', async () => {
   const id = fresh();
   for (const caller of [ann, bob]) await caller.execute(everything(id));
   const unclear = await admin('DELETE', `requests/${id}`);
@@ -108,7 +108,7 @@ test("everything of an agent goes, from every file; what is under way is counted
   expect(((await bob.get('executions')).json['executions'] as unknown[]).length).toBeGreaterThan(0);
   await admin('DELETE', 'agents/bob-agent/data');
   await admin('DELETE', 'agents/ann-agent/data');
-  expect(system.log).toContain('what was recorded of an agent was forgotten');
+  expect(system.log).toContain('the records of an agent were deleted');
   expect(await admin('DELETE', 'agents/nobody-here/data')).toMatchObject({ status: 404 });
   expect(filesWith(CANARY)).toEqual([]);
 });

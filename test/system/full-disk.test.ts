@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 test.runIf(why === '')(
-  'a full disk refuses new work, answers reads, lets a server start, and goes on by itself',
+  'with a full disk the server refuses new work, answers reads, can start, and recovers by itself',
   {
     timeout: 120_000,
   },
@@ -45,14 +45,14 @@ test.runIf(why === '')(
       call(system.url, { path: `/e2a/requests/${requestId}/responses`, key, accept: 'application/x-ndjson' });
 
     const before = await allFrames(await send('before', { params: { content: 'hello' } }));
-    const begun = await call(system.url, {
+    const running = await call(system.url, {
       method: 'POST',
       path: '/e2a',
       key,
       accept: 'application/x-ndjson',
-      json: { request_id: 'begun', agent_ref: { id: 'held' }, is_stream: true, params: {} },
+      json: { request_id: 'running', agent_ref: { id: 'held' }, is_stream: true, params: {} },
     });
-    await begun.frames().next();
+    await running.frames().next();
 
     fill();
     // There may be room left inside the files.
@@ -74,7 +74,7 @@ test.runIf(why === '')(
 
     rmSync(join(system.data, 'filler'));
     await expect.poll(async () => (await send(`again-${Math.random()}`)).status, POLL).toBe(200);
-    const ended = (await allFrames(await resume('begun'))).map(read);
+    const ended = (await allFrames(await resume('running'))).map(read);
     expect(ended.map(({ sequence, is_final }) => [sequence, is_final])).toEqual([
       [0, false],
       [1, true],

@@ -7,14 +7,14 @@ import { moduleAgent, System } from './system.ts';
 import { workflowOf } from './workflow-caller.ts';
 
 /**
- * Sound messages of every door, each with one value in it replaced by one that nobody expects. What is refused is refused in
- * words; nothing is our fault, and nobody else notices.
+ * Valid messages of every endpoint, each with one value replaced by an unexpected one. What is refused is refused in
+ * words; nothing is our fault, and no other caller is affected.
  */
 const system = await System.start({
   config: {
     default_agent: 'echo',
     agents: { echo: moduleAgent('echo') },
-    // Nobody listens there.
+    // No server listens there.
     gate: { callbacks: ['127.0.0.1:9'] },
     mailbox: { requests_per_minute: 1_000_000, callbacks: { retries: 0 } },
   },
@@ -47,8 +47,10 @@ const message = (message_type: string, payload: JsonObject) => (): JsonObject =>
 });
 const gateway = (method: string, params: JsonObject) => (): JsonObject => ({ request_id: fresh(), method, params });
 
-/** What is sound at each door, made again each time: most of it is taken once. */
-const DOORS: Readonly<Record<string, { path: string; sound: () => JsonObject; method?: string; isAdmin?: boolean }>> = {
+/** A valid message of each endpoint, made again each time: most of them are accepted once. */
+const ENDPOINTS: Readonly<
+  Record<string, { path: string; sound: () => JsonObject; method?: string; isAdmin?: boolean }>
+> = {
   'a chat': {
     path: '/e2a',
     sound: () => ({
@@ -107,7 +109,7 @@ const DOORS: Readonly<Record<string, { path: string; sound: () => JsonObject; me
   },
 };
 
-describe.each(Object.entries(DOORS))('%s', (_name, { path, sound, method = 'POST', isAdmin = false }) => {
+describe.each(Object.entries(ENDPOINTS))('%s', (_name, { path, sound, method = 'POST', isAdmin = false }) => {
   const key = isAdmin ? system.adminKey : foe.api_key;
 
   test('is taken as it is', async () => {
@@ -130,7 +132,7 @@ describe.each(Object.entries(DOORS))('%s', (_name, { path, sound, method = 'POST
   });
 });
 
-test('a peer that hangs up in the middle of its answers is no failure', async () => {
+test('a peer that disconnects in the middle of its answers is not a failure', async () => {
   for (let round = 0; round < 20; round++) {
     const socket = await new Caller(system, foe.api_key).socket();
     const params = { content: 'word '.repeat(50) };

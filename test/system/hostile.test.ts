@@ -24,7 +24,7 @@ const AUTH = `Authorization: Bearer ${KEY}`;
 const good = { waits: [] as number[], wrong: [] as string[], over: new AbortController() };
 let traffic: Promise<void> | undefined;
 
-/** Sockets that say a byte a second and never come to an end. */
+/** Sockets that send a byte a second and never end their message. */
 const dribblers: { headers: RawPeer[]; bodies: RawPeer[]; silent: RawPeer[]; fragments: RawPeer[] } = {
   headers: [],
   bodies: [],
@@ -38,7 +38,7 @@ beforeAll(async () => {
     Promise.all(
       Array.from({ length: count }, async () => {
         const peer = await RawPeer.connect(port);
-        if (begin !== '') peer.say(begin);
+        if (begin !== '') peer.send(begin);
         return peer;
       }),
     );
@@ -50,9 +50,9 @@ beforeAll(async () => {
     head({ method: 'POST', path: '/e2a', host, fields: [...json, 'Content-Length: 5000'] }),
   );
   dribblers.fragments = await many(50, upgradeHead({ path: '/e2a/ws', host, fields: [AUTH] }));
-  for (const peer of dribblers.fragments) peer.say(frame({ fin: false, payload: '{' }));
+  for (const peer of dribblers.fragments) peer.send(frame({ fin: false, payload: '{' }));
   dribbling = setInterval(() => {
-    for (const peer of [...dribblers.headers, ...dribblers.bodies]) if (!peer.socket.destroyed) peer.say('x');
+    for (const peer of [...dribblers.headers, ...dribblers.bodies]) if (!peer.socket.destroyed) peer.send('x');
   }, 1000);
   traffic = behave();
 });
@@ -68,8 +68,8 @@ afterAll(async () => {
 describe('bodies', () => {
   test('a length over the limit is refused before a byte of it is sent', async () => {
     const fields = [AUTH, 'Content-Type: application/json', `Content-Length: ${2 ** 30}`];
-    const heard = await exchange(port, head({ method: 'POST', path: '/e2a', host, fields }));
-    expect(heard).toMatch(/^HTTP\/1.1 413 [\s\S]*"code":"too_large"/);
+    const received = await exchange(port, head({ method: 'POST', path: '/e2a', host, fields }));
+    expect(received).toMatch(/^HTTP\/1.1 413 [\s\S]*"code":"too_large"/);
   });
 
   test('twenty without an end are cut off soon after the limit, and cost no memory', async () => {
@@ -79,28 +79,28 @@ describe('bodies', () => {
     const sent = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const peer = await RawPeer.connect(port);
-        peer.say(head({ method: 'POST', path: '/e2a', host, fields }));
+        peer.send(head({ method: 'POST', path: '/e2a', host, fields }));
         let bytes = 0;
         while (!peer.socket.destroyed && bytes < 2 ** 28) {
           bytes += chunk.length;
-          if (!peer.say(chunk))
+          if (!peer.send(chunk))
             await Promise.race([new Promise((resolve) => peer.socket.once('drain', resolve)), peer.closed]);
         }
         await peer.closed;
         return bytes;
       }),
     );
-    // 1 MiB is read; the rest is what the kernel had taken before it was told. A gibibyte would have been sent else.
+    // 1 MiB is read; the kernel had taken the rest before the connection closed. Otherwise a gibibyte would have been sent.
     expect(Math.max(...sent)).toBeLessThan(16 * MIB);
     // Twenty bodies of 1 MiB, once as chunks; they are garbage by now, but not yet collected.
     expect(system.residentBytes - before).toBeLessThan(64 * MIB);
   });
 
-  test('one that lies about its length is no request, and leaves nothing', async () => {
+  test('one with a false length is not accepted, and leaves nothing', async () => {
     const body = JSON.stringify({ request_id: 'cut-off', method: 'chat.send', params: {} });
     const fields = [AUTH, 'Content-Type: application/json', `Content-Length: ${body.length + 10}`];
     const peer = await RawPeer.connect(port);
-    peer.say(head({ method: 'POST', path: '/e2a', host, fields }) + body);
+    peer.send(head({ method: 'POST', path: '/e2a', host, fields }) + body);
     peer.socket.end();
     await peer.closed;
     expect(peer.text).not.toMatch(/ 200 /);
@@ -136,22 +136,22 @@ describe('two requests that one of two servers would take for one', () => {
       host,
       fields: [AUTH, 'Content-Type: application/json', ...fields],
     });
-    const heard = await exchange(port, `${outer}0\r\n\r\n${inner(id)}`);
-    expect(heard).toMatch(/^HTTP\/1.1 400 /);
-    expect(heard.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
+    const received = await exchange(port, `${outer}0\r\n\r\n${inner(id)}`);
+    expect(received).toMatch(/^HTTP\/1.1 400 /);
+    expect(received.match(/HTTP\/1\.1 \d{3} /g)).toHaveLength(1);
     expect(await isKnown(id)).toBe(false);
   });
 
   test('bare line feeds are no line ends', async () => {
-    const heard = await exchange(
+    const received = await exchange(
       port,
       head({ path: '/health', host, fields: ['Connection: close'] }).replaceAll('\r\n', '\n'),
     );
-    expect(heard).toMatch(/^HTTP\/1.1 400 /);
+    expect(received).toMatch(/^HTTP\/1.1 400 /);
   });
 });
 
-describe('text that is none', () => {
+describe('invalid text', () => {
   const broken = (id: string) =>
     Buffer.concat([
       Buffer.from(`{"request_id":"${id}","method":"chat.send","params":{"content":"`),
@@ -162,11 +162,11 @@ describe('text that is none', () => {
   test('bytes that are not UTF-8 are refused by HTTP, not repaired', async () => {
     const body = broken('repaired');
     const fields = [AUTH, 'Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close'];
-    const heard = await exchange(
+    const received = await exchange(
       port,
       Buffer.concat([Buffer.from(head({ method: 'POST', path: '/e2a', host, fields })), body]),
     );
-    expect(heard).toMatch(/^HTTP\/1.1 400 [\s\S]*"code":"not_utf8"/);
+    expect(received).toMatch(/^HTTP\/1.1 400 [\s\S]*"code":"not_utf8"/);
     expect(await isKnown('repaired')).toBe(false);
   });
 
@@ -189,18 +189,21 @@ describe('text that is none', () => {
   });
 });
 
-describe('who is at the door', () => {
+describe('authentication', () => {
   test.each([
     ['a name that is not ours', 'evil.example', []],
     ['a page of another site', host, ['Origin: https://evil.example']],
   ])('%s is refused by HTTP and by the WebSocket', async (_, name, fields) => {
-    const heard = await exchange(port, head({ path: '/health', host: name, fields: [...fields, 'Connection: close'] }));
-    expect(heard).toMatch(/^HTTP\/1.1 403 /);
+    const received = await exchange(
+      port,
+      head({ path: '/health', host: name, fields: [...fields, 'Connection: close'] }),
+    );
+    expect(received).toMatch(/^HTTP\/1.1 403 /);
     const upgrade = await exchange(port, upgradeHead({ path: '/e2a/ws', host: name, fields: [...fields, AUTH] }));
     expect(upgrade).toMatch(/^HTTP\/1.1 403 /);
   });
 
-  test('guessing keys by the thousand opens nothing and tells nothing', async () => {
+  test('guessing keys by the thousand opens nothing and reveals nothing', async () => {
     const bodies = new Set<string>();
     let looked = 0;
     for (let number = 0; number < 1000; number += 50) {
@@ -214,7 +217,7 @@ describe('who is at the door', () => {
       }
     }
     expect([...bodies].map((text) => text.slice(0, 3)).sort()).toEqual(['401', '429']);
-    // As many as may prove nobody in a minute; who has a key is not kept waiting by them.
+    // As many as may fail in a minute; a caller with a key is not delayed by them.
     expect(looked).toBeLessThanOrEqual(200);
     expect((await call(system.url, { path: '/e2a/requests/x/responses', key: KEY })).status).toBe(404);
   });
@@ -268,14 +271,14 @@ test('500 readers that never read cost those who do nothing, and the server litt
   process.stderr.write(`500 that never read: ${Math.round((peak - before) / MIB)} MiB more\n`);
   expect(peak - before).toBeLessThan(BOUND);
 
-  // One of them comes to itself, and has lost nothing.
+  // One of them reads again, and has lost nothing.
   const late = await digest(idle[0] as HttpAnswer);
   expect(late).toEqual(await whole.then(async () => digest(await open(-1))));
   for (const answer of idle) answer.destroy();
 });
 
 describe('those who dribble', () => {
-  test('headers that do not end, and connections that say nothing, are cut off after ten seconds', async () => {
+  test('headers that do not end, and silent connections, are cut off after ten seconds', async () => {
     await Promise.all([...dribblers.headers, ...dribblers.silent].map(({ closed }) => closed));
     for (const { text } of dribblers.headers) expect(text).toMatch(TIMED_OUT);
   });
@@ -323,9 +326,9 @@ async function isKnown(requestId: string): Promise<boolean> {
 /** The code the server closes with after hearing these frames. */
 async function closeOf(frames: readonly Uint8Array[]): Promise<number | undefined> {
   using peer = await RawPeer.connect(port);
-  peer.say(upgradeHead({ path: '/e2a/ws', host, fields: [AUTH] }));
-  await peer.hears(/connection\.ack/);
-  for (const bytes of frames) peer.say(bytes);
+  peer.send(upgradeHead({ path: '/e2a/ws', host, fields: [AUTH] }));
+  await peer.waitFor(/connection\.ack/);
+  for (const bytes of frames) peer.send(bytes);
   await peer.closed;
   return closeCode(peer.bytes);
 }
@@ -340,7 +343,7 @@ interface Digest {
   readonly frames: number;
 }
 
-/** Reads a stream to its end, and keeps only what is needed to tell it from another. */
+/** Reads a stream to its end, and keeps only a digest to compare it with another. */
 async function digest(answer: HttpAnswer): Promise<Digest> {
   const hash = createHash('sha1');
   let frames = 0;
@@ -352,7 +355,7 @@ async function digest(answer: HttpAnswer): Promise<Digest> {
 }
 
 const MIB = 1024 * 1024;
-/** Who goes on talking while the connection is closed may not hear why: TCP resets what was not read. */
+/** A peer that keeps sending while the connection is closed may not receive the reason: TCP resets unread data. */
 const TIMED_OUT = /^(?:$|HTTP\/1\.1 408 )/;
 /** A reader that does not read may cost 1 MiB, which is what it is promised; a thousand open streams cost 150 besides. */
 const BOUND = (500 + 150) * MIB;

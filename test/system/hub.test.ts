@@ -47,7 +47,7 @@ const bob = await system.caller('bob-agent', { permissions: {} });
 
 type Mode = 'work' | 'fail' | 'hold';
 
-/** What is asked: which target, and what it is to do. */
+/** A request: its target, and what the target is to do. */
 interface Question {
   /** The id of the request where the protocol lets its caller choose one. */
   readonly id: string;
@@ -58,8 +58,8 @@ interface Question {
 interface Outcome {
   readonly ok: boolean;
   /** What the target returned, or the error. */
-  readonly told: Json;
-  /** What came before the end; `undefined` where the protocol answers in one piece. */
+  readonly answer: Json;
+  /** The number of events before the end; `undefined` where the protocol answers in one piece. */
   readonly progress?: number;
 }
 
@@ -75,8 +75,8 @@ interface Target {
   args(mode: Mode): JsonObject;
   /** The operation that calls it from a workflow; without one it is the workflow itself. */
   operation?(mode: Mode): JsonObject;
-  /** What it says in the end, in its result. */
-  said(result: Json): Json | undefined;
+  /** The text of its result. */
+  textOf(result: Json): Json | undefined;
 }
 
 const adHoc = (mode: Mode) => workflowOf({ work: callTool('work', { mode }) }, { id: `own-${randomUUID()}` });
@@ -93,7 +93,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     tool: () => 'work',
     args: (mode) => ({ mode }),
     operation: (mode) => callTool('work', { mode }),
-    said: (result) => memberOf(result, 'text'),
+    textOf: (result) => memberOf(result, 'text'),
   },
   'MCP tool': {
     agent: 'tools',
@@ -103,7 +103,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     tool: mcpTool,
     args: (mode) => sum(mode),
     operation: (mode) => callTool(mcpTool(mode), sum(mode)),
-    said: (result) => (JSON.stringify(result).includes('The sum of 2 and 3 is 5') ? 'Hello world' : undefined),
+    textOf: (result) => (JSON.stringify(result).includes('The sum of 2 and 3 is 5') ? 'Hello world' : undefined),
   },
   'stored workflow': {
     agent: 'workflows',
@@ -113,7 +113,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     tool: () => 'greet',
     args: (mode) => ({ mode }),
     operation: (mode) => ({ RunWorkflow: { name: 'greet', inputs: { mode }, outputPath: '/workflow/out' } }),
-    said: (result) => memberOf(memberOf(memberOf(result, 'results') ?? result, 'work'), 'text'),
+    textOf: (result) => memberOf(memberOf(memberOf(result, 'results') ?? result, 'work'), 'text'),
   },
   'ad hoc workflow': {
     agent: 'workflows',
@@ -122,7 +122,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     content: (mode) => ({ workflow: adHoc(mode) }),
     tool: () => 'workflow.execute',
     args: (mode) => ({ workflow: adHoc(mode) }),
-    said: (result) => memberOf(memberOf(memberOf(result, 'results') ?? result, 'work'), 'text'),
+    textOf: (result) => memberOf(memberOf(memberOf(result, 'results') ?? result, 'work'), 'text'),
   },
 };
 
@@ -135,13 +135,13 @@ function agentTarget(agent: string): Target {
     tool: () => agent,
     args: (content) => ({ content }),
     operation: (message) => ({ CallAgent: { agent, message, outputPath: '/workflow/out' } }),
-    said: (result) => (typeof result === 'string' ? result : memberOf(result, 'text')),
+    textOf: (result) => (typeof result === 'string' ? result : memberOf(result, 'text')),
   };
 }
 
 interface Protocol {
   ask(key: string, question: Question): Promise<Outcome>;
-  /** Ends what was asked under this id. */
+  /** Cancels the request with this id. */
   cancel(key: string, id: string): Promise<unknown>;
   /** The id of the request, where the server chooses it. */
   requestId?(id: string): string;
@@ -157,7 +157,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
     cancel: cancelRequest,
     ask: async (key, question) => {
       const answer = await new Caller(system, key).post(envelopeOf(question), { accept: 'application/x-ndjson' });
-      if (answer.status !== 200) return { ok: false, told: (await answer.json()) as Json };
+      if (answer.status !== 200) return { ok: false, answer: (await answer.json()) as Json };
       return outcomeOf((await answer.text()).trim().split('\n'));
     },
   },
@@ -180,8 +180,9 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       };
       const answer = await call(system.url, { method: 'POST', path: '/a2a/messages', key, json: message });
       const { message_type, payload } = (await answer.json()) as { message_type?: string; payload?: JsonObject };
-      if (message_type !== 'response' || payload?.['status'] !== 'success') return { ok: false, told: payload ?? null };
-      return { ok: true, told: payload['data'] ?? null };
+      if (message_type !== 'response' || payload?.['status'] !== 'success')
+        return { ok: false, answer: payload ?? null };
+      return { ok: true, answer: payload['data'] ?? null };
     },
   },
   'A2A mailbox': {
@@ -195,9 +196,9 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       };
       const answer = await call(system.url, { method: 'POST', path: '/a2a', key, json: message });
       const json = (await answer.json()) as { status?: string; message?: { content: Json } };
-      if (answer.status !== 200 || json.status === 'error') return { ok: false, told: json as unknown as Json };
+      if (answer.status !== 200 || json.status === 'error') return { ok: false, answer: json as unknown as Json };
       const { content = null } = json.message ?? {};
-      return { ok: memberOf(content, 'error') === undefined, told: content };
+      return { ok: memberOf(content, 'error') === undefined, answer: content };
     },
   },
   'Linux Foundation A2A': {
@@ -212,7 +213,7 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
         key,
         json: { message: { messageId: id, role: 'ROLE_USER', parts: [part] } },
       });
-      if (answer.status !== 200) return { ok: false, told: (await answer.json()) as Json };
+      if (answer.status !== 200) return { ok: false, answer: (await answer.json()) as Json };
       const events: JsonObject[] = [];
       for await (const { data } of answer.events()) {
         const event = JSON.parse(data) as JsonObject;
@@ -221,10 +222,10 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       }
       const { status } = memberOf(events.at(-1), 'statusUpdate') as { status: { state: string } };
       const parts = events.flatMap((event) => partsOf(memberOf(event, 'artifactUpdate')));
-      const said = parts.flatMap((one) => (typeof one['text'] === 'string' ? [one['text']] : [])).join('');
+      const text = parts.flatMap((one) => (typeof one['text'] === 'string' ? [one['text']] : [])).join('');
       const data = parts.find((one) => one['data'] !== undefined)?.['data'];
-      const told = status.state === 'TASK_STATE_COMPLETED' ? (data ?? { text: said }) : status;
-      return { ok: status.state === 'TASK_STATE_COMPLETED', told, progress: events.length - 1 };
+      const final = status.state === 'TASK_STATE_COMPLETED' ? (data ?? { text }) : status;
+      return { ok: status.state === 'TASK_STATE_COMPLETED', answer: final, progress: events.length - 1 };
     },
   },
   'MCP, in a session': {
@@ -261,10 +262,11 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
       await using wire = await new WireCaller(await open(place, key)).greet(key);
       wire.call(target.tool(mode), target.args(mode), { id, streaming: true, durable: true });
       wires.set(id, wire);
-      const heard = await wire.upTo(id);
-      const { type, data } = (heard.at(-1) ?? {}) as { type?: string; data?: JsonObject };
-      if (type !== 'tool/call/resp' || data?.['success'] !== true) return { ok: false, told: heard.at(-1) ?? null };
-      return { ok: true, told: data['data'] ?? null, progress: heard.length - 1 };
+      const wireFrames = await wire.upTo(id);
+      const { type, data } = (wireFrames.at(-1) ?? {}) as { type?: string; data?: JsonObject };
+      if (type !== 'tool/call/resp' || data?.['success'] !== true)
+        return { ok: false, answer: wireFrames.at(-1) ?? null };
+      return { ok: true, answer: data['data'] ?? null, progress: wireFrames.length - 1 };
     },
   },
   'A2E workflows': {
@@ -279,8 +281,8 @@ const PROTOCOLS: Readonly<Record<string, Protocol>> = {
         json: { workflow },
       });
       const json = (await answer.json()) as JsonObject;
-      if (json['status'] !== 'success') return { ok: false, told: json };
-      return { ok: true, told: target.operation === undefined ? json : (memberOf(json['results'], 'work') ?? null) };
+      if (json['status'] !== 'success') return { ok: false, answer: json };
+      return { ok: true, answer: target.operation === undefined ? json : (memberOf(json['results'], 'work') ?? null) };
     },
   },
 };
@@ -289,15 +291,15 @@ describe.each(Object.entries(PROTOCOLS))('%s', (name, protocol) => {
   describe.each(Object.entries(TARGETS))('reaches %s', (kind, target) => {
     test('and gets its result, with its progress where the protocol streams', async () => {
       const question = { id: randomUUID(), target, mode: 'work' } as const;
-      const { ok, told, progress } = await protocol.ask(ada.api_key, question);
-      expect({ ok, said: target.said(told), told }).toMatchObject({ ok: true, said: 'Hello world' });
+      const { ok, answer, progress } = await protocol.ask(ada.api_key, question);
+      expect({ ok, textOf: target.textOf(answer), answer }).toMatchObject({ ok: true, textOf: 'Hello world' });
       if (progress !== undefined && kind !== 'MCP tool') expect(progress).toBeGreaterThan(0);
     });
 
     test('and others read it while it runs and afterwards, from any frame, and cancel it', async () => {
-      const asked = randomUUID();
-      const asking = protocol.ask(ada.api_key, { id: asked, target, mode: 'hold' });
-      const idOf = () => protocol.requestId?.(asked) ?? asked;
+      const requestId = randomUUID();
+      const asking = protocol.ask(ada.api_key, { id: requestId, target, mode: 'hold' });
+      const idOf = () => protocol.requestId?.(requestId) ?? requestId;
       await expect.poll(() => statusFor(ada.api_key, idOf()), { timeout: 10_000 }).toBe(200);
       const id = idOf();
       expect(await statusFor(bob.api_key, id)).toBe(404);
@@ -318,14 +320,14 @@ describe.each(Object.entries(PROTOCOLS))('%s', (name, protocol) => {
     });
 
     test('and gets its error', async () => {
-      const { ok, told } = await protocol.ask(ada.api_key, { id: randomUUID(), target, mode: 'fail' });
-      expect(ok, JSON.stringify(told)).toBe(false);
+      const { ok, answer } = await protocol.ask(ada.api_key, { id: randomUUID(), target, mode: 'fail' });
+      expect(ok, JSON.stringify(answer)).toBe(false);
     });
 
     test('and is refused without permission', async () => {
-      const { ok, told } = await protocol.ask(bob.api_key, { id: randomUUID(), target, mode: 'work' });
-      expect(ok, JSON.stringify(told)).toBe(false);
-      expect(JSON.stringify(told)).toMatch(/forbidden|unauthorized|permission/i);
+      const { ok, answer } = await protocol.ask(bob.api_key, { id: randomUUID(), target, mode: 'work' });
+      expect(ok, JSON.stringify(answer)).toBe(false);
+      expect(JSON.stringify(answer)).toMatch(/forbidden|unauthorized|permission/i);
     });
 
     test('and can cancel it', async () => {
@@ -334,7 +336,7 @@ describe.each(Object.entries(PROTOCOLS))('%s', (name, protocol) => {
       const asking = protocol.ask(ada.api_key, { id, target, mode: 'hold' }).finally(() => {
         isOver = true;
       });
-      // It may not have begun when it is first asked to end.
+      // It may not have started at the first cancellation.
       while (!isOver) {
         await protocol.cancel(ada.api_key, id);
         await new Promise((resolve) => setImmediate(resolve));
@@ -371,12 +373,12 @@ function outcomeOf(texts: readonly string[]): Outcome {
   const frames = texts.map((text) => read(text));
   expectOrdered(frames);
   const final = frames.at(-1);
-  if (final?.response_kind !== 'e2a.complete') return { ok: false, told: final?.body ?? null };
+  if (final?.response_kind !== 'e2a.complete') return { ok: false, answer: final?.body ?? null };
   const streamed = frames
     .map(({ body }) => (body['delta_kind'] === 'text' && typeof body['delta'] === 'string' ? body['delta'] : ''))
     .join('');
   const result = final.body['result'] ?? null;
-  return { ok: true, told: streamed === '' ? result : { text: streamed }, progress: frames.length - 1 };
+  return { ok: true, answer: streamed === '' ? result : { text: streamed }, progress: frames.length - 1 };
 }
 
 /** The messages that answer `tools/call`. */
@@ -419,14 +421,14 @@ async function promptByAcp(key: string, { id, target, mode }: Question): Promise
       await Promise.race([recorded, answered]);
       tasks.set(id, (await requestOf(key, sessionId)) ?? '');
       const { stopReason } = await answered;
-      const said = updates
+      const textOf = updates
         .map((update) => ('content' in update && memberOf(update.content as Json, 'text')) || '')
         .join('');
-      const told = said.startsWith('{') || said.startsWith('[') ? (JSON.parse(said) as Json) : { text: said };
-      return { ok: stopReason === 'end_turn', told, progress: updates.length };
+      const answer = textOf.startsWith('{') || textOf.startsWith('[') ? (JSON.parse(textOf) as Json) : { text: textOf };
+      return { ok: stopReason === 'end_turn', answer, progress: updates.length };
     } catch (error) {
       const { code, message, data } = error as acp.RequestError;
-      return { ok: false, told: { code, message, data: data as Json } };
+      return { ok: false, answer: { code, message, data: data as Json } };
     }
   });
 }
@@ -438,23 +440,26 @@ async function requestOf(key: string, sessionId: string): Promise<string | undef
   return requests[0]?.request_id;
 }
 
-/** Streamed: text, JSON where the target has no text to say, or an error. */
+/** Streamed: text, JSON where the target has no text, or an error. */
 async function askByOpenAi(key: string, { id, target, mode }: Question, path: string): Promise<Outcome> {
   const content = target.content(mode);
   const text = typeof content === 'string' ? content : JSON.stringify(content);
-  const asked = path.endsWith('completions') ? { messages: [{ role: 'user', content: text }] } : { input: text };
-  const json = { model: target.agent, stream: true, ...asked };
+  const requestId = path.endsWith('completions') ? { messages: [{ role: 'user', content: text }] } : { input: text };
+  const json = { model: target.agent, stream: true, ...requestId };
   const answer = await call(system.url, { method: 'POST', path, key, json });
   tasks.set(id, String(answer.headers['x-request-id']));
-  if (answer.status !== 200) return { ok: false, told: (await answer.json()) as Json };
+  if (answer.status !== 200) return { ok: false, answer: (await answer.json()) as Json };
   const events: JsonObject[] = [];
   for await (const { data } of answer.events()) if (data !== '[DONE]') events.push(JSON.parse(data) as JsonObject);
   const last = events.at(-1);
   if (memberOf(last, 'error') !== undefined || memberOf(last, 'type') === 'response.failed') {
-    return { ok: false, told: last ?? null };
+    return { ok: false, answer: last ?? null };
   }
-  const said = events.map((event) => String(openAiDelta(event) ?? '')).join('');
-  return { ok: true, told: said.startsWith('{') || said.startsWith('[') ? (JSON.parse(said) as Json) : { text: said } };
+  const textOf = events.map((event) => String(openAiDelta(event) ?? '')).join('');
+  return {
+    ok: true,
+    answer: textOf.startsWith('{') || textOf.startsWith('[') ? (JSON.parse(textOf) as Json) : { text: textOf },
+  };
 }
 
 function openAiDelta(event: JsonObject): Json | undefined {
@@ -466,8 +471,8 @@ function openAiDelta(event: JsonObject): Json | undefined {
 function mcpOutcome(messages: readonly JsonObject[]): Outcome {
   const last = messages.at(-1);
   const result = memberOf(last, 'result');
-  if (result === undefined || memberOf(result, 'isError') === true) return { ok: false, told: last ?? null };
-  return { ok: true, told: memberOf(result, 'structuredContent') ?? memberOf(result, 'content') ?? null };
+  if (result === undefined || memberOf(result, 'isError') === true) return { ok: false, answer: last ?? null };
+  return { ok: true, answer: memberOf(result, 'structuredContent') ?? memberOf(result, 'content') ?? null };
 }
 
 function callTool(tool: string, args: JsonObject): JsonObject {

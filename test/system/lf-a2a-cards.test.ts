@@ -53,7 +53,7 @@ describe('a card', () => {
   });
 
   test.each([WORKER, ROOT, '/.well-known/ai-catalog.json', '/.well-known/jwks.json'])(
-    '%s is not sent again to who has it',
+    '%s is not sent again to a client that has it',
     async (path) => {
       const first = await get(path);
       const { etag = '' } = first.headers;
@@ -142,11 +142,11 @@ describe('the URLs of a card', () => {
     { 'x-forwarded-prefix': '//evil.example' },
     { 'x-forwarded-prefix': '/a?b' },
     { 'x-forwarded-proto': 'javascript' },
-  ])('do not have what nobody could mean: %j', async (headers) => {
+  ])('omit values without a meaning: %j', async (headers) => {
     expect(await urlOf(headers)).toBe(system.url);
   });
 
-  test('are those of public_url where it is configured, and a stranger cannot change them', async () => {
+  test('are those of public_url where it is configured, and an anonymous caller cannot change them', async () => {
     const forwarded = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' };
     expect(await urlOf(forwarded, configured.url)).toBe('https://a.example/base');
     const { agents: listed } = (await (await get('/lf-a2a/agents', {}, configured.url)).json()) as {

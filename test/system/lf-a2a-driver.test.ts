@@ -52,7 +52,7 @@ async function ask(agent: string, params: JsonObject, more: JsonObject = {}) {
 }
 
 /** The whole answer, with what is done at each question. */
-async function asked(agent: string, content: string, onQuestion: (place: { path: string }) => Promise<void>) {
+async function askAgent(agent: string, content: string, onQuestion: (place: { path: string }) => Promise<void>) {
   const request_id = fresh();
   const envelope = { request_id, method: 'chat.send', agent_ref: { id: agent }, is_stream: true, params: { content } };
   const answer = await caller.post(envelope, { accept: 'application/x-ndjson' });
@@ -88,7 +88,7 @@ describe.each(Object.keys(PEERS))('an agent on %s', (name) => {
   });
 
   test('asks for input, and gets the answer of a person in the same request', async () => {
-    const { text, questions, end } = await asked(agent, 'ask', async ({ path }) => {
+    const { text, questions, end } = await askAgent(agent, 'ask', async ({ path }) => {
       const json = { content: { answer: 'Oslo' } };
       expect((await call(system.url, { method: 'POST', path, key, json })).status).toBe(200);
     });
@@ -96,15 +96,15 @@ describe.each(Object.keys(PEERS))('an agent on %s', (name) => {
     expect([text, end.status]).toEqual(['You said Oslo', 'succeeded']);
   });
 
-  test('asks for a sign-in, and goes on by itself when it has been made', async () => {
-    const { text, questions, ends, end } = await asked(agent, 'sign-in', async () => {
+  test('asks for a sign-in, and continues by itself after it', async () => {
+    const { text, questions, ends, end } = await askAgent(agent, 'sign-in', async () => {
       await fetch(`${urlOf(name)}/authorize`);
     });
     expect([questions, ends]).toMatchObject([[{ kind: 'auth', title: 'Sign in first.' }], [{ state: 'withdrawn' }]]);
     expect([text, end.status]).toEqual(['Hello world', 'succeeded']);
   });
 
-  test('is told when a request is cancelled', async () => {
+  test('learns when a request is cancelled', async () => {
     const request_id = fresh();
     const envelope = {
       request_id,

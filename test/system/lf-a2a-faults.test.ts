@@ -99,7 +99,7 @@ describe('wrong types', () => {
   });
 
   test.each(['GetTask', 'CancelTask', 'SubscribeToTask'])(
-    '%s without an id, or with one that is no text',
+    '%s without an id, or with one that is not text',
     async (method) => {
       for (const params of [{}, { id: 5 }, { id: '' }, []]) {
         const { error } = await rpc(method, params);
@@ -174,15 +174,12 @@ describe('versions and callers', () => {
     expect([error.code, reasonOf(error.data)]).toEqual([-32009, 'VERSION_NOT_SUPPORTED']);
   });
 
-  test.each(['1.0', '1.0.1', '0.3', '0.3.0', ''])(
-    'A2A-Version %j is served, whatever method comes with it',
-    async (version) => {
-      for (const method of ['GetTask', 'tasks/get']) {
-        const { error } = await rpc(method, { id: 'x' }, { headers: { 'a2a-version': version } });
-        expect([method, error.code]).toEqual([method, -32001]);
-      }
-    },
-  );
+  test.each(['1.0', '1.0.1', '0.3', '0.3.0', ''])('A2A-Version %j is served for every method', async (version) => {
+    for (const method of ['GetTask', 'tasks/get']) {
+      const { error } = await rpc(method, { id: 'x' }, { headers: { 'a2a-version': version } });
+      expect([method, error.code]).toEqual([method, -32001]);
+    }
+  });
 
   test('A2A-Version counts in the query too', async () => {
     const { error } = await rpc('GetTask', { id: 'x' }, { path: `${AGENT}?A2A-Version=9.9` });
@@ -191,7 +188,7 @@ describe('versions and callers', () => {
     expect(status).toBe(400);
   });
 
-  test('members that nobody knows are ignored', async () => {
+  test('unknown members are ignored', async () => {
     const params = { message: message({ colour: 'red', parts: [{ text: 'work', weight: 3 }] }), unknown: [1] };
     const { result } = await rpc('SendMessage', params);
     expect(result).toMatchObject({ task: { status: { state: 'TASK_STATE_COMPLETED' } } });
@@ -305,7 +302,7 @@ describe('much and slow', () => {
     expect(await follow()).toEqual(['task', 'statusUpdate']);
   });
 
-  test('a client that does not read holds up nobody, and can go away', async () => {
+  test('a client that does not read delays no other, and can disconnect', async () => {
     const json = JSON.stringify({ message: message({ parts: [{ text: 'flood' }] }) });
     const socket = connect({ host: '127.0.0.1', port: system.port });
     await once(socket, 'connect');
@@ -319,7 +316,7 @@ describe('much and slow', () => {
       const { result } = await rpc('ListTasks', { pageSize: 2 });
       return (result as { tasks: { status: { state: string } }[] }).tasks.map(({ status }) => status.state);
     };
-    // Its own task goes on to its end all the same.
+    // Its own task still continues to its end.
     await expect.poll(flooded, { timeout: 15_000 }).toEqual(['TASK_STATE_COMPLETED', 'TASK_STATE_COMPLETED']);
     socket.destroy();
     expect(await ended()).toMatch(/^task-/);

@@ -57,7 +57,7 @@ async function caller() {
 }
 
 describe('ListTasks', () => {
-  test('a listed task is the task that GetTask shows, without its artifacts unless they are asked for', async () => {
+  test('a listed task is the task that GetTask shows, with its artifacts only on request', async () => {
     const { key, send, list } = await caller();
     const ids = [(await send('work')).id, (await send('fail')).id];
     const shown = await Promise.all(
@@ -103,7 +103,7 @@ describe('ListTasks', () => {
     expect(stamps).toEqual(stamps.toSorted().reverse());
   });
 
-  test("nobody sees another caller's tasks, and no agent those of another", async () => {
+  test('no caller sees the tasks of another, and no agent those of another', async () => {
     const ann = await caller();
     const bob = await caller();
     const { id } = await ann.send('work');

@@ -65,13 +65,13 @@ const send = async (text: string, config?: object): Promise<string> => {
   return json.task.id;
 };
 const cancel = (taskId: string) => ask('POST', `/tasks/${taskId}:cancel`, {});
-/** What came to this path, when the task has ended. */
+/** The notifications of this path, after the end of the task. */
 const until = async (receiver: Receiver, path: string, count: number): Promise<readonly Received[]> => {
   const arrived = () => receiver.received.filter((one) => one.path === path);
   await expect.poll(() => arrived().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
   return arrived();
 };
-/** What came to this path, when the last event has come. */
+/** The notifications of this path, after the last event. */
 const untilEnded = async (receiver: Receiver, path: string): Promise<readonly Received[]> => {
   const arrived = () => receiver.received.filter((one) => one.path === path);
   const isOver = () => arrived().some((one) => /COMPLETED|FAILED|CANCELED/.test(kindOf(one)));
@@ -86,8 +86,8 @@ const kindOf = ({ body }: Received) => {
   return value.status === undefined ? name : `${name} ${value.status.state}`;
 };
 
-describe('a config that comes with its message', () => {
-  test('gets every event of the task in order, signed, with the token and the authorization it asked for', async () => {
+describe('a config inside its message', () => {
+  test('gets every event of the task in order, signed, with the configured token and authorization', async () => {
     const authentication = { scheme: 'Bearer', credentials: 'for-the-receiver' };
     const taskId = await send('work', { url: good.url('/all'), token: 'my-token', authentication });
     const received = await untilEnded(good, '/all');
@@ -121,12 +121,12 @@ describe('a config that comes with its message', () => {
   test('gets the question of a task, and what follows its answer', async () => {
     const path = '/lf-a2a/agents/asker/message:send';
     const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'go' }] };
-    const configuration = { taskPushNotificationConfig: { url: good.url('/asked') } };
-    const asked = await call(system.url, { method: 'POST', path, key, json: { message, configuration } });
-    const { task } = (await asked.json()) as { task: { id: string } };
+    const configuration = { taskPushNotificationConfig: { url: good.url('/requested') } };
+    const sent = await call(system.url, { method: 'POST', path, key, json: { message, configuration } });
+    const { task } = (await sent.json()) as { task: { id: string } };
     const answer = { ...message, messageId: randomUUID(), taskId: task.id, parts: [{ text: 'allow' }] };
     await call(system.url, { method: 'POST', path, key, json: { message: answer } });
-    expect(kindsOf(await untilEnded(good, '/asked'))).toEqual([
+    expect(kindsOf(await untilEnded(good, '/requested'))).toEqual([
       'task TASK_STATE_SUBMITTED',
       'statusUpdate TASK_STATE_WORKING',
       'artifactUpdate',

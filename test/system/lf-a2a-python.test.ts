@@ -165,7 +165,7 @@ function whyNoPackages(): { missing: string } | undefined {
   return status === 0 ? undefined : { missing: 'pip cannot download a2a-sdk' };
 }
 
-/** A Python with one version of the SDK, or why there is none. */
+/** A Python with one version of the SDK, or the reason why it is missing. */
 async function environmentWith(version: string): Promise<{ command: string } | { missing: string }> {
   const home = join(folder, version);
   if (spawnSync('python3', ['-c', 'import venv']).status !== 0)

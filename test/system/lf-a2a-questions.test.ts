@@ -52,16 +52,16 @@ describe.each([
 
   test('gets the question, answers it, and gets the rest', async () => {
     const a2a = await client();
-    const asked = (await a2a.sendMessage(message('go'))) as Task;
-    expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-    expect(JSON.stringify(asked.status?.message)).toContain('May I?');
-    const done = (await a2a.sendMessage(message('Allow', asked.id))) as Task;
+    const stopped = (await a2a.sendMessage(message('go'))) as Task;
+    expect(stopped.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    expect(JSON.stringify(stopped.status?.message)).toContain('May I?');
+    const done = (await a2a.sendMessage(message('Allow', stopped.id))) as Task;
     expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     expect(JSON.stringify(done.artifacts)).toContain('one momentanswered: allow');
     expect(done.history).toHaveLength(3);
   });
 
-  test('the stream ends with the question, and that of the answer goes on', async () => {
+  test('the stream ends with the question, and that of the answer continues', async () => {
     const a2a = await client();
     let taskId = '';
     const states: unknown[] = [];
@@ -188,7 +188,7 @@ describe('an answer', () => {
     expect((await send([{ text: 'allow' }], { taskId: id })).error?.code).toBe(-32004);
   });
 
-  test('given through another protocol lets the task go on', async () => {
+  test('given through another protocol lets the task continue', async () => {
     const { id, status } = await ask();
     const [, { data } = {}] = status.message?.parts ?? [];
     const path = `/e2a/requests/${id}/questions/${(data as { question_id: string }).question_id}`;
@@ -225,7 +225,7 @@ test('a stream that is resumed after the answer has the question and everything 
   ]);
 });
 
-test('a sign-in is AUTH_REQUIRED: a blocking call returns, and a stream goes on by itself', async () => {
+test('a sign-in is AUTH_REQUIRED: a blocking call returns, and a stream continues by itself', async () => {
   const question = { kind: 'auth', title: 'Sign in', url: 'https://login.example.com/' };
   const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ data: { question } }] };
   const path = '/lf-a2a/agents/asker/message:stream';

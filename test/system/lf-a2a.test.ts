@@ -36,7 +36,7 @@ const fetchImpl: typeof fetch = (input, options = {}) => {
   return fetch(input, { ...options, headers });
 };
 
-/** The same, over connections that are cut when a stream has said this. */
+/** The same, over connections that are cut when a stream has sent this. */
 function cutAfter(words: string): typeof fetch {
   return async (input, options) => {
     const response = await fetchImpl(input, options);
@@ -140,25 +140,25 @@ describe('the official JavaScript SDK 1.3.0', () => {
       const [first] = events.flatMap(({ payload }) => (payload?.$case === 'task' ? [payload.value] : []));
       const a2a = await client();
       const texts: string[] = [];
-      const said = (parts: readonly { readonly content?: { readonly value: unknown } | undefined }[] = []) =>
+      const addText = (parts: readonly { readonly content?: { readonly value: unknown } | undefined }[] = []) =>
         texts.push(...parts.map(({ content }) => String(content?.value)));
       for await (const { payload } of a2a.resubscribeTask({ tenant: '', id: first?.id ?? '' })) {
-        if (payload?.$case === 'artifactUpdate') said(payload.value.artifact?.parts);
+        if (payload?.$case === 'artifactUpdate') addText(payload.value.artifact?.parts);
         if (payload?.$case !== 'task') continue;
-        for (const { parts } of payload.value.artifacts) said(parts);
+        for (const { parts } of payload.value.artifacts) addText(parts);
         await a2a.sendMessage(message('go'));
       }
       expect(texts.join('')).toBe('Hello world');
     });
 
     test('gets the extended card', async () => {
-      const asked: string[] = [];
+      const requests: string[] = [];
       const a2a = await client((input, options) => {
-        asked.push(`${String(input)} ${String(options?.body)}`);
+        requests.push(`${String(input)} ${String(options?.body)}`);
         return fetchImpl(input, options);
       });
       const { skills } = await a2a.getAgentCard();
-      expect(asked).toEqual([expect.stringMatching(/extendedAgentCard|GetExtendedAgentCard/)]);
+      expect(requests).toEqual([expect.stringMatching(/extendedAgentCard|GetExtendedAgentCard/)]);
       expect(skills.map(({ id }) => id)).toEqual(['work']);
     });
 
@@ -227,24 +227,24 @@ describe.each([
     const [first] = events.filter((event) => event.kind === 'task');
     const a2a = await client();
     const texts: string[] = [];
-    const said = (parts: readonly Part[]) => texts.push(...parts.map((part) => ('text' in part ? part.text : '')));
+    const addText = (parts: readonly Part[]) => texts.push(...parts.map((part) => ('text' in part ? part.text : '')));
     for await (const event of a2a.resubscribeTask({ id: first?.id ?? '' })) {
-      if (event.kind === 'artifact-update') said(event.artifact.parts);
+      if (event.kind === 'artifact-update') addText(event.artifact.parts);
       if (event.kind !== 'task') continue;
-      for (const { parts } of event.artifacts ?? []) said(parts);
+      for (const { parts } of event.artifacts ?? []) addText(parts);
       await a2a.sendMessage(message([{ kind: 'text', text: 'go' }]));
     }
     expect(texts.join('')).toBe('Hello world');
   });
 
   test('gets the extended card', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const a2a = await client((input, options) => {
-      asked.push(`${String(input)} ${String(options?.body)}`);
+      requests.push(`${String(input)} ${String(options?.body)}`);
       return fetchImpl(input, options);
     });
     const { skills } = await a2a.getAgentCard();
-    expect(asked).toEqual([expect.stringMatching(/v1\/card|agent\/getAuthenticatedExtendedCard/)]);
+    expect(requests).toEqual([expect.stringMatching(/v1\/card|agent\/getAuthenticatedExtendedCard/)]);
     expect(skills.map(({ id }) => id)).toEqual(['work']);
   });
 

@@ -4,28 +4,28 @@ import { SocketClient } from './socket-client.ts';
 import type { System } from './system.ts';
 import { type SentWorkflow, sendWorkflows } from './workflow-load.ts';
 
-/** Something a client sent, and everything it heard of it before the server died. */
+/** A request of a client, and everything the client received for it before the server died. */
 export interface Sent {
   readonly owner: Owner;
-  readonly door: Door;
+  readonly transport: Transport;
   readonly envelope: JsonObject & { readonly request_id: string; readonly is_stream: boolean };
   readonly content: string;
   /** Where the tool counts its calls, if it goes to one. */
   readonly counted?: string;
-  /** The server has said that it took it: the headers of an answer, or a frame. */
+  /** The server has accepted it: with the headers of an answer, or a frame. */
   isAcknowledged: boolean;
-  /** The text of each frame, as it came. */
+  /** The text of each frame, as received. */
   readonly frames: string[];
 }
 
 export interface Owner {
-  /** In everything it says, and in nothing anybody else does. */
+  /** In everything it sends, and in nothing that anybody else sends. */
   readonly canary: string;
   readonly key: string;
 }
 
-const DOORS = ['json', 'sse', 'ndjson', 'socket'] as const;
-export type Door = (typeof DOORS)[number];
+const TRANSPORTS = ['json', 'sse', 'ndjson', 'socket'] as const;
+export type Transport = (typeof TRANSPORTS)[number];
 export type Moment = 'headers' | 'frame' | 'final';
 
 export interface LoadOptions {
@@ -35,7 +35,7 @@ export interface LoadOptions {
   readonly random: () => number;
   /** Where the tool counts its calls. */
   readonly counted: string;
-  /** Told of everything that is heard. */
+  /** Called for everything that a client receives. */
   readonly onMoment?: (moment: Moment) => void;
   /** One request is sent with this, when a few have gone before it. */
   readonly crash?: JsonObject;
@@ -61,7 +61,7 @@ export class Load {
       this.#isOver = true;
     });
     const clients = owners.flatMap((owner) => [
-      ...DOORS.map((door) => this.#unlessBroken(() => this.#client(owner, door))),
+      ...TRANSPORTS.map((transport) => this.#unlessBroken(() => this.#client(owner, transport))),
       this.#unlessBroken(() => this.#sendWorkflows(owner)),
     ]);
     await Promise.all(clients);
@@ -89,20 +89,20 @@ export class Load {
     });
   }
 
-  async #client(owner: Owner, door: Door): Promise<void> {
+  async #client(owner: Owner, transport: Transport): Promise<void> {
     const { system } = this.#options;
-    const socket = door === 'socket' ? await SocketClient.open(system.url, owner.key) : undefined;
-    for (let number = 0; !this.#isOver; number += 1) await this.#send(this.#next(owner, door, number), socket);
+    const socket = transport === 'socket' ? await SocketClient.open(system.url, owner.key) : undefined;
+    for (let number = 0; !this.#isOver; number += 1) await this.#send(this.#next(owner, transport, number), socket);
   }
 
-  #next(owner: Owner, door: Door, number: number): Sent {
+  #next(owner: Owner, transport: Transport, number: number): Sent {
     const { random, life, counted } = this.#options;
-    const isStream = door === 'json' ? false : random() < 0.8;
+    const isStream = transport === 'json' ? false : random() < 0.8;
     const words = Array.from({ length: 1 + Math.floor(random() * 8) }, (_, index) => `${owner.canary}-${index}`);
     const content = words.join(' ');
-    // The owners use the same ids: nothing but the key tells them apart.
-    const crash = door === 'json' ? {} : this.#takeCrash(number);
-    const requestId = `${life}-${door}-${number}`;
+    // The owners use the same ids: only the key distinguishes them.
+    const crash = transport === 'json' ? {} : this.#takeCrash(number);
+    const requestId = `${life}-${transport}-${number}`;
     const isForTool = !('crash' in crash) && random() < 0.2;
     const envelope = {
       request_id: requestId,
@@ -117,7 +117,7 @@ export class Load {
     };
     const sent: Sent = {
       owner,
-      door,
+      transport,
       envelope,
       content,
       ...(isForTool && { counted }),
@@ -146,7 +146,7 @@ export class Load {
       method: 'POST',
       path: '/e2a',
       key: owner.key,
-      accept: acceptOf(sent.door),
+      accept: acceptOf(sent.transport),
       json: envelope,
     });
     if (answer.status === 503) return;
@@ -167,8 +167,10 @@ export class Load {
   }
 }
 
-export function acceptOf(door: Door): string {
-  return { json: 'application/json', sse: 'text/event-stream', ndjson: 'application/x-ndjson', socket: NDJSON }[door];
+export function acceptOf(transport: Transport): string {
+  return { json: 'application/json', sse: 'text/event-stream', ndjson: 'application/x-ndjson', socket: NDJSON }[
+    transport
+  ];
 }
 
 function isRefusal(frame: string): boolean {

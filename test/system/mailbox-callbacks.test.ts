@@ -6,7 +6,7 @@ import { agentModule, System } from './system.ts';
 import { TestAuthority } from './test-authority.ts';
 
 const authority = new TestAuthority();
-const stranger = new TestAuthority('another authority');
+const foreignAuthority = new TestAuthority('another authority');
 const certificate = authority.issue(['IP:127.0.0.1']);
 
 /** Every kind of receiver, each at a port of its own. */
@@ -25,7 +25,7 @@ const receivers = {
   refusing: await Receiver.start(certificate, status(400)),
   failing: await Receiver.start(certificate, (response, number) => response.writeHead(number < 4 ? 500 : 204).end()),
   always503: await Receiver.start(certificate, status(503)),
-  // It has taken the callback when the connection breaks: nobody can know that on our side.
+  // It has accepted the callback when the connection breaks: our side cannot know that.
   cutting: await Receiver.start(certificate, (response, number) => (number < 2 ? response.destroy() : ok(response))),
   giant: await Receiver.start(certificate, (response) => {
     response.writeHead(200);
@@ -38,7 +38,7 @@ const receivers = {
   dribbling: await Receiver.start(certificate, (response) => {
     response.writeHead(202).write('.');
   }),
-  foreign: await Receiver.start(stranger.issue(['IP:127.0.0.1'])),
+  foreign: await Receiver.start(foreignAuthority.issue(['IP:127.0.0.1'])),
   misnamed: await Receiver.start(authority.issue(['DNS:elsewhere.example'])),
 };
 
@@ -59,7 +59,7 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
   for (const receiver of Object.values(receivers)) await receiver[Symbol.asyncDispose]();
   authority[Symbol.dispose]();
-  stranger[Symbol.dispose]();
+  foreignAuthority[Symbol.dispose]();
 });
 
 const mine = await system.caller('my-agent');
@@ -70,9 +70,9 @@ describe('a receiver that', () => {
   test.each([
     ['answers slowly', receivers.slow, 1],
     ['pours an endless body after its 200', receivers.giant, 1],
-    ['says 202 and never ends its body', receivers.dribbling, 1],
+    ['answers 202 and never ends its body', receivers.dribbling, 1],
     ['takes it and is cut off, twice', receivers.cutting, 3],
-  ])('%s has it, and is not asked again', async (_, receiver, tries) => {
+  ])('%s has it, and gets no retry', async (_, receiver, tries) => {
     const id = await send(receiver.url());
     expect(await ended(id)).toMatchObject({ state: 'delivered', attempts: tries });
     expect(receiver.received.length).toBe(tries);
@@ -98,7 +98,7 @@ describe('a receiver that', () => {
     expect(receivers.good.received.filter(({ path }) => path === '/redirected')).toEqual([]);
   });
 
-  test('says 429 with Retry-After is tried again, but not before that', async () => {
+  test('answers 429 with Retry-After is tried again, but not before that', async () => {
     const id = await send(receivers.busy.url());
     expect(await ended(id)).toMatchObject({ state: 'delivered', attempts: 2 });
     const [first, second] = receivers.busy.received;
@@ -109,7 +109,7 @@ describe('a receiver that', () => {
     expectSameCallback(receivers.busy);
   });
 
-  test('says 400 is not asked again', async () => {
+  test('answers 400 gets no retry', async () => {
     const id = await send(receivers.refusing.url());
     expect(await ended(id)).toMatchObject({
       state: 'dead',
@@ -119,7 +119,7 @@ describe('a receiver that', () => {
     expect(receivers.refusing.received.length).toBe(1);
   });
 
-  test('says 410 hears nothing more from that sender, and the next message is told so', async () => {
+  test('answers 410 receives nothing more from that sender, and the next message is refused with that reason', async () => {
     const url = receivers.gone.url();
     const id = await send(url);
     expect(await ended(id)).toMatchObject({ state: 'dead', attempts: 1, failures: [{ status: 410 }] });
@@ -132,14 +132,14 @@ describe('a receiver that', () => {
     const respelled = url.replace('https://', 'HTTPS://').replace('/in', '/by/../in');
     expect((await post(message(respelled), mine.api_key))[0]).toBe(400);
     expect(receivers.gone.received.length).toBe(1);
-    // Another sender has not heard it yet, and another URL of the host is another URL.
+    // The 410 counts for one sender and one URL: another sender and another URL of the host are served.
     await ended(await send(url, other.api_key));
     await ended(await send(receivers.gone.url('/another')));
     expect(receivers.gone.received.length).toBe(3);
   });
 
   test.each([
-    ['a certificate of an authority nobody trusts', receivers.foreign],
+    ['a certificate of an untrusted authority', receivers.foreign],
     ['a certificate of another name', receivers.misnamed],
   ])('shows %s gets not a byte', async (_, receiver) => {
     const id = await send(receiver.url());
@@ -149,7 +149,7 @@ describe('a receiver that', () => {
 });
 
 describe('a dead letter', () => {
-  test('is tried again now when the operator says so, with the same id and body', async () => {
+  test('is tried again at once on request of the operator, with the same id and body', async () => {
     const id = await send(receivers.failing.url());
     const { id: delivery } = await ended(id);
     const answer = await admin(`/admin/v1/outbox/${delivery}/retry`, 'POST');
@@ -164,7 +164,7 @@ describe('a dead letter', () => {
     expect(await admin('/admin/v1/outbox/never-was/retry', 'POST')).toMatchObject([404, { code: 'not_found' }]);
   });
 
-  test('that is expired is never sent, whoever asks', async () => {
+  test('that is expired is never sent, even if an administrator asks', async () => {
     const expiresAt = new Date(Date.now() + 600).toISOString();
     const id = await send(receivers.always503.url(), mine.api_key, { expiresAt });
     const { id: delivery, ended_at } = await ended(id);
@@ -176,7 +176,7 @@ describe('a dead letter', () => {
     expect(receivers.always503.received.filter(({ at }) => at > Date.parse(expiresAt))).toEqual([]);
   });
 
-  test('is listed by its state, and a wrong state is told', async () => {
+  test('is listed by its state, and a wrong state is refused', async () => {
     const [, dead] = await admin('/admin/v1/outbox?state=dead&limit=2');
     expect((dead['deliveries'] as JsonObject[]).map(({ state }) => state)).toEqual(['dead', 'dead']);
     expect(await admin('/admin/v1/outbox?state=lost')).toMatchObject([400, { code: 'invalid_message' }]);
@@ -204,19 +204,19 @@ describe('a callback URL', () => {
     const statuses: number[] = [];
     const last: JsonObject[] = [];
     for (let number = 0; number < 5; number += 1) {
-      const from = { name: `Stranger ${number}`, callbackUrl: receivers.slow.url('/flooded') };
+      const from = { name: `Visitor ${number}`, callbackUrl: receivers.slow.url('/flooded') };
       const [status, body] = await post({ from, message: 'hi' });
       statuses.push(status);
       last.push(body);
     }
     expect(statuses).toEqual([200, 200, 200, 429, 429]);
     expect(last.at(-1)).toMatchObject({ error: 'Rate limit exceeded', retryAfter: expect.any(Number) });
-    // It is none of the registered ones' business.
+    // It does not affect the registered ones.
     expect((await post(message(receivers.slow.url()), mine.api_key))[0]).toBe(200);
   });
 });
 
-/** However often it came: one id, the same bytes, and good signatures each time. */
+/** For every delivery: one id, the same bytes, and good signatures. */
 function expectSameCallback({ received }: Receiver): void {
   expect(new Set(received.map(({ id }) => id)).size).toBe(1);
   expect(new Set(received.map(({ body }) => body)).size).toBe(1);

@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 describe('kill -9', () => {
-  // The first two commits are of the start. Then: accepted with its letter, started, answered, settled, delivered.
+  // The first two commits are of the start. Then: accepted with its message, started, answered, settled, delivered.
   const points = [
     ...[3, 4, 5, 6, 7].map((number) => `before-commit:${number}`),
     ...[3, 5, 7].map((number) => `after-commit:${number}`),
@@ -69,7 +69,7 @@ describe('kill -9', () => {
     },
   );
 
-  test('when the receiver has it and we do not know yet: it comes again, the same', async () => {
+  test('when the receiver has it and we do not know yet: it is sent again, unchanged', async () => {
     await system.start();
     const before = receiver.received.length;
     onReceived = () => {
@@ -92,7 +92,7 @@ describe('kill -9', () => {
     await system.kill();
   });
 
-  test('while the agent works: the callback says that it was interrupted', async () => {
+  test('while the agent works: the callback reports the interruption', async () => {
     await system.start();
     const before = receiver.received.length;
     const json = message(receiver.url('/interrupted'), { messageId: 'msg_interrupted' });

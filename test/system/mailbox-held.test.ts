@@ -31,28 +31,28 @@ async function answerTo(messageId: string): Promise<string> {
   return (await call(system.url, { method: 'GET', path: `/a2a/messages/${messageId}`, key: mine.api_key })).text();
 }
 
-test('mail for an agent that is not connected waits, through a restart, and is answered when the agent comes', async () => {
+test('mail for an agent that is not connected waits, through a restart, and is answered when the agent connects', async () => {
   const acknowledged = await post('letter-00000001', { key: mine.api_key });
   expect(acknowledged).toMatchObject({ status: 200, text: expect.stringContaining('received') });
   await system.kill();
   await system.start();
   expect(await answerTo('letter-00000001')).toContain('received');
   const agent = await DialledAgent.dial(system.url, away.api_key);
-  await expect.poll(() => agent.heard.length).toBe(1);
-  expect(agent.heard[0]).toMatchObject({ params: { content: 'mail letter-00000001' } });
-  agent.complete(agent.heard[0]?.request_id ?? '', { text: 'here now' });
+  await expect.poll(() => agent.received.length).toBe(1);
+  expect(agent.received[0]).toMatchObject({ params: { content: 'mail letter-00000001' } });
+  agent.complete(agent.received[0]?.request_id ?? '', { text: 'here now' });
   await expect.poll(() => answerTo('letter-00000001')).toContain('here now');
   agent.close();
 });
 
-test('mail is answered as expired at its expiresAt where the agent never comes', async () => {
+test('mail is answered as expired at its expiresAt where the agent never connects', async () => {
   const expiresAt = new Date(Date.now() + 700).toISOString();
   await post('letter-00000002', { key: mine.api_key, metadata: { expiresAt } });
   expect(await answerTo('letter-00000002')).toContain('received');
   await expect.poll(() => answerTo('letter-00000002')).toContain('expired');
 });
 
-test('a sender without a key and a callback hears at once that the agent is not connected', async () => {
+test('a sender without a key and a callback gets an immediate error when the agent is not connected', async () => {
   const { text } = await post('letter-00000003');
   expect(text).toContain('not connected');
 });

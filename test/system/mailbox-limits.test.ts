@@ -4,7 +4,7 @@ import { call, type HttpAnswer } from './call.ts';
 import { agentModule, System } from './system.ts';
 
 const agents = { letters: { driver: 'module' as const, module: agentModule('letters'), max_parallel: 64 } };
-/** As it comes, but for patience. */
+/** The default settings, with a longer wait. */
 const system = await System.start({
   config: { default_agent: 'letters', agents, mailbox: { anonymous: ['letters'], answer_within_ms: 60_000 } },
 });
@@ -18,8 +18,8 @@ afterAll(async () => {
 const mine = await system.caller('my-agent');
 const MESSAGE = { from: 'Me', message: 'hi' };
 
-describe('as it comes', () => {
-  test('ten requests of one agent are served at the same time, and an eleventh is told to come back', async () => {
+describe('with the default settings', () => {
+  test('ten requests of one agent are served at the same time, and an eleventh gets Retry-After', async () => {
     const slow = { from: 'Me', message: { content: { wait_ms: 1500 } } };
     const answers = Array.from({ length: 10 }, () => post(system, slow, mine.api_key));
     await new Promise((resolve) => setTimeout(resolve, 700));
@@ -37,13 +37,13 @@ describe('as it comes', () => {
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
   });
 
-  test('thirty a minute come from one address, whatever names they give, and the rest is told how long to wait', async () => {
+  test('thirty a minute come from one address, whatever names they give, and the others get Retry-After', async () => {
     const answers: HttpAnswer[] = [];
     for (let number = 0; number < 36; number += 1) {
       answers.push(await post(system, { ...MESSAGE, from: `Name ${number}` }));
     }
     const refused = answers.filter(({ status }) => status === 429);
-    // What came with a key, in the test above, does not count.
+    // Messages with a key, in the test above, do not count.
     expect([answers.filter(({ status }) => status === 200).length, refused.length]).toEqual([30, 6]);
     const [first] = refused;
     const wait = Number(first?.headers['retry-after']);
@@ -61,7 +61,7 @@ describe('as it comes', () => {
   });
 });
 
-test('who asks for answers without a key is counted by its address, also for what is not there', async () => {
+test('requests for answers without a key are counted by address, even for missing answers', async () => {
   const few = await System.start({ config: { agents, mailbox: { anonymous: ['letters'], max_concurrent: 1 } } });
   try {
     const read = (key?: string) =>
@@ -80,7 +80,7 @@ test('who asks for answers without a key is counted by its address, also for wha
         timestamp: expect.any(String),
       },
     ]);
-    // Neither writing nor who has a key is held up by that.
+    // Neither sending nor callers with a key are affected by that.
     expect((await post(few, { ...MESSAGE, to: 'letters' })).status).toBe(200);
     expect((await read((await few.caller('my-agent')).api_key)).status).toBe(404);
   } finally {
@@ -89,15 +89,15 @@ test('who asks for answers without a key is counted by its address, also for wha
 });
 
 describe('where senders without a key may write only to some', () => {
-  test('they may, and to nobody else', async () => {
+  test('they may, and to no other agent', async () => {
     expect((await post(closed, { ...MESSAGE, to: 'other' })).status).toBe(200);
     const refused = await post(closed, MESSAGE);
     expect([refused.status, await refused.json()]).toMatchObject([401, { error: 'Unauthorized' }]);
   });
 
-  test('and nobody else is told of', async () => {
-    const { agents: told } = (await (await call(closed.url, { path: '/agent' })).json()) as { agents: JsonObject[] };
-    expect(told.map(({ id }) => id)).toEqual(['other']);
+  test('and no other is listed', async () => {
+    const { agents: listed } = (await (await call(closed.url, { path: '/agent' })).json()) as { agents: JsonObject[] };
+    expect(listed.map(({ id }) => id)).toEqual(['other']);
   });
 });
 

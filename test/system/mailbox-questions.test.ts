@@ -51,10 +51,10 @@ async function post({ content = 'go', metadata = {}, key = mine.api_key, from = 
     metadata: { messageId: named('m'), ...metadata },
   };
   const answer = await call(system.url, { method: 'POST', path: '/a2a', json, key });
-  return { status: answer.status, body: (await answer.json()) as Told };
+  return { status: answer.status, body: (await answer.json()) as Answer };
 }
 
-interface Told extends JsonObject {
+interface Answer extends JsonObject {
   messageId: string;
   replyTo: string;
   message: { content: JsonObject & string };
@@ -62,11 +62,11 @@ interface Told extends JsonObject {
 }
 
 const answerTo = async (messageId: string) =>
-  (await (await call(system.url, { path: `/a2a/messages/${messageId}`, key: mine.api_key })).json()) as Told;
+  (await (await call(system.url, { path: `/a2a/messages/${messageId}`, key: mine.api_key })).json()) as Answer;
 
 const inThread = async (threadId: string) => {
   const read = await call(system.url, { path: `/a2a/threads/${threadId}`, key: mine.api_key });
-  return ((await read.json()) as { messages: Told[] }).messages;
+  return ((await read.json()) as { messages: Answer[] }).messages;
 };
 
 const open = async () => {
@@ -83,29 +83,29 @@ const FORM = {
 };
 
 describe('a question in the mailbox', () => {
-  test('is the answer to who waits, and stands in the thread; a reply in it answers, by id or name', async () => {
+  test('is the answer to the waiting sender, and is in the thread; a reply there answers it, by id or name', async () => {
     for (const text of ['allow', 'Allow', '1']) {
       const threadId = named('th');
-      const { body: asked } = await post({ metadata: { threadId, messageId: `${threadId}-m` } });
-      expect(asked).toMatchObject({
+      const { body: pending } = await post({ metadata: { threadId, messageId: `${threadId}-m` } });
+      expect(pending).toMatchObject({
         replyTo: `${threadId}-m`,
         threadId,
         from: { name: 'Dragoman' },
-        metadata: { status: 'input_required', question: { question_id: asked.messageId, title: 'May I?' } },
+        metadata: { status: 'input_required', question: { question_id: pending.messageId, title: 'May I?' } },
       });
-      expect(asked.message.content).toBe(
-        `May I?\n1. Allow (allow)\n2. Reject (reject)\nAnswer with one of: allow, reject.\nReply to this message: "replyTo": "${asked.messageId}".`,
+      expect(pending.message.content).toBe(
+        `May I?\n1. Allow (allow)\n2. Reject (reject)\nAnswer with one of: allow, reject.\nReply to this message: "replyTo": "${pending.messageId}".`,
       );
-      const { body: taken } = await post({ content: text, metadata: { threadId, replyTo: asked.messageId } });
+      const { body: taken } = await post({ content: text, metadata: { threadId, replyTo: pending.messageId } });
       expect(taken.message.content).toMatchObject({
-        question_id: asked.messageId,
+        question_id: pending.messageId,
         answer: { option_id: 'allow', by: 'my-agent', channel: 'a2a-mailbox' },
       });
       await expect.poll(async () => (await inThread(threadId)).length).toBe(5);
       const thread = await inThread(threadId);
-      expect(thread.map(({ metadata }) => metadata['status'] ?? 'asked').sort()).toEqual([
-        'asked',
-        'asked',
+      expect(thread.map(({ metadata }) => metadata['status'] ?? 'open').sort()).toEqual([
+        'open',
+        'open',
         'input_required',
         'success',
         'success',
@@ -116,19 +116,19 @@ describe('a question in the mailbox', () => {
 
   test('of a message without a thread is read where its answer will be, and a JSON reply fills its form', async () => {
     const messageId = named('plain');
-    const { body: asked } = await post({ content: FORM, metadata: { messageId } });
-    expect(asked.message.content).toContain('Answer with a JSON object that has city, zip');
+    const { body: pending } = await post({ content: FORM, metadata: { messageId } });
+    expect(pending.message.content).toContain('Answer with a JSON object that has city, zip');
     expect(await answerTo(messageId)).toMatchObject({
-      messageId: asked.messageId,
+      messageId: pending.messageId,
       metadata: { status: 'input_required' },
     });
-    const wrong = await post({ content: { city: 'Bern', zip: 'many' }, metadata: { replyTo: asked.messageId } });
+    const wrong = await post({ content: { city: 'Bern', zip: 'many' }, metadata: { replyTo: pending.messageId } });
     expect(wrong.body).toMatchObject({
       metadata: { status: 'error' },
       message: { content: { code: 'E2A.INVALID_MESSAGE' } },
     });
     expect(wrong.body.message.content['error']).toContain('zip must be an integer; got "many"');
-    const { body: taken } = await post({ content: { city: 'Bern' }, metadata: { replyTo: asked.messageId } });
+    const { body: taken } = await post({ content: { city: 'Bern' }, metadata: { replyTo: pending.messageId } });
     expect(taken.metadata['status']).toBe('success');
     await expect
       .poll(async () => (await answerTo(messageId)).message.content)
@@ -137,60 +137,60 @@ describe('a question in the mailbox', () => {
       });
   });
 
-  test('stays open after a reply that fits nothing, which says what would', async () => {
+  test('stays open after an invalid reply, whose error lists the valid ones', async () => {
     const threadId = named('th');
-    const { body: asked } = await post({ metadata: { threadId } });
-    const { body: told } = await post({ content: 'maybe', metadata: { threadId, replyTo: asked.messageId } });
-    expect(told.metadata['status']).toBe('error');
-    expect(told.message.content['error']).toBe(
+    const { body: pending } = await post({ metadata: { threadId } });
+    const { body: reply } = await post({ content: 'maybe', metadata: { threadId, replyTo: pending.messageId } });
+    expect(reply.metadata['status']).toBe('error');
+    expect(reply.message.content['error']).toBe(
       '"maybe" does not answer the question. Answer with one of: allow, reject.',
     );
-    expect((await open()).map((one) => one['question_id'])).toContain(asked.messageId);
-    const metadata = { threadId, replyTo: asked.messageId, messageId: named('reply') };
+    expect((await open()).map((one) => one['question_id'])).toContain(pending.messageId);
+    const metadata = { threadId, replyTo: pending.messageId, messageId: named('reply') };
     const first = await post({ content: 'reject', metadata });
     const repeat = await post({ content: 'reject', metadata });
     expect(repeat.body).toEqual(first.body);
-    const late = await post({ content: 'allow', metadata: { threadId, replyTo: asked.messageId } });
+    const late = await post({ content: 'allow', metadata: { threadId, replyTo: pending.messageId } });
     expect(late.body.message.content['code']).toMatch(/E2A\.(CONFLICT|NOT_FOUND)/);
   });
 
-  test('is answered by nobody else, and never by the agent that asks', async () => {
-    const { body: asked } = await post({});
+  test('can be answered by no other caller, and never by the agent that asks', async () => {
+    const { body: pending } = await post({});
     for (const [key, code] of [
       [other.api_key, 'E2A.NOT_FOUND'],
       [asker.api_key, 'E2A.FORBIDDEN'],
     ] as const) {
-      const { body } = await post({ content: 'allow', key, metadata: { replyTo: asked.messageId } });
+      const { body } = await post({ content: 'allow', key, metadata: { replyTo: pending.messageId } });
       expect(body.message.content['code']).toBe(code);
     }
     const keyless = await call(system.url, {
       method: 'POST',
       path: '/a2a',
-      json: { from: 'my-agent', message: 'allow', metadata: { replyTo: asked.messageId } },
+      json: { from: 'my-agent', message: 'allow', metadata: { replyTo: pending.messageId } },
     });
     expect(JSON.stringify(await keyless.json())).not.toContain('channel');
-    expect((await open()).map((one) => one['question_id'])).toContain(asked.messageId);
-    await post({ content: 'reject', metadata: { replyTo: asked.messageId } });
+    expect((await open()).map((one) => one['question_id'])).toContain(pending.messageId);
+    await post({ content: 'reject', metadata: { replyTo: pending.messageId } });
   });
 
   test('is sent to the callback, and so is its end when it is answered elsewhere', async () => {
     const [threadId, messageId] = [named('th'), named('called')];
     const from = { callbackUrl: receiver.url(`/${messageId}`) };
     await post({ from, metadata: { threadId, messageId } });
-    const told = async (number: number) => {
+    const reply = async (number: number) => {
       const mine = () => receiver.received.filter(({ path }) => path === `/${messageId}`);
       await expect.poll(() => mine().length).toBeGreaterThanOrEqual(number);
       const callback = mine()[number - 1];
       expect(callback && isSigned(callback, { secret })).toBe(true);
-      return JSON.parse(callback?.body ?? '') as Told;
+      return JSON.parse(callback?.body ?? '') as Answer;
     };
-    const asked = await told(1);
-    expect(asked).toMatchObject({ replyTo: messageId, metadata: { status: 'input_required' } });
-    const path = `/e2a/requests/${messageId}/questions/${asked.messageId}`;
+    const pending = await reply(1);
+    expect(pending).toMatchObject({ replyTo: messageId, metadata: { status: 'input_required' } });
+    const path = `/e2a/requests/${messageId}/questions/${pending.messageId}`;
     await call(system.url, { method: 'POST', path, key: mine.api_key, json: { option_id: 'allow' } });
-    const rest = [await told(2), await told(3)];
+    const rest = [await reply(2), await reply(3)];
     expect(rest.map(({ metadata }) => metadata['status']).sort()).toEqual(['answered', 'success']);
-    expect(rest.find(({ replyTo }) => replyTo === asked.messageId)?.message.content).toBe('Answered: allow.');
+    expect(rest.find(({ replyTo }) => replyTo === pending.messageId)?.message.content).toBe('Answered: allow.');
     expect((await inThread(threadId)).map(({ metadata }) => metadata['status'])).toEqual([
       undefined,
       'input_required',
@@ -246,17 +246,17 @@ describe('a response posted to /a2a', () => {
   const send = (json: JsonObject) => call(system.url, { method: 'POST', path: '/a2a', json, key: mine.api_key });
 
   test('is accepted as the answer to a question of this server', async () => {
-    const { body: asked } = await post({});
-    const taken = await send(response(asked.messageId));
+    const { body: pending } = await post({});
+    const taken = await send(response(pending.messageId));
     expect(taken.status).toBe(200);
     expect(await taken.json()).toMatchObject({ message: { content: { answer: { option_id: 'allow' } } } });
   });
 
   test('that reports an error declines the question', async () => {
-    const { body: asked } = await post({});
+    const { body: pending } = await post({});
     const metadata = { status: 'error', taskType: null, processingTime: null };
     const message = { contentType: 'application/json', content: { error: 'nobody is here', code: 'X' } };
-    const taken = await send(response(asked.messageId, { metadata, message }));
+    const taken = await send(response(pending.messageId, { metadata, message }));
     expect(await taken.json()).toMatchObject({ message: { content: { answer: { action: 'decline' } } } });
   });
 
@@ -264,10 +264,10 @@ describe('a response posted to /a2a', () => {
     const stray = await send(response('m-77'));
     expect(stray.status).toBe(400);
     expect(JSON.stringify(await stray.json())).toContain('got a response that replies to \\"m-77\\"');
-    const { body: asked } = await post({});
+    const { body: pending } = await post({});
     const metadata = { status: 'received', taskType: null, processingTime: null };
-    const acknowledged = await send(response(asked.messageId, { metadata }));
+    const acknowledged = await send(response(pending.messageId, { metadata }));
     expect(JSON.stringify(await acknowledged.json())).toContain('got an acknowledgement');
-    await post({ content: 'reject', metadata: { replyTo: asked.messageId } });
+    await post({ content: 'reject', metadata: { replyTo: pending.messageId } });
   });
 });

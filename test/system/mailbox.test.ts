@@ -126,7 +126,7 @@ describe('every example of the spec', () => {
       },
     ]);
     const callback = (await receiver.until(before + 1))[before];
-    if (callback === undefined) throw new Error('nothing came');
+    if (callback === undefined) throw new Error('no message was received');
     expect(callback.headers['content-type']).toBe('application/json');
     const { publicKey } = ((await get('/agent'))[1] as { callbacks: { publicKey: string } }).callbacks;
     const { webhook_secret: secret } = mine as unknown as { webhook_secret: string };
@@ -161,7 +161,7 @@ describe('every example of the spec', () => {
     ['is there', { message: 'What is my score?' }],
     ['takes its time', { message: { content: { wait_ms: 1200 } } }],
     ['goes to a callback', { from: { name: 'MyAgent', callbackUrl: receiver.url('/score') }, message: 'My score?' }],
-  ])('threading with a key: a reply is taken to what came back when the answer %s', async (name, question) => {
+  ])('threading with a key: a reply to the received message is accepted when the answer %s', async (name, question) => {
     const id = name.replaceAll(' ', '_');
     const metadata = { threadId: `thread_${id}`, messageId: `msg_question_${id}` };
     const [, first] = await post({ from: 'MyAgent', ...question, metadata }, mine.api_key);
@@ -228,13 +228,13 @@ describe('other statuses, in the mailbox’s shape', () => {
     expect(await answer.json()).toMatchObject({ error: 'Invalid message format', errors: [expect.any(String)] });
   });
 
-  test('404 for an agent nobody knows, by name and by agentId', async () => {
+  test('404 for an unknown agent, by name and by agentId', async () => {
     expect(await post({ from: 'Me', to: 'Nobody', message: 'hi' }, other.api_key)).toEqual([
       404,
-      refusal('Not found', 'No agent answers to "Nobody".'),
+      refusal('Not found', 'Unknown agent "Nobody".'),
     ]);
     expect((await post({ from: 'Me', to: 'scholer', message: 'hi' }, other.api_key))[1]).toEqual(
-      refusal('Not found', 'No agent answers to "scholer". Did you mean scholar?'),
+      refusal('Not found', 'Unknown agent "scholer". Did you mean scholar?'),
     );
     const unknown = OTHER.replace('777', '778');
     const to = { name: 'The Scholar', agentId: unknown };
@@ -297,7 +297,7 @@ describe('where a message goes', () => {
     expect(await answererOf(message)).toEqual(from);
   });
 
-  test('without a recipient, to who has the task type among its skills', async () => {
+  test('without a recipient, to the agent with the task type among its skills', async () => {
     const [, body] = await post({
       from: 'Me',
       message: { content: { report: true } },
@@ -325,7 +325,7 @@ describe('where a message goes', () => {
     expect(order).toEqual(['first', 'urgent', 'normal', 'low']);
   });
 
-  test('what expires while it waits is not worked on, and says why', async () => {
+  test('a message that expires while it waits is not run, and gets the reason', async () => {
     const busy = post({ from: 'Me', to: 'single', message: { content: { wait_ms: 600 } } }, mine.api_key);
     await new Promise((resolve) => setTimeout(resolve, 100));
     const expiresAt = new Date(Date.now() + 300).toISOString();
@@ -364,11 +364,11 @@ describe('an answer that takes longer', () => {
   });
 });
 
-describe('an answer asked for without a key', () => {
+describe('an answer requested without a key', () => {
   const ask = (name: string, metadata: JsonObject, callbackUrl: string | null = null) =>
     post({ from: { name, callbackUrl }, message: `I am ${name}`, metadata });
 
-  test('does not tell where its sender is called back', async () => {
+  test('does not reveal the callback URL of its sender', async () => {
     const before = receiver.received.length;
     const [, ack] = await ask('Ann', { messageId: 'msg_called' }, receiver.url('/ann'));
     expect((ack['to'] as JsonObject)['callbackUrl']).toBe(receiver.url('/ann'));
@@ -377,7 +377,7 @@ describe('an answer asked for without a key', () => {
     expect([status, answer]).toMatchObject([200, { to: { name: 'Ann', callbackUrl: null } }]);
   });
 
-  test('is nobody’s where several senders at one address use the id, unless one is named', async () => {
+  test('is ambiguous where several senders at one address use the id and none is named', async () => {
     const absent = await get('/a2a/messages/never-was');
     const [, anns] = await ask('Ann', { messageId: 'msg_1' });
     expect(await get('/a2a/messages/msg_1')).toEqual([200, anns]);
@@ -393,7 +393,7 @@ describe('an answer asked for without a key', () => {
 describe('a repeat', () => {
   const message = (content: Json) => ({ from: 'Me', message: { content }, metadata: { messageId: 'msg_repeated' } });
 
-  test('gets the first answer, the same to the letter; another body is a conflict; another sender is another', async () => {
+  test('gets the first answer, byte for byte; another body is a conflict; another sender is another', async () => {
     const first = await post(message('once'), mine.api_key);
     expect(await post(message('once'), mine.api_key)).toEqual(first);
     expect(await post(message('twice'), mine.api_key)).toMatchObject([409, { error: 'Conflict' }]);
@@ -451,20 +451,20 @@ describe('a repeat', () => {
 });
 
 describe('a thread', () => {
-  const say = (content: Json, threadId: string, more: JsonObject = {}, key: string = mine.api_key) =>
+  const sendMessage = (content: Json, threadId: string, more: JsonObject = {}, key: string = mine.api_key) =>
     post({ from: 'Me', message: { content }, metadata: { threadId, ...more } }, key);
 
   test('is kept in order, handed to the agent, and read by its owner alone', async () => {
-    const [, first] = await say('one', 't-order');
-    const [, second] = await say({ report: true }, 't-order', { replyTo: first['messageId'] ?? null });
+    const [, first] = await sendMessage('one', 't-order');
+    const [, second] = await sendMessage({ report: true }, 't-order', { replyTo: first['messageId'] ?? null });
     const { envelope, history } = reported(second);
-    const said = [
+    const expected = [
       { role: 'caller', content: 'one' },
       { role: 'agent', content: 'You said: one' },
     ];
     expect(envelope['session_id']).toBe('t-order');
     expect(envelope['source_agent_id']).toBe('my-agent');
-    expect(history).toMatchObject(said);
+    expect(history).toMatchObject(expected);
     expect((envelope['channel_context'] as JsonObject)['history']).toEqual(history);
     const [status, page] = await get('/a2a/threads/t-order', mine.api_key);
     expect(status).toBe(200);
@@ -483,9 +483,9 @@ describe('a thread', () => {
     expect((await get('/a2a/threads/t-order'))[0]).toBe(401);
   });
 
-  test('of the same name is another’s own: nobody gets into somebody’s thread by its name', async () => {
-    await say('secret of mine', 't-shared');
-    const [, theirs] = await say({ report: true }, 't-shared', {}, other.api_key);
+  test('of the same name is separate for each sender: its name gives no access to the thread of another', async () => {
+    await sendMessage('secret of mine', 't-shared');
+    const [, theirs] = await sendMessage({ report: true }, 't-shared', {}, other.api_key);
     expect(reported(theirs).history).toEqual([]);
     const [, anonymous] = await post({
       from: 'my-agent',
@@ -498,33 +498,37 @@ describe('a thread', () => {
     expect(pages.map(([, { messages }]) => (messages as Json[]).length)).toEqual([2, 2]);
   });
 
-  test('that its owner deletes as the session it is, is told to nobody any more', async () => {
-    await say('secret of mine', 't-deleted');
+  test('that its owner deletes as a session is no longer sent to anybody', async () => {
+    await sendMessage('secret of mine', 't-deleted');
     const json = { protocol_version: '1.0', method: 'session.delete', params: { session_id: 't-deleted' } };
     const deletion = { method: 'POST', path: '/e2a', accept: 'application/json', json } satisfies CallOptions;
-    const deletedBy = async (key: string) => (await told(await call(system.url, { ...deletion, key })))[1]['body'];
+    const deletedBy = async (key: string) =>
+      (await statusAndBody(await call(system.url, { ...deletion, key })))[1]['body'];
     expect(await deletedBy(other.api_key)).toMatchObject({ code: 'E2A.NOT_FOUND' });
     expect(await deletedBy(mine.api_key)).toMatchObject({ result: { deleted: true } });
     expect((await get('/a2a/threads/t-deleted', mine.api_key))[0]).toBe(404);
-    expect(reported((await say({ report: true }, 't-deleted'))[1]).history).toEqual([]);
+    expect(reported((await sendMessage({ report: true }, 't-deleted'))[1]).history).toEqual([]);
   });
 
   test('keeps an unknown replyTo and reports it as a warning', async () => {
-    const [, first] = await say('one', 't-reply-a');
+    const [, first] = await sendMessage('one', 't-reply-a');
     const reply = { replyTo: first['messageId'] ?? null };
     const warnings = [`replyTo: there is no message ${first['messageId']} in thread t-reply-b`];
-    expect(await say('two', 't-reply-b', reply)).toMatchObject([200, { metadata: { status: 'success', warnings } }]);
+    expect(await sendMessage('two', 't-reply-b', reply)).toMatchObject([
+      200,
+      { metadata: { status: 'success', warnings } },
+    ]);
     const [, { messages }] = await get('/a2a/threads/t-reply-b', mine.api_key);
     expect(messages).toMatchObject([{ metadata: reply }, { metadata: { warnings } }]);
     // Another sender's message looks as if it did not exist.
-    expect(await say('two', 't-reply-a', reply, other.api_key)).toMatchObject([
+    expect(await sendMessage('two', 't-reply-a', reply, other.api_key)).toMatchObject([
       200,
       { metadata: { warnings: [UNKNOWN_REPLY] } },
     ]);
   });
 
   test('is bounded, and read page by page', async () => {
-    for (const content of ['1', '2', '3', '4', '5']) await say(content, 't-long');
+    for (const content of ['1', '2', '3', '4', '5']) await sendMessage(content, 't-long');
     const [, first] = await get('/a2a/threads/t-long?limit=4', mine.api_key);
     const sequences = (page: JsonObject) => (page['messages'] as JsonObject[]).map(({ sequence }) => sequence);
     expect([sequences(first), first['next']]).toEqual([[5, 6, 7, 8], 8]);
@@ -565,7 +569,7 @@ describe('who a sender is', () => {
     expect((await claim(MINE.replace('4321', '4322')))[0]).toBe(200);
   });
 
-  test('is not an agent of the mailbox, nor the mailbox, because it says so', async () => {
+  test('does not become an agent of the mailbox, or the mailbox, by claiming it', async () => {
     const scholar = await system.caller('scholar');
     const claim = (agentId: string, key?: string) => post({ from: { name: 'Me', agentId }, message: 'hi' }, key);
     for (const taken of [OTHER, OTHER.toLowerCase(), TEE]) {
@@ -576,7 +580,7 @@ describe('who a sender is', () => {
     expect((await claim(TEE, scholar.api_key))[0]).toBe(403);
   });
 
-  test('is not told to the agent with its callback URL', async () => {
+  test('reaches the agent without its callback URL', async () => {
     const before = receiver.received.length;
     const from = { name: 'Me', callbackUrl: receiver.url('/hidden') };
     await post({ from, message: { content: { report: true } } }, mine.api_key);
@@ -588,7 +592,7 @@ describe('who a sender is', () => {
 });
 
 describe('discovery', () => {
-  test('tells the card, the registration and the short form, from the configuration', async () => {
+  test('returns the card, the registration and the short form, from the configuration', async () => {
     const [, card] = await get('/.well-known/agent-card.json');
     expect(card).toMatchObject({
       name: 'Mr. Tee',
@@ -619,18 +623,18 @@ describe('discovery', () => {
 const POST = { method: 'POST', path: '/a2a' } satisfies CallOptions;
 
 async function post(json: unknown, key?: string): Promise<[number, JsonObject]> {
-  return told(await call(system.url, { ...POST, json, ...(key !== undefined && { key }) }));
+  return statusAndBody(await call(system.url, { ...POST, json, ...(key !== undefined && { key }) }));
 }
 
 async function get(path: string, key?: string): Promise<[number, JsonObject]> {
-  return told(await call(system.url, { path, ...(key !== undefined && { key }) }));
+  return statusAndBody(await call(system.url, { path, ...(key !== undefined && { key }) }));
 }
 
 function raw(text: string, contentType: string): Promise<HttpAnswer> {
   return call(system.url, { ...POST, text, headers: { 'content-type': contentType } });
 }
 
-async function told(answer: HttpAnswer): Promise<[number, JsonObject]> {
+async function statusAndBody(answer: HttpAnswer): Promise<[number, JsonObject]> {
   return [answer.status, (await answer.json()) as JsonObject];
 }
 

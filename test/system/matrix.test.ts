@@ -21,7 +21,7 @@ const system = await System.start({
       echo: { driver: 'module', module: agentModule('echo') },
       held: { driver: 'module', module: agentModule('held') },
     },
-    // Nobody listens there: callbacks to it are dead after the first try.
+    // No server listens there: callbacks to it are dead after the first try.
     mailbox: { anonymous: ['echo'], requests_per_minute: 1000, callbacks: { retries: 0 } },
     // Every route is called with a revoked key.
     messages: { unproven_per_minute: 1000 },
@@ -64,7 +64,7 @@ const PUSH = { url: 'http://127.0.0.1:9/hook' };
 const CREDENTIAL = { type: 'api-key', value: 'a secret of the owner', hosts: ['api.example.com'] };
 
 /**
- * How each route is called so that who may call it succeeds. A route that is not here fails the suite: say what it does
+ * How each route is called so that a permitted caller succeeds. A route that is not here fails the suite: add what it does
  * for whom before it is served.
  */
 const RULES: Readonly<Record<string, Rule>> = {
@@ -76,7 +76,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'GET /console/{path}': { call: () => ({ path: '/console/requests' }) },
   'GET /console/assets/{file}': { call: () => ({ path: '/console/assets/none.js' }), status: 404 },
   'POST /console/sign-in': {
-    // As good as none for everybody: whoever has the token gets the keys, once.
+    // No key authorizes it: the holder of the token gets the keys, once.
     call: () => ({ path: '/console/sign-in', json: { token: 'unknown' } }),
     status: 401,
   },
@@ -317,9 +317,9 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 interface Rule {
-  /** What the route is called with; an owned one by the id of what is asked for. */
+  /** The request of the route; an owned one names the id of the requested thing. */
   call(id?: string, actor?: Actor): Call | Promise<Call>;
-  /** Open because a signature can stand for a key; without either nobody passes. */
+  /** Open because a signature can stand for a key; without either no caller passes. */
   readonly needsProof?: boolean;
   /** What the path names is one caller's own. */
   readonly owned?: boolean;
@@ -350,7 +350,7 @@ function lfA2aRules(base: string, at: string): Record<string, Rule> {
       words,
     },
     [`POST ${base}${prefix}/tasks/{task}`]: {
-      // It has ended, so nobody can cancel it any more.
+      // It has ended, so it can no longer be cancelled.
       call: (id = 'of-owner') => ({ path: `${at}${prefix}/tasks/${id}:cancel` }),
       owned: true,
       words,
@@ -399,12 +399,12 @@ function a2aMessage(prefix: string): JsonObject {
 
 /** Whose a session is, is tested with the sessions of MCP. */
 function openAiRules(): Record<string, Rule> {
-  const asked = { model: 'echo', messages: [{ role: 'user', content: 'hi' }] };
+  const chatRequest = { model: 'echo', messages: [{ role: 'user', content: 'hi' }] };
   const words = 'application/json';
   return {
     'GET /v1/models': { call: () => ({ path: '/v1/models' }), words },
     'GET /v1/models/{model}': { call: () => ({ path: '/v1/models/echo' }), words },
-    'POST /v1/chat/completions': { call: () => ({ path: '/v1/chat/completions', json: asked }), words },
+    'POST /v1/chat/completions': { call: () => ({ path: '/v1/chat/completions', json: chatRequest }), words },
     'POST /v1/responses': { call: () => ({ path: '/v1/responses', json: { model: 'echo', input: 'hi' } }), words },
     'GET /v1/responses/{response_id}': {
       call: (id = 'of-owner') => ({ path: `/v1/responses/${id}` }),
@@ -452,19 +452,19 @@ describe('every route of the running server', () => {
       if (rule === undefined) throw new Error('this route has no rule');
       const isUnproven = rule.needsProof === true && actor === 'anonymous';
       const verdict = isUnproven ? 'unauthenticated' : byAccess;
-      const heard = await ask(route, actor, await rule.call(undefined, actor));
-      const text = await heard.text();
-      expect(heard.status, text).toBe(verdict === 'passes' ? (rule.status ?? 200) : statuses[verdict]);
+      const received = await ask(route, actor, await rule.call(undefined, actor));
+      const text = await received.text();
+      expect(received.status, text).toBe(verdict === 'passes' ? (rule.status ?? 200) : statuses[verdict]);
       if (verdict === 'passes') return;
-      // A refusal has fixed words and nothing of what was asked for.
-      expect(heard.headers['content-type']).toBe(
+      // A refusal has a fixed text and nothing of the request.
+      expect(received.headers['content-type']).toBe(
         rule.words ?? (isUnproven ? 'application/json' : 'application/problem+json'),
       );
       expect(text).not.toContain('owner');
-      if (verdict === 'unauthenticated') expect(heard.headers['www-authenticate']).toBe('Bearer');
+      if (verdict === 'unauthenticated') expect(received.headers['www-authenticate']).toBe('Bearer');
       if (verdict !== 'absent') return;
       const absent = await ask(route, actor, await rule.call('never-was'));
-      expect(withoutDate(heard)).toEqual(withoutDate(absent));
+      expect(withoutDate(received)).toEqual(withoutDate(absent));
       expect(timeless(text)).toBe(timeless(await absent.text()));
     },
   );
@@ -519,7 +519,7 @@ describe('every WebSocket route', () => {
   });
 });
 
-describe('what is said by methods', () => {
+describe('messages sent by methods', () => {
   test("another's sessions and history look like none", async () => {
     const mine = { session_id: 'shared-name', method: 'chat.send', params: { content: 'private words' } };
     await send(owner.api_key, { request_id: fresh(), ...mine });
@@ -546,7 +546,7 @@ describe('what is said by methods', () => {
     await call(system.url, { method: 'POST', path: '/e2a/requests/kept-running/cancel', key: owner.api_key });
   });
 
-  test('who says to be another is recorded as who the key says', async () => {
+  test('a caller that claims another name is recorded under the name of its key', async () => {
     const echo = await send(other.api_key, { request_id: 'spoofed', source_agent_id: 'owner-agent' });
     expect(echo['status']).toBe('succeeded');
     const path = '/e2a/requests/spoofed/responses';
@@ -556,7 +556,7 @@ describe('what is said by methods', () => {
 });
 
 describe('a revoked key', () => {
-  test('ends its open streams by every door within a second, and no other', async () => {
+  test('ends its open streams over every transport within a second, and no other', async () => {
     const going = await system.caller('going-agent');
     const staying = await (
       await call(system.url, {
@@ -586,7 +586,7 @@ describe('a revoked key', () => {
     const again = await call(system.url, { path: '/e2a/requests/open-socket/responses', key: going.api_key });
     expect(again.status).toBe(401);
 
-    // The agent's other key is as good as before, and reads on what the first had begun.
+    // The agent's other key is as good as before, and continues to read the stream of the first.
     const rest = await call(system.url, { path: '/e2a/requests/open-socket/responses', key: otherKey });
     expect(await rest.json()).toMatchObject({ is_final: false, responses: [{ sequence: 0 }] });
     expect(kept.message.readableEnded || kept.message.destroyed).toBe(false);
@@ -631,7 +631,7 @@ describe.each([{ permissions: {} }, { permissions: { agents: [] } }])('an empty 
     expect(recorded.status).toBe(404);
   });
 
-  test('does not tell which agents there are', async () => {
+  test('does not reveal which agents exist', async () => {
     const { api_key: key } = await system.caller(fresh(), definition);
     const ask = (id: string) => call(system.url, { method: 'POST', path: `/e2a/agents/${id}`, key, json: chat('any') });
     const [there, absent] = [await ask('echo'), await ask('zzzz')];
@@ -658,7 +658,7 @@ async function credential(): Promise<string> {
   return path;
 }
 
-/** The table the server answers by, as it tells it itself. */
+/** The route table of the server, as it publishes it. */
 async function routesOfTheServer(): Promise<Route[]> {
   const document = (await (await call(system.url, { path: '/openapi.json' })).json()) as OpenApi;
   return Object.entries(document.paths).flatMap(([path, operations]) =>
@@ -696,7 +696,7 @@ function withoutDate({ headers, status }: HttpAnswer): object {
   return { status, ...rest };
 }
 
-/** The mailbox says when it refuses. */
+/** Refusals of the mailbox have a status text. */
 function timeless(text: string): string {
   return text.replace(/"timestamp":"[^"]*"/, '');
 }
@@ -803,7 +803,7 @@ function over({ message }: HttpAnswer): Promise<void> {
   });
 }
 
-/** What comes before the server has answered a few requests more: a second at most (threat A9), however slow the machine. */
+/** Resolves unless the server answers a few more requests first: a second at most (threat A9), however slow the machine. */
 function atOnce<Value>(awaited: Promise<Value>): Promise<Value> {
   const afterAFew = async () => {
     for (let times = 0; times < 50; times++) await call(system.url, { path: '/health' });

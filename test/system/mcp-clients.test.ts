@@ -111,7 +111,7 @@ describe.each(Object.entries(CLIENTS))('%s', (_, open) => {
   });
 });
 
-/** One that nobody listens on now, for a server that comes back to it. */
+/** A free port, for a server that restarts on it. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -132,10 +132,10 @@ function started(args: readonly string[]) {
   return {
     child,
     log: () => log,
-    say: (message: object | string) => {
+    send: (message: object | string) => {
       child.stdin.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);
     },
-    hear: async () => JSON.parse((await lines.next()).value ?? 'null'),
+    receive: async () => JSON.parse((await lines.next()).value ?? 'null'),
     end: async () => {
       const exited = once(child, 'exit');
       child.stdin.end();
@@ -160,15 +160,15 @@ describe('dragoman mcp', () => {
     'serves both eras on one process, survives bad lines and ends with its input',
     async (...args) => {
       const peer = started(args);
-      peer.say({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: { _meta } });
-      expect(await peer.hear()).toMatchObject({ id: 'probe', result: { resultType: 'complete' } });
-      peer.say(initialize);
-      expect(await peer.hear()).toMatchObject({ id: 0, result: { protocolVersion: '2025-06-18' } });
-      peer.say({ jsonrpc: '2.0', method: 'notifications/initialized' });
-      peer.say('{');
-      expect(await peer.hear()).toMatchObject({ error: { code: -32700 } });
-      peer.say({ jsonrpc: '2.0', id: 5, method: 'ping' });
-      expect(await peer.hear()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
+      peer.send({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: { _meta } });
+      expect(await peer.receive()).toMatchObject({ id: 'probe', result: { resultType: 'complete' } });
+      peer.send(initialize);
+      expect(await peer.receive()).toMatchObject({ id: 0, result: { protocolVersion: '2025-06-18' } });
+      peer.send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+      peer.send('{');
+      expect(await peer.receive()).toMatchObject({ error: { code: -32700 } });
+      peer.send({ jsonrpc: '2.0', id: 5, method: 'ping' });
+      expect(await peer.receive()).toEqual({ jsonrpc: '2.0', id: 5, result: {} });
       expect(await peer.end(), peer.log()).toBe(0);
     },
   );
@@ -181,50 +181,50 @@ describe('dragoman mcp', () => {
       arguments: { prompt: 'hold' },
       _meta: { ..._meta, progressToken: 1, 'dragoman/request_id': requestId },
     };
-    peer.say({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
-    expect(await peer.hear()).toMatchObject({ method: 'notifications/progress' });
-    peer.say({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, _meta } });
+    peer.send({ jsonrpc: '2.0', id: 7, method: 'tools/call', params });
+    expect(await peer.receive()).toMatchObject({ method: 'notifications/progress' });
+    peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, _meta } });
     const frames = await new Caller(system, key).resume(requestId);
     expect(read(frames.at(-1) ?? '')).toMatchObject({ body: { code: 'E2A.CANCELLED' } });
     await peer.end();
   });
 
-  test('after a restart of the server the session goes on below the client', async () => {
+  test('after a restart of the server the session continues without the client noticing', async () => {
     await using own = await System.start({ config: { ...config, port: await freePort() } });
     const { api_key } = await own.caller('ada-agent', { permissions });
     writeFileSync(join(own.folder, 'k'), api_key);
     const peer = started([own.command, 'mcp', '--server', own.url, '--key-file', join(own.folder, 'k')]);
-    peer.say(initialize);
-    await peer.hear();
+    peer.send(initialize);
+    await peer.receive();
     await own.kill();
-    peer.say({ jsonrpc: '2.0', id: 1, method: 'ping' });
-    expect(await peer.hear()).toMatchObject({
+    peer.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    expect(await peer.receive()).toMatchObject({
       id: 1,
       error: { message: expect.stringContaining('cannot be reached') },
     });
     await own.start();
-    peer.say({ jsonrpc: '2.0', id: 2, method: 'ping' });
-    expect(await peer.hear()).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
+    peer.send({ jsonrpc: '2.0', id: 2, method: 'ping' });
+    expect(await peer.receive()).toEqual({ jsonrpc: '2.0', id: 2, result: {} });
     await peer.end();
   });
 });
 
-test('a client hears when the tools of its key change', async () => {
+test('a client is notified when the tools of its key change', async () => {
   const { api_key } = await system.caller('eve-agent', { permissions: { agents: [] } });
-  const heard: string[] = [];
+  const received: string[] = [];
   const client = new Client(INFO, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-  client.setNotificationHandler('notifications/tools/list_changed', () => void heard.push('modern'));
+  client.setNotificationHandler('notifications/tools/list_changed', () => void received.push('modern'));
   const requestInit = { headers: { authorization: `Bearer ${api_key}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', system.url), { requestInit }));
   const subscription = await client.listen({ toolsListChanged: true });
   const old = new Client(INFO);
-  old.setNotificationHandler('notifications/tools/list_changed', () => void heard.push('session'));
+  old.setNotificationHandler('notifications/tools/list_changed', () => void received.push('session'));
   await old.connect(new StreamableHTTPClientTransport(new URL('/mcp', system.url), { requestInit }));
   // The stream of the session is open when its first bytes are there.
   await new Promise((resolve) => setTimeout(resolve, 300));
   const json = { agent_id: 'eve-agent', permissions: { agents: ['worker'] } };
   await call(system.url, { method: 'POST', path: '/admin/v1/agents', key: system.adminKey, json });
-  await expect.poll(() => [...heard].sort()).toEqual(['modern', 'session']);
+  await expect.poll(() => [...received].sort()).toEqual(['modern', 'session']);
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('ask_worker');
   await subscription.close();
   await client.close();

@@ -28,7 +28,7 @@ const { api_key: key } = await system.caller('ada-agent', { permissions: { agent
 /** The suite cannot send a key, so it speaks to one who adds it. */
 const proxy = createServer((incoming, outgoing) => {
   const headers = { ...incoming.headers, authorization: `Bearer ${key}` };
-  // What it says of us it says of the server behind us; anything else stays, so that it is refused there.
+  // Names of us become those of the server behind us; anything else stays, so that it is refused there.
   if (headers.host === `127.0.0.1:${port}`) headers.host = system.host;
   if (headers.origin === `http://127.0.0.1:${port}`) headers.origin = system.url;
   const onward = request(new URL(incoming.url ?? '/', system.url), { method: incoming.method, headers }, (answer) => {
@@ -54,7 +54,7 @@ const PACKAGES = [
   `node-${process.platform}-${process.arch}@22.23.3`,
   '@modelcontextprotocol/conformance@0.2.0-alpha.12',
 ];
-// The suite asks for the Node that comes with it, not for the one that runs npm.
+// The suite needs the Node that is installed with it, not the one that runs npm.
 const EXEC = [
   'exec',
   '--yes',
@@ -81,7 +81,7 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'input-required-result-basic-list-roots': NO_ROOTS,
     'input-required-result-multiple-input-requests': NO_SAMPLING,
     'input-required-result-non-tool-request':
-      'It needs a prompt that asks a question. A question belongs to a running request, and filling in a prompt is none.',
+      'It needs a prompt that asks a question. A question belongs to a running request, and filling in a prompt is not one.',
     'input-required-result-capability-check': NO_SAMPLING,
   },
   '2025-11-25': {
@@ -102,22 +102,22 @@ test.each(Object.entries(EXCEPTIONS))(
   async (revision, known) => {
     const words = ['server', '--url', `http://127.0.0.1:${port}/mcp`, '--requirements', revision];
     const child = spawn('npm', [...EXEC, ...words], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
+    let output = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
+        output += text;
       });
     }
     await once(child, 'close');
     // npm without a registry: everything else is a result of ours.
-    if (/npm error (?:code|network) (?:E?NOT|ENET|ECONN|ETIMEDOUT|EAI|E404)/.test(said)) {
-      console.warn(`MCP conformance was not tested: ${said.slice(0, 500)}`);
+    if (/npm error (?:code|network) (?:E?NOT|ENET|ECONN|ETIMEDOUT|EAI|E404)/.test(output)) {
+      console.warn(`MCP conformance was not tested: ${output.slice(0, 500)}`);
       return;
     }
-    const [, summary = '', unscored = ''] = said.split(/=== SUMMARY ===|Not scored for/);
+    const [, summary = '', unscored = ''] = output.split(/=== SUMMARY ===|Not scored for/);
     const failed = [...summary.matchAll(/^✗ (\S+):/gm)].map(([, name = '']) => name);
     const scored = failed.filter((name) => !unscored.includes(`✗ ${name} (`));
-    expect(scored.sort(), said.slice(-4000)).toEqual(Object.keys(known).sort());
+    expect(scored.sort(), output.slice(-4000)).toEqual(Object.keys(known).sort());
     expect(summary.match(/^✓ /gm)?.length).toBeGreaterThan(10);
   },
 );

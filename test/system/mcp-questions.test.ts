@@ -13,7 +13,7 @@ afterAll(() => system[Symbol.asyncDispose]());
 const { api_key: key } = await system.caller('ada-agent', { permissions: { agents: ['*'] } });
 const { api_key: otherKey } = await system.caller('bob-agent', { permissions: { agents: ['*'] } });
 
-interface Asked {
+interface Question {
   readonly message: string;
   readonly requestedSchema?: { readonly properties: object };
 }
@@ -21,11 +21,14 @@ type Answer = { action: 'accept'; content: Record<string, string> } | { action: 
 
 const ERAS = { 'in a session': {}, '2026-07-28': { versionNegotiation: { mode: { pin: '2026-07-28' } } } } as const;
 
-async function connected(era: keyof typeof ERAS, answer: ((asked: Asked) => Answer | Promise<never>) | undefined) {
+async function connected(
+  era: keyof typeof ERAS,
+  answer: ((elicitation: Question) => Answer | Promise<never>) | undefined,
+) {
   const capabilities = answer === undefined ? {} : { elicitation: { form: {} } };
   const client = new Client({ name: 'test-client', version: '1.0.0' }, { ...ERAS[era], capabilities });
   if (answer !== undefined) {
-    client.setRequestHandler('elicitation/create', ({ params }) => answer(params as unknown as Asked));
+    client.setRequestHandler('elicitation/create', ({ params }) => answer(params as unknown as Question));
   }
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', system.url), { requestInit }));
@@ -40,13 +43,13 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client that shows q
     [{ action: 'accept', content: { choice: 'reject' } } as const, 'one momentanswered: reject'],
     [{ action: 'decline' } as const, 'one momentanswered: decline'],
   ])('lets its user consent or not: %j', async (answer, text) => {
-    const heard: Asked[] = [];
-    const client = await connected(era, (asked) => {
-      heard.push(asked);
+    const received: Question[] = [];
+    const client = await connected(era, (elicitation) => {
+      received.push(elicitation);
       return answer;
     });
     expect((await client.callTool(ask('asker'))).structuredContent).toMatchObject({ status: 'completed', text });
-    expect(heard).toMatchObject([
+    expect(received).toMatchObject([
       { message: 'May I?', requestedSchema: { properties: { choice: { type: 'string' } } } },
     ]);
     await client.close();
@@ -60,7 +63,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client that shows q
 });
 
 describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client that shows none, %s', (era) => {
-  test('is told the question, and its model may answer a form', async () => {
+  test('receives the question, and its model may answer a form', async () => {
     const client = await connected(era, undefined);
     const { structuredContent } = await client.callTool(ask('forms'));
     expect(structuredContent).toMatchObject({ status: 'input_required', question: { title: 'What is your name?' } });
@@ -91,7 +94,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client that shows n
   });
 });
 
-describe('a question that nobody answers', () => {
+describe('an unanswered question', () => {
   test('expires, and a call in a session whose user does nothing gets its result', async () => {
     const client = await connected('in a session', () => new Promise(() => {}));
     const { structuredContent } = await client.callTool(ask('hasty'));

@@ -70,7 +70,7 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client %s', async (
   });
 });
 
-test('two servers with a prompt of the same name are told apart by their names', async () => {
+test('prompts of the same name of two servers are distinguished by their server names', async () => {
   const client = await connected('2026-07-28', all);
   const names = (await client.listPrompts()).prompts.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['suite__test_simple_prompt', 'twin__test_simple_prompt']));
@@ -91,7 +91,7 @@ test.each([
   await client.close();
 });
 
-test('documents are for those who may search their knowledge base', async () => {
+test('documents are for callers that may search their knowledge base', async () => {
   const json = { agents: ['one-agent'], documents: [{ id: 'returns', title: 'Returns', text: 'Thirty days.' }] };
   const put = { method: 'PUT', path: '/admin/v1/knowledge/rules', key: system.adminKey, json };
   expect((await call(system.url, put)).status).toBe(201);

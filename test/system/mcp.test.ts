@@ -127,7 +127,7 @@ describe('the official SDK of the revisions with sessions', () => {
     await client.close();
   });
 
-  test('a failure, wrong arguments and an unknown tool each say what to do', async () => {
+  test('a failure, wrong arguments and an unknown tool each report the fix', async () => {
     const client = await legacyClient(system.url, key);
     expect(await client.callTool({ name: 'ask_worker', arguments: { prompt: 'fail' } })).toMatchObject({
       isError: true,
@@ -170,7 +170,7 @@ describe('the official SDK of the revisions with sessions', () => {
     await client.close();
   });
 
-  test('a call that takes longer goes on by itself, and get_answer and cancel_request reach it', async () => {
+  test('a call that takes longer continues by itself, and get_answer and cancel_request reach it', async () => {
     const client = await legacyClient(system.url, key);
     const working = await client.callTool({ name: 'ask_worker', arguments: { prompt: 'hold', wait_seconds: 0.2 } });
     expect(working).toMatchObject({ structuredContent: { status: 'working', text: 'begun', after: 0 } });
@@ -284,12 +284,7 @@ describe('sessions', () => {
     ['no method', '{"jsonrpc":"2.0","id":1}', 400, -32600],
     ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"sing"}', 200, -32601],
     ['params of another shape', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', 200, -32602],
-    [
-      'a cursor that nobody gave out',
-      '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}',
-      200,
-      -32602,
-    ],
+    ['an invented cursor', '{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}', 200, -32602],
   ])('%s is refused with the code that JSON-RPC has for it', async (_, text, status, code) => {
     const session = await openSession(system.url, key);
     const headers = { ...session, 'content-type': 'application/json' };
@@ -332,7 +327,7 @@ describe('2026-07-28', () => {
     return { status: answer.status, type: answer.headers['content-type'], json: (await answer.json()) as Response };
   };
 
-  test('discover tells versions, capabilities and who answers', async () => {
+  test('discover returns versions, capabilities and the name of the server', async () => {
     expect(await ask('server/discover')).toMatchObject({
       status: 200,
       json: {

@@ -49,7 +49,7 @@ describe('chat.interrupt', () => {
     expect(read((await frames.next()).value)).toMatchObject({ is_final: true, body: { code: 'E2A.CANCELLED' } });
   });
 
-  test('pause holds it where it is, resume lets it go on, and nothing is lost', async () => {
+  test('pause holds it where it is, resume lets it continue, and nothing is lost', async () => {
     const [session, id] = [fresh(), fresh()];
     const params = { content: 'a b c d e f', pause_ms: 15 };
     const envelope = {
@@ -153,11 +153,11 @@ describe('history.get', () => {
         params: { session_id: session },
       })
     ).map(read);
-    // Nothing but messages: this agent has told of nothing that it has to do.
+    // Nothing but messages: this agent has sent no plan.
     expect(new Set(head.slice(0, -1).map(({ body }) => body['event_type']))).toEqual(new Set(['history.message']));
   });
 
-  test('tells on its first page what the agent said last that it has to do', async () => {
+  test('returns the latest plan of the agent on its first page', async () => {
     const turn = async (agent: string, content: string) =>
       caller.overSocket({
         ...CHAT,
@@ -223,12 +223,12 @@ describe('sessions', () => {
 });
 
 describe('other methods', () => {
-  test('initialize tells what the server can do', async () => {
+  test('initialize returns the capabilities of the server', async () => {
     expect(await caller.rpc('initialize', {})).toMatchObject({ protocolVersion: 1, agentInfo: { name: 'dragoman' } });
   });
 
   test.each(['config.get', 'skills.install', 'session/load', 'command.btw'])(
-    '%s, which the server does not have, is answered with E2A.UNKNOWN_METHOD by every door',
+    '%s, which the server does not have, is answered with E2A.UNKNOWN_METHOD over every transport',
     async (method) => {
       const wanted = { is_final: true, status: 'failed', body: { code: 'E2A.UNKNOWN_METHOD' } };
       expect((await caller.overSocket({ request_id: fresh(), method, params: {} })).map(read)).toMatchObject([wanted]);
@@ -257,7 +257,7 @@ describe('other methods', () => {
     expect(read(frame).body).toMatchObject({ result: { envelope: { ...envelope, source_agent_id: 'caller-agent' } } });
   });
 
-  test('an agent nobody knows is not the default one', async () => {
+  test('an unknown agent does not become the default one', async () => {
     const answer = await caller.post({ ...CHAT, request_id: fresh(), agent_ref: { id: 'ecko' } });
     expect(answer.status).toBe(404);
     expect(await answer.json()).toMatchObject({ code: 'no_route', suggestions: ['did you mean echo?'] });

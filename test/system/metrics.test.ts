@@ -87,7 +87,7 @@ describe('GET /metrics', () => {
     ]);
   });
 
-  test('tells what is open, running and waiting now', async () => {
+  test('reports what is open, running and waiting now', async () => {
     const socket = await SocketClient.open(system.url, KEY);
     const held = (id: string) => send({ request_id: id, agent_ref: { id: 'held' }, is_stream: true, params: {} });
     const first = await held('held-1');
@@ -108,14 +108,14 @@ describe('GET /metrics', () => {
     await expect.poll(async () => (await read()).get('dragoman_open_streams')).toBe(0);
   });
 
-  test('counts who is refused for asking too often', async () => {
+  test('counts callers that are refused for too many requests', async () => {
     const statuses = [];
     for (const id of ['p1', 'p2']) statuses.push((await send({ request_id: id }, POOR)).status);
     expect(statuses).toEqual([200, 429]);
     expect((await read()).get('dragoman_rate_limited_total')).toBe(1);
   });
 
-  test('has nothing in it that a caller wrote, and no more lines however many callers there are', async () => {
+  test('has nothing in it that a caller wrote, and the same number of lines for any number of callers', async () => {
     const before = (await read()).size;
     for (let number = 0; number < 50; number++) {
       await call(system.url, { path: `/canary-path-${number}?canary=${number}`, key: KEY });

@@ -95,7 +95,7 @@ async function usesTheSecret(system: System, id: string): Promise<void> {
 let frames: string[];
 let execution: unknown;
 let stored: unknown;
-let begun: string;
+let firstFrame: string;
 
 test('a folder in use is refused', async () => {
   await embedded.start(admin);
@@ -124,7 +124,7 @@ test('a folder in use is refused', async () => {
     json: { request_id: 'started', agent_ref: { id: 'held' }, is_stream: true, params: {} },
   });
   for await (const frame of opened.frames()) {
-    begun = frame;
+    firstFrame = frame;
     break;
   }
   const waiting = { request_id: 'waiting', agent_ref: { id: 'held' }, params: { content: 'later' } };
@@ -161,7 +161,7 @@ test('the server on PostgreSQL has everything, continues what was under way and 
   await shared.start(environment);
   expect(await framesOf(shared, 'finished')).toEqual(frames);
   const [first, last, ...more] = await framesOf(shared, 'started');
-  expect([first, more]).toEqual([begun, []]);
+  expect([first, more]).toEqual([firstFrame, []]);
   expect(JSON.parse(last ?? '')).toMatchObject({ sequence: 1, is_final: true, body: { code: 'E2A.INTERRUPTED' } });
   const [only] = await framesOf(shared, 'waiting');
   expect(JSON.parse(only ?? '')).toMatchObject({ sequence: 0, body: { result: { echoed: 'later' } } });

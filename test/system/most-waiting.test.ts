@@ -13,7 +13,7 @@ const system = await System.start({
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-test('one caller fills its share of what waits for an agent and no more: it is told to come back, others are served', async () => {
+test('one caller fills only its share of the requests that wait for an agent: it gets Retry-After, others are served', async () => {
   const [ada, bob] = [await system.caller('ada-agent'), await system.caller('bob-agent')];
   const send = (key: string, request_id: string, params: JsonObject = { content: 'x' }): Promise<HttpAnswer> =>
     call(system.url, { method: 'POST', path: '/e2a', key, json: { request_id, method: 'chat.send', params } });

@@ -5,7 +5,7 @@ import { startPostgres } from '../../packages/core/test-support/postgres-server.
 import { call } from './call.ts';
 import { moduleAgent, System } from './system.ts';
 
-// What two servers on one database say about themselves and each other.
+// What two servers on one database report about themselves and each other.
 
 const postgres = await startPostgres();
 if (postgres === undefined) throw new Error('there is no PostgreSQL for this platform');

@@ -12,7 +12,12 @@ const versions = readdirSync(FOLDERS, { withFileTypes: true })
 
 // Each folder was written by `old-data/write.mjs` with the server of that version, which was then killed.
 describe.each(versions)('a data folder of version %s', (version) => {
-  const { key, frames, begun, execution } = JSON.parse(readFileSync(join(FOLDERS, version, 'expected.json'), 'utf8'));
+  const {
+    key,
+    frames,
+    begun: firstFrame,
+    execution,
+  } = JSON.parse(readFileSync(join(FOLDERS, version, 'expected.json'), 'utf8'));
   const system = System.create({
     needsFolder: true,
     config: {
@@ -37,7 +42,7 @@ describe.each(versions)('a data folder of version %s', (version) => {
 
   test('a request that was running ends as interrupted behind the frames it had', async () => {
     const [first, last, ...more] = await responses('started');
-    expect(first).toBe(begun);
+    expect(first).toBe(firstFrame);
     expect(JSON.parse(last ?? '')).toMatchObject({ sequence: 1, is_final: true, body: { code: 'E2A.INTERRUPTED' } });
     expect(more).toEqual([]);
   });

@@ -9,7 +9,7 @@ import { agentModule, moduleAgent, System } from './system.ts';
 
 // The official client of OpenAI against this server, and through it a model behind the driver `openai`.
 
-/** Calls the function that the last message names; without one, or after its result, it says what it has read. */
+/** Calls the function that the last message names; without one, or after its result, it returns what it has read. */
 const model = await ScriptedModel.start((body: JsonObject) => {
   const messages = body['messages'] as JsonObject[];
   const tools = ((body['tools'] ?? []) as { function: { name: string } }[]).map((tool) => tool.function.name);
@@ -94,7 +94,7 @@ describe('chat completions', () => {
     expect(deltas.map(({ reasoning_content: text = '' }) => text).join('')).toBe('hm');
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('stop');
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 10, total_tokens: 15 } });
-    expect(model.asked.at(-1)?.headers.authorization).toBe('Bearer sk-the-key-of-the-model');
+    expect(model.requests.at(-1)?.headers.authorization).toBe('Bearer sk-the-key-of-the-model');
   });
 
   test('call tools of this server themselves, and leave those of the caller to it', async () => {
@@ -102,8 +102,8 @@ describe('chat completions', () => {
     expect(whole.choices[0]?.message.content).toContain('tool={"text":"Hello world"}');
     const tools = [{ type: 'function' as const, function: WEATHER }];
     const messages = user('use weather');
-    const asked = await client.chat.completions.create({ model: 'helper', messages, tools });
-    const [choice] = asked.choices;
+    const first = await client.chat.completions.create({ model: 'helper', messages, tools });
+    const [choice] = first.choices;
     expect(choice).toMatchObject({
       finish_reason: 'tool_calls',
       message: { content: null, tool_calls: [{ function: { name: 'weather', arguments: '{"city":"Oslo"}' } }] },
@@ -129,13 +129,13 @@ describe('chat completions', () => {
     });
   });
 
-  test('give an agent what was said before, and continue a session where one is named', async () => {
+  test('give an agent the earlier messages, and continue a session where one is named', async () => {
     const before = [...user('one'), { role: 'assistant' as const, content: 'two' }, ...user('three')];
     const whole = await client.chat.completions.create({ model: 'helper', messages: before });
     expect(whole.choices[0]?.message.content).toBe('I read: system=Help.|user=one|assistant=two|user=three');
     const options = { headers: { 'X-Session-Id': 's1' } };
-    const told = await client.chat.completions.create({ model: 'historian', messages: before });
-    expect(told.choices[0]?.message.content).toBe('caller: one\nagent: two');
+    const answered = await client.chat.completions.create({ model: 'historian', messages: before });
+    expect(answered.choices[0]?.message.content).toBe('caller: one\nagent: two');
     await client.chat.completions.create({ model: 'helper', messages: user('in session') }, options);
     const next = await client.chat.completions.create(
       { model: 'helper', messages: [...before, ...user('go on')] },
@@ -169,11 +169,11 @@ describe('chat completions', () => {
 
   test('that are not streamed end the work too when their caller vanishes', async () => {
     const vanished = new AbortController();
-    const asked = client.chat.completions.create(
+    const first = client.chat.completions.create(
       { model: 'worker', messages: user('hold') },
       { signal: vanished.signal, headers: { 'X-Session-Id': 'vanishing' } },
     );
-    const refused = expect(asked).rejects.toThrow();
+    const refused = expect(first).rejects.toThrow();
     const running = async () => {
       const answer = await call(system.url, { path: '/metrics', key: system.adminKey });
       return /dragoman_runs_running\{kind="request"\} (\d+)/.exec(await answer.text())?.[1];
@@ -302,13 +302,13 @@ describe('responses', () => {
 
   test('give the caller its own tools to run, and take their results', async () => {
     const tools = [{ type: 'function' as const, ...WEATHER, strict: false }];
-    const first = await client.responses.create({ model: 'helper', input: 'use weather', tools });
-    const asked = first.output.find((item) => item.type === 'function_call') ?? expect.unreachable();
-    expect(asked).toMatchObject({ name: 'weather', arguments: '{"city":"Oslo"}' });
+    const answer = await client.responses.create({ model: 'helper', input: 'use weather', tools });
+    const functionCall = answer.output.find((item) => item.type === 'function_call') ?? expect.unreachable();
+    expect(functionCall).toMatchObject({ name: 'weather', arguments: '{"city":"Oslo"}' });
     const input = [
       { role: 'user' as const, content: 'use weather' },
-      asked,
-      { type: 'function_call_output' as const, call_id: asked.call_id, output: 'rain' },
+      functionCall,
+      { type: 'function_call_output' as const, call_id: functionCall.call_id, output: 'rain' },
     ];
     expect((await client.responses.create({ model: 'helper', input, tools })).output_text).toMatch(/tool=rain$/);
   });

@@ -20,7 +20,7 @@ afterAll(async () => {
 const testWithProc = test.runIf(existsSync('/proc/self/stat'));
 
 testWithProc(
-  'what a killed server left running is ended by the next, though its agent is configured no more',
+  'a process that a killed server left is ended by the next, even if its agent is no longer configured',
   async () => {
     const { api_key: key } = await system.caller('ada-agent');
     const json = { request_id: 'r1', method: 'chat.send', params: { content: 'who are you?' } };

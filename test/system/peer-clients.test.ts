@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Calls the caller's function once, then says what it returned. */
+/** Calls the caller's function once, then sends its result. */
 async function start(): Promise<{ readonly url: string; readonly key: string }> {
   const model = await ScriptedModel.start((body: JsonObject) => {
     const last = (body['messages'] as JsonObject[]).at(-1);
@@ -120,6 +120,6 @@ test.skipIf(!isOn)('the MCP Inspector lists tools and asks an agent', PATIENCE, 
   expect(await inspect('--method', 'tools/list')).toMatchObject({
     tools: expect.arrayContaining([expect.objectContaining({ name: 'ask_worker' })]),
   });
-  const asked = ['--method', 'tools/call', '--tool-name', 'ask_worker', '--tool-arg', 'prompt=work'];
-  expect(await inspect(...asked)).toMatchObject({ structuredContent: { status: 'completed', text: 'Hello world' } });
+  const callArgs = ['--method', 'tools/call', '--tool-name', 'ask_worker', '--tool-arg', 'prompt=work'];
+  expect(await inspect(...callArgs)).toMatchObject({ structuredContent: { status: 'completed', text: 'Hello world' } });
 });

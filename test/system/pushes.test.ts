@@ -26,17 +26,17 @@ afterEach(() => {
   for (const connection of [agent, adas, bobs]) connection.close();
 });
 
-describe('what an agent says by itself', () => {
-  test('reaches who owns the session it names, on every connection of theirs, in order, and nobody else', async () => {
+describe('a message that an agent sends by itself', () => {
+  test('reaches the owner of the session it names, on all its connections, in order, and no one else', async () => {
     await converse(adas, 'of-ada');
     const second = await ada.socket();
     for (let number = 0; number < 100; number++) agent.push({ number }, { session_id: 'of-ada' });
     for (const socket of [adas, second]) {
-      const heard = await pushes(socket, 100);
-      expect(heard.map(({ body }) => (body as { delta: { number: number } }).delta.number)).toEqual([
+      const received = await pushes(socket, 100);
+      expect(received.map(({ body }) => (body as { delta: { number: number } }).delta.number)).toEqual([
         ...Array(100).keys(),
       ]);
-      expect(heard[0]).toMatchObject({
+      expect(received[0]).toMatchObject({
         session_id: 'of-ada',
         sequence: 0,
         response_kind: 'e2a.chunk',
@@ -48,13 +48,13 @@ describe('what an agent says by itself', () => {
     expect(await hearsNothing(bobs)).toBe(true);
   });
 
-  test('reaches who sent the request it names, under the id they gave it, and is no part of the answer', async () => {
+  test('reaches the sender of the request it names, under the id of the sender, and is not part of the answer', async () => {
     const id = fresh();
     // The same id at the same time: the agent sees two.
     const answers = [adas, bobs].map((socket) => socket.ask({ request_id: id, method: 'chat.send', is_stream: true }));
     for (const answer of answers) answer.catch(() => {});
-    await expect.poll(() => agent.heard.length).toBe(2);
-    for (const { request_id, source_agent_id } of agent.heard) {
+    await expect.poll(() => agent.received.length).toBe(2);
+    for (const { request_id, source_agent_id } of agent.received) {
       agent.push({ for: source_agent_id ?? null }, { request_id });
       agent.complete(request_id, {});
     }
@@ -76,14 +76,14 @@ describe('what an agent says by itself', () => {
   });
 
   test.each([{}, { session_id: 'never-was' }, { request_id: 'never-was' }, { session_id: null }])(
-    'that names nobody, %j, reaches nobody',
+    'that names no recipient, %j, reaches no one',
     async (name) => {
       agent.push({}, name);
       expect(await hearsNothing(adas)).toBe(true);
     },
   );
 
-  test("about another agent's session reaches nobody", async () => {
+  test("about another agent's session reaches no one", async () => {
     const other = await DialledAgent.dial(system.url, secretKey);
     await converse(adas, 'of-desk');
     other.push({}, { session_id: 'of-desk' });
@@ -91,7 +91,7 @@ describe('what an agent says by itself', () => {
     other.close();
   });
 
-  test('is not kept for a peer that does not read (300 MB of it), and holds up nobody', async () => {
+  test('is not kept for a peer that does not read (300 MB of it), and delays no one', async () => {
     await converse(adas, 'slow-reader');
     adas.webSocket.pause();
     const text = 'x'.repeat(100_000);
@@ -113,71 +113,71 @@ describe('a frame that is too large, of an agent that dialled in', () => {
     const [large, small] = await askTwice();
     agent.complete(large.id, { text: 'x'.repeat(9 * 1024 * 1024) });
     expect(await large.message()).toContain('expected at most 8388608 bytes in a frame; got more');
-    agent.complete(small.id, { said: 'all' });
-    expect((await small.final()).body).toEqual({ result: { said: 'all' } });
+    agent.complete(small.id, { text: 'all' });
+    expect((await small.final()).body).toEqual({ result: { text: 'all' } });
   });
 
-  test('and has no end in sight ends the connection, and everybody on it is told why', async () => {
-    const asked = await askTwice();
-    agent.complete(asked[0].id, { text: 'x'.repeat(65 * 1024 * 1024) });
-    for (const request of asked) {
+  test('and has no end in sight ends the connection, and every reader gets the reason', async () => {
+    const pair = await askTwice();
+    agent.complete(pair[0].id, { text: 'x'.repeat(65 * 1024 * 1024) });
+    for (const request of pair) {
       expect(await request.message()).toContain('it sent more than 67108864 bytes in one frame');
     }
   });
 });
 
-test('a server that stops hears out an agent that dialled in', async () => {
+test('a server that stops waits for the answers of an agent that dialled in', async () => {
   const answer = adas.ask({ request_id: fresh(), method: 'chat.send', is_stream: true });
-  await expect.poll(() => agent.heard.length).toBe(1);
-  const id = agent.heard[0]?.request_id ?? '';
+  await expect.poll(() => agent.received.length).toBe(1);
+  const id = agent.received[0]?.request_id ?? '';
   system.signal('SIGTERM');
   await delay(200);
-  agent.say({ request_id: id, response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'late' } });
-  agent.complete(id, { said: 'all' });
+  agent.send({ request_id: id, response_kind: 'e2a.chunk', body: { delta_kind: 'text', delta: 'late' } });
+  agent.complete(id, { text: 'all' });
   const frames = (await answer).map((frame) => JSON.parse(frame));
-  expect(frames).toMatchObject([{ body: { delta: 'late' } }, { body: { result: { said: 'all' } } }]);
+  expect(frames).toMatchObject([{ body: { delta: 'late' } }, { body: { result: { text: 'all' } } }]);
   expect(await agent.closed).toBe(1001);
   expect(await system.exited).toEqual({ code: 0, signal: null });
 });
 
-/** Two requests that the agent has heard, by the ids it knows them by. */
+/** Two requests that the agent has received, by its ids. */
 async function askTwice() {
-  const asked = [fresh(), fresh()].map((id) => adas.ask({ request_id: id, method: 'chat.send' }));
-  for (const answer of asked) answer.catch(() => {});
-  await expect.poll(() => agent.heard.length).toBe(2);
-  const [first, second] = asked.map((answer, index) => {
+  const pair = [fresh(), fresh()].map((id) => adas.ask({ request_id: id, method: 'chat.send' }));
+  for (const answer of pair) answer.catch(() => {});
+  await expect.poll(() => agent.received.length).toBe(2);
+  const [first, second] = pair.map((answer, index) => {
     const final = async () => JSON.parse((await answer).at(-1) ?? '') as { readonly body: JsonObject };
     return {
-      id: agent.heard[index]?.request_id ?? '',
+      id: agent.received[index]?.request_id ?? '',
       final,
       message: async () => (await final()).body['message'],
     };
   });
-  if (first === undefined || second === undefined) throw new Error('two were asked');
+  if (first === undefined || second === undefined) throw new Error('two requests were sent');
   return [first, second] as const;
 }
 
 /** A request in this session, answered by the agent. */
 async function converse(socket: SocketClient, session: string): Promise<void> {
-  const asked = agent.heard.length;
+  const pair = agent.received.length;
   const answer = socket.ask({ request_id: fresh(), method: 'chat.send', session_id: session });
-  await expect.poll(() => agent.heard.length).toBe(asked + 1);
-  agent.complete(agent.heard[asked]?.request_id ?? '', {});
+  await expect.poll(() => agent.received.length).toBe(pair + 1);
+  agent.complete(agent.received[pair]?.request_id ?? '', {});
   await answer;
 }
 
 async function pushes(socket: SocketClient, count: number): Promise<JsonObject[]> {
-  const heard: JsonObject[] = [];
+  const received: JsonObject[] = [];
   const frames = socket.frames(null);
-  while (heard.length < count) heard.push(JSON.parse((await frames.next()).value ?? 'null'));
-  return heard;
+  while (received.length < count) received.push(JSON.parse((await frames.next()).value ?? 'null'));
+  return received;
 }
 
 /** Whether nothing has come by itself, and nothing does for a while. */
 function hearsNothing(socket: SocketClient): Promise<boolean> {
-  const heard = pushes(socket, 1).then(
+  const received = pushes(socket, 1).then(
     () => false,
     () => true,
   );
-  return Promise.race([heard, delay(150, true)]);
+  return Promise.race([received, delay(150, true)]);
 }

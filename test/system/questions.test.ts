@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 /** A request of ada's whose question is there. */
-async function asked(question?: JsonObject) {
+async function askAgent(question?: JsonObject) {
   const id = fresh();
   const params = question === undefined ? {} : { question };
   const frames = (
@@ -54,8 +54,8 @@ const answerBy = (caller: Caller, id: string, questionId: string, json: JsonObje
   call(system.url, { method: 'POST', path: `/e2a/requests/${id}/questions/${questionId}`, key: caller.key, json });
 
 describe('a question over HTTP', () => {
-  test('is listed for its caller, is answered once, and the stream goes on', async () => {
-    const { id, questionId, frame, rest } = await asked();
+  test('is listed for its caller, is answered once, and the stream continues', async () => {
+    const { id, questionId, frame, rest } = await askAgent();
     expect(frame.response_kind).toBe('acp.output_request');
     expect(await open(ada)).toMatchObject([{ request_id: id, question_id: questionId, title: 'May I?' }]);
     const taken = await answerBy(ada, id, questionId, { option_id: 'allow' });
@@ -74,7 +74,7 @@ describe('a question over HTTP', () => {
   });
 
   test('looks absent to another caller, and an approver answers it', async () => {
-    const { id, questionId, rest } = await asked();
+    const { id, questionId, rest } = await askAgent();
     expect(await open(bob)).toEqual([]);
     expect((await answerBy(bob, id, questionId, { option_id: 'allow' })).status).toBe(404);
     expect(await open(eve)).toMatchObject([{ caller_id: 'ada-agent', question_id: questionId }]);
@@ -83,7 +83,7 @@ describe('a question over HTTP', () => {
   });
 
   test('is answered by an operator', async () => {
-    const { questionId, rest } = await asked();
+    const { questionId, rest } = await askAgent();
     const listed = await call(system.url, { path: '/admin/v1/questions', key: system.adminKey });
     expect(await listed.json()).toMatchObject({ questions: [{ question_id: questionId }] });
     const path = `/admin/v1/questions/${questionId}`;
@@ -93,7 +93,7 @@ describe('a question over HTTP', () => {
   });
 
   test('a wrong answer names the field and the options', async () => {
-    const { id, questionId, rest } = await asked();
+    const { id, questionId, rest } = await askAgent();
     const wrong = await answerBy(ada, id, questionId, { option_id: 'alow' });
     expect(wrong.status).toBe(400);
     expect(await wrong.json()).toMatchObject({
@@ -106,7 +106,7 @@ describe('a question over HTTP', () => {
   });
 
   test('of a request that is cancelled is withdrawn', async () => {
-    const { id, questionId, rest } = await asked();
+    const { id, questionId, rest } = await askAgent();
     await ada.cancel(id);
     const frames = await rest();
     expect(frames.at(-2)?.body).toMatchObject({ delta: { question_id: questionId, state: 'withdrawn' } });
@@ -129,7 +129,7 @@ test.each([
   expect(await (await answer).json()).toMatchObject({ body });
 });
 
-test('a question is answered over the WebSocket that asked', async () => {
+test('a question is answered over the WebSocket that it arrived on', async () => {
   const socket = await ada.socket();
   const id = fresh();
   const answered = socket.ask({ request_id: id, method: 'chat.send', params: {}, is_stream: true });
@@ -145,7 +145,7 @@ test('a question is answered over the WebSocket that asked', async () => {
 });
 
 test('after a crash the question is gone with its request, which ends as interrupted', async () => {
-  const { id, questionId } = await asked();
+  const { id, questionId } = await askAgent();
   await system.kill();
   await system.start();
   expect(await open(ada)).toEqual([]);

@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net';
 
-/** A peer that says exactly what it is told, when it is told, and keeps what it hears. */
+/** A peer that sends exactly the given bytes, and keeps what it receives. */
 export class RawPeer implements Disposable {
   readonly socket: Socket;
   readonly closed: Promise<void>;
-  readonly #heard: Buffer[] = [];
+  readonly #received: Buffer[] = [];
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('error', () => {});
-    socket.on('data', (chunk: Buffer) => this.#heard.push(chunk));
+    socket.on('data', (chunk: Buffer) => this.#received.push(chunk));
     this.closed = new Promise((resolve) => socket.on('close', () => resolve()));
   }
 
@@ -24,7 +24,7 @@ export class RawPeer implements Disposable {
   }
 
   get bytes(): Buffer {
-    return Buffer.concat(this.#heard);
+    return Buffer.concat(this.#received);
   }
 
   get text(): string {
@@ -32,14 +32,14 @@ export class RawPeer implements Disposable {
   }
 
   /** True while the kernel takes it. */
-  say(bytes: string | Uint8Array): boolean {
+  send(bytes: string | Uint8Array): boolean {
     return this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** Resolves when this was heard; rejects when the connection closes before it. */
-  async hears(pattern: RegExp): Promise<string> {
+  /** Resolves when this is received; rejects when the connection closes before it. */
+  async waitFor(pattern: RegExp): Promise<string> {
     while (!pattern.test(this.text)) {
-      if (this.socket.destroyed) throw new Error(`closed before ${pattern} was heard: ${this.text}`);
+      if (this.socket.destroyed) throw new Error(`closed before ${pattern} was received: ${this.text}`);
       await new Promise<void>((resolve) => {
         const wake = () => {
           this.socket.off('data', wake).off('close', wake);
@@ -56,10 +56,10 @@ export class RawPeer implements Disposable {
   }
 }
 
-/** Says something on a new connection, and gives back everything that is heard until the server closes it. */
+/** Sends bytes on a new connection, and returns everything received until the server closes it. */
 export async function exchange(port: number, bytes: string | Uint8Array): Promise<string> {
   const peer = await RawPeer.connect(port);
-  peer.say(bytes);
+  peer.send(bytes);
   await peer.closed;
   return peer.text;
 }

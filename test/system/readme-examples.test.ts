@@ -19,7 +19,7 @@ writeFileSync(
   `export const add = { name: 'add', input: { type: 'object' }, run: ({ a, b }) => ({ sum: a + b }) };`,
 );
 
-/** What each block prints when it does what the page says; a block that is not here fails the test. */
+/** The expected output of each block; a block that is not here fails the test. */
 const PRINTS: Readonly<Record<string, RegExp>> = {
   'a2a-messages-schemas-1': /^false \[/,
   'client-1': /^text Hello, agent!\n$/m,
@@ -69,7 +69,7 @@ test('every example compiles, with exactOptionalPropertyTypes and every other st
 }, 120_000);
 
 describe.each(blocks)('the example %s', (block) => {
-  test('does what its page says', async () => {
+  test('works as its page says', async () => {
     const printed = PRINTS[block];
     if (printed === undefined) throw new Error(`say in PRINTS what ${block} prints`);
     const args = ['--conditions=dragoman:source', '--import', 'tsx', join(folder, `${block}.ts`)];
@@ -78,7 +78,7 @@ describe.each(blocks)('the example %s', (block) => {
     let text = '';
     const hear = (chunk: string) => {
       text += chunk;
-      // It serves until it is told to stop.
+      // It serves until it is stopped.
       if (block === 'server-1' && printed.test(text)) child.kill('SIGTERM');
     };
     child.stdout.setEncoding('utf8').on('data', hear);

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Certificate } from './test-authority.ts';
 
-/** One callback that came, whole. */
+/** One received callback, whole. */
 export interface Received {
   readonly id: string;
   readonly headers: IncomingHttpHeaders;
@@ -87,7 +87,7 @@ export function ok(response: ServerResponse): void {
   response.writeHead(200).end();
 }
 
-/** Whether the signatures are right, checked by the letter of Standard Webhooks and by nothing of ours. */
+/** Whether the signatures are right, checked by the text of Standard Webhooks, without code of ours. */
 export function isSigned({ headers, body }: Received, keys: { secret?: string; publicKey?: string }): boolean {
   const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   const signatures = new Map(

@@ -35,7 +35,13 @@ const FIRST = first(folder);
 const key = await served.caller('ada-agent');
 
 test('agents, tools, MCP servers, APIs, the way out and limits follow the file; what runs is not disturbed', async () => {
-  const running = await call(url, { method: 'POST', path: '/e2a/agents/desk', key, accept: NDJSON, json: asked('r1') });
+  const running = await call(url, {
+    method: 'POST',
+    path: '/e2a/agents/desk',
+    key,
+    accept: NDJSON,
+    json: envelope('r1'),
+  });
   const lines = createInterface({ input: running.message })[Symbol.asyncIterator]();
   const [name, pid] = JSON.parse((await lines.next()).value).body.delta.split(' ');
   expect(name).toBe('first');
@@ -63,8 +69,8 @@ test('agents, tools, MCP servers, APIs, the way out and limits follow the file; 
   expect(JSON.parse((await lines.next()).value).body.result).toEqual({ name: 'first' });
   await expect.poll(() => isAlive(Number(pid))).toBe(false);
 
-  // The second answers from now on, also where nobody is named.
-  const answer = await call(url, { method: 'POST', path: '/e2a', key, accept: NDJSON, json: asked('r2') });
+  // The second answers from now on, including requests that name no agent.
+  const answer = await call(url, { method: 'POST', path: '/e2a', key, accept: NDJSON, json: envelope('r2') });
   expect((await allFrames(answer)).join('')).toContain('"name":"second"');
   expect(answer.headers['x-ratelimit-limit']).toBe('77');
   expect((await ask('added', 'r3')).status).toBe(200);
@@ -81,7 +87,7 @@ test('a file of agents or tools that was changed is read again, though the confi
   writeFileSync(served.file('tools.mjs'), tool('goodbye'));
   utimesSync(served.file('tools.mjs'), 1000, 1000);
   served.signal('SIGHUP');
-  expect(await served.told('reloaded')).toMatchObject({ changed: ['tools'], waiting: [] });
+  expect(await served.event('reloaded')).toMatchObject({ changed: ['tools'], waiting: [] });
   expect(await toolNames()).toContain('goodbye');
   expect(await toolNames()).not.toContain('hello');
 });
@@ -90,7 +96,7 @@ test('so is the workflow of a tool', async () => {
   writeFileSync(served.file('pause.jsonl'), workflowOf({ wait: { Wait: { duration: '{{ms}}' } } }));
   utimesSync(served.file('pause.jsonl'), 1000, 1000);
   served.signal('SIGHUP');
-  expect(await served.told('reloaded')).toMatchObject({ changed: ['tools'], waiting: [] });
+  expect(await served.event('reloaded')).toMatchObject({ changed: ['tools'], waiting: [] });
   const pause = (await tools()).find(({ name }) => name === 'pause');
   expect(pause?.input_parameters).toMatchObject([{ name: 'ms', required: true }]);
 });
@@ -108,9 +114,9 @@ test.each<[string, string, RegExp]>([
   [
     'with an agent that cannot be opened',
     JSON.stringify({ ...FIRST, agents: { added: { driver: 'module', module: served.file('none.mjs') } }, tools: [] }),
-    /there is no file/,
+    /file not found/,
   ],
-])('of a file %s nothing is taken over, and the reason is told', async (_, text, reason) => {
+])('of a file %s nothing is applied, and the reason is logged', async (_, text, reason) => {
   const from = served.log.length;
   served.write(text);
   served.signal('SIGHUP');
@@ -149,19 +155,19 @@ function patient(name: string, at: string) {
   return { driver: 'stdio' as const, command: process.execPath, args };
 }
 
-/** Rewrites the file, and waits until the server has said what it made of it. */
+/** Rewrites the file, and waits until the server logs the result. */
 function reloaded(config: Config): Promise<{ changed: string[]; waiting: string[] }> {
   served.write(JSON.stringify(config));
   served.signal('SIGHUP');
-  return served.told('reloaded');
+  return served.event('reloaded');
 }
 
-function asked(requestId: string) {
+function envelope(requestId: string) {
   return { request_id: requestId, method: 'chat.send', params: { content: 'hello' }, is_stream: true };
 }
 
 function ask(agent: string, requestId: string) {
-  return call(url, { method: 'POST', path: `/e2a/agents/${agent}`, key, json: asked(requestId) });
+  return call(url, { method: 'POST', path: `/e2a/agents/${agent}`, key, json: envelope(requestId) });
 }
 
 async function toolNames(): Promise<string[]> {

@@ -29,7 +29,7 @@ const system = System.create({
 afterAll(() => system[Symbol.asyncDispose]());
 
 describe(`kill -9 under load, ${CYCLES} times (DRAGOMAN_SEED=${SEED})`, () => {
-  test('loses nothing that was acknowledged, repeats nothing, and shows nobody what is not theirs', {
+  test('loses nothing that was acknowledged, repeats nothing, and shows no caller the data of another', {
     timeout: Math.max(60_000, CYCLES * 10_000),
   }, async () => {
     const random = randomFrom(SEED);
@@ -76,14 +76,14 @@ describe(`kill -9 under load, ${CYCLES} times (DRAGOMAN_SEED=${SEED})`, () => {
     await system.start();
     await check(last);
     const sample = <One>(list: readonly One[]) => list.filter(() => random() < 150 / list.length);
-    const told = JSON.stringify(fates);
+    const summary = JSON.stringify(fates);
     await check({ sent: sample(all.sent), workflows: sample(all.workflows) });
     await system.kill();
-    console.info(`${CYCLES} kills, nothing lost, doubled or out of order: ${told}`);
+    console.info(`${CYCLES} kills, nothing lost, doubled or out of order: ${summary}`);
     // The crashes met requests in every state, or the test has shown nothing.
     const { unknown, complete, interrupted } = fates.requests;
-    expect(Math.min(unknown, complete, interrupted), told).toBeGreaterThan(0);
-    expect(Math.min(fates['tool calls'].complete, fates.workflows.complete), told).toBeGreaterThan(0);
+    expect(Math.min(unknown, complete, interrupted), summary).toBeGreaterThan(0);
+    expect(Math.min(fates['tool calls'].complete, fates.workflows.complete), summary).toBeGreaterThan(0);
   });
 });
 
@@ -92,8 +92,8 @@ describe('after kill -9', () => {
     await system.start();
     const { key } = await makeOwner('cay');
     const first = await send(key, { request_id: 'started', agent_ref: { id: 'held' }, is_stream: true, params: {} });
-    const begun = await first.frames().next();
-    // The second waits for the only place: nothing of it is heard, but it is there.
+    const firstFrame = await first.frames().next();
+    // The second waits for the only place: it has no frame yet, but it is there.
     const second = { request_id: 'waiting', agent_ref: { id: 'held' }, params: { content: 'later' } };
     const waiting = send(key, second).catch((error: Error) => error);
     while ((await resume(key, 'waiting')).status === 404) await delay(5);
@@ -102,7 +102,7 @@ describe('after kill -9', () => {
 
     await system.start();
     const [kept, final, ...more] = await allFrames(await resume(key, 'started'));
-    expect(kept).toBe(begun.value);
+    expect(kept).toBe(firstFrame.value);
     expect(JSON.parse(final ?? '')).toMatchObject({ sequence: 1, is_final: true, body: { code: 'E2A.INTERRUPTED' } });
     expect(more).toEqual([]);
     const [ran, ...rest] = await allFrames(await resume(key, 'waiting'));
@@ -174,7 +174,7 @@ interface Life {
   readonly random: () => number;
 }
 
-/** A way for the server to die. `run` puts load on it, has it killed, and tells what was sent. */
+/** A way for the server to die. `run` puts load on it, has it killed, and returns the sent requests. */
 interface CrashPoint {
   readonly name: string;
   readonly environment?: (life: string) => Record<string, string>;
@@ -202,7 +202,7 @@ const atCommit = (at: 'accept' | 'frame' | 'final', moment: string): CrashPoint 
   },
 });
 
-/** A client has just heard something, for the so-many-th time. */
+/** A client has just received something, for the so-many-th time. */
 const atClient = (wanted: Moment): CrashPoint => ({
   name: `client, ${wanted}`,
   run: (life) => {
@@ -214,12 +214,12 @@ const atClient = (wanted: Moment): CrashPoint => ({
   },
 });
 
-/** The process dies before it listens. There is nobody to put load on it. */
+/** The process dies before it listens, so it gets no load. */
 const inRecovery = (point: string): CrashPoint => ({
   name: `recovery, ${point}`,
   inRecovery: true,
   environment: () => ({ DRAGOMAN_CRASH: point }),
-  // There was nothing to recover: the point is reached by what comes in.
+  // There was nothing to recover: the point is reached by new requests.
   run: (life) => underLoad(life, {}),
 });
 

@@ -31,16 +31,16 @@ const MCP_SERVER = fileURLToPath(
   new URL('../../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url),
 );
 
-const heard: IncomingHttpHeaders[] = [];
+const received: IncomingHttpHeaders[] = [];
 const desk = createServer((request, response) => {
-  heard.push(request.headers);
+  received.push(request.headers);
   // As a debug page of a careless service does.
   response.writeHead(500).end(`refused: ${request.headers.authorization} ${request.headers['x-key']}`);
 }).listen(0, '127.0.0.1');
 await once(desk, 'listening');
 const sockets = new WebSocketServer({ port: 0, host: '127.0.0.1' });
 await once(sockets, 'listening');
-sockets.on('connection', (_, { headers }) => heard.push(headers));
+sockets.on('connection', (_, { headers }) => received.push(headers));
 const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
 const deskHost = `127.0.0.1:${portOf(desk)}`;
 
@@ -65,7 +65,7 @@ const served = await Served.start(
         line: { driver: 'e2a-ws', url: `ws://127.0.0.1:${portOf(sockets)}`, headers: { 'X-Token': 'file:token' } },
       },
       mcp_servers: {
-        every: { command: process.execPath, args: [MCP_SERVER, 'stdio'], env: { TOLD: '${MODEL_KEY}' } },
+        every: { command: process.execPath, args: [MCP_SERVER, 'stdio'], env: { SHOWN: '${MODEL_KEY}' } },
       },
     };
   },
@@ -91,8 +91,8 @@ test('a program is given the variable, the file and the credential that its envi
 });
 
 test('an agent behind a URL is sent the headers of the configuration, and an answer that repeats them is redacted', async () => {
-  const { body } = await asked('desk', 'hello');
-  expect(heard.at(-1)).toMatchObject({
+  const { body } = await answerOf('desk', 'hello');
+  expect(received.at(-1)).toMatchObject({
     authorization: `Bearer ${SECRETS.variable}`,
     'x-key': SECRETS.vault,
     'x-team': 'blue',
@@ -101,7 +101,7 @@ test('an agent behind a URL is sent the headers of the configuration, and an ans
 });
 
 test('an agent that is dialled over WebSocket is sent the headers of the configuration', async () => {
-  await expect.poll(() => heard.some((headers) => headers['x-token'] === SECRETS.file)).toBe(true);
+  await expect.poll(() => received.some((headers) => headers['x-token'] === SECRETS.file)).toBe(true);
 });
 
 test('an MCP server is given the variable that its environment refers to', async () => {
@@ -125,7 +125,7 @@ test('an MCP server is given the variable that its environment refers to', async
 test('a reload reads a changed file, and keeps the running configuration where a variable is not set', async () => {
   writeFileSync(served.file('token'), `${SECRETS.newFile}\n`);
   served.signal('SIGHUP');
-  expect(await served.told<{ changed: string[] }>('reloaded')).toMatchObject({ changed: ['agents'] });
+  expect(await served.event<{ changed: string[] }>('reloaded')).toMatchObject({ changed: ['agents'] });
   expect(await seenByProgram()).toEqual([SECRETS.variable, SECRETS.newFile, SECRETS.vault]);
   const before = readFileSync(served.file('dragoman.yaml'), 'utf8');
   served.write(before.replace('Bearer ${MODEL_KEY}', 'Bearer ${MODEL_KEI}'));
@@ -138,15 +138,15 @@ test('a reload reads a changed file, and keeps the running configuration where a
 });
 
 test('a crashed program is reported with its exit code and its last words, without the secrets in them', async () => {
-  const { body } = await asked('coder', 'crash');
+  const { body } = await answerOf('coder', 'crash');
   expect(JSON.stringify(body)).toContain(
     'ended with exit code 3 (it wrote: Error: no luck with [redacted]) before it had answered',
   );
   expect(served.log).toContain('my key is [redacted]');
 });
 
-test('no secret stands in the log, in the data folder or in what explain tells', async () => {
-  const { request_id } = (await asked('desk', 'once more')) as { request_id: string };
+test('no secret is in the log, in the data folder or in the output of explain', async () => {
+  const { request_id } = (await answerOf('desk', 'once more')) as { request_id: string };
   const explained = await served.admin({ path: `/admin/v1/requests/${request_id}` });
   const agents = await served.admin({ path: '/admin/v1/agents' });
   const texts = [served.log, await explained.text(), await agents.text()];
@@ -155,7 +155,7 @@ test('no secret stands in the log, in the data folder or in what explain tells',
     if (statSync(path).isFile()) texts.push(readFileSync(path, 'latin1'));
   }
   // The tool of the MCP server shows its whole environment to who calls it, which is recorded: that is what it is for.
-  const own = texts.map((text) => text.replaceAll(/\\"TOLD\\": \\"[^"]*"/g, ''));
+  const own = texts.map((text) => text.replaceAll(/\\"SHOWN\\": \\"[^"]*"/g, ''));
   for (const secret of [SECRETS.file, SECRETS.newFile, SECRETS.vault]) expect(own.join()).not.toContain(secret);
   expect(texts.slice(0, 3).join()).not.toContain(SECRETS.variable);
 });
@@ -172,7 +172,7 @@ test('a variable that is not set is an error at the start that names the key', (
   expect(stderr).toContain('export NOT_SET_ANYWHERE=VALUE');
 });
 
-async function asked(agent: string, content: string): Promise<Record<string, unknown>> {
+async function answerOf(agent: string, content: string): Promise<Record<string, unknown>> {
   const json = { method: 'chat.send', params: { content }, is_stream: false };
   const answer = await call(served.url, { method: 'POST', path: `/e2a/agents/${agent}`, key, json });
   return (await answer.json()) as Record<string, unknown>;
@@ -180,6 +180,6 @@ async function asked(agent: string, content: string): Promise<Record<string, unk
 
 /** It spells them backwards, so that nothing on the way can redact them and nothing keeps them. */
 async function seenByProgram(): Promise<string[]> {
-  const { body } = (await asked('coder', 'what do you see?')) as { body: { result: { seen: string[] } } };
+  const { body } = (await answerOf('coder', 'what do you see?')) as { body: { result: { seen: string[] } } };
   return body.result.seen.map((text) => Buffer.from(text.split('').reverse().join(''), 'base64url').toString());
 }

@@ -37,7 +37,7 @@ export class Served implements AsyncDisposable {
     environment: Readonly<Record<string, string>> = {},
   ): Promise<Served> {
     const served = new Served(configOf, environment);
-    served.url = (await served.told<{ url: string }>('listening')).url;
+    served.url = (await served.event<{ url: string }>('listening')).url;
     return served;
   }
 
@@ -45,7 +45,7 @@ export class Served implements AsyncDisposable {
     return join(this.folder, name);
   }
 
-  /** Rewrites its configuration; it does not hear of that. */
+  /** Rewrites its configuration without a reload. */
   write(text: string): void {
     writeFileSync(this.file('dragoman.yaml'), text);
   }
@@ -54,11 +54,11 @@ export class Served implements AsyncDisposable {
     this.#child.kill(name);
   }
 
-  /** The next event of this name that it tells on standard output. */
-  async told<Event>(name: string): Promise<Event> {
+  /** The next event of this name on its standard output. */
+  async event<Event>(name: string): Promise<Event> {
     for (;;) {
       const { value, done } = await this.#events.next();
-      if (done === true) throw new Error(`it ended before it told ${name}: ${this.log}`);
+      if (done === true) throw new Error(`it ended before the event ${name}: ${this.log}`);
       const event = JSON.parse(value);
       if (event.event === name) return event;
     }

@@ -33,7 +33,7 @@ async function main(configPath: string, folder: string, adminKey: string): Promi
   process.stdout.write(`${JSON.stringify({ event: 'listening', ...places })}\n`);
 }
 
-/** The real clock, set off by as many milliseconds as a file says: read again whenever somebody asks for the time. */
+/** The real clock, offset by the milliseconds in a file, which is read at each request for the time. */
 function clockSetBy(file: string | undefined): Clock {
   if (file === undefined) return systemClock;
   return { ...systemClock, now: () => new Date(Date.now() + Number(readFileSync(file, 'utf8'))) };

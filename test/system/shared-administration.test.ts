@@ -57,20 +57,20 @@ async function startAhead(system: System, milliseconds: number): Promise<boolean
   return system.begin({ ...environment, DRAGOMAN_TEST_CLOCK: file });
 }
 
-async function ask(system: System, method: string, path: string, { key = one.adminKey, json }: Asked = {}) {
+async function ask(system: System, method: string, path: string, { key = one.adminKey, json }: Request = {}) {
   const answer = await call(system.url, { method, path, key, ...(json !== undefined && { json }) });
   return { status: answer.status, json: (await answer.json()) as JsonObject };
 }
 
-interface Asked {
+interface Request {
   readonly key?: string;
   readonly json?: JsonObject;
 }
 
-const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).status;
+const statusOf = async (...args: Parameters<typeof ask>) => (await ask(...args)).status;
 const eventually = (read: () => Promise<unknown>) => expect.poll(read, { timeout: 30_000 });
 
-const say = (agent: string, content: string) => ({
+const messageTo = (agent: string, content: string) => ({
   request_id: randomBytes(8).toString('hex'),
   method: 'chat.send',
   params: { content },
@@ -79,7 +79,7 @@ const say = (agent: string, content: string) => ({
 
 /** What an agent answers through a server, or the code of the error. */
 async function answerOf(system: System, key: string, agent: string): Promise<unknown> {
-  const { json } = await ask(system, 'POST', '/e2a', { key, json: say(agent, 'hello') });
+  const { json } = await ask(system, 'POST', '/e2a', { key, json: messageTo(agent, 'hello') });
   const body = json['body'] as JsonObject | undefined;
   return (body?.['result'] as JsonObject | undefined)?.['echoed'] ?? body?.['code'] ?? json['code'];
 }
@@ -98,7 +98,7 @@ test('both signed with the same keys, which are in the database and in no folder
     expect(readdirSync(system.data).filter((name) => /pem|key|stored/.test(name))).toEqual([]);
 });
 
-test('an agent, its key and its driver come, change and go on both', async () => {
+test('an agent, its key and its driver are added, changed and removed on both', async () => {
   const made = await ask(one, 'POST', '/admin/v1/agents', {
     json: { agent_id: 'mobile', permissions: ALL, driver: 'module', module: agentModule('echo') },
   });
@@ -116,7 +116,7 @@ test('an agent, its key and its driver come, change and go on both', async () =>
   await ask(one, 'POST', '/admin/v1/agents', { json: { agent_id: 'mobile', permissions: {} } });
   await eventually(() => answerOf(other, key, 'echo')).toBe('forbidden');
   expect(await statusOf(one, 'DELETE', '/admin/v1/agents/mobile')).toBe(200);
-  await eventually(() => statusOf(other, 'POST', '/e2a', { key, json: say('echo', 'x') })).toBe(401);
+  await eventually(() => statusOf(other, 'POST', '/e2a', { key, json: messageTo('echo', 'x') })).toBe(401);
 });
 
 test('an agent that is made on both at once is made once', async () => {
@@ -135,7 +135,7 @@ test('a key that one server revokes ends what is open on the other', async () =>
   const socket = await SocketClient.open(other.url, key);
   expect(await statusOf(one, 'DELETE', `/admin/v1/keys/${id}`)).toBe(200);
   expect(await socket.closed).toBeGreaterThan(1000);
-  expect(await statusOf(other, 'POST', '/e2a', { key, json: say('echo', 'x') })).toBe(401);
+  expect(await statusOf(other, 'POST', '/e2a', { key, json: messageTo('echo', 'x') })).toBe(401);
 });
 
 test('an API, a credential and a stored workflow of one server are used by the other', async () => {
@@ -225,7 +225,7 @@ test('an agent that registers at one server is found at the other, and gone ther
   await eventually(() => statusOf(other, 'GET', '/agents/weather-agent', { key })).toBe(404);
 });
 
-test('a server whose clock is wrong goes by that of the database and says so, or is refused', async () => {
+test('a server whose clock is wrong uses that of the database with a warning, or is refused', async () => {
   expect(await startAhead(other, 20_000)).toBe(true);
   expect(other.log).toContain('20 s ahead of that of the database');
   const { json } = await ask(other, 'POST', '/admin/v1/keys', { json: { role: 'admin' } });

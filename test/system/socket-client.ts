@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 
-/** A WebSocket to `/e2a/ws` that sorts what it hears by `request_id`. */
+/** A WebSocket to `/e2a/ws` that sorts received messages by `request_id`. */
 export class SocketClient {
   readonly webSocket: WebSocket;
   /** The close code, once it is closed. */
   readonly closed: Promise<number>;
-  readonly #heard: string[] = [];
+  readonly #received: string[] = [];
   readonly #listeners = new Set<() => void>();
   #isClosed = false;
 
@@ -15,7 +15,7 @@ export class SocketClient {
     this.webSocket = webSocket;
     webSocket.on('error', () => {});
     webSocket.on('message', (data) => {
-      this.#heard.push(data.toString());
+      this.#received.push(data.toString());
       this.#wake();
     });
     this.closed = new Promise((resolve) => {
@@ -27,7 +27,7 @@ export class SocketClient {
     });
   }
 
-  /** Resolves when the server has said that it is ready. */
+  /** Resolves when the server has sent its ready frame. */
   static async open(url: string, key: string): Promise<SocketClient> {
     const webSocket = new WebSocket(`${url.replace('http', 'ws')}/e2a/ws`, {
       headers: { authorization: `Bearer ${key}` },
@@ -45,7 +45,7 @@ export class SocketClient {
   /** The text of each frame with this id, up to the final one. Throws when the connection closes before it. */
   async *frames(requestId: string | null): AsyncGenerator<string> {
     for (;;) {
-      const text = await this.#next((heard) => JSON.parse(heard).request_id === requestId);
+      const text = await this.#next((received) => JSON.parse(received).request_id === requestId);
       yield text;
       if (JSON.parse(text).is_final === true) return;
     }
@@ -63,11 +63,11 @@ export class SocketClient {
     this.webSocket.terminate();
   }
 
-  /** Takes the first message heard that is wanted, waiting for it if need be. */
+  /** Takes the first matching message, waiting for it if need be. */
   async #next(isWanted: (text: string) => boolean): Promise<string> {
     for (;;) {
-      const at = this.#heard.findIndex(isWanted);
-      if (at !== -1) return this.#heard.splice(at, 1)[0] ?? '';
+      const at = this.#received.findIndex(isWanted);
+      if (at !== -1) return this.#received.splice(at, 1)[0] ?? '';
       if (this.#isClosed) throw new Error('the connection closed before the answer was whole');
       await new Promise<void>((resolve) => {
         const listener = () => {

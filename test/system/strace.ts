@@ -34,21 +34,21 @@ export class Strace implements AsyncDisposable {
         stdio: ['ignore', 'ignore', 'pipe'],
       },
     );
-    let said = '';
+    let output = '';
     const attached = new Promise<boolean>((resolve) => {
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-        if (said.includes(' attached')) resolve(true);
+        output += text;
+        if (output.includes(' attached')) resolve(true);
       });
       child.once('error', (error) => {
-        said = error.message;
+        output = error.message;
         resolve(false);
       });
       child.once('close', () => resolve(false));
     });
     if (await attached) return new Strace(child, folder);
     rmSync(folder, { recursive: true, force: true });
-    return said.trim();
+    return output.trim();
   }
 
   /** Everything so far, in the order in which it was over. */
@@ -68,18 +68,18 @@ export class Strace implements AsyncDisposable {
   }
 }
 
-/** A call that another thread interrupts is told in two lines: what it is, and what came of it. */
+/** strace prints a call that another thread interrupts in two lines: the call, and its result. */
 function readDeeds(trace: string): Deed[] {
-  const begun = new Map<string, string>();
+  const unfinished = new Map<string, string>();
   const deeds: Deed[] = [];
   for (const line of trace.split('\n')) {
     const [, thread = '', rest = ''] = /^(\d+)\s+(.*)$/.exec(line) ?? [];
     if (rest.endsWith('<unfinished ...>')) {
-      begun.set(thread, rest.slice(0, -'<unfinished ...>'.length));
+      unfinished.set(thread, rest.slice(0, -'<unfinished ...>'.length));
       continue;
     }
     const resumed = /^<\.\.\. \w+ resumed>(.*)$/.exec(rest);
-    const deed = deedOf(resumed === null ? rest : `${begun.get(thread) ?? ''}${resumed[1]}`);
+    const deed = deedOf(resumed === null ? rest : `${unfinished.get(thread) ?? ''}${resumed[1]}`);
     if (deed !== undefined) deeds.push({ ...deed, thread: Number(thread) });
   }
   return deeds;

@@ -10,7 +10,7 @@ const served = await Served.start(() => ({
 afterAll(() => served[Symbol.asyncDispose]());
 const key = await served.caller('ada-agent');
 
-test('what an agent leaves behind and nobody waits for is logged, and hurts nobody', async () => {
+test('an unhandled rejection that an agent leaves behind is logged, and affects no one', async () => {
   const ask = (agent: string, requestId: string) =>
     call(served.url, {
       method: 'POST',

@@ -13,7 +13,7 @@ import { call } from './call.ts';
 
 export interface SystemOptions {
   readonly config?: Config;
-  /** With the store's thread that dies where it is told to. */
+  /** With a store thread that dies at crash points. */
   readonly crashPoints?: boolean;
   /** It looks into the data folder, or sets the clock: its store is the embedded one, whatever that of the other tests is. */
   readonly needsFolder?: boolean;
@@ -33,7 +33,7 @@ export class System implements AsyncDisposable {
   url = '';
   /** Where A2A messages come in over TCP, if they do. */
   messagesUrl = '';
-  /** Where the A2E wire comes in over TCP, if it does. */
+  /** The TCP address of the A2E wire, if it is open. */
   wireUrl = '';
   /** The path that opens the console as the administrator, once. */
   signInPath = '';
@@ -98,7 +98,7 @@ export class System implements AsyncDisposable {
       throw new Error(`the server ended before it listened: ${this.log.slice(-2000)}`);
   }
 
-  /** Starts it, and tells whether it came to listen before it ended. */
+  /** Starts it, and returns whether it listened before it ended. */
   begin(environment: Readonly<Record<string, string>> = {}): Promise<boolean> {
     if (this.#child !== undefined) throw new Error('the server is running already');
     const server = [join(this.#code, 'server-process.js'), this.#configPath, this.data];
@@ -195,7 +195,7 @@ export function agentModule(name: string): string {
   return fileURLToPath(new URL(`./agents/${name}.mjs`, import.meta.url));
 }
 
-/** The same as an agent of the configuration, with nothing else to say about it. */
+/** The same as an agent of the configuration, with default settings. */
 export function moduleAgent(name: string) {
   return { driver: 'module', module: agentModule(name) } as const;
 }

@@ -9,7 +9,7 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** A certificate authority of a test's own, which only who is given its file trusts. */
+/** A certificate authority of a test's own, which is trusted only where its file is configured. */
 export class TestAuthority implements Disposable {
   readonly #folder = mkdtempSync(join(tmpdir(), 'dragoman-ca-'));
   #issued = 0;

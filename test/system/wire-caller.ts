@@ -24,17 +24,17 @@ export class WireCaller implements AsyncDisposable {
 
   /** Everything up to what answers this message. */
   async upTo(id: string): Promise<JsonObject[]> {
-    const heard: JsonObject[] = [];
+    const received: JsonObject[] = [];
     for (;;) {
       const next = await this.peer.next();
-      if (next === undefined) throw new Error(`it ended before ${id} was answered: ${JSON.stringify(heard)}`);
-      heard.push(next);
-      if (next['req_id'] === id && !String(next['type']).endsWith('event')) return heard;
+      if (next === undefined) throw new Error(`it ended before ${id} was answered: ${JSON.stringify(received)}`);
+      received.push(next);
+      if (next['req_id'] === id && !String(next['type']).endsWith('event')) return received;
     }
   }
 
-  /** Waits until this is told about a call that runs. */
-  async told(id: string, message: string): Promise<void> {
+  /** Waits until a running call reports this. */
+  async progress(id: string, message: string): Promise<void> {
     for (;;) {
       const next = await this.peer.next();
       if (next === undefined) throw new Error('it ended before');

@@ -10,7 +10,7 @@ import { WireCaller } from './wire-caller.ts';
 const system = await System.start({
   config: {
     agents: { worker: moduleAgent('worker') },
-    tools: [agentModule('work-tool'), { name: 'asked', agent: 'worker', record: 'journal' }],
+    tools: [agentModule('work-tool'), { name: 'journaled', agent: 'worker', record: 'journal' }],
     wire: { port: 0 },
   },
 });
@@ -73,7 +73,7 @@ test('a durable call that runs out of time ends as one, in the answer and in the
 test('record: journal makes every call of a tool durable; others leave no request', async () => {
   const [journaled, audited] = [randomUUID(), randomUUID()];
   await using wire = await connected();
-  wire.call('asked', { content: 'work' }, { id: journaled });
+  wire.call('journaled', { content: 'work' }, { id: journaled });
   expect(await wire.answer(journaled)).toMatchObject({ data: { success: true, data: { text: 'Hello world' } } });
   wire.call('work', { mode: 'work' }, { id: audited });
   expect(await wire.answer(audited)).toMatchObject({ data: { success: true } });

@@ -22,7 +22,7 @@ const system = await System.start({
 afterAll(() => system[Symbol.asyncDispose]());
 
 const { api_key: key } = await system.caller('ada-agent', { permissions: { tools: ['*'] } });
-const { api_key: stranger } = await system.caller('bob-agent', { permissions: { tools: ['echo'] } });
+const { api_key: bobsKey } = await system.caller('bob-agent', { permissions: { tools: ['echo'] } });
 
 async function agentWith(token: string): Promise<WireCaller> {
   const open = NETWORK_TRANSPORTS['tcp'];
@@ -36,7 +36,7 @@ async function agentWith(token: string): Promise<WireCaller> {
 
 const DOCUMENT = 'demo://resource/static/document/features.md';
 
-test('resources of a real MCP server are listed and read, and one that is not there is told so', async () => {
+test('resources of a real MCP server are listed and read, and a missing one is reported', async () => {
   await using agent = await agentWith(key);
   const { resources } = await agent.ask('mcp/resource/list/req', { server_id: 'every' });
   expect(resources).toContainEqual(
@@ -53,7 +53,7 @@ test('resources of a real MCP server are listed and read, and one that is not th
   });
 });
 
-test('prompts of a real MCP server are listed and filled in, and one that is not there is told so', async () => {
+test('prompts of a real MCP server are listed and filled in, and a missing one is reported', async () => {
   await using agent = await agentWith(key);
   const { prompts } = await agent.ask('mcp/prompt/list/req', { server_id: 'every' });
   expect((prompts as JsonObject[]).map(({ name }) => name)).toContain('args-prompt');
@@ -69,31 +69,31 @@ test('prompts of a real MCP server are listed and filled in, and one that is not
   });
 });
 
-test('a change of a resource is pushed to who subscribed, once, and to nobody else', async () => {
+test('a change of a resource is pushed to its subscriber, once, and to no one else', async () => {
   await using agent = await agentWith(key);
   await using other = await agentWith(key);
   const uri = 'demo://resource/dynamic/text/1';
   for (let times = 0; times < 3; times++) {
     expect(await agent.ask('mcp/resource/subscribe/req', { server_id: 'every', uri })).toMatchObject({ ok: true });
   }
-  // Starts telling of changes at once, and then every few seconds.
+  // Starts sending changes at once, and then every few seconds.
   const toggled = agent.call('every__toggle-subscriber-updates');
-  const heard = await agent.upTo(toggled);
-  const pushed = heard.find(({ type }) => type === 'mcp/server/push') ?? (await agent.peer.next());
+  const received = await agent.upTo(toggled);
+  const pushed = received.find(({ type }) => type === 'mcp/server/push') ?? (await agent.peer.next());
   expect(pushed).toMatchObject({
     type: 'mcp/server/push',
     server_id: 'every',
     method: 'notifications/resources/updated',
     params: { uri },
   });
-  // What came second would stand before the pong.
+  // A second one would arrive before the pong.
   expect(await agent.upTo(agent.send('ping'))).toMatchObject([{ type: 'pong' }]);
   expect(await other.upTo(other.send('ping'))).toMatchObject([{ type: 'pong' }]);
   await agent.use('every__toggle-subscriber-updates');
 });
 
-test('who may use no tool of a server learns of nothing it has', async () => {
-  await using agent = await agentWith(stranger);
+test('a caller that may use no tool of a server learns nothing about it', async () => {
+  await using agent = await agentWith(bobsKey);
   expect(await agent.ask('mcp/server/list/req')).toMatchObject({ servers: [] });
   expect(await agent.ask('mcp/resource/list/req')).toMatchObject({ resources: [] });
   expect(await agent.ask('mcp/resource/read/req', { server_id: 'every', uri: DOCUMENT })).toMatchObject({
@@ -102,7 +102,7 @@ test('who may use no tool of a server learns of nothing it has', async () => {
   });
 });
 
-test('nothing that an agent says of a server starts a program or calls an address', async () => {
+test('no message of an agent about a server starts a program or calls an address', async () => {
   await using agent = await agentWith(key);
   const sink = createServer(() => expect.fail('it was called')).listen(0, '127.0.0.1');
   await once(sink, 'listening');
@@ -120,10 +120,10 @@ test('nothing that an agent says of a server starts a program or calls an addres
     { tool_allow_list: ['echo'] },
   ];
   for (const named of ['every', 'new', '']) {
-    for (const said of says) {
-      const config = { server_id: named, name: named, ...said };
+    for (const configured of says) {
+      const config = { server_id: named, name: named, ...configured };
       const { type, ok, code } = await agent.ask('mcp/server/register/req', { config });
-      // What has no such form is no message; whatever has is refused.
+      // Another form is not a message; this form is refused.
       expect([ok, code], JSON.stringify(config)).toEqual(
         type === 'error' ? [undefined, 'schema_violation'] : [false, undefined],
       );

@@ -114,8 +114,8 @@ describe('planning', () => {
       },
     ]);
     expect(await agent.ask('planning/plan/list')).toMatchObject({ plans: [] });
-    await using stranger = await connected(bob.api_key);
-    expect(await stranger.ask('planning/plan/list', { session_id })).toMatchObject({ plans: [] });
+    await using bobs = await connected(bob.api_key);
+    expect(await bobs.ask('planning/plan/list', { session_id })).toMatchObject({ plans: [] });
   });
 });
 
@@ -148,7 +148,7 @@ describe('multi_agent', () => {
     });
   });
 
-  test('a task that runs ends with its subagent; one that fails says why', async () => {
+  test('a running task ends with its subagent; a failed one reports the reason', async () => {
     await using agent = await connected();
     const { subagent_id } = await agent.ask('multi_agent/spawn', { name: 'worker' });
     const task = { subagent_id: String(subagent_id), task_name: 'wait' };
@@ -213,16 +213,16 @@ describe('learn', () => {
 });
 
 describe('proc', () => {
-  /** What a process says, to its end. */
+  /** The output of a process, to its end. */
   async function outputOf(agent: WireCaller, procId: unknown): Promise<string[]> {
-    const heard: string[] = [];
+    const received: string[] = [];
     for (;;) {
       const next = await agent.peer.next();
-      if (next === undefined) throw new Error(`it ended before: ${heard}`);
+      if (next === undefined) throw new Error(`it ended before: ${received}`);
       if (next['type'] !== 'proc/read/event' || next['proc_id'] !== procId) continue;
       const { text, code } = next['data'] as JsonObject;
-      if (text === undefined) return [...heard, `exit ${code}`];
-      heard.push(`${next['stream_type']}: ${text}`);
+      if (text === undefined) return [...received, `exit ${code}`];
+      received.push(`${next['stream_type']}: ${text}`);
     }
   }
   const spawn = (agent: WireCaller, cmd: string[], more: JsonObject = {}) =>
@@ -235,9 +235,9 @@ describe('proc', () => {
       '-c',
       'pwd; echo $GREETING $HOME $DRAGOMAN_ADMIN_KEY >&2; ls -A; exit 3',
     ]);
-    const said = await outputOf(agent, proc_id);
+    const output = await outputOf(agent, proc_id);
     const folder = join(system.data, 'proc', String(proc_id));
-    expect(said.toSorted()).toEqual(['exit 3', `stderr: hello ${folder}`, `stdout: ${folder}`]);
+    expect(output.toSorted()).toEqual(['exit 3', `stderr: hello ${folder}`, `stdout: ${folder}`]);
     await expect.poll(() => existsSync(folder)).toBe(false);
     expect(await agent.ask('proc/status/req', { proc_id: String(proc_id) })).toMatchObject({
       status: 'failed',

@@ -61,7 +61,7 @@ async function connected(name: string): Promise<WireCaller> {
   return new WireCaller(await open());
 }
 
-/** The command in a process of its own, started by whoever talks to it. */
+/** The command in a process of its own, started by its client. */
 function stdioPeer(): WirePeer {
   const path = join(folder, 'wire.yaml');
   writeFileSync(path, JSON.stringify({ ...config, wire: { max_parallel: 2, max_queued: 1 } }));
@@ -114,9 +114,9 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
     ];
     expect(await agent.answer(fourth)).toMatchObject({ type: 'error', code: 'busy', retryable: true, req_id: fourth });
     for (const target of [third, first, second]) {
-      const heard = await agent.upTo(agent.send('tool/cancel/req', { target_id: target }));
-      expect(heard.at(-1)).toMatchObject({ type: 'tool/cancel/resp', cancelled: true });
-      const ended = heard.find(({ req_id }) => req_id === target) ?? (await agent.answer(target));
+      const received = await agent.upTo(agent.send('tool/cancel/req', { target_id: target }));
+      expect(received.at(-1)).toMatchObject({ type: 'tool/cancel/resp', cancelled: true });
+      const ended = received.find(({ req_id }) => req_id === target) ?? (await agent.answer(target));
       expect(ended).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
     }
 
@@ -125,9 +125,9 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
     const last = agent.call('wait', { ms: 50 });
     agent.send('shutdown', { timeout: 60 });
     const late = agent.call('sum', { of: [] });
-    const heard = await agent.upTo(late);
-    expect(heard.at(-1)).toMatchObject({ type: 'error', code: 'busy' });
-    const waited = heard.find(({ req_id }) => req_id === last) ?? (await agent.answer(last));
+    const received = await agent.upTo(late);
+    expect(received.at(-1)).toMatchObject({ type: 'error', code: 'busy' });
+    const waited = received.find(({ req_id }) => req_id === last) ?? (await agent.answer(last));
     expect(waited).toMatchObject({ data: { data: { waited: 50 } } });
     agent.send('tool/cancel/req', { target_id: held });
     expect(await agent.answer(held)).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
@@ -140,12 +140,14 @@ describe.each(Object.entries(TRANSPORTS))('the wire of a real server over %s', (
     const { tools } = await agent.ask('tool/list/req', { query: 'greeting' });
     expect(tools).toMatchObject([{ input_schema: { required: ['name', 'pause_ms'] } }]);
     for (const who of ['Ada', 'Bob']) {
-      const heard = await agent.upTo(agent.call('greeting', { name: who, pause_ms: 1 }, { streaming: true }));
-      expect(heard.at(-1)).toMatchObject({
+      const received = await agent.upTo(agent.call('greeting', { name: who, pause_ms: 1 }, { streaming: true }));
+      expect(received.at(-1)).toMatchObject({
         data: { success: true, data: { write: `Hello ${who}!` }, summary: { status: 'success' } },
       });
-      const told = heard.filter(({ type }) => type === 'tool/event').map(({ data }) => (data as JsonObject)['message']);
-      expect(told).toEqual(
+      const progress = received
+        .filter(({ type }) => type === 'tool/event')
+        .map(({ data }) => (data as JsonObject)['message']);
+      expect(progress).toEqual(
         ['now', 'write', 'pause'].flatMap((id) => [`operation-started ${id}`, `operation-finished ${id}`]),
       );
     }
@@ -172,7 +174,7 @@ describe('a tool that something else answers', () => {
     await using agent = await connected('tcp');
     await agent.greet(key);
     const id = agent.call('greeting', { name: 'Ada', pause_ms: 20_000 }, { streaming: true });
-    await agent.told(id, 'operation-started pause');
+    await agent.progress(id, 'operation-started pause');
     agent.send('tool/cancel/req', { target_id: id });
     expect(await agent.answer(id)).toMatchObject({ type: 'error', detail: { failure: 'cancelled' } });
     await expect
@@ -186,7 +188,7 @@ describe('a tool that something else answers', () => {
   });
 });
 
-test('twenty lines without an end cost no memory, and end nobody else', async () => {
+test('twenty lines without an end cost no memory, and affect no other connection', async () => {
   await using good = await (await connected('tcp')).greet(key);
   const before = system.residentBytes;
   const { port } = new URL(system.wireUrl);
@@ -194,15 +196,15 @@ test('twenty lines without an end cost no memory, and end nobody else', async ()
   await Promise.all(
     Array.from({ length: 20 }, async () => {
       using peer = await RawPeer.connect(Number(port));
-      peer.say(line({ a2e: '1.0', type: 'handshake/req', id: 'hello', ts: 1, auth_token: key }));
-      await peer.hears(/"ok":true/);
+      peer.send(line({ a2e: '1.0', type: 'handshake/req', id: 'hello', ts: 1, auth_token: key }));
+      await peer.waitFor(/"ok":true/);
       let isOpen = true;
       void peer.closed.then(() => {
         isOpen = false;
       });
       for (let sent = 0; isOpen && sent < 100; sent += 1) {
         const isTaken = new Promise((resolve) => peer.socket.once('drain', resolve));
-        if (!peer.say(piece)) await Promise.race([isTaken, peer.closed]);
+        if (!peer.send(piece)) await Promise.race([isTaken, peer.closed]);
       }
       expect(isOpen).toBe(false);
     }),
@@ -211,7 +213,7 @@ test('twenty lines without an end cost no memory, and end nobody else', async ()
   expect(await good.ask('ping')).toMatchObject({ type: 'pong' });
 });
 
-test('every call leaves a line without what was said; a revoked key and a stop end what is open', async () => {
+test('every call leaves a line without its content; a revoked key and a stop end open calls', async () => {
   await using agent = await connected('unix');
   await agent.greet(key);
   await agent.use('echo', { secret: 'of the audit test' });

@@ -30,9 +30,9 @@ api.behaviours.set('GET /broken', (_, response) => {
 test.each([
   ['out of time', `${api.url}/never`, { timeout_ms: 300 }, /timeout_ms/, 'execution'],
   ['an answer that is too large', `${api.url}/long`, {}, /fewer|less/, 'api_error'],
-  ['an answer that is not the JSON it says', `${api.url}/broken`, {}, /Accept/, 'data_error'],
+  ['an answer that is not JSON despite its type', `${api.url}/broken`, {}, /Accept/, 'data_error'],
   ['a host the gate does not let out', 'http://127.0.0.1:1/', {}, /127\.0\.0\.1:1 in gate\.allow/, 'authorization'],
-] as const)('%s says what to do, and of which category it is', async (_, url, options, fix, category) => {
+] as const)('%s reports the fix, and its category', async (_, url, options, fix, category) => {
   const { error } = await ann.execute(workflowOf(get(url)), options);
   expect(error).toMatchObject({ operationId: 'get', category });
   expect(error?.suggestions?.join('; ')).toMatch(fix);
@@ -42,7 +42,7 @@ test.each([
   ['timeout_ms', { timeout_ms: 0 }],
   ['onError', { onError: 'never' }],
   ['level', { level: 'loose' }],
-])('a %s that is none says what to do', async (name, options) => {
+])('an invalid %s is reported with the fix', async (name, options) => {
   const answer = await ann.post('execute', { workflow: workflowOf(get(`${api.url}/long`)), ...options });
   expect(answer.status).toBe(400);
   expect(suggestionsIn((await answer.json()) as JsonObject)).toContain(name);
@@ -55,13 +55,13 @@ test.each([
   ['executions?status=x', /status/],
   ['executions?cursor=x', /cursor/],
   ['executions/nobodys', /GET \/api\/v1\/executions/],
-])('%s says what to do', async (path, fix) => {
+])('%s is reported with the fix', async (path, fix) => {
   const { status, json } = await ann.get(path);
   expect([400, 404]).toContain(status);
   expect(suggestionsIn(json)).toMatch(fix);
 });
 
-test('a line that is wrong is told of its operation, by execute and by plan', async () => {
+test('a problem of a line is reported for its operation, by execute and by plan', async () => {
   const workflow = workflowOf({ pause: { Wait: { duration: 'long' } } });
   for (const name of ['execute', 'plan'] as const) {
     const { error } = (await (await ann.post(name, { workflow })).json()) as { error: JsonObject };

@@ -108,7 +108,7 @@ describe('AskApproval', () => {
     expect((await answer(id, question, { option_id: 'allow' })).status).toBe(409);
   });
 
-  test('kill -9 while it waits: the question is open after the restart, and no effect comes twice', async () => {
+  test('kill -9 while it waits: the question is open after the restart, and no effect is repeated', async () => {
     const id = fresh();
     await begin(deploying(id));
     const question = await questionOf(id);
@@ -139,7 +139,7 @@ describe('AskApproval', () => {
     expect(await ended(id)).toMatchObject({ status: 'success' });
   });
 
-  test('an answer that is recorded when the server is killed is not asked for again', async () => {
+  test('a question whose answer is recorded when the server is killed is not asked again', async () => {
     const id = fresh();
     let release = () => {};
     api.behaviours.set('POST /deploy', (_, response) => {
@@ -168,7 +168,7 @@ describe('AskApproval', () => {
     expect(count('/deploy')).toBe(0);
   });
 
-  test('nobody answers in time: an error that says so', async () => {
+  test('no answer in time is an error', async () => {
     const id = fresh();
     await begin(deploying(id, { expires: 1000 }));
     expect(await ended(id)).toMatchObject({
@@ -187,7 +187,7 @@ describe('AskApproval', () => {
     expect(await ended(id)).toMatchObject({ status: 'success' });
   });
 
-  test('a choice goes on with what was chosen, a form with what was filled in', async () => {
+  test('a choice continues with the chosen option, a form with its values', async () => {
     const [chosen, filled] = [fresh(), fresh()];
     await begin(
       deploying(chosen, {
@@ -226,7 +226,7 @@ describe('AskApproval', () => {
     expect(await ended(id)).toMatchObject({ status: 'success' });
   });
 
-  test('cancelling withdraws the question, with a frame that says so', async () => {
+  test('cancelling withdraws the question, with a frame that reports it', async () => {
     const id = fresh();
     await begin(deploying(id));
     await questionOf(id);
@@ -257,7 +257,7 @@ describe('AskApproval', () => {
     expect(await ended(id)).toMatchObject({ results: { ask: { by: 'eve-approver' } } });
   });
 
-  test('a message to the mailbox starts it, and a reply to its question lets it go on', async () => {
+  test('a message to the mailbox starts it, and a reply to its question lets it continue', async () => {
     const workflow = deploying(fresh());
     const mail = (content: JsonObject | string, metadata: JsonObject) =>
       call(system.url, {
@@ -271,22 +271,22 @@ describe('AskApproval', () => {
           metadata,
         },
       });
-    const asked = await mail({ workflow }, { messageId: 'mail-1', threadId: 'deploys' });
-    const question = (await asked.json()) as JsonObject & { metadata: JsonObject };
+    const posted = await mail({ workflow }, { messageId: 'mail-1', threadId: 'deploys' });
+    const question = (await posted.json()) as JsonObject & { metadata: JsonObject };
     expect(question).toMatchObject({ replyTo: 'mail-1', metadata: { status: 'input_required' } });
     await mail('allow', { threadId: 'deploys', replyTo: question['messageId'] ?? null });
     const final = async () => (await call(system.url, { path: '/a2a/messages/mail-1', key: ann.key })).text();
     await expect.poll(final).toContain('"deployed":true');
   });
 
-  test('is known to plan and validate, and a wrong one is told with its fix', async () => {
+  test('is known to plan and validate, and a wrong one is reported with its fix', async () => {
     const planned = (await (await ann.post('plan', { workflow: deploying(fresh()) })).json()) as {
       steps: JsonObject[];
     };
     expect(planned.steps[2]).toMatchObject({ operationId: 'ask', type: 'AskApproval', writes: ['/workflow/approval'] });
     const schema = { type: 'object', properties: {} };
     const wrong = await ann.validate(deploying(fresh(), { options: [{ id: 'a', name: 'A' }], schema, expires: '90d' }));
-    expect(JSON.stringify(wrong)).toContain('AskApproval takes either options or schema');
+    expect(JSON.stringify(wrong)).toContain('AskApproval must have either options or schema, not both');
     expect(JSON.stringify(wrong)).toContain('expires must be at most 30d');
   });
 });

@@ -15,7 +15,7 @@ export function workflowOf(
   return [...lines, JSON.stringify(begin)].join('\n');
 }
 
-/** An id nobody has used. */
+/** An unused id. */
 export function fresh(): string {
   number += 1;
   return `exec-${number}`;

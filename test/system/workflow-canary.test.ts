@@ -31,13 +31,13 @@ const answers: Record<string, string> = {};
 /** Everything the API was sent, in every coding. */
 const echo = ({ headers, path, body }: Counted) => ({ headers, path, body, codings: codingsOf(SECRET) });
 for (const method of ['GET', 'POST']) {
-  api.behaviours.set(`${method} /json`, (asked, response) => send(response, 200, echo(asked)));
-  api.behaviours.set(`${method} /text`, (asked, response) => {
-    response.setHeader('content-type', 'text/plain').end(`you said ${SECRET}: ${JSON.stringify(echo(asked))}`);
+  api.behaviours.set(`${method} /json`, (request, response) => send(response, 200, echo(request)));
+  api.behaviours.set(`${method} /text`, (request, response) => {
+    response.setHeader('content-type', 'text/plain').end(`echoed ${SECRET}: ${JSON.stringify(echo(request))}`);
   });
-  api.behaviours.set(`${method} /failure`, (asked, response) => send(response, 500, echo(asked)));
+  api.behaviours.set(`${method} /failure`, (request, response) => send(response, 500, echo(request)));
   api.behaviours.set(`${method} /broken`, (_, response) => {
-    response.setHeader('content-type', 'application/json').end(`{"you said": ${SECRET}`);
+    response.setHeader('content-type', 'application/json').end(`{"echoed": ${SECRET}`);
   });
   api.behaviours.set(`${method} /type`, (_, response) => {
     response.setHeader('content-type', `image/${encodeURIComponent(SECRET)}`).end(SECRET);
@@ -46,9 +46,9 @@ for (const method of ['GET', 'POST']) {
     response.writeHead(302, { location: `/?key=${encodeURIComponent(SECRET)}` }).end(SECRET);
   });
   for (const [coding, pack] of [['gzip', gzipSync] as const, ['br', brotliCompressSync] as const]) {
-    api.behaviours.set(`${method} /${coding}`, (asked, response) => {
+    api.behaviours.set(`${method} /${coding}`, (request, response) => {
       const headers = { 'content-type': 'application/json', 'content-encoding': coding };
-      response.writeHead(200, headers).end(pack(JSON.stringify(echo(asked))));
+      response.writeHead(200, headers).end(pack(JSON.stringify(echo(request))));
     });
   }
 }
@@ -87,7 +87,7 @@ test('what is kept of an answer for the next call has no secret in it', async ()
   const fetch = { ...PLACES.header, url: `${api.url}/json?kept`, outputPath: '/workflow/x' };
   const ask = async () => (await ann.post('execute', { workflow: workflowOf({ fetch: { ApiCall: fetch } }) })).text();
   api.requests.length = 0;
-  for (const name of ['asked', 'kept']) answers[name] = await ask();
+  for (const name of ['executed', 'kept']) answers[name] = await ask();
   expect(api.requests).toHaveLength(1);
   expect(answers['kept']).toContain('[redacted]');
   expect(canaryScan({ secret: SECRET, seen: answers })).toEqual([]);

@@ -221,13 +221,13 @@ describe('an API that refuses for now', () => {
     });
   }
 
-  test('with 429 is asked again for a POST as well, after Retry-After', async () => {
+  test('with 429 is retried for a POST as well, after Retry-After', async () => {
     failing('/busy', 429, 1, { 'retry-after': '1' });
     expect(await ann.execute(workflowOf({ a: post('/busy') }))).toMatchObject({ results: { a: 'done' } });
     expect(api.count('POST /busy')).toBe(2);
   });
 
-  test('with 503 and Retry-After gets a POST again only if the call says idempotent or has a key', async () => {
+  test('with 503 and Retry-After gets a POST again only if the call is marked idempotent or has a key', async () => {
     failing('/down', 503, 1, { 'retry-after': '0' });
     expect((await ann.execute(workflowOf({ a: post('/down') }))).status).toBe('error');
     expect(api.count('POST /down')).toBe(1);
@@ -247,7 +247,7 @@ describe('an API that refuses for now', () => {
     expect(api.count('POST /silent')).toBe(1);
   });
 
-  test('tells the URL sent, the attempts and a Retry-After beyond the time left: in the error, the event and explain', async () => {
+  test('reports the URL sent, the attempts and a Retry-After beyond the time left: in the error, the event and explain', async () => {
     failing('/later', 429, 9, { 'retry-after': '3600' });
     const later = post('/later', { query: { page: 'a b' } });
     const workflow = workflowOf({ a: later });
@@ -269,7 +269,7 @@ describe('an API that refuses for now', () => {
   });
 });
 
-describe('the same execution asked for again', () => {
+describe('the same execution requested again', () => {
   test('is marked as replayed, with the time of the first run and a header; a GET that is recorded late as well', async () => {
     api.answers('POST /once', {});
     for (const operations of [{ a: post('/once') }, { a: get('/count', '/workflow/count') }]) {

@@ -32,7 +32,7 @@ export async function sendWorkflows(options: WorkflowLoadOptions): Promise<void>
   const { system, owner, life, counted, isOver, onSent } = options;
   const caller = new WorkflowCaller(system, owner.key);
   for (let number = 0; !isOver(); number += 1) {
-    // The owners use the same ids: nothing but the key tells them apart.
+    // The owners use the same ids: only the key distinguishes them.
     const executionId = `${life}-workflow-${number}`;
     const workflow = workflowFor(owner, executionId, counted);
     const sent: SentWorkflow = { owner, executionId, workflow, counted, isAcknowledged: false };
@@ -78,7 +78,7 @@ export async function checkExecution(system: System, sent: SentWorkflow, others:
   return isComplete ? 'complete' : 'interrupted';
 }
 
-/** A step was under way when the server died, and nobody knows whether it took effect: no step was done twice, and none after it. */
+/** A step was running when the server died, so its effect is unknown: no step was done twice, and none after it. */
 function expectStopped(result: ExecutionResult, counts: readonly number[], what: string): void {
   expect(['partial_success', 'error'], `${what} ${JSON.stringify(result)}`).toContain(result.status);
   expect(result.error, what).toMatchObject({ type: 'ExecutionError' });
@@ -96,7 +96,7 @@ function workflowFor(owner: Owner, executionId: string, file: string): string {
       outputPath: `/workflow/${step}`,
     },
   });
-  const ask = { CallAgent: { agent: 'pure', message: `${owner.canary} asks`, outputPath: '/workflow/asked' } };
+  const ask = { CallAgent: { agent: 'pure', message: `${owner.canary} asks`, outputPath: '/workflow/answer' } };
   return workflowOf(
     { before: count('before'), wait: { Wait: { duration: 2 } }, ask, after: count('after') },
     { id: executionId },

@@ -60,7 +60,7 @@ describe("an operator's own operations", () => {
     expect(await ann.validate(wrong)).toMatchObject({ valid: false });
   });
 
-  test('are found by a search, and used by nobody who may not', async () => {
+  test('are found by a search, and used only with permission', async () => {
     const query = { method: 'POST', path: '/api/v1/knowledge/search', json: { query: 'doubles a number' } } as const;
     expect(await (await ann.call(query)).text()).toContain('"Double"');
     expect(await (await bob.call(query)).text()).not.toContain('"Double"');
@@ -81,7 +81,7 @@ test('an API that keeps failing is left alone, for the one it failed', async () 
   }
   const left = await send(ann);
   expect(left).toMatchObject({ status: 'error', error: { details: { circuit: 'open' } } });
-  expect(left.error?.message).toMatch(/is left alone for another \d+ s/);
+  expect(left.error?.message).toMatch(/next call is allowed in \d+ s/);
   expect(api.count('POST /down')).toBe(5);
   expect(await send(bob)).toMatchObject({ error: { details: { statusCode: 500 } } });
   expect(api.count('POST /down')).toBe(6);
@@ -175,7 +175,7 @@ describe('validate and execute', () => {
   });
 });
 
-test('a workflow may be as large as the operator says', async () => {
+test('a workflow may be as large as the configured limit', async () => {
   const sized = (length: number) => ({
     workflow: `${workflowOf({ wait: { Wait: { duration: 0 } } })}${'\n'.repeat(length)}`,
   });

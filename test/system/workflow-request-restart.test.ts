@@ -7,7 +7,7 @@ import { CountingApi } from './counting-api.ts';
 import { System } from './system.ts';
 import { workflowOf } from './workflow-caller.ts';
 
-// A request to the target `workflows` is joined to its execution again after a restart, whichever protocol it came by.
+// A request to the target `workflows` is joined to its execution again after a restart, over every protocol.
 
 const api = await CountingApi.start();
 const get = (path: string) => ({
@@ -98,7 +98,7 @@ const WHOLE = [
   'operation-finished slow',
   'e2a.complete',
 ];
-const asked = (id: string, more: JsonObject = {}) => ({
+const envelope = (id: string, more: JsonObject = {}) => ({
   request_id: id,
   agent_ref: { id: 'workflows' },
   method: 'release',
@@ -109,7 +109,7 @@ const asked = (id: string, more: JsonObject = {}) => ({
 describe('kill -9 in the middle of a request to a stored workflow', () => {
   test('an E2A stream continues behind the frames that were read: while it asks, and while it works', async () => {
     const id = randomUUID();
-    const stream = await caller.post(asked(id), { accept: 'application/x-ndjson' });
+    const stream = await caller.post(envelope(id), { accept: 'application/x-ndjson' });
     const seen: string[] = [];
     for await (const frame of stream.frames()) {
       seen.push(frame);
@@ -136,14 +136,14 @@ describe('kill -9 in the middle of a request to a stored workflow', () => {
 
   test('a caller that waits for one frame gets the result, even if the workflow has changed meanwhile', async () => {
     const id = randomUUID();
-    const broken = caller.post(asked(id, { is_stream: false })).catch(() => undefined);
+    const broken = caller.post(envelope(id, { is_stream: false })).catch(() => undefined);
     await questionOf(id);
     await stored(workflowOf({ other: get('plan') }));
     await killed();
     await broken;
     released();
     await allow(id);
-    const again = caller.post(asked(id, { is_stream: false }));
+    const again = caller.post(envelope(id, { is_stream: false }));
     expect(await (await again).json()).toMatchObject({
       sequence: 0,
       is_final: true,
@@ -210,7 +210,7 @@ describe('a stop', () => {
     ['while it works', true],
   ])('%s leaves the request to the next start', async (_, isWorking) => {
     const id = randomUUID();
-    const stream = await caller.post(asked(id), { accept: 'application/x-ndjson' });
+    const stream = await caller.post(envelope(id), { accept: 'application/x-ndjson' });
     const reading = (async () => {
       const seen: string[] = [];
       try {
@@ -234,7 +234,7 @@ describe('a stop', () => {
 
   test('and a cancel after the restart ends both', async () => {
     const id = randomUUID();
-    await caller.post(asked(id), { accept: 'application/x-ndjson' });
+    await caller.post(envelope(id), { accept: 'application/x-ndjson' });
     await questionOf(id);
     await killed();
     await questionOf(id);

@@ -43,7 +43,7 @@ const call = (name: string, id: string, more: JsonObject = {}) => {
   return { ApiCall: { method, url: `${api.url}${path}`, headers, outputPath: `/workflow${path}`, ...more } };
 };
 
-/** Every kind of effect, each made from what came before it. */
+/** Every kind of effect, each made from the result before it. */
 function everyEffect(id: string): string {
   return workflowOf(
     {
@@ -72,7 +72,7 @@ function requestsOf(id: string, path: string) {
 }
 
 describe('kill -9', () => {
-  test('at every call of a workflow: each goes on, and no effect comes twice', async () => {
+  test('at every call of a workflow: each continues, and no effect is repeated', async () => {
     const ids = new Map(CALLS.map((name) => [name, fresh()]));
     for (const [name, id] of ids) holds.set(id, name);
     for (const id of ids.values()) await begin(everyEffect(id));
@@ -84,7 +84,7 @@ describe('kill -9', () => {
       const result = await ann.ended(id);
       expect(requestsOf(id, '/charge'), name).toHaveLength(1);
       for (const path of ['/state', '/keyed']) {
-        // What is sent again says the same again.
+        // A repeated request has the same content.
         expect(new Set(requestsOf(id, path).map(({ body }) => body)).size, name).toBeLessThanOrEqual(1);
       }
       for (const { headers } of requestsOf(id, '/keyed')) expect(headers['idempotency-key']).toBe(`key-${id}`);
@@ -99,7 +99,7 @@ describe('kill -9', () => {
         expect(Object.keys(result.results)).toHaveLength(10);
         expect(requestsOf(id, '/last').length).toBe(name === 'GET /last' ? 2 : 1);
       }
-      // Asked again, the record answers.
+      // On a repeat, the record answers.
       const count = api.requests.length;
       expect(await ann.execute(everyEffect(id))).toMatchObject({ ...result, replayed: true });
       expect(api.requests.length).toBe(count);
@@ -163,7 +163,7 @@ describe('kill -9', () => {
     expect(new Set(charged).size).toBe(charged.length);
   });
 
-  test('SIGTERM lets what runs finish for a while; the rest goes on after the next start', async () => {
+  test('SIGTERM lets running calls finish for a while; the rest continues after the next start', async () => {
     const [short, long] = [fresh(), fresh()];
     await begin(workflowOf({ wait: { Wait: { duration: 200 } } }, { id: short }));
     await begin(workflowOf({ wait: { Wait: { duration: 4000 } }, last: call('GET /last', long) }, { id: long }));

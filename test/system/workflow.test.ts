@@ -61,7 +61,7 @@ describe('a result that is long', () => {
     expect(kept).toEqual({ status: 200, json: result });
   });
 
-  test('is the last thing told to who watches, and its operations are reported as successful', async () => {
+  test('is the last event for its readers, and its operations are reported as successful', async () => {
     const answer = await ann.post('execute', { workflow: long() }, { headers: { accept: 'text/event-stream' } });
     const text = await answer.text();
     expect(text.match(/"status":"\w+"/g)?.slice(0, 2)).toEqual(['"status":"success"', '"status":"success"']);
@@ -151,7 +151,7 @@ describe('the examples of the spec', () => {
 });
 
 describe('what runs is what was checked', () => {
-  test('a plan says what would happen, and nothing does', async () => {
+  test('a plan reports what would happen, and has no effects', async () => {
     const before = api.requests.length;
     const answer = await ann.post('plan', {
       workflow: workflowOf({ 'fetch-users': fetchUsers, filter: filterActive }),
@@ -170,7 +170,7 @@ describe('what runs is what was checked', () => {
     ['no JSON', '{"workflow":', 400],
     ['no workflow', '{}', 400],
     ['a workflow that is neither lines nor an array of them', '{"workflow":{}}', 400],
-    ['a level that is none', '{"workflow":"{}","level":"harsh"}', 400],
+    ['an unknown level', '{"workflow":"{}","level":"harsh"}', 400],
   ])('%s is refused in the words of the spec', async (_, text, status) => {
     for (const name of ['validate', 'plan', 'execute']) {
       const headers = { 'content-type': 'application/json' };
@@ -187,7 +187,7 @@ describe('what runs is what was checked', () => {
   });
 
   test.each(['strict', 'moderate', 'lenient'])(
-    'what validate says at the level %s is what execute holds to, for every kind of finding',
+    'the result of validate at the level %s is what execute enforces, for every kind of finding',
     async (level) => {
       const wait = { Wait: { duration: 0 } };
       const ask = { Conditional: { condition: { path: '/store/never', operator: 'exists' }, ifTrue: ['b'] } };
@@ -206,7 +206,7 @@ describe('what runs is what was checked', () => {
     },
   );
 
-  test('there is no switch that turns the checks off', async () => {
+  test('no option turns the checks off', async () => {
     const answer = await ann.post('execute', { workflow: workflowOf({ a: filterActive }), validate: false });
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ error: { type: 'ValidationError' } });
@@ -239,7 +239,7 @@ describe('permissions', () => {
   });
 });
 
-describe('executions belong to who asked for them', () => {
+describe('executions belong to their callers', () => {
   test("the same id of two agents is two executions; another's looks like none", async () => {
     const id = fresh();
     const mine = await ann.execute(workflowOf({ a: fetchUsers }, { id }));
@@ -261,8 +261,8 @@ describe('executions belong to who asked for them', () => {
       );
     const cancel = async (agent: WorkflowCaller) =>
       (await agent.call({ method: 'POST', path: `/api/v1/executions/${id}/cancel` })).json();
-    const begun = await Promise.all([begin(ann, 'anns'), begin(bob, 'bobs')]);
-    expect(begun.map(({ status }) => status)).toEqual([202, 202]);
+    const started = await Promise.all([begin(ann, 'anns'), begin(bob, 'bobs')]);
+    expect(started.map(({ status }) => status)).toEqual([202, 202]);
     expect(await cancel(bob)).toEqual({ execution_id: id, cancelled: true, status: 'cancelled' });
     expect((await ann.get(`executions/${id}`)).json).toMatchObject({ status: 'running' });
     expect(await cancel(ann)).toEqual({ execution_id: id, cancelled: true, status: 'cancelled' });
@@ -307,7 +307,7 @@ describe('executions belong to who asked for them', () => {
     expect(api.count('POST /orders')).toBe(count + 1);
   });
 
-  test('the list is paged, newest first, and a cursor shows nobody another agent’s executions', async () => {
+  test('the list is paged, newest first, and a cursor never shows the executions of another agent', async () => {
     const first = (await ann.get('executions?limit=2')).json as { executions: JsonObject[]; next_cursor: string };
     expect(first.executions).toHaveLength(2);
     const second = (await ann.get(`executions?limit=2&cursor=${first.next_cursor}`)).json as typeof first;
@@ -345,7 +345,7 @@ describe('errors', () => {
     ApiCall: { method: 'POST', url: `${api.url}/broken-${status}`, body: {}, outputPath: '/workflow/broken' },
   });
 
-  test('an answer that is no success stops the execution in the format of the spec', async () => {
+  test('an unsuccessful answer stops the execution in the format of the spec', async () => {
     api.answers('POST /broken-500', { message: 'oh no' }, { status: 500 });
     const result = await ann.execute(workflowOf({ 'op-1': fetchUsers, 'op-2': broken(500), 'op-3': filterActive }));
     expect(result).toMatchObject({
@@ -362,7 +362,7 @@ describe('errors', () => {
     expect(api.count('POST /broken-500')).toBe(1);
   });
 
-  test('with onError continue the rest runs, and every error is told', async () => {
+  test('with onError continue the rest runs, and every error is reported', async () => {
     api.answers('POST /broken-400', {}, { status: 400 });
     const operations = { a: broken(400), b: broken(500), c: fetchUsers };
     const result = await ann.execute(workflowOf(operations), { onError: 'continue' });
@@ -392,7 +392,7 @@ describe('errors', () => {
     expect(result).toMatchObject({ status: 'timeout', error: { type: 'TimeoutError' } });
   });
 
-  test('out of time is a timeout also in the middle of a call, whatever onError says, and nothing is sent after it', async () => {
+  test('an expired execution is a timeout even in the middle of a call, whatever onError says, and nothing is sent after it', async () => {
     api.behaviours.set('GET /never', () => {});
     const never = { ApiCall: { method: 'GET', url: `${api.url}/never`, outputPath: '/workflow/x' } };
     const order = { ApiCall: { method: 'POST', url: `${api.url}/orders`, body: {}, outputPath: '/workflow/y' } };
@@ -408,7 +408,7 @@ describe('errors', () => {
     expect(api.count('POST /orders')).toBe(before);
   });
 
-  test('no level sends a method that is none of the five, nor a body with a GET', async () => {
+  test('no level sends a method other than the five, nor a body with a GET', async () => {
     api.answers('TRACE /data', {});
     const trace = { ApiCall: { method: 'TRACE', url: `${api.url}/data`, outputPath: '/workflow/x' } };
     expect(await ann.validate(workflowOf({ trace }), { level: 'lenient' })).toMatchObject({ valid: false });
@@ -532,14 +532,14 @@ describe('retry, cache and limits', () => {
     expect(await read()).toBe(2);
   });
 
-  test('what says no-store is asked for each time', async () => {
+  test('a no-store response is requested each time', async () => {
     api.answers('GET /fresh', 1, { headers: { 'cache-control': 'no-store' } });
     await ann.execute(workflowOf({ a: get('/fresh') }));
     await ann.execute(workflowOf({ a: get('/fresh') }));
     expect(api.count('GET /fresh')).toBe(2);
   });
 
-  test('all five limits are told, headers with every answer, and 429 in the words of the spec', async () => {
+  test('all five limits are reported, in headers with every answer, and as the 429 body of the spec', async () => {
     const limits = { requests_per_minute: 3, api_calls_per_minute: 1 };
     const few = new WorkflowCaller(system, (await system.caller('few-agent', { ...EVERYTHING, limits })).api_key);
     const answer = await few.post('execute', { workflow: workflowOf({ a: get('/fresh'), b: get('/fresh') }) });
@@ -611,24 +611,24 @@ describe('progress', () => {
         return { id: Number(id), event, data: JSON.parse(data ?? 'null') };
       });
 
-  test('is told as it happens, numbered, and can be read again from any event', async () => {
+  test('is streamed as it happens, numbered, and can be read again from any event', async () => {
     const id = fresh();
     const workflow = workflowOf({ 'fetch-users': fetchUsers, filter: filterActive }, { id });
     const answer = await ann.post('execute', { workflow }, { accept: 'text/event-stream' });
     expect(answer.headers).toMatchObject({ location: `/api/v1/executions/${id}`, 'content-type': 'text/event-stream' });
-    const told = lines(await answer.text());
-    expect(told.map(({ id: number, event }) => `${number} ${event}`)).toEqual([
+    const progress = lines(await answer.text());
+    expect(progress.map(({ id: number, event }) => `${number} ${event}`)).toEqual([
       '0 operation-started',
       '1 operation-finished',
       '2 operation-started',
       '3 operation-finished',
       '4 execution-finished',
     ]);
-    expect(told[1]?.data).toMatchObject({ sequence: 1, operationId: 'fetch-users', status: 'success' });
-    expect(told[4]?.data).toMatchObject({ status: 'success', result: { results: { filter: ACTIVE } } });
+    expect(progress[1]?.data).toMatchObject({ sequence: 1, operationId: 'fetch-users', status: 'success' });
+    expect(progress[4]?.data).toMatchObject({ status: 'success', result: { results: { filter: ACTIVE } } });
     const path = `/api/v1/executions/${id}/events`;
     const again = await ann.call({ path, headers: { 'last-event-id': '2' } });
-    expect(lines(await again.text())).toEqual(told.slice(3));
+    expect(lines(await again.text())).toEqual(progress.slice(3));
     expect(lines(await (await ann.call({ path: `${path}?after=4` })).text())).toEqual([]);
     expect((await bob.call({ path })).status).toBe(404);
   });

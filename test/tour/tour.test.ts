@@ -16,7 +16,7 @@ test('without a server the tour starts one of its own, holds, and leaves nothing
   if (await answers(7420))
     return context.skip('something answers at port 7420, where the tour looks for a server first');
   const { code, stdout, stderr } = await dragoman(['tour'], { folder });
-  expect(stderr).toContain('so the tour starts a server of its own (npx dragoman dev starts one that stays)');
+  expect(stderr).toContain('so the tour starts its own server (npx dragoman dev starts one that stays)');
   expect(stdout).toMatch(/\nAll 20 steps hold\.\n$/);
   expect(stdout).not.toContain('✗');
   expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
@@ -34,7 +34,7 @@ describe('with a server of dragoman dev', () => {
   });
   afterAll(() => dev[Symbol.asyncDispose]());
 
-  test('the tour goes through that one, and tells each step as JSON when asked to', async () => {
+  test('the tour uses that one, and prints each step as JSON on request', async () => {
     const surroundings = new FakeSurroundings({ folder, now: new Date() });
     const code = await main(['tour', '--json'], surroundings);
     const lines = surroundings.out
@@ -54,7 +54,7 @@ describe('with a server of dragoman dev', () => {
     expect(code).toBe(0);
   });
 
-  test('a tour that finds something wrong says what, goes on, and fails', async () => {
+  test('a tour that finds a problem reports it, continues, and fails', async () => {
     const liar = join(folder, 'liar.mjs');
     writeFileSync(liar, 'export default async function* () { return { text: "I am the guide", words: 3 }; }\n');
     expect(await main(['agents', 'add', 'guide', '--module', liar], new FakeSurroundings({ folder }))).toBe(0);

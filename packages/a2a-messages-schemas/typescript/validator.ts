@@ -1,7 +1,7 @@
 import type { Issue, Json } from '@dragoman/protocols';
 import { type A2AMessage, a2aMessagesDialect, checkFreshness } from '@dragoman/protocols/a2a-messages';
 
-/** A message, or everything that is wrong with what is none. */
+/** A valid message, or all errors of an invalid one. */
 export type Verdict =
   | { readonly valid: true; readonly message: A2AMessage; readonly errors: readonly string[] }
   | { readonly valid: false; readonly errors: readonly string[] };
@@ -13,14 +13,14 @@ export type Verdict =
 export class SchemaValidator {
   validate(json: Json, now?: Date): Verdict {
     const decoded = a2aMessagesDialect.decode(json, now ?? EPOCH);
-    if (!decoded.ok) return { valid: false, errors: decoded.issues.map(told) };
+    if (!decoded.ok) return { valid: false, errors: decoded.issues.map(errorText) };
     const stale = now === undefined ? [] : checkFreshness(decoded.value, now);
-    if (stale.length > 0) return { valid: false, errors: stale.map(told) };
+    if (stale.length > 0) return { valid: false, errors: stale.map(errorText) };
     return { valid: true, message: decoded.value, errors: [] };
   }
 }
 
-function told({ pointer, message }: Issue): string {
+function errorText({ pointer, message }: Issue): string {
   return `${pointer}: ${message}`;
 }
 

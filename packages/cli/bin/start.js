@@ -1,4 +1,4 @@
-// Loads the built command, or says what is missing.
+// Loads the built command, or reports what is missing.
 const { existsSync } = require('node:fs');
 const { join } = require('node:path');
 const { pathToFileURL } = require('node:url');

@@ -29,7 +29,7 @@ export async function confirmCard(
   if (terminal.ask === undefined) {
     fail({
       code: 'not_confirmed',
-      message: 'a foreign agent is added after somebody has looked at its card, and there is no terminal to ask at',
+      message: 'adding a foreign A2A agent needs a confirmation of its card, and there is no terminal to ask on',
       fixes: [`if the card above is right: ${PROGRAM} agents add ${id} --card ${url} --yes`],
       exitCode: 2,
     });

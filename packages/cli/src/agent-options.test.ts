@@ -11,7 +11,7 @@ function define(id: string | undefined, options: AgentFlags, { folder = '/here',
   return agentDefinition(id, options, { ...surroundings, terminal: surroundings.terminal, finish: () => {} });
 }
 
-test('a caller without a driver cannot be reached, and may call nobody by default', async () => {
+test('a caller without a driver cannot be reached, and may call no agent by default', async () => {
   expect(await define('desk', {})).toEqual({ agent_id: 'desk', permissions: { agents: [] } });
 });
 
@@ -23,11 +23,11 @@ test.each<[AgentFlags, object]>([
     { command: 'node', arg: ['coder.mjs', '-v'] },
     { driver: 'stdio', command: 'node', args: ['coder.mjs', '-v'] },
   ],
-])('how it is reached tells the driver: %j', async (options, driver) => {
+])('its address determines the driver: %j', async (options, driver) => {
   expect(await define('coder', options)).toEqual({ agent_id: 'coder', permissions: { agents: [] }, ...driver });
 });
 
-test('the rest is told as it is given', async () => {
+test('the other options are passed on as given', async () => {
   const options = { mayCall: ['*'], name: 'Desk', description: 'helps', skill: ['help'], maxParallel: 2 };
   expect(await define('desk', options)).toEqual({
     agent_id: 'desk',
@@ -53,6 +53,6 @@ test('a whole definition comes from a file or stdin; the name given beside it wi
   expect(await define('two', { file: '-' }, { stdin })).toEqual({ ...definition, agent_id: 'two' });
 });
 
-test.each(['{oops', '[1]'])('%j is no definition', async (stdin) => {
+test.each(['{oops', '[1]'])('%j is not a definition', async (stdin) => {
   expect(await define(undefined, { file: '-' }, { stdin }).catch(troubleOf)).toHaveProperty('message');
 });

@@ -40,40 +40,40 @@ export interface AgentFlags {
 
 export function withAgentOptions(command: Command): Command {
   return command
-    .option('--may-call <agent_id>', 'an agent it may send to, * for all; may be repeated', each)
-    .option('--may-run <operation>', 'an operation its workflows may have, * for all; may be repeated', each)
+    .option('--may-call <agent_id>', 'an agent it may call, * for all; may be repeated', each)
+    .option('--may-run <operation>', 'an operation its workflows may use, * for all; may be repeated', each)
     .option('--may-use-api <id>', 'an API its workflows may call, * for all; may be repeated', each)
-    .option('--may-use-credential <id>', 'a credential it may name, * for all; may be repeated', each)
+    .option('--may-use-credential <id>', 'a credential its workflows may use, * for all; may be repeated', each)
     .option('--may-use-tool <name>', 'a tool it may call, * for all; may be repeated', each)
     .option('--may-run-workflow <name>', 'a stored workflow it may run, * for all; may be repeated', each)
-    .option('--limit <name=number>', 'such as requests_per_minute=10; may be repeated', limit)
-    .option('--module <file>', 'it answers: a JavaScript file, on the machine of the server')
-    .option('--agent-url <url>', 'it answers: at http(s):// or ws(s)://')
-    .option('--command <program>', 'it answers: a program that speaks NDJSON')
+    .option('--limit <name=number>', 'a limit, such as requests_per_minute=10; may be repeated', limit)
+    .option('--module <file>', 'the agent is a JavaScript file on the machine of the server')
+    .option('--agent-url <url>', 'the agent listens at this http(s):// or ws(s):// URL')
+    .option('--command <program>', 'the agent is a program that reads and writes NDJSON')
     .option(
       '--card <url>',
-      'it answers: a foreign A2A agent, by the URL of its card; the card is shown before the agent is added',
+      'the agent is a foreign A2A agent with this card URL; the card is shown before the agent is added',
     )
-    .option('--credential <id>', 'of the vault: what a foreign A2A agent wants to see')
-    .option('--yes', 'add a foreign A2A agent without asking')
-    .option('--arg <text>', 'an argument of that program; may be repeated', each)
-    .option('--name <text>', 'what people call it')
+    .option('--credential <id>', 'the vault credential to send to a foreign A2A agent')
+    .option('--yes', 'add a foreign A2A agent without confirmation')
+    .option('--arg <text>', 'an argument for --command; may be repeated', each)
+    .option('--name <text>', 'its display name')
     .option('--description <text>', 'what it does')
     .option('--skill <name>', 'something it can do; may be repeated', each)
-    .option('--max-parallel <number>', 'requests it works on at once (8)', integer({ from: 1 }))
+    .option('--max-parallel <number>', 'requests it handles at once (default: 8)', integer({ from: 1 }))
     .option(
       '--timeout <time>',
-      'how long one answer of it may take: seconds, or as 500ms, 5m',
+      'the longest one answer may take: seconds, or a time such as 500ms or 5m',
       duration({ fromMs: 1, toMs: A_YEAR * 1000 }),
     )
-    .option('--idempotent', 'the same request may be sent to it twice; answers are faster')
-    .option('--erc8004 <id>', 'its agentId, eip155:chain:registry:token, by which the mailbox knows it')
-    .option('--public-key <file>', 'its public key for signatures, PEM. Default: the current key stays')
-    .option('--no-public-key', 'take away the public key it had')
-    .option('--file <file>', 'the whole definition as JSON instead; - reads it from stdin');
+    .option('--idempotent', 'it tolerates the same request twice, as after a crash; answers are faster')
+    .option('--erc8004 <id>', 'its ERC-8004 agentId in the mailbox, such as eip155:chain:registry:token')
+    .option('--public-key <file>', 'a PEM file with its public key for signatures (default: keep the current key)')
+    .option('--no-public-key', 'remove its public key')
+    .option('--file <file>', 'the whole definition as JSON, instead of options; - reads it from stdin');
 }
 
-/** The definition the options describe. What is wrong with it the server says, for every caller alike. */
+/** The agent definition of the options. The server validates it, as for every caller. */
 export async function agentDefinition(
   agentId: string | undefined,
   options: AgentFlags,
@@ -121,14 +121,14 @@ function permissionsOf(options: AgentFlags): AgentDefinition['permissions'] {
   };
 }
 
-/** One limit of several. Which there are the server says. */
+/** One limit of several. The server checks its name. */
 function limit(text: string, before: Readonly<Record<string, number>> = {}): Readonly<Record<string, number>> {
   const [, name = '', number = ''] = /^([^=]+)=(.*)$/.exec(text) ?? [];
   if (name === '') throw new InvalidArgumentError('Give it as NAME=NUMBER, such as requests_per_minute=10.');
   return { ...before, [name]: integer({ from: 1 })(number) };
 }
 
-/** How it is reached tells the driver. Without a way it only calls. */
+/** The option for the endpoint selects the driver. Without one the agent only calls. */
 function driverOf(
   { module, agentUrl, command, arg, card, credential }: AgentFlags,
   folder: string,
@@ -136,7 +136,7 @@ function driverOf(
   if ([module, agentUrl, command, card].filter((way) => way !== undefined).length > 1) {
     fail({
       code: 'usage',
-      message: 'an agent is reached by one way: --module, --agent-url, --command or --card',
+      message: 'give only one of --module, --agent-url, --command or --card',
       exitCode: 2,
     });
   }

@@ -35,7 +35,7 @@ function membersOf({ agent_id: _, ...definition }: AgentDefinition): Map<string,
 }
 
 function placesIn(name: string, value: unknown): (readonly [place: string, text: string])[] {
-  // A key has several lines; its end tells it from another.
+  // A key has several lines; its end identifies it.
   if (name === 'public_key') return [[name, `…${String(value).trim().split('\n').at(-2)?.slice(-8)}`]];
   if (Array.isArray(value)) return [[name, value.join(', ')]];
   if (typeof value !== 'object' || value === null) return [[name, String(value)]];

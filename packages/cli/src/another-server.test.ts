@@ -5,7 +5,7 @@ import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../test-support/temporary-folder.ts';
 import { main } from './main.ts';
 
-// A url may be that of any other program, which answers 200 to whatever it is asked.
+// Another program may listen at the URL and answer every request with 200.
 
 const HEALTH = JSON.stringify({ status: 'healthy', service: 'a2e-server', version: '0' });
 const BODIES: Readonly<Record<string, string>> = {
@@ -80,14 +80,14 @@ describe.each(Object.keys(BODIES))('a server that answers %s', (kind) => {
   };
 
   test.each(COMMANDS)(
-    '%s says so, and how to find out what it is',
+    '%s reports it, and how to find out what it is',
     async (command) => {
       // Also where it is as healthy as ours.
       for (const place of [url, `${url}/as-if`]) {
         const { code, out, notes } = await run(command, place);
         expect(notes, command).toContain(place);
         expect(notes).toContain('which a Dragoman server does not send');
-        expect(notes).toContain(`→ see what is there: npx dragoman doctor --url ${place}\n`);
+        expect(notes).toContain(`→ check what is listening there: npx dragoman doctor --url ${place}\n`);
         expect(notes).not.toMatch(/our side|TypeError|undefined|^\s+at /m);
         expect([code, out]).toEqual([1, '']);
       }

@@ -40,7 +40,7 @@ test('what is not text is left to --json', () => {
   expect(print([reasoning, text('yes'), complete({})]).out).toBe('yes\n');
 });
 
-test('an error ends the line and is told on stderr with its code', () => {
+test('an error ends the line and is printed on stderr with its code', () => {
   const details = { suggestions: ['try later'] };
   const { out, notes } = print([text('so far'), error({ code: 'DEMO.X', message: 'it broke', details })]);
   expect(out).toBe('so far\n');
@@ -48,9 +48,9 @@ test('an error ends the line and is told on stderr with its code', () => {
 });
 
 test('an agent that is not well is told with where to look', () => {
-  const { notes } = print([error({ code: 'E2A.AGENT_ERROR', message: 'The agent could not be asked.' })]);
+  const { notes } = print([error({ code: 'E2A.AGENT_ERROR', message: 'The agent could not be reached.' })]);
   expect(notes).toBe(
-    'error: E2A.AGENT_ERROR: The agent could not be asked.\n  → where the server runs, look at how it is reached: npx dragoman doctor\n',
+    'error: E2A.AGENT_ERROR: The agent could not be reached.\n  → where the server runs, look at how it is reached: npx dragoman doctor\n',
   );
 });
 
@@ -70,7 +70,7 @@ test('an agent cannot repaint a screen, including one at the end of a pipe; line
   }
 });
 
-test('the last frame tells how the command ends', () => {
+test('the last frame determines how the command ends', () => {
   expect(exitCodeOf(complete({}))).toBe(0);
   expect(exitCodeOf(error({ code: 'X' }))).toBe(1);
   expect(exitCodeOf({ ...complete({}), status: 'failed' })).toBe(1);

@@ -15,7 +15,7 @@ export function callHints({ code, details, requestId }: DragomanError, { as, age
   const isA = (failure: FailureCode) => code === FAILURES[failure].a2a;
   if (isA('no_route')) return [`list the agents you can call: ${PROGRAM} agents discover`];
   if (isA('unauthenticated')) {
-    if (sign === undefined) return [`this server takes signed messages only: --sign FILE (${PROGRAM} agents keygen)`];
+    if (sign === undefined) return [`this server accepts only signed messages: --sign FILE (${PROGRAM} agents keygen)`];
     return [
       `${as} has to be known by the public half of ${sign}: ${PROGRAM} agents add ${as} --may-call ${agentId} --public-key FILE`,
       'or leave out --sign and ask with its API key: --key KEY',
@@ -25,9 +25,9 @@ export function callHints({ code, details, requestId }: DragomanError, { as, age
     const keyOf = details['sender_id'];
     if (typeof keyOf === 'string') return [`ask as ${keyOf}: --as ${keyOf}`, `or give the key of ${as}: --key KEY`];
     return [
-      `the administrator does that, naming all it may call: ${PROGRAM} agents add ${as} --may-call ${agentId} --may-call …`,
+      `an administrator can grant it; list every agent it may call: ${PROGRAM} agents add ${as} --may-call ${agentId} --may-call …`,
     ];
   }
   const isOurs = Object.values(FAILURES).some(({ a2a, fault }) => a2a === code && fault === 'sender');
-  return isOurs || requestId === undefined ? [] : [`see what became of it: ${PROGRAM} explain ${requestId}`];
+  return isOurs || requestId === undefined ? [] : [`check its state: ${PROGRAM} explain ${requestId}`];
 }

@@ -3,7 +3,7 @@ import { checkWorkflow, type Finding, parseWorkflow, type Workflow } from '@drag
 import type { MessageFile } from './message-file.ts';
 import { workflowPlaces } from './workflow-places.ts';
 
-/** What `check` says of a file. */
+/** The report of `check` on a file. */
 export interface MessageVerdict {
   readonly valid: boolean;
   readonly issues: readonly Issue[];

@@ -14,7 +14,7 @@ export function newCommand(context: Context, { name, summary, examples }: Comman
   const { terminal } = context;
   return new Command(name.split(' ').at(-1))
     .description(summary)
-    .helpOption('-h, --help', 'show this')
+    .helpOption('-h, --help', 'show this help')
     .configureHelp({ optionDescription })
     .helpCommand(false)
     .option('--json', 'print JSON, for programs')
@@ -58,7 +58,7 @@ function optionDescription({
 }: Option): string {
   const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
   const usual = defaultValueDescription ?? (typeof defaultValue === 'string' ? defaultValue : undefined);
-  return `${description}${choices}${usual === undefined ? '' : ` (${usual})`}${mandatory ? '; required' : ''}`;
+  return `${description}${choices}${usual === undefined ? '' : ` (default: ${usual === '' ? 'none' : usual})`}${mandatory ? '; required' : ''}`;
 }
 
 /** For options that are a whole number. */
@@ -77,7 +77,7 @@ export function integer({ from, to = Number.MAX_SAFE_INTEGER }: { from: number; 
 /** For options that name something: an empty text is most often a variable of a shell that is not set. */
 export function nonEmptyName(text: string): string {
   if (text !== '') return text;
-  throw new InvalidArgumentError('Give one that is not empty, or leave it out.');
+  throw new InvalidArgumentError('It must not be empty; set a value or omit the option.');
 }
 
 /** For options that may be given several times. */
@@ -85,7 +85,7 @@ export function each(text: string, before: readonly string[] = []): readonly str
   return [...before, text];
 }
 
-/** How a person calls us, in everything we tell them to paste. */
+/** The command name for everything that users are to paste. */
 export const PROGRAM = 'npx dragoman';
 
 /** In seconds, the longest sensible value. */

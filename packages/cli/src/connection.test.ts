@@ -21,7 +21,7 @@ function devFolder(): string {
 }
 
 describe('the server', () => {
-  test('is at the usual place unless something says otherwise', () => {
+  test('is at the default address', () => {
     expect(findServer({}, { environment: {}, folder: temporaryFolder() })).toEqual({
       url: 'http://127.0.0.1:7420',
       dev: undefined,
@@ -33,7 +33,7 @@ describe('the server', () => {
     expect(found).toMatchObject({ url: KEYS.url, dev: { key: 'dgm_agent' } });
   });
 
-  test('is where the environment says, and before that where --url says', () => {
+  test('is the environment variable, and --url before it', () => {
     const surroundings = { environment: { DRAGOMAN_HOST: '0.0.0.0', DRAGOMAN_PORT: '8000' }, folder: devFolder() };
     expect(findServer({}, surroundings).url).toBe('http://127.0.0.1:8000');
     expect(findServer({ url: 'https://example.com' }, surroundings).url).toBe('https://example.com');
@@ -47,7 +47,7 @@ describe('the key', () => {
     return findKey({ options, context: surroundings, role: 'agent', dev });
   };
 
-  test('is told, else in the environment, else that of dragoman dev', () => {
+  test('is the option, else the environment variable, else the key of dragoman dev', () => {
     const environment = { DRAGOMAN_KEY: 'dgm_env' };
     expect(keyFor(undefined, devFolder(), environment, { key: 'dgm_flag' })).toMatchObject({ key: 'dgm_flag' });
     expect(keyFor(undefined, devFolder(), environment)).toEqual({ key: 'dgm_env', source: 'DRAGOMAN_KEY' });
@@ -63,7 +63,7 @@ describe('the key', () => {
     expect(() => keyFor('nonsense')).toThrow('url must be the address of a server');
   });
 
-  test('that others can read is used, and it is said how to fix that', () => {
+  test('that others can read is used, and a note says how to fix that', () => {
     const folder = devFolder();
     chmodSync(devKeysPath(join(folder, DEFAULT_DEV_DATA)), 0o644);
     expect(keyFor(undefined, folder)?.source).toContain('chmod 600');
@@ -88,10 +88,10 @@ describe('what goes wrong', () => {
     return { code: await main(args, surroundings), notes: surroundings.notes };
   };
 
-  test('nobody is there: the command that starts a server is told', async () => {
+  test('no server is running: the error names the command that starts one', async () => {
     const { code, notes } = await run('send', '--url', 'http://127.0.0.1:2', 'hello');
     expect(code).toBe(1);
-    expect(notes).toContain('nothing answers at http://127.0.0.1:2\n  → start it with: npx dragoman serve');
+    expect(notes).toContain('cannot connect to http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
 
   test('there is no key', async () => {
@@ -103,12 +103,12 @@ describe('what goes wrong', () => {
     expect((await run('keys', 'list', '--url', url)).notes).toContain('export DRAGOMAN_ADMIN_KEY=KEY');
   });
 
-  test('the key is wrong: where it came from and who makes one is told', async () => {
+  test('the key is wrong: the error names its source and who can create one', async () => {
     const refusal = { status: 401, body: { code: 'unauthenticated', detail: 'no' } };
     const url = await listen((path) => (path === '/health' ? healthy : refusal));
     const { code, notes } = await run('send', '--url', url, '--key', 'dgm_wrong', 'hello');
     expect(code).toBe(1);
-    expect(notes).toContain('does not know the key from --key');
+    expect(notes).toContain('rejected the key from --key');
     expect(notes).toContain('npx dragoman keys create');
     expect(notes).toContain("npx dragoman agents add AGENT_ID --may-call '*'");
   });
@@ -138,7 +138,7 @@ describe('what goes wrong', () => {
     ['watch', ['r1', '--after', '3']],
   ])('%s waits where the server says so, and says why instead of blaming the connection', async (command, args) => {
     const busy = { status: 503, body: { code: 'busy', detail: 'Too much waits.', retryable: true, retry_after: 0.1 } };
-    const refusal = { status: 404, body: { code: 'not_found', detail: 'There is no such request.' } };
+    const refusal = { status: 404, body: { code: 'not_found', detail: 'Request not found.' } };
     let asked = 0;
     const url = await listen((path) => (path === '/health' ? healthy : asked++ === 0 ? busy : refusal));
     const { notes } = await run(command, ...args, '--url', url, '--key', 'dgm_agent');
@@ -151,7 +151,7 @@ describe('what goes wrong', () => {
     expect(await run('send', '--key', 'two words', 'hello')).toMatchObject({ code: 2 });
     const pem = join(temporaryFolder(), 'own.pem');
     await run('agents', 'keygen', '--out', pem);
-    const told = 'error: url must be the address of a server, such as http://127.0.0.1:7420; got "ftp://x"\n';
+    const expected = 'error: url must be the address of a server, such as http://127.0.0.1:7420; got "ftp://x"\n';
     for (const command of [
       ['send', 'hello'],
       ['agents', 'list'],
@@ -160,7 +160,7 @@ describe('what goes wrong', () => {
       ['doctor'],
       ['tour'],
     ]) {
-      expect(await run(...command, '--url', 'ftp://x'), command.join(' ')).toEqual({ code: 2, notes: told });
+      expect(await run(...command, '--url', 'ftp://x'), command.join(' ')).toEqual({ code: 2, notes: expected });
     }
   });
 
@@ -172,12 +172,12 @@ describe('what goes wrong', () => {
       '--url',
       'http://127.0.0.1:2',
     );
-    expect(notes).toContain('nothing answers at http://127.0.0.1:2\n  → start it with: npx dragoman serve');
+    expect(notes).toContain('cannot connect to http://127.0.0.1:2\n  → start it with: npx dragoman serve');
   });
 });
 
 describe('a server that cannot be reached', () => {
-  const told = async (url: string) => {
+  const expected = async (url: string) => {
     const surroundings = new FakeSurroundings({ folder: temporaryFolder(), environment: { DRAGOMAN_URL: url } });
     expect(await main(['agents', 'list', '--admin-key', 'dgm_x'], surroundings)).toBe(1);
     return surroundings.notes;
@@ -193,7 +193,7 @@ describe('a server that cannot be reached', () => {
   test('is reported with what is wrong with its certificate, and what to do', async () => {
     const server = createSecureServer(selfSigned({ now: new Date(), days: 2 }));
     const url = `https://127.0.0.1:${await listening(server)}`;
-    const notes = await told(url);
+    const notes = await expected(url);
     server.close();
     expect(notes).toContain(`${url} cannot be reached: its TLS certificate is not trusted (`);
     expect(notes).toContain('NODE_EXTRA_CA_CERTS=FILE.pem');
@@ -202,22 +202,22 @@ describe('a server that cannot be reached', () => {
 
   test('is reported as one without TLS, with the url to write', async () => {
     const server = createServer();
-    const notes = await told(`https://127.0.0.1:${await listening(server)}`);
+    const notes = await expected(`https://127.0.0.1:${await listening(server)}`);
     server.close();
     expect(notes).toContain('cannot be reached: it does not speak TLS');
     expect(notes).toContain('write http:// in the url');
   });
 
   test('is reported with a host name that cannot be resolved, or as one where nothing listens', async () => {
-    expect(await told('http://no-such-host.invalid:7420')).toContain('its host name cannot be resolved');
+    expect(await expected('http://no-such-host.invalid:7420')).toContain('its host name cannot be resolved');
     const server = createServer();
     const port = await listening(server);
     await new Promise((resolve) => server.close(resolve));
-    expect(await told(`http://127.0.0.1:${port}`)).toContain(`nothing answers at http://127.0.0.1:${port}`);
+    expect(await told(`http://127.0.0.1:${port}`)).toContain(`cannot connect to http://127.0.0.1:${port}`);
   });
 });
 
-test('DRAGOMAN_URL says where the server is; --url goes before it', () => {
+test('DRAGOMAN_URL is the address of the server; --url takes precedence', () => {
   const surroundings = { environment: { DRAGOMAN_URL: 'https://a.example', DRAGOMAN_PORT: '1' }, folder: devFolder() };
   expect(findServer({}, surroundings)).toEqual({ url: 'https://a.example', dev: undefined });
   expect(findServer({ url: 'https://b.example' }, surroundings).url).toBe('https://b.example');

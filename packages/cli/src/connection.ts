@@ -24,14 +24,14 @@ export function withConnectionOptions(
   command: Command,
   role: KeyRole,
   {
-    url = `where the server is (DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
-    data = `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`,
+    url = `the URL of the server (default: DRAGOMAN_URL, else http://${DEFAULT_HOST}:${DEFAULT_PORT})`,
+    data = `the data folder of \`${PROGRAM} dev\`, with its keys (default: ${DEFAULT_DEV_DATA})`,
   } = {},
 ): Command {
   const { flag, variable } = ROLES[role];
   command.option('--url <url>', url);
-  const source = `(${variable}, or that of a running \`${PROGRAM} dev\`)`;
-  if (role === 'agent') command.option(`${flag} <key>`, `the key ${source}`);
+  const source = `(default: ${variable}, else the key of a running \`${PROGRAM} dev\`)`;
+  if (role === 'agent') command.option(`${flag} <key>`, `the API key ${source}`);
   else withAdminKeyOptions(command, source);
   return command.option('--data <folder>', data);
 }
@@ -83,7 +83,7 @@ export async function connect(given: ConnectionOptions, context: Context, role: 
   const { url, dev } = findServer(options, context);
   const found = findKey({ options, context, role, dev });
   const client = clientFor({ url, ...(found !== undefined && { key: found.key }) });
-  // Checked first, so that no key is asked for while the server is not running.
+  // Checked first, so that the CLI does not prompt for a key while the server is not running.
   await ensureServer(url);
   if (found === undefined) fail(missingKey(role, url));
   return { client, url, key: found.key, keySource: found.source };
@@ -101,7 +101,7 @@ export async function connectUnkeyed(
   return { client, url, key: '', keySource };
 }
 
-/** The client says what is wrong with a url or a key that cannot be one. */
+/** The client reports an invalid URL or key. */
 function clientFor(options: { url: string; key?: string }): Client {
   try {
     return createClient(options);
@@ -131,7 +131,7 @@ export function isHere(
 }
 
 /** What `--url` means there. */
-export const ELSEWHERE = 'a server to do it on (DRAGOMAN_URL; none: it is done here)';
+export const ELSEWHERE = 'the server to use (default: DRAGOMAN_URL; if unset, runs locally)';
 
 /** Where to look for a server, and the keys of `dragoman dev` when it is that one. */
 export function findServer(
@@ -224,13 +224,13 @@ function operationIn({ details }: DragomanError, index: number): Pick<TroubleIss
 
 /** Another program may answer at the url. */
 function whatIsThere({ code }: DragomanError, url: string): string[] {
-  return code === 'unexpected_answer' ? [`see what is there: ${PROGRAM} doctor --url ${url}`] : [];
+  return code === 'unexpected_answer' ? [`check what is listening there: ${PROGRAM} doctor --url ${url}`] : [];
 }
 
 export function nothingAnswers(url: string): Trouble {
   return {
     code: 'unreachable',
-    message: `nothing answers at ${url}`,
+    message: `cannot connect to ${url}`,
     fixes: [`start it with: ${PROGRAM} serve`, `or try the demo: ${PROGRAM} dev`, 'or name another server with --url'],
   };
 }
@@ -290,7 +290,7 @@ function missingKey(role: KeyRole, url: string): Trouble {
 function wrongKey(role: KeyRole, url: string, source: string): Trouble {
   return {
     code: 'unauthenticated',
-    message: `the server at ${url} does not know the key from ${source}, or it was revoked`,
+    message: `the server at ${url} rejected the key from ${source}: it is unknown or revoked`,
     fixes: ROLES[role].remedies,
   };
 }
@@ -326,7 +326,7 @@ const ROLES = {
     variable: 'DRAGOMAN_KEY',
     devKey: 'key',
     remedies: [
-      `the administrator makes one: ${PROGRAM} keys create --agent AGENT_ID`,
+      `an administrator can create one: ${PROGRAM} keys create --agent AGENT_ID`,
       `or, for a new agent: ${PROGRAM} agents add AGENT_ID --may-call '*'`,
     ],
   },

@@ -13,7 +13,7 @@ import { main } from './main.ts';
 // The command as a person runs it: processes of their own, real sockets, real signals.
 
 describe('serve', () => {
-  test('tells where it listens on its first line, and ends in good order when told to', async () => {
+  test('prints its address on the first line, and stops cleanly on a signal', async () => {
     const folder = temporaryFolder();
     await using server = new DragomanProcess(['serve', '--port', '0', '--json'], { folder });
     await server.until(/admin-key.*\n/);
@@ -27,7 +27,7 @@ describe('serve', () => {
 
     const { code, stderr } = await dragoman(['serve', '--port', '0'], { folder });
     expect(code).toBe(1);
-    expect(stderr).toContain(`already: ${url}, process ${server.pid}, since `);
+    expect(stderr).toContain(`in use by a running server: ${url}, process ${server.pid}, since `);
     expect(stderr).toContain('npx dragoman serve --data OTHER_FOLDER --port 0');
 
     server.signal('SIGTERM');
@@ -36,7 +36,7 @@ describe('serve', () => {
 
   test('takes its agents from the configuration, and the admin key from the environment', async () => {
     const folder = temporaryFolder();
-    writeFileSync(join(folder, 'say.mjs'), 'export default async function* () { yield "said"; }\n');
+    writeFileSync(join(folder, 'say.mjs'), 'export default async function* () { yield "done"; }\n');
     writeFileSync(
       join(folder, 'dragoman.yaml'),
       'port: 0\nstore: memory\ndefault_agent: say\nagents:\n  say: { driver: module, module: ./say.mjs }\n',
@@ -53,7 +53,7 @@ describe('serve', () => {
       folder,
       environment: { DRAGOMAN_KEY: key.stdout.trim() },
     });
-    expect(answer).toMatchObject({ code: 0, stdout: 'said\n' });
+    expect(answer).toMatchObject({ code: 0, stdout: 'done\n' });
     server.signal('SIGINT');
     expect(await server.ended()).toBe(0);
   });
@@ -83,7 +83,7 @@ describe('serve', () => {
   });
 });
 
-/** An agent that begins and then waits until it is told to stop. */
+/** An agent that starts to answer and then waits until it is aborted. */
 function addPatientAgent(folder: string): void {
   const code = `export default async function* (envelope, { signal }) {
     yield 'started';
@@ -92,7 +92,7 @@ function addPatientAgent(folder: string): void {
   writeFileSync(join(folder, 'patient.mjs'), code);
   const agents = [
     '  patient: { driver: module, module: ./patient.mjs }',
-    // Nobody listens there.
+    // No server listens there.
     '  away: { driver: http, url: "http://127.0.0.1:9/e2a" }',
   ];
   writeFileSync(join(folder, 'dragoman.yaml'), `agents:\n${agents.join('\n')}\n`);
@@ -122,7 +122,7 @@ describe('with dragoman dev running', () => {
   };
   const keys = () => JSON.parse(readFileSync(join(folder, '.dragoman/dev/dev-keys.json'), 'utf8'));
 
-  test('it says what to paste, and keeps its keys to itself', async () => {
+  test('it prints commands to paste, and keeps its keys to itself', async () => {
     expect(dev.stdout).toMatch(/^Dragoman \S+ is ready at http:\/\/127\.0\.0\.1:\d+ \(\d+ ms\)\n/);
     expect(dev.stdout).toContain('  config   dragoman.yaml\n');
     expect(dev.stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
@@ -155,7 +155,7 @@ describe('with dragoman dev running', () => {
     expect(look).toContain('{"words":4,"characters":17}');
   });
 
-  test('explain tells what became of a request, and that a mistyped one is not on record', async () => {
+  test('explain reports the outcome of a request, and that a mistyped one is not on record', async () => {
     await run('send', '--id', 'explained', 'two words');
     const { code, stdout } = await run('explain', 'explained');
     expect(code).toBe(0);
@@ -171,7 +171,7 @@ describe('with dragoman dev running', () => {
     });
   });
 
-  test('send streams the answer, and tells the request id beside it', async () => {
+  test('send streams the answer, and prints the request id beside it', async () => {
     const { code, stdout, stderr } = await dragoman(['send', 'one', 'two  three'], { folder });
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'one two  three\n' });
     expect(stderr).toMatch(/^request \S+, key from \.dragoman\/dev\/dev-keys\.json \(mode 600\)\n$/);
@@ -191,7 +191,7 @@ describe('with dragoman dev running', () => {
     ]);
   });
 
-  test('send says how soon and until when, and the server keeps to it', async () => {
+  test('send sets priority and expiry, and the server applies them', async () => {
     const hints = ['--priority', 'low', '--expires', '60'];
     expect(await dragoman(['send', '--id', 'hurried', ...hints, 'now'], { folder })).toMatchObject({ code: 0 });
     const { stdout } = await dragoman(['explain', 'hurried', '--json'], { folder });
@@ -208,10 +208,10 @@ describe('with dragoman dev running', () => {
   test.each(['--agent', '--session', '--id'])('send takes no empty %s', async (flag) => {
     const { code, stderr } = await dragoman(['send', flag, '', 'x'], { folder });
     expect(code).toBe(2);
-    expect(stderr).toContain('Give one that is not empty, or leave it out.');
+    expect(stderr).toContain('It must not be empty; set a value or omit the option.');
   });
 
-  test('the echo of the demo also hears what an ACP client says in blocks', async () => {
+  test('the echo of the demo also reads the content blocks of an ACP client', async () => {
     const { url, key } = JSON.parse(readFileSync(join(folder, '.dragoman/dev/dev-keys.json'), 'utf8'));
     const prompt = [{ type: 'text', text: 'from an editor' }];
     const body = JSON.stringify({ method: 'session/prompt', params: { session_id: 's', prompt } });
@@ -250,7 +250,7 @@ describe('with dragoman dev running', () => {
     expect((await run('watch', 'cancelled')).stderr).toContain('E2A.CANCELLED');
   });
 
-  test('an agent that fails half-way is shown as far as it came, and fails the command', async () => {
+  test('the partial answer of a failing agent is shown, and the command fails', async () => {
     const { code, stdout, stderr } = await run('send', '--agent', 'failing', 'go');
     expect({ code, stdout }).toEqual({ code: 1, stdout: 'So far, so good. \n' });
     expect(stderr).toContain('error: DEMO.HALF_WAY: ');
@@ -258,33 +258,36 @@ describe('with dragoman dev running', () => {
 
   test('an agent made of a scripted model calls a tool of the demo', async () => {
     const { code, stdout } = await run('send', '--agent', 'helper', 'how many words is this');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'The tool word_count says: {"words":5,"characters":22}\n' });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'The tool word_count returned: {"words":5,"characters":22}\n',
+    });
   });
 
   test('an unknown agent is answered with the nearest name, an unknown request with what to look at', async () => {
     const agent = await run('send', '--agent', 'ecoh', 'go');
     expect(agent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('did you mean echo?') });
     const nobody = await run('send', '--agent', 'zzzzzzzz', 'go');
-    expect(nobody.stderr).toContain('No agent answers to "zzzzzzzz".\n  → see them all: npx dragoman agents list');
+    expect(nobody.stderr).toContain('Unknown agent "zzzzzzzz".\n  → see them all: npx dragoman agents list');
     expect(await run('watch', 'never-sent')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('there is no request "never-sent" of yours'),
+      stderr: expect.stringContaining('request "never-sent" not found'),
     });
   });
 
-  test('an agent that cannot be reached is told as such, and the doctor finds it and says what to fix', async () => {
+  test('an unreachable agent is reported, and the doctor names the fix', async () => {
     const { code, stderr } = await run('send', '--agent', 'away', 'go');
     expect(code).toBe(1);
-    expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be asked: nothing listens there');
+    expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be reached: nothing listens there');
     expect(stderr).toContain('npx dragoman doctor');
     await run('agents', 'add', 'added', '--agent-url', 'http://127.0.0.1:9/e2a');
     const doctor = await run('doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(
-      /^not {2}agent away +nothing answers at http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
+      /^not {2}agent away +cannot connect to http:\/\/127\.0\.0\.1:9\/e2a\n +→ start it, or correct agents\.away\.url in .*dragoman\.yaml$/m,
     );
     expect(doctor.stdout).toMatch(
-      /^not {2}agent added +nothing answers at .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
+      /^not {2}agent added +cannot connect to .*\n +→ start it, or add it again: npx dragoman agents add added$/m,
     );
     await run('agents', 'remove', 'added');
   });
@@ -301,7 +304,7 @@ describe('with dragoman dev running', () => {
     expect(await run('send', ...as, '--agent', 'echo', 'hi')).toMatchObject({ code: 0, stdout: 'hi\n' });
     expect((await run('send', ...as, '--agent', 'clock', 'hi')).code).toBe(1);
     expect(await run('keys', 'revoke', mine.key_id)).toMatchObject({ code: 0 });
-    expect((await run('send', ...as, '--agent', 'echo', 'hi')).stderr).toContain('does not know the key from --key');
+    expect((await run('send', ...as, '--agent', 'echo', 'hi')).stderr).toContain('rejected the key from --key');
     expect((await run('keys', 'create', '--agent', 'deks')).stderr).toContain('did you mean desk?');
     expect((await run('keys', 'revoke', mine.key_id)).stderr).toContain('revoked already');
     expect((await run('agents', 'remove', 'deks')).stderr).toContain('did you mean desk?');
@@ -316,7 +319,7 @@ describe('with dragoman dev running', () => {
     expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^not {2}key .*unknown or revoked/m) });
   });
 
-  test('its port is not taken a second time: who holds it and the way out are told', async () => {
+  test('its port is not taken a second time: the error names the holder and the fix', async () => {
     const { port } = new URL(keys().url);
     const { code, stderr } = await run('serve', '--port', port, '--data', 'other');
     expect(code).toBe(1);
@@ -339,7 +342,7 @@ describe('with dragoman dev running', () => {
 describe('the checked-in command', () => {
   const bin = fileURLToPath(new URL('../bin/dragoman.js', import.meta.url));
 
-  test('says how to build what is not built', () => {
+  test('prints how to build a missing build', () => {
     const folder = temporaryFolder();
     cpSync(dirname(bin), join(folder, 'bin'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
@@ -348,7 +351,7 @@ describe('the checked-in command', () => {
     expect(stderr).toContain('error: Dragoman is not built yet.\n  → npm run build');
   });
 
-  test.each(['18.20.0', '20.18.3', '0.12.18'])('says so on a Node that is too old: %s', (version) => {
+  test.each(['18.20.0', '20.18.3', '0.12.18'])('refuses a Node that is too old: %s', (version) => {
     const old = `Object.defineProperty(process.versions, 'node', { value: '${version}' })`;
     const args = ['--import', `data:text/javascript,${encodeURIComponent(old)}`, bin];
     const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });

@@ -4,7 +4,7 @@ import { explanationText } from './explanation-text.ts';
 import { paint } from './paint.ts';
 
 test('an explanation fits the width of the screen, and leaves out what is null', () => {
-  const told = {
+  const explanation = {
     request_id: 'r1',
     kind: 'request',
     agent_id: 'ada',
@@ -21,7 +21,7 @@ test('an explanation fits the width of the screen, and leaves out what is null',
     outcome: { status: 'ok', error: null },
     also_by: [],
   } as unknown as Explanation;
-  const text = explanationText(told, paint(false), 60);
+  const text = explanationText(explanation, paint(false), 60);
   expect(
     Math.max(
       ...text

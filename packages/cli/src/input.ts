@@ -11,8 +11,7 @@ export async function readInput(file: string, { terminal, folder }: Context): Pr
     return readFileSync(resolve(folder, file));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why =
-      { ENOENT: 'there is no such file', EISDIR: 'it is a folder' }[code ?? ''] ?? `it cannot be read (${code})`;
+    const why = { ENOENT: 'file not found', EISDIR: 'it is a folder' }[code ?? ''] ?? `it cannot be read (${code})`;
     fail({ code: 'unreadable', message: `${file}: ${why}`, fixes: ['check the path, or give - to read from stdin'] });
   }
 }

@@ -22,7 +22,7 @@ export function issueLines(issues: readonly Issue[], { label, text, paint: { bol
 
 /** The field, or for faults found before there are fields, the line and column. */
 function placeOf({ pointer, offset }: Issue, text: string | undefined): string {
-  if (offset === undefined || text === undefined) return pointer === '' ? '(the whole)' : pointer;
+  if (offset === undefined || text === undefined) return pointer === '' ? '(whole message)' : pointer;
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   return `line ${line}, column ${offset - before.lastIndexOf('\n')}`;

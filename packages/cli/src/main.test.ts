@@ -76,7 +76,7 @@ describe.each([...COMMANDS, ...NESTED])('%s', (command) => {
   });
 });
 
-test('every option that is a number says what it wants when it gets something else', async () => {
+test('every numeric option reports the expected range for an invalid value', async () => {
   const seen: string[] = [];
   for (const command of [...COMMANDS, ...NESTED]) {
     const help = new FakeSurroundings();
@@ -107,10 +107,10 @@ test.each([
 test.each([
   ['sevre', 'Did you mean serve?'],
   ['agents lits', 'Did you mean list?'],
-])('the help of what there is not is refused: %s', async (command, told) => {
+])('the help of what there is not is refused: %s', async (command, note) => {
   const surroundings = new FakeSurroundings();
   expect(await main(['help', ...command.split(' ')], surroundings)).toBe(2);
-  expect(surroundings.notes).toContain(told);
+  expect(surroundings.notes).toContain(note);
 });
 
 test('the help shows the values of an option, its default, and whether it is required', async () => {
@@ -120,9 +120,9 @@ test('the help shows the values of an option, its default, and whether it is req
     return surroundings.out.replaceAll(/\s+/g, ' ');
   };
   expect(await helpOf('workflow run')).toContain(
-    '--level <level> how strictly it is checked: strict, moderate, lenient (moderate)',
+    '--level <level> how strict the checks are: strict, moderate, lenient (default: moderate)',
   );
-  expect(await helpOf('agents keygen')).toContain('the kind of key: ed25519, p256, rsa (ed25519)');
+  expect(await helpOf('agents keygen')).toContain('the kind of key: ed25519, p256, rsa (default: ed25519)');
   expect(await helpOf('agents call')).toContain('--as <agent_id> the calling agent: the one the key is for; required');
   expect(await helpOf('vault set')).toMatch(/--host <host> .*; may be repeated/);
 });
@@ -166,10 +166,8 @@ test('what went wrong is red on a screen and plain elsewhere', async () => {
   const pipe = new FakeSurroundings();
   expect(await main(['check', 'nothing.json'], screen)).toBe(1);
   expect(await main(['check', 'nothing.json'], pipe)).toBe(1);
-  expect(screen.notes).toContain('\u001b[31merror:\u001b[39m nothing.json: there is no such file');
-  expect(pipe.notes).toBe(
-    'error: nothing.json: there is no such file\n  → check the path, or give - to read from stdin\n',
-  );
+  expect(screen.notes).toContain('\u001b[31merror:\u001b[39m nothing.json: file not found');
+  expect(pipe.notes).toBe('error: nothing.json: file not found\n  → check the path, or give - to read from stdin\n');
 });
 
 test('with --json, before or after the command, trouble is JSON too', async () => {

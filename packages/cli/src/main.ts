@@ -41,7 +41,7 @@ export async function main(args: readonly string[], surroundings: Surroundings):
   };
   const program = newCommand(context, {
     name: 'dragoman',
-    summary: 'One server for the protocols an AI agent meets, and the tools around it.',
+    summary: 'Self-hosted hub for AI agents: one server for all their protocols.',
     examples: [`${PROGRAM} dev`, `${PROGRAM} send "hello"`],
   }).version(CLI_VERSION, '--version', 'show the version');
   for (const command of COMMANDS) program.addCommand(command(context));

@@ -48,7 +48,7 @@ function unrecognised(): Issue {
   return {
     pointer: '',
     code: 'unknown_dialect',
-    message: 'the message has the shape of no dialect we know',
-    suggestion: `name the one it should be: --dialect ${DIALECT_NAMES.join('|')}`,
+    message: 'the message does not match any known dialect',
+    suggestion: `specify it: --dialect ${DIALECT_NAMES.join('|')}`,
   };
 }

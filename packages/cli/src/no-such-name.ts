@@ -3,7 +3,7 @@ import { nearest } from '@dragoman/protocols';
 import { fail } from './trouble.ts';
 
 interface Missing {
-  /** Whether the error says that there is nothing of this name. */
+  /** Whether the error means that the name does not exist. */
   readonly isIt: (error: DragomanError) => boolean;
   readonly name: string;
   readonly message: string;

@@ -7,9 +7,9 @@ export interface Surroundings {
   /** The folder that relative paths are taken from. */
   readonly folder: string;
   readonly now: () => Date;
-  /** Tells of every Ctrl-C and every request to end, until the returned function is called. */
+  /** Reports every Ctrl-C and every request to end, until the returned function is called. */
   readonly onSignal: (listener: () => void) => () => void;
-  /** Tells of every SIGHUP, which otherwise ends the process, until the returned function is called. */
+  /** Reports every SIGHUP, which otherwise ends the process, until the returned function is called. */
   readonly onHangUp: (listener: () => void) => () => void;
   /** Reports uncaught errors, which otherwise end the process, until the returned function is called. */
   readonly onStrayError: (listener: StrayErrorListener) => () => void;

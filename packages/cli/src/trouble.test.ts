@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
 import { type Trouble, tellTrouble } from './trouble.ts';
 
-function told(trouble: Trouble, { json = false } = {}): string {
+function printed(trouble: Trouble, { json = false } = {}): string {
   const surroundings = new FakeSurroundings();
   tellTrouble(trouble, surroundings.terminal, json);
   return surroundings.notes;
@@ -10,12 +10,12 @@ function told(trouble: Trouble, { json = false } = {}): string {
 
 test('what is wrong comes first, then each problem with its way out, then what fixes it', () => {
   const issues = [{ pointer: '/port', code: 'type', message: 'port must be a number', suggestion: 'write 7420' }];
-  expect(told({ code: 'bad', message: 'it has a problem', issues, fixes: ['look closer'] })).toBe(
+  expect(printed({ code: 'bad', message: 'it has a problem', issues, fixes: ['look closer'] })).toBe(
     'error: it has a problem\n  port must be a number\n    → write 7420\n  → look closer\n',
   );
 });
 
-test('nothing is told twice to a person; a program gets all of it', () => {
+test('the text output repeats nothing; the JSON output has everything', () => {
   const issues = [{ pointer: '/text', code: 'required', message: 'text is required', suggestion: 'give a text' }];
   const trouble = {
     code: 'bad',
@@ -23,6 +23,6 @@ test('nothing is told twice to a person; a program gets all of it', () => {
     issues,
     fixes: ['give a text', 'see --help'],
   };
-  expect(told(trouble)).toBe('error: word_count: text is required\n    → give a text\n  → see --help\n');
-  expect(JSON.parse(told(trouble, { json: true })).error).toEqual(trouble);
+  expect(printed(trouble)).toBe('error: word_count: text is required\n    → give a text\n  → see --help\n');
+  expect(JSON.parse(printed(trouble, { json: true })).error).toEqual(trouble);
 });

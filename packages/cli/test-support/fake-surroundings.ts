@@ -74,7 +74,7 @@ export class FakeSurroundings implements Surroundings {
     for (const listener of this.#hangUpListeners) listener();
   }
 
-  /** As if nobody had caught an error. */
+  /** Simulates an uncaught error. */
   stray(...error: Parameters<StrayErrorListener>): void {
     for (const listener of this.#strayErrorListeners) listener(...error);
   }

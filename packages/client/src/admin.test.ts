@@ -145,9 +145,9 @@ test('a request is explained, and one that is not on record is not found', async
   const { admin, client } = await realServer();
   const answer = client.send('what became of this?');
   await answer.final();
-  const told = await admin.admin.requests.explain(answer.requestId);
-  expect(told).toMatchObject({ kind: 'request', agent_id: 'caller', received: { dialect: 'e2a' } });
-  expect(JSON.parse(told.received.text ?? '')).toMatchObject({ params: { content: 'what became of this?' } });
+  const explained = await admin.admin.requests.explain(answer.requestId);
+  expect(explained).toMatchObject({ kind: 'request', agent_id: 'caller', received: { dialect: 'e2a' } });
+  expect(JSON.parse(explained.received.text ?? '')).toMatchObject({ params: { content: 'what became of this?' } });
   const explain = (id: string, agentId?: string) => admin.admin.requests.explain(id, { agentId });
   await expect(explain(answer.requestId, 'nobody')).rejects.toMatchObject({ code: 'not_found', status: 404 });
   await expect(explain('a/b?c')).rejects.toMatchObject({ code: 'not_found' });

@@ -21,7 +21,7 @@ async function setUp() {
   };
 }
 
-test('an agent is found and asked with a key', async () => {
+test('an agent is found and called with a key', async () => {
   const { agent } = await setUp();
   const { agents, total } = await agent.discover();
   expect(total).toBe(agents.length);
@@ -56,7 +56,7 @@ test('an agent registers, beats and goes', async () => {
   expect((await agent.discover({ capabilities: ['ask_much'] })).total).toBe(0);
 });
 
-test('a page of a proxy is told as such', async () => {
+test('a page of a proxy is reported as one', async () => {
   const page = new Response('<h1>Bad Gateway</h1>', { status: 502, headers: { 'Content-Type': 'text/html' } });
   const agent = createClient({ url: 'http://proxy.test', key: 'dgm_x', fetch: async () => page }).agent({
     agentId: 'a',

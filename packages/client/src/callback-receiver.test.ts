@@ -71,7 +71,7 @@ describe('a callback', () => {
     ],
     ['a time long ago', signed({ at: new Date(NOW.getTime() - 301_000) })],
     ['a time far ahead', signed({ at: new Date(NOW.getTime() + 301_000) })],
-  ])('with %s is refused, and nobody is called', async (_, callback) => {
+  ])('with %s is refused, and the handler is not called', async (_, callback) => {
     const { made, answers } = receiver();
     await expect(made.receive(callback as ReturnType<typeof signed>)).rejects.toMatchObject({ status: 401 });
     expect(answers).toEqual([]);
@@ -82,19 +82,19 @@ describe('a callback', () => {
     ['content as deep as an agent likes', Array.from({ length: 2000 }).reduce((inner) => [inner], 1)],
     ['as many bytes as our server has for ten million characters', 'x'.repeat(60_000_000)],
   ])('with %s is taken', async (_, content) => {
-    const told: unknown[] = [];
-    const { made } = receiver({ secret: SECRET, onAnswer: ({ message }) => void told.push(message.content) });
+    const received: unknown[] = [];
+    const { made } = receiver({ secret: SECRET, onAnswer: ({ message }) => void received.push(message.content) });
     const body = JSON.stringify({ messageId: 'msg_1', message: { content } });
     await made.receive(signed({ body }));
     // Not by `toEqual`, which would print it.
-    expect(JSON.stringify(told[0]) === JSON.stringify(content)).toBe(true);
+    expect(JSON.stringify(received[0]) === JSON.stringify(content)).toBe(true);
   });
 
-  test('that is no JSON although it is signed is refused', async () => {
+  test('that is signed but not JSON is refused', async () => {
     await expect(receiver().made.receive(signed({ body: '{"messageId":' }))).rejects.toMatchObject({ status: 400 });
   });
 
-  test('that comes again is dropped, also while the first is being handled', async () => {
+  test('that arrives again is dropped, even while the first is being handled', async () => {
     let finish = () => {};
     const held = new Promise<void>((resolve) => {
       finish = resolve;
@@ -127,7 +127,7 @@ describe('a callback', () => {
     expect((await made.receive(signed())).isRepeat).toBe(false);
   });
 
-  test('that comes again while the first is being handled fails with it, and is handed on when it comes once more', async () => {
+  test('that arrives again while the first is being handled fails with it, and is delivered at the next attempt', async () => {
     let fail = (_: Error) => {};
     const held = new Promise<never>((_, reject) => {
       fail = reject;
@@ -190,8 +190,12 @@ describe('as a handler of the web', () => {
     ['400 to one without a signature', 400, { ...headers, 'webhook-signature': '' }],
     ['401 to one of long ago', 401, signed({ at: new Date(NOW.getTime() - 301_000) }).headers],
     ['401 to one signed with a key we do not have', 401, signed({ scheme: 'v1a' }).headers],
-    ['413 to one that says it is too large', 413, { ...headers, 'content-length': String(64 * 1024 * 1024 + 1) }],
-  ])('it answers %s without reading its body', async (_, status, told) => {
+    [
+      '413 to one whose Content-Length is too large',
+      413,
+      { ...headers, 'content-length': String(64 * 1024 * 1024 + 1) },
+    ],
+  ])('it answers %s without reading its body', async (_, status, received) => {
     let pulled = 0;
     // Not even one piece is read ahead.
     const strategy = new CountQueuingStrategy({ highWaterMark: 0 });
@@ -199,15 +203,15 @@ describe('as a handler of the web', () => {
       pulled += 1;
     };
     const body = new ReadableStream<Uint8Array>({ pull }, strategy);
-    const init = { method: 'POST', headers: told, body, duplex: 'half' as const };
+    const init = { method: 'POST', headers: received, body, duplex: 'half' as const };
     expect((await receiver().made.handle(new Request('https://me.example/in', init))).status).toBe(status);
     expect(pulled).toBe(0);
   });
 
-  test('it takes no more in all than two of the largest, as long as it does not know who sends them', async () => {
+  test('unproven callbacks share a budget of two of the largest', async () => {
     const { made, answers } = receiver();
     const piece = new Uint8Array(1024 * 1024);
-    /** It sends so many megabytes, and ends when it is told to. */
+    /** Sends so many megabytes, and stops on request. */
     const pour = async (megabytes: number) => {
       const [poured, ended] = [new Latch(), new Latch()];
       const body = (async function* () {
@@ -230,7 +234,7 @@ describe('as a handler of the web', () => {
     expect(await third.status).toBe(401);
   });
 
-  test('it answers 500 when the handling failed, so that the callback comes again', async () => {
+  test('it answers 500 when the handler fails, so that the callback is sent again', async () => {
     const { made } = receiver({
       secret: SECRET,
       onAnswer: () => {
@@ -245,7 +249,7 @@ describe('as a handler of the web', () => {
 
 test.each([
   ['without a key to check by', {}, 'a receiver needs secret or publicKey'],
-  ['with a secret that is none', { secret: SECRET.slice(6) }, 'secret must be whsec_ and base64'],
+  ['with an invalid secret', { secret: SECRET.slice(6) }, 'secret must be whsec_ and base64'],
   ['with half a public key', { publicKey: 'whpk_AAAA' }, 'publicKey must be whpk_ and base64 of 32 bytes'],
 ])('a receiver %s is refused when it is made, not with each callback', (_, keys, why) => {
   expect(() => receiver(keys)).toThrow(new RegExp(`^${why}`));
@@ -255,7 +259,7 @@ test.each([
   ['v1a', { secret: SECRET }, 'check it by the public key'],
   ['v1', { publicKey: PUBLIC_KEY }, 'check it by the secret'],
   ['v2', { secret: SECRET, publicKey: PUBLIC_KEY }, 'no signature of this callback is good'],
-])('a callback signed as %s alone says which key the receiver lacks', async (scheme, keys, why) => {
+])('a callback signed as %s alone is refused with the key that the receiver lacks', async (scheme, keys, why) => {
   const { made } = receiver(keys);
   const refused = made.receive(signed({ scheme })).catch((error: unknown) => error);
   expect(await refused).toBeInstanceOf(CallbackRefused);

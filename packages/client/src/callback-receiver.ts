@@ -161,7 +161,7 @@ export class CallbackReceiver {
     const { maxBytes = MAX_BYTES } = this.#options;
     if (bytes > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
     if (this.#unproven > Math.max(MOST_UNPROVEN, 2 * maxBytes)) {
-      throw new CallbackRefused(503, 'too much comes at once; it is welcome a little later');
+      throw new CallbackRefused(503, 'too many requests at once; try again later');
     }
   }
 

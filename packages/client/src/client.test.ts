@@ -76,7 +76,7 @@ describe('send', () => {
 });
 
 describe('a reader', () => {
-  test('that leaves early leaves the work running, and the next goes on where it stopped', async () => {
+  test('that leaves early leaves the work running, and the next continues where it stopped', async () => {
     const { client } = await realServer();
     const answer = client.send({ params: { count: 6, everyMs: 5 } }, { agent: 'counter' });
     const seen: number[] = [];
@@ -89,7 +89,7 @@ describe('a reader', () => {
     expect(await answer.text()).toBe('0 1 2 3 4 5 ');
   });
 
-  test('is alone; who waits for the end waits for it', async () => {
+  test('is alone; waiting for the end waits for its reader', async () => {
     const { client } = await realServer();
     const answer = client.send('a b');
     const reading = all(answer);
@@ -119,7 +119,7 @@ describe('resume', () => {
     expect(await all(createClient({ url, key }).resume(answer.requestId))).toEqual([final]);
   });
 
-  test('of what nobody sent says so', async () => {
+  test('of an unknown request reports that', async () => {
     const { client } = await realServer();
     await expect(client.resume('nothing').final()).rejects.toMatchObject({ code: 'not_found', status: 404 });
   });
@@ -213,7 +213,7 @@ describe('an error', () => {
     });
   });
 
-  test('of a wrong key comes at once, with the way out', async () => {
+  test('of a wrong key is reported at once, with the fix', async () => {
     const { url } = await realServer();
     const { client } = { client: impatient({ url, key: 'wrong' }) };
     await expect(client.send('x').final()).rejects.toMatchObject({ code: 'unauthenticated', status: 401 });

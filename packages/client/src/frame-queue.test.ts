@@ -13,7 +13,7 @@ test('frames come out as they went in, also to who was there first', async () =>
   expect([(await first)?.sequence, (await queue.next(never))?.sequence]).toEqual([0, 1]);
 });
 
-test('what came before the failure is still read', async () => {
+test('frames before the failure are still read', async () => {
   const queue = new FrameQueue();
   queue.push(frame(0), 10);
   queue.fail(new Error('gone'));
@@ -21,7 +21,7 @@ test('what came before the failure is still read', async () => {
   await expect(queue.next(never)).rejects.toThrow('gone');
 });
 
-test('past the bound frames are let go, and the reader hears of it in their place', async () => {
+test('above the limit frames are dropped, and the reader gets a notice in their place', async () => {
   const queue = new FrameQueue(25);
   for (const sequence of [0, 1, 2, 3]) queue.push(frame(sequence), 10);
   expect((await queue.next(never))?.sequence).toBe(0);

@@ -11,14 +11,14 @@ import type { LinkHandlers } from './wire/wire-transport.ts';
 /** As a program without types calls it. */
 type Untyped = Record<string, (...given: unknown[]) => unknown>;
 
-/** A client whose server knows nothing of what it is asked for. */
-function strayClient(): Client & { readonly asked: string[] } {
-  const asked: string[] = [];
+/** A client whose server answers every request with "not found". */
+function strayClient(): Client & { readonly requests: string[] } {
+  const requests: string[] = [];
   const fetch = async (url: unknown) => {
-    asked.push(String(url));
+    requests.push(String(url));
     return Response.json({ code: 'not_found', detail: 'no' }, { status: 404 });
   };
-  return Object.assign(createClient({ url: 'http://server', fetch: fetch as typeof globalThis.fetch }), { asked });
+  return Object.assign(createClient({ url: 'http://server', fetch: fetch as typeof globalThis.fetch }), { requests });
 }
 
 async function errorOf(act: () => unknown): Promise<unknown> {
@@ -46,7 +46,7 @@ describe('whatever is called without what it needs', () => {
       .filter((method) => method !== 'constructor')
       .map((method) => [name, method, partOf] as const),
   );
-  test.each(calls)('is told so by a DragomanError: %s.%s()', async (_, method, partOf) => {
+  test.each(calls)('is reported by a DragomanError: %s.%s()', async (_, method, partOf) => {
     const error = await errorOf(() => (partOf(strayClient()) as Untyped)[method]?.());
     expect(error).toBeInstanceOf(DragomanError);
   });
@@ -65,17 +65,17 @@ describe('whatever is called without what it needs', () => {
   });
 });
 
-test('nothing is asked of a server in the name of undefined', async () => {
+test('no request names undefined', async () => {
   const client = strayClient();
   const untyped = client as unknown as Untyped;
   await errorOf(() => untyped['resume']?.());
   await errorOf(() => untyped['cancel']?.(''));
   await errorOf(() => (client.mailbox as unknown as Untyped)['thread']?.());
   await errorOf(() => (client.workflows as unknown as Untyped)['find']?.());
-  expect(client.asked).toEqual([]);
+  expect(client.requests).toEqual([]);
 });
 
-test('a text alone is no message of a mailbox, and it is shown how it would be one', async () => {
+test('a text alone is not a mailbox message, and the error shows a valid one', async () => {
   const send = (strayClient().mailbox as unknown as Untyped)['send'];
   expect(await errorOf(() => send?.call(strayClient().mailbox, 'Hi'))).toMatchObject({
     code: 'invalid_argument',
@@ -111,7 +111,7 @@ describe('on the wire', () => {
   });
 
   test.each<[string, (wire: Untyped) => unknown, string, string[]]>([
-    ['no tool', (wire) => wire['call']?.(), 'tool must be a text that is not empty; got nothing', []],
+    ['no tool', (wire) => wire['call']?.(), 'tool must be a non-empty string; got nothing', []],
     [
       'a list of arguments',
       (wire) => wire['call']?.('add', [1, 2]),
@@ -136,14 +136,14 @@ describe('on the wire', () => {
       'timeout is no option; expected onEvent, signal, timeoutMs',
       ['did you mean timeoutMs?'],
     ],
-    ['no type', (wire) => wire['request']?.(), 'type must be a text that is not empty; got nothing', []],
+    ['no type', (wire) => wire['request']?.(), 'type must be a non-empty string; got nothing', []],
     [
-      'what JSON cannot say',
+      'a value outside JSON',
       (wire) => wire['call']?.('add', { a: 1n }),
       'the fields of tool/call/req cannot be written as JSON: Do not know how to serialize a BigInt',
       [],
     ],
-  ])('is told at once, and nothing is sent: %s', async (_, act, message, suggestions) => {
+  ])('is reported at once, and nothing is sent: %s', async (_, act, message, suggestions) => {
     const { wire, sent } = await open();
     const error = await errorOf(() => act(wire as unknown as Untyped));
     expect(error).toBeInstanceOf(DragomanError);

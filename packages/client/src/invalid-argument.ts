@@ -9,7 +9,7 @@ export function invalidArgument(message: string, ...suggestions: string[]): Drag
 /** A text that names something, such as an id; without one the name would be `undefined`. */
 export function textGiven(value: string, name: string): string {
   if (typeof value === 'string' && value !== '') return value;
-  throw invalidArgument(`${name} must be a text that is not empty; got ${shown(value)}`);
+  throw invalidArgument(`${name} must be a non-empty string; got ${shown(value)}`);
 }
 
 export function objectGiven<T extends object>(value: T, name: string, example: string): T {

@@ -14,11 +14,11 @@ test('a message is answered, with a key and without', async () => {
   expect(answer.replyTo).toMatch(/^msg_\d{13}_[0-9a-f]{16}$/);
   expect(await client.mailbox.find(answer.replyTo ?? '')).toEqual(answer);
   expect(await client.mailbox.answer(answer.replyTo ?? '')).toEqual(answer);
-  const stranger = await createClient({ url }).mailbox.send({ from: 'Stranger', message: 'hello' });
-  expect(stranger.metadata.status).toBe('success');
+  const anonymous = await createClient({ url }).mailbox.send({ from: 'Visitor', message: 'hello' });
+  expect(anonymous.metadata.status).toBe('success');
 });
 
-test('two strangers at one address with one id each ask for their own answer', async () => {
+test('two anonymous callers at one address with one id each ask for their own answer', async () => {
   const { url } = await realServer(OPEN);
   const { mailbox } = createClient({ url });
   const metadata = { messageId: 'msg_1' };
@@ -31,11 +31,11 @@ test('two strangers at one address with one id each ask for their own answer', a
   expect(await mailbox.answer('msg_1', { from: 'Eve & Co' })).toEqual(eves);
 });
 
-test('an answer is asked for until it is there, by whatever id the message has', async () => {
-  const asked: (string | undefined)[] = [];
+test('an answer is polled until it exists, by the id of the message', async () => {
+  const urls: (string | undefined)[] = [];
   const server = createServer(({ url }, response) => {
-    asked.push(url);
-    const status = asked.length < 3 ? 'received' : 'success';
+    urls.push(url);
+    const status = urls.length < 3 ? 'received' : 'success';
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ metadata: { status } }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -43,7 +43,7 @@ test('an answer is asked for until it is there, by whatever id the message has',
   const { mailbox } = impatient({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   const answer = await mailbox.answer('a/b?c#d %', { everyMs: 1, from: 'Eve & Co' });
   expect(answer.metadata.status).toBe('success');
-  expect(asked).toEqual(Array.from({ length: 3 }, () => '/a2a/messages/a%2Fb%3Fc%23d%20%25?from=Eve%20%26%20Co'));
+  expect(urls).toEqual(Array.from({ length: 3 }, () => '/a2a/messages/a%2Fb%3Fc%23d%20%25?from=Eve%20%26%20Co'));
 });
 
 test('a thread is read in order', async () => {
@@ -57,7 +57,7 @@ test('a thread is read in order', async () => {
   expect([rest.messages.map(({ sequence }) => sequence), rest.next]).toEqual([[4], null]);
 });
 
-test('what the mailbox refuses is told by code, with its sentences', async () => {
+test('a refusal of the mailbox is reported by code, with its text', async () => {
   const { client } = await realServer();
   const wrong = client.mailbox.send({ from: { name: 'Me', agentId: 'nobody' }, message: 'x' });
   await expect(wrong).rejects.toMatchObject({
@@ -67,7 +67,7 @@ test('what the mailbox refuses is told by code, with its sentences', async () =>
   });
   await expect(client.mailbox.send({ from: 'Me', to: 'nobody', message: 'x' })).rejects.toMatchObject({
     code: 'not_found',
-    message: 'No agent answers to "nobody".',
+    message: 'Unknown agent "nobody".',
   });
   await expect(client.mailbox.thread('never-was')).rejects.toMatchObject({ code: 'not_found', retryable: false });
 });

@@ -16,14 +16,14 @@ test('a callback that was given up is listed with the reason of each try, and tr
   expect(given).toMatchObject({ agent_id: 'caller', request_id: replyTo, url: callbackUrl, attempts: 2 });
   expect(given?.failures.map(({ reason }) => typeof reason)).toEqual(['string', 'string']);
   const { id, state, url_enabled: isEnabled } = await outbox.retry(given?.id ?? '');
-  // Nobody had said that the URL is gone.
+  // No answer had reported the URL as gone.
   expect([id, state, isEnabled]).toEqual([given?.id, 'due', false]);
   await expect.poll(async () => (await dead())[0]?.failures.length).toBe(4);
   expect((await outbox.list()).total).toBe(1);
   await expect(outbox.retry('cb-none')).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
 
-/** One that nobody listens at. */
+/** A URL without a server. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -27,7 +27,7 @@ test('what only the issues suggest is suggested, each once', async () => {
   expect(await answer(400, { code: 'invalid_message', issues })).toMatchObject({ suggestions: ['did you mean b?'] });
 });
 
-test('the header says how long to wait, in seconds or as a date, and wins', async () => {
+test('the header sets how long to wait, in seconds or as a date, and wins', async () => {
   expect(await answer(503, { code: 'busy', retry_after: 7 }, { 'Retry-After': '9' })).toMatchObject({ retryAfter: 9 });
   const date = new Date(Date.now() + 3_600_000).toUTCString();
   const { retryAfter } = await answer(503, { code: 'busy' }, { 'Retry-After': date });
@@ -41,15 +41,15 @@ test('a code we do not know is judged by its status', async () => {
   expect(await answer(418, { code: 'teapot' })).toMatchObject({ retryable: false });
 });
 
-test('what is not in the way of our server says so, and is tried again only when a proxy may have said it', async () => {
+test('an answer that our server does not send is reported as such, and retried only when a proxy may have sent it', async () => {
   const page = (status: number) => errorOfResponse(new Response('<html>', { status }), 'http://server/');
   expect(await page(502)).toMatchObject({ code: 'unexpected_answer', status: 502, retryable: true });
   expect(await page(404)).toMatchObject({ code: 'unexpected_answer', retryable: false });
   expect(await answer(400, ['no problem'])).toMatchObject({ code: 'unexpected_answer' });
 });
 
-test('a refusal of a workflow says which operation it is about', async () => {
+test('a refusal of a workflow names the operation', async () => {
   const error = { type: 'ValidationError', message: 'no', operationId: 'fetch', details: { code: 'invalid_message' } };
-  const told = errorOfResponse(Response.json({ error }, { status: 400 }), 'http://server/');
-  expect(await told).toMatchObject({ code: 'invalid_message', details: { operationId: 'fetch' } });
+  const rejected = errorOfResponse(Response.json({ error }, { status: 400 }), 'http://server/');
+  expect(await rejected).toMatchObject({ code: 'invalid_message', details: { operationId: 'fetch' } });
 });

@@ -8,7 +8,7 @@ export function readFrame(text: string): E2AResponse {
   if (frame.ok) return frame.value;
   throw new DragomanError({
     code: 'bad_frame',
-    message: `The server sent what is not an E2A response: ${frame.issues[0]?.message ?? 'no reason is known'}.`,
+    message: `The server sent an invalid E2A response: ${frame.issues[0]?.message ?? 'unknown reason'}.`,
     issues: frame.issues,
     suggestions: ['check that client and server are of the same major version'],
   });

@@ -19,7 +19,7 @@ async function behindProxy(options: StartOptions = {}) {
   return { ...real, proxy, far: impatient({ url: proxy.url, key: real.key }) };
 }
 
-/** What came through all the breaks is what is in the journal: each frame, once, in order, to the byte. */
+/** The frames received through all the breaks equal the journal: each frame, once, in order, to the byte. */
 async function expectWhole(client: Client, near: Client, requestId: string): Promise<void> {
   const frames = await all(client.send(SENTENCE, { requestId }));
   expect(frames.map((frame) => frame.sequence)).toEqual([0, 1, 2, 3, 4]);
@@ -68,7 +68,7 @@ describe('a stream that breaks off', () => {
     expect(proxy.connections).toBe(3);
   });
 
-  test('and its reader hears of every further try', async () => {
+  test('and its reader is notified of every further try', async () => {
     const { proxy, far } = await behindProxy();
     proxy.plan({ deaf: true });
     const events: Reconnect[] = [];
@@ -77,7 +77,7 @@ describe('a stream that breaks off', () => {
     expect(events).toMatchObject([{ requestId: answer.requestId, after: -1, error: { code: 'unreachable' } }]);
   });
 
-  test('many at once each go on by themselves', async () => {
+  test('many at once each continue by themselves', async () => {
     const { proxy, far } = await behindProxy();
     const answers = Array.from({ length: 12 }, () =>
       far.send({ params: { count: 20, everyMs: 5 } }, { agent: 'counter' }),
@@ -101,7 +101,7 @@ describe('a stream that breaks off', () => {
 });
 
 describe('a request', () => {
-  test('uses the connection of the one before it, also when the end of that answer came late', async () => {
+  test('uses the connection of the one before it, even when the end of that answer arrived late', async () => {
     const final = newResponse({ request_id: 'r', is_final: true, response_kind: 'e2a.complete', body: { result: 1 } });
     let end = () => Promise.resolve<unknown>(undefined);
     const server = createServer((_, response) => {
@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(await client.history('s')).toMatchObject({ total: 1 });
   });
 
-  test('that was refused for now waits as long as it is told', async () => {
+  test('that was refused for now waits as long as Retry-After says', async () => {
     const { url, key } = await realServer();
     const client = impatient({ url, key, fetch: refusingOnce('Retry-After: 1', 503) });
     const waits: number[] = [];
@@ -210,7 +210,7 @@ describe('a server that is restarted in mid-stream', () => {
     await expect(answer.text()).rejects.toMatchObject({ code: 'E2A.INTERRUPTED', retryable: true });
   });
 
-  test('by force goes on under the same id, with every frame that was seen', async () => {
+  test('by force continues under the same id, with every frame that was seen', async () => {
     const folder = await temporaryFolder();
     const first = await spawnAt(folder);
     const key = await callerAt(first.url);
@@ -229,7 +229,7 @@ describe('a server that is restarted in mid-stream', () => {
     expect(frames).toEqual(await all(client.resume(answer.requestId)));
   });
 
-  test('and has forgotten everything is not asked to do it a second time', async () => {
+  test('and has forgotten everything does not get the request a second time', async () => {
     const { server, proxy, far, folder, key } = await behindProxy();
     const reading = (async () => {
       for await (const frame of far.send(slowly, { agent: 'counter' })) {
@@ -276,13 +276,13 @@ describe('frames that come in the wrong order', () => {
     expect((await all(client.send('x', { requestId: 'r' }))).map(({ sequence }) => sequence)).toEqual([0, 1, 2]);
   });
 
-  test('are asked for again when one is missing', async () => {
+  test('are requested again when one is missing', async () => {
     const { client, paths } = scripted([frame(0), frame(2)], [frame(1), frame(2), frame(3, true)]);
     expect((await all(client.send('x', { requestId: 'r' }))).map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3]);
     expect(paths).toEqual(['', '/requests/r/responses?after=0']);
   });
 
-  test('are given up when one never comes', async () => {
+  test('are given up when one never arrives', async () => {
     const { client } = scripted([frame(0), frame(2)], [frame(2), frame(3, true)]);
     await expect(all(client.send('x', { requestId: 'r' }))).rejects.toMatchObject({ code: 'frame_missing' });
   });
@@ -317,7 +317,7 @@ function refusingOnce(header: string, status: number): typeof fetch {
   };
 }
 
-/** A server that knows the caller, but nothing of what it asked. */
+/** A server that knows the caller, but not its requests. */
 async function forgetful(folder: string, secret: string): Promise<string> {
   const { engine, url } = await startAt(folder);
   await engine.callers.put({ agent_id: 'caller', permissions: { agents: ['*'] } });

@@ -33,7 +33,7 @@ test('a method of an agent gives its result', async () => {
   expect(await client.request('count.up', { count: 3 }, { agent: 'counter' })).toEqual({ count: 3 });
 });
 
-test('the server says that it is there, to anybody', async () => {
+test('anybody can read the health of the server', async () => {
   const { url } = await realServer();
   const { createClient } = await import('./client.ts');
   expect(await createClient({ url }).health()).toMatchObject({ status: 'healthy', service: 'a2e-server' });

@@ -58,7 +58,7 @@ describe('a socket session', () => {
     await socket.close();
   });
 
-  test('lets a reader leave and come back, while frames go on coming', async () => {
+  test('lets a reader leave and return, while frames continue to arrive', async () => {
     const { socket } = await connected();
     const events: Reconnect[] = [];
     const onReconnect = (event: Reconnect) => events.push(event);
@@ -99,7 +99,7 @@ describe('a socket session', () => {
 });
 
 describe('a connection that breaks', () => {
-  test('at any byte is replaced, and every answer goes on with exactly the rest', async () => {
+  test('at any byte is replaced, and every answer continues with exactly the rest', async () => {
     const { proxy, near, key } = await connected();
     const sentence = 'every frame comes once';
     const client = impatient({ url: proxy.url, key, WebSocket });
@@ -157,7 +157,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('connect', () => {
-  test('says why it was refused, though a WebSocket does not', async () => {
+  test('reports why it was refused, though a WebSocket does not', async () => {
     const { url, server } = await realServer();
     const wrong = impatient({ url, key: 'wrong', WebSocket });
     await expect(wrong.connect()).rejects.toMatchObject({ code: 'unauthenticated', status: 401 });
@@ -184,7 +184,7 @@ describe('connect', () => {
   });
 
   test.skipIf(hasWebSocket)(
-    `says what to do where there is no WebSocket${hasWebSocket ? ' (this Node has one)' : ''}`,
+    `reports what to do without a WebSocket${hasWebSocket ? ' (this Node has one)' : ''}`,
     async () => {
       const client = impatient({ url: 'http://127.0.0.1:9', key: 'k' });
       await expect(client.connect()).rejects.toMatchObject({ code: 'unsupported', suggestions: expect.any(Array) });
@@ -203,7 +203,7 @@ describe('connect', () => {
 });
 
 describe('close', () => {
-  test('ends the connection; answers under way say how to read the rest', async () => {
+  test('ends the connection; open answers report how to read the rest', async () => {
     const { socket, near } = await connected();
     const answer = socket.send({ params: { count: 5, everyMs: 20 } }, { agent: 'counter' });
     const reading = (async () => {

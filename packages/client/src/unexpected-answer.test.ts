@@ -23,14 +23,14 @@ test.each([
   });
 });
 
-test('what is said to be no stream is not read as one, and not asked for again', async () => {
+test('an answer that is not a stream is not read as one, and not requested again', async () => {
   const page = answering('<html>\n', 'text/html');
   const refusal = { code: 'unexpected_answer', message: expect.stringContaining('answered 200 with text/html') };
   await expect(page.send('hello').text()).rejects.toMatchObject(refusal);
   await expect(page.workflows.events('x').next()).rejects.toMatchObject(refusal);
 });
 
-test('an agent that is answered with no message is told so', async () => {
+test('an agent that receives an invalid message gets an error', async () => {
   const agent = answering('null').agent({ agentId: 'desk' });
   await expect(agent.request('echo', 'say')).rejects.toMatchObject({ code: 'unexpected_answer' });
 });

@@ -44,7 +44,7 @@ test('one that takes long is started, followed and cancelled', async () => {
   expect(await client.workflows.cancel(id)).toBe(false);
 });
 
-test('what an execution tells is followed to its end, over a connection that breaks, and again afterwards', async () => {
+test('the events of an execution are followed to its end, over a connection that breaks, and again afterwards', async () => {
   const { url, key, client } = await realServer();
   const proxy = await FaultProxy.before(url);
   const retry = { firstMs: 1, mostMs: 5 };
@@ -54,14 +54,16 @@ test('what an execution tells is followed to its end, over a connection that bre
     lines('sdk-7', { a: wait('/workflow/a'), pause: { Wait: { duration: 50 } }, b: wait('/workflow/b') }),
   );
   proxy.plan({ cutAfter: 700 }, { cutAfter: 700 });
-  const heard = await all(workflows.events(id));
-  expect(heard.map((told) => ('operationId' in told ? `${told.event} ${told.operationId}` : told.event))).toEqual([
+  const received = await all(workflows.events(id));
+  expect(
+    received.map((event) => ('operationId' in event ? `${event.event} ${event.operationId}` : event.event)),
+  ).toEqual([
     ...['operation-started a', 'operation-finished a', 'operation-started pause', 'operation-finished pause'],
     ...['operation-started b', 'operation-finished b', 'execution-finished'],
   ]);
   expect(proxy.connections).toBeGreaterThan(2);
-  expect(heard.at(-1)).toMatchObject({ result: await workflows.find(id) });
-  expect(await all(workflows.events(id))).toEqual(heard);
+  expect(received.at(-1)).toMatchObject({ result: await workflows.find(id) });
+  expect(await all(workflows.events(id))).toEqual(received);
   await expect(all(workflows.events('nobody'))).rejects.toMatchObject({ code: 'not_found' });
 });
 
@@ -86,7 +88,7 @@ test('what cannot begin is thrown, with the issues and what to do', async () => 
   await expect(client.workflows.find('nobody')).rejects.toMatchObject({ code: 'not_found', status: 404 });
 });
 
-test('where a caller stands with its limits is told, and what is kept for it can be forgotten, also for everybody', async () => {
+test('a caller can read its limits, and stored values can be forgotten, for one caller or for all', async () => {
   const { client, admin } = await realServer();
   const { limits, usage, remaining } = await client.workflows.limits();
   expect(Object.keys(limits)).toEqual(Object.keys(remaining));

@@ -5,9 +5,9 @@ import { onTestFinished } from 'vitest';
 export interface Fault {
   /** Break it off after this many bytes of the server's. */
   readonly cutAfter?: number;
-  /** Break it off as soon as the client has said something, before the server hears of it. */
+  /** Break it off as soon as the client has sent something, before the server receives it. */
   readonly refuse?: boolean;
-  /** Break it off when the server has heard everything and before the client hears a word. */
+  /** Break it off when the server has received everything and before the client receives a byte. */
   readonly deaf?: boolean;
   /** Hold every byte of the server's back for this long. */
   readonly delayMs?: number;
@@ -15,7 +15,7 @@ export interface Fault {
   readonly silent?: boolean;
 }
 
-/** A TCP proxy that breaks what it is told to break: the first connection by the first fault, and so on; then none. */
+/** A TCP proxy that breaks connections: the first one by the first fault, and so on; then none. */
 export class FaultProxy {
   readonly url: string;
   /** The server's bytes that each connection got through. */

@@ -28,13 +28,13 @@ export const ADMIN_KEY = 'an-admin-key-of-the-tests';
 const QUIET = new SilentLog();
 
 const AGENTS = {
-  /** Says `params.content` back, a word at a time; the same bytes every time it is read. */
+  /** Echoes `params.content`, a word at a time; the same bytes every time it is read. */
   echo: `export default async function* (envelope) {
     const words = envelope.params.content.match(/\\S+\\s*/g) ?? [];
     for (const word of words) yield word;
     return { content: envelope.params.content, words: words.length };
   }`,
-  /** As many numbers as asked for, with a pause before each. */
+  /** The requested count of numbers, with a pause before each. */
   counter: `export default async function* (envelope, call) {
     const { count = 5, everyMs = 0 } = envelope.params;
     for (let n = 0; n < count; n++) {
@@ -43,7 +43,7 @@ const AGENTS = {
     }
     return { count };
   }`,
-  /** One frame, then nothing until it is told to stop. */
+  /** One frame, then nothing until it is aborted. */
   forever: `export default async function* (envelope, call) {
     yield 'started';
     await new Promise((_, reject) => call.signal.addEventListener('abort', () => reject(call.signal.reason)));

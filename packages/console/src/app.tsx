@@ -8,7 +8,7 @@ import { followLinks, pageUrl, route } from './router.ts';
 import { isSignedIn, keys, signOut } from './session.ts';
 import { nextTheme, theme } from './theme.ts';
 
-/** The frame around every page: where one can go, who is signed in, and whether the server is there. */
+/** The frame around every page: navigation, the signed-in user, and the connection to the server. */
 export function App() {
   useEffect(followLinks, []);
   useEffect(watchConnection, []);
@@ -17,7 +17,7 @@ export function App() {
   useEffect(() => {
     document.title = known === undefined || !isSignedIn.value ? 'Dragoman' : `${known.label} · Dragoman`;
   }, [known, isSignedIn.value]);
-  // Where the pages stand in one line, the one that is shown may be out of sight.
+  // In a single-line menu, the current page may be scrolled out of view.
   useEffect(() => {
     const link = document.querySelector<HTMLElement>('nav [aria-current]');
     const list = link?.closest('nav');
@@ -97,7 +97,7 @@ interface PageProps {
   readonly load: (() => Promise<{ readonly default: ComponentType }>) | undefined;
 }
 
-/** Loads a page when somebody opens it, and shows what goes wrong in it without losing the rest. */
+/** Loads a page when it is opened, and shows its errors without losing the rest. */
 class PageOrTrouble extends Component<PageProps, { trouble?: unknown }> {
   override state: { trouble?: unknown } = {};
 
@@ -130,7 +130,7 @@ function LatePage({ load }: PageProps) {
       <div class="page">
         <h1>Not found</h1>
         <p>
-          There is no such page. <a href="/">Go to the overview.</a>
+          Page not found. <a href="/">Go to the overview.</a>
         </p>
       </div>
     );

@@ -1,16 +1,16 @@
 import { signal } from '@preact/signals';
 
-/** Whether the server could not be reached the last time it was asked. */
+/** Whether the last request could not reach the server. */
 export const isLost = signal(false);
 
-/** Changes when the server is back, so that pages read again what they show. */
+/** Changes when the server is back, so that pages reload their data. */
 export const reconnections = signal(0);
 
-/** `fetch` that notices when the server is gone, and then asks until it is back. */
+/** `fetch` that notices when the server is gone, and then polls until it is back. */
 export const watchedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, init);
-    lastHeard = Date.now();
+    lastResponse = Date.now();
     if (isLost.value) restored();
     return response;
   } catch (error) {
@@ -19,10 +19,10 @@ export const watchedFetch: typeof fetch = async (input, init) => {
   }
 };
 
-/** Asks now and then while nothing else does, so that a page that only waits notices, too. */
+/** Polls `/health` while there is no other request, so that an idle page also notices. */
 export function watchConnection(): () => void {
   const beat = setInterval(() => {
-    const isQuiet = Date.now() - lastHeard > BEAT_MS;
+    const isQuiet = Date.now() - lastResponse > BEAT_MS;
     if (isQuiet && !document.hidden && !isLost.value) watchedFetch('/health', { cache: 'no-store' }).catch(() => {});
   }, BEAT_MS);
   const onOnline = () => void (isLost.value && askNow());
@@ -59,6 +59,6 @@ function restored(): void {
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
-let lastHeard = Date.now();
+let lastResponse = Date.now();
 const EVERY_MS = 1500;
 const BEAT_MS = 5000;

@@ -11,7 +11,7 @@ export interface FrameStream {
 }
 
 /**
- * The frames of an answer as they arrive. Every frame is kept; what is shown changes once per repaint, however many arrive in
+ * The frames of an answer as they arrive. Every frame is kept; the display changes once per repaint, however many arrive in
  * between. Leaving the page stops the reading, not the work.
  */
 export function useFrames(

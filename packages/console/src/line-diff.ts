@@ -4,7 +4,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** What was removed and what was added between two texts, line by line, in order. */
+/** The removed and added lines between two texts, in order. */
 export function lineDiff(before: string, now: string): DiffLine[] {
   const [old, fresh] = [before.split('\n'), now.split('\n')];
   let start = 0;

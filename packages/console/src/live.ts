@@ -28,7 +28,7 @@ export function useLive<T>(
   useSignalEffect(() => {
     if (reconnections.value > 0) reload();
   });
-  // Another thing than before: what was read of the last one is not shown for it.
+  // A different item: the data of the previous one must not be shown for it.
   useEffect(() => setState({ data: undefined, error: undefined, isLoading: true }), dependencies);
   useEffect(() => {
     const over = new AbortController();

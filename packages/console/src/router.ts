@@ -4,7 +4,7 @@ const here = () => location.pathname + location.search;
 
 const address = signal(here());
 
-/** The page that is shown, its parts in order, and what its query says. */
+/** The current page, the parts of its path, and its query. */
 export const route = computed(() => {
   const url = new URL(address.value, location.origin);
   const [, first = '', page = '', ...rest] = url.pathname.split('/');

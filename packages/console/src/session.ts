@@ -2,7 +2,7 @@ import { type Client, createClient, DragomanError } from '@dragoman/client';
 import { computed, signal } from '@preact/signals';
 import { watchedFetch } from './connection.ts';
 
-/** The keys of whoever is signed in: an agent's, the administrator's, or both. They leave memory only into `sessionStorage`. */
+/** The keys of the user: an agent's, the administrator's, or both. They leave memory only into `sessionStorage`. */
 export interface Keys {
   readonly agent?: string;
   readonly admin?: string;
@@ -46,7 +46,7 @@ export async function signInFromLink(): Promise<void> {
     const { key, admin_key } = await anonymous().signInWithToken(token);
     setKeys({ ...(key !== undefined && { agent: key }), ...(admin_key !== undefined && { admin: admin_key }) }, true);
   } catch (error) {
-    // Who has the keys already, as after a reload, does not need the link.
+    // A user with keys, as after a reload, does not need the link.
     if (!isSignedIn.value) linkTrouble.value = error;
   }
 }

@@ -11,7 +11,7 @@ const OTHERS = [
   '{"type":"operationUpdate","operationId":"keep","operation":{"StoreData":{"inputPath":"/workflow/users","storage":"localStorage","key":"kept"}}}',
 ].join('\n');
 
-/** What is offered at `|`. */
+/** The completions at `|`. */
 function at(marked: string): readonly string[] | undefined {
   const column = marked.indexOf('|');
   const line = marked.replace('|', '');
@@ -28,7 +28,7 @@ function after(marked: string, label: string): string {
   return line.slice(0, offered.from) + offer.text + line.slice(offered.to);
 }
 
-describe('what is offered in a workflow line', () => {
+describe('the completions in a workflow line', () => {
   test.each([
     ['{|', ['type', 'operationId', 'operation', 'executionId', 'operationOrder']],
     ['{"type":"operationUpdate","|', ['operationId', 'operation', 'executionId', 'operationOrder']],
@@ -60,7 +60,7 @@ describe('what is offered in a workflow line', () => {
   });
 });
 
-test('what is taken replaces what was begun, and doubles no quote and no colon', () => {
+test('a completion replaces the partial word, and doubles no quote and no colon', () => {
   expect(after('{"ty|', 'type')).toBe('{"type":');
   expect(after('{"ty|":"x"}', 'type')).toBe('{"type":"x"}');
   expect(after('{"type":"op|"}', 'operationUpdate')).toBe('{"type":"operationUpdate"}');

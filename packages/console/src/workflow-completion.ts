@@ -12,14 +12,14 @@ export interface Offer {
   readonly detail?: string;
 }
 
-/** What may be written instead of the text between two columns of a line. */
+/** A replacement for the text between two columns of a line. */
 export interface Offered {
   readonly from: number;
   readonly to: number;
   readonly offers: readonly Offer[];
 }
 
-/** What the key that is signed in may use. */
+/** The resources that the current key may use. */
 export interface Usable {
   readonly operations: readonly string[];
   readonly credentials: readonly string[];
@@ -28,8 +28,8 @@ export interface Usable {
 }
 
 /**
- * What the schemas of a workflow line and of its operation allow at a column of that line. Paths and operation ids come from the
- * other lines.
+ * The completions at a column of a workflow line, from the schemas of the line and its operation. Paths and operation ids are
+ * taken from the other lines.
  */
 export function offeredAt(line: string, column: number, text: string, usable: Usable): Offered | undefined {
   const place = placeAt(line.slice(0, column));
@@ -43,7 +43,7 @@ export function offeredAt(line: string, column: number, text: string, usable: Us
 }
 
 interface Place {
-  /** Where the unfinished token begins. */
+  /** The start of the unfinished token. */
   readonly from: number;
   readonly isInText: boolean;
   /** The name of a member is due, not a value. */
@@ -120,7 +120,7 @@ function values({ path }: Place, text: string, usable: Usable): Offer[] {
   });
 }
 
-/** Values that no schema has: what the other lines define, and what the key may use. */
+/** Values outside the schemas: definitions of the other lines, and resources that the key may use. */
 function knownValues(path: readonly (string | number)[], text: string, usable: Usable): readonly string[] {
   const [first, operation, ...rest] = path;
   if (first === 'operationOrder') return definedIn(text).map(({ id }) => id);
@@ -161,7 +161,7 @@ function definedIn(text: string): readonly Defined[] {
   });
 }
 
-/** The schemas that say what may stand at a path of a line. */
+/** The schemas for a path of a line. */
 function schemasAt(path: readonly (string | number)[], operations: readonly string[]): readonly JsonObject[] {
   let schemas: readonly JsonObject[] = [lineSchema(operations)];
   for (const part of path) {

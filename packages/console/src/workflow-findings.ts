@@ -1,23 +1,23 @@
 import type { ValidationReport } from '@dragoman/protocols/a2e-workflow';
 import type { Finding } from './parts/editor.tsx';
 
-/** What a checker found, at the lines of the text. */
+/** The findings of a validation, by line of the text. */
 export function findingsIn({ errors, warnings }: ValidationReport, text: string): Finding[] {
   const lines = text.split('\n');
   const at = (finding: ReportedFinding) => lineOf(finding, lines, text);
   return [
-    ...errors.map((finding): Finding => ({ line: at(finding), severity: 'error', message: said(finding) })),
-    ...warnings.map((finding): Finding => ({ line: at(finding), severity: 'warning', message: said(finding) })),
+    ...errors.map((finding): Finding => ({ line: at(finding), severity: 'error', message: messageOf(finding) })),
+    ...warnings.map((finding): Finding => ({ line: at(finding), severity: 'warning', message: messageOf(finding) })),
   ];
 }
 
 type ReportedFinding = ValidationReport['errors'][number];
 
-function said({ message, suggestion }: ReportedFinding): string {
+function messageOf({ message, suggestion }: ReportedFinding): string {
   return suggestion === undefined ? message : `${message} (${suggestion})`;
 }
 
-/** An operation's line defines it; else the pointer begins with the line's number, or an offset says where. */
+/** An operation's line defines it; else the pointer begins with the line's number, or an offset gives its place. */
 function lineOf({ operationId, pointer, offset }: ReportedFinding, lines: readonly string[], text: string): number {
   if (operationId !== undefined) {
     const found = lines.findIndex((line) => definedIn(line) === operationId);

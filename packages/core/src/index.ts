@@ -9,7 +9,7 @@ export { SenderProof } from './a2a-messages/sender-proof.ts';
 export {
   AgentRegistry,
   type HostedAgent,
-  lastHeard,
+  lastHeartbeatOf,
   type RegisteredAgent,
 } from './agent-registry/agent-registry.ts';
 export { decodeRegistration } from './agent-registry/decode-registration.ts';
@@ -83,8 +83,6 @@ export {
   type OpenedAnswer,
 } from './endpoints/openai/openai-endpoint.ts';
 export { Engine, type EngineOptions } from './engine/engine.ts';
-export { type Asked, type AskedOutcome, AskedReader, unreadableLines } from './executions/asked.ts';
-export type { Begun } from './executions/begun.ts';
 export type { Executions, RecordedExecution } from './executions/executions.ts';
 export { FileStorage } from './executions/file-storage.ts';
 export {
@@ -96,6 +94,13 @@ export {
 export type { ExecutionEventRecord } from './executions/live-execution.ts';
 export { type Planner, refusalOf } from './executions/planner.ts';
 export { replayedResult } from './executions/replayed-result.ts';
+export type { StartedExecution } from './executions/started-execution.ts';
+export {
+  type ParsedRequest,
+  type ParseOutcome,
+  unreadableLines,
+  WorkflowRequestReader,
+} from './executions/workflow-request.ts';
 export { openWorkflows, type WorkflowService, type WorkflowsOptions } from './executions/workflows.ts';
 export { explain } from './explain/explain.ts';
 export type { ExplainContext } from './explain/explain-context.ts';

@@ -19,7 +19,7 @@ export function rememberingHolds<Kind extends Store>(store: Kind): Kind {
   return store;
 }
 
-/** The hold of a run that was accepted, whether it is open or not; one that nobody has for any other. */
+/** The hold of an accepted run, open or not; an unused one for any other. */
 export function heldOf(store: Store, key: RequestKey | ExecutionKey): Held {
   return holds.get(store)?.get(nameOf(key)) ?? { id: 0, epoch: 0 };
 }

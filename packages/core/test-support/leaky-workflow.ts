@@ -17,7 +17,7 @@ export interface LeakyWorkflow {
 
 /**
  * Workflows that fetch with a credential, do anything to the answer that the catalogue can do, and send what they have to a
- * foreign host by any place of a request. Many of their operations fail, for nobody looks whether the data is of the right
+ * foreign host by any place of a request. Many of their operations fail, for the data is often not of the right
  * shape: they are to be run with `onError: continue`.
  */
 export function leakyWorkflow(hosts: LeakyHosts): fc.Arbitrary<LeakyWorkflow> {
@@ -43,7 +43,7 @@ export function leakyWorkflow(hosts: LeakyHosts): fc.Arbitrary<LeakyWorkflow> {
       order.push(`op-${at}`);
       if (JSON.stringify(made).includes(`"${outputPath}"`)) written += 1;
     }
-    // Whatever came out in the end is sent as well.
+    // The final result is sent as well.
     for (let number = 0; number < written; number++) {
       operations[`end-${number}`] = send(hosts, `/workflow/v${number}`, list.length + number, `/workflow/e${number}`);
       order.push(`end-${number}`);

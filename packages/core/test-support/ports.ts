@@ -6,7 +6,7 @@ export async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port of this machine that nobody listens on. */
+/** A port of this machine without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await listening(server);

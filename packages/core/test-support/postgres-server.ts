@@ -32,7 +32,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** Where the programs are, and what they need in their environment. `undefined`: there is none for this platform. */
+/** Where the programs are, and what they need in their environment. `undefined` on a platform without them. */
 function programs(folder: string): { bin: string; env: NodeJS.ProcessEnv } | undefined {
   const native = packaged();
   if (native !== undefined) {
@@ -118,17 +118,17 @@ export async function startPostgres({ isDurable = false, port = 5432 } = {}): Pr
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: true,
       });
-      let told = '';
+      let log = '';
       child.stderr?.on('data', (text) => {
-        told = `${told}${text}`.slice(-4000);
+        log = `${log}${text}`.slice(-4000);
       });
       const path = join(socket, `.s.PGSQL.${port}`);
       for (let tries = 0; !(await answers(path)); tries += 1) {
-        if (tries > 600) throw new Error(`PostgreSQL did not start: ${told}`);
+        if (tries > 600) throw new Error(`PostgreSQL did not start: ${log}`);
         await new Promise((resolve) => setTimeout(resolve, 50));
         if (child.exitCode === null) continue;
         // What was killed may take a moment to be gone.
-        if (attempts === 0) throw new Error(`PostgreSQL did not start: ${told}`);
+        if (attempts === 0) throw new Error(`PostgreSQL did not start: ${log}`);
         return server.start(attempts - 1);
       }
     },

@@ -10,13 +10,13 @@ import type {
   TargetRequest,
 } from '../src/workflow/effects.ts';
 
-/** A world for workflows: answers calls from a table and remembers what was asked of it. */
+/** A world for workflows: answers calls from a table and records the reads. */
 export class RecordedEffects implements Effects {
   readonly calls: { key: string; request: ApiRequest; digest: string }[] = [];
   readonly asks: TargetRequest[] = [];
   readonly writes: { key: string; write: StoreWrite }[] = [];
   readonly waits: { key: string; milliseconds: number }[] = [];
-  readonly asked: string[] = [];
+  readonly reads: string[] = [];
   readonly questions: NewQuestion[] = [];
   /** Of a person. */
   answer: Pick<QuestionAnswer, 'action' | 'option_id' | 'content'> = { action: 'selected', option_id: 'allow' };
@@ -47,18 +47,18 @@ export class RecordedEffects implements Effects {
   }
 
   async approve(key: string, { question }: ApprovalRequest): Promise<QuestionAnswer> {
-    this.asked.push(key);
+    this.reads.push(key);
     this.questions.push(question);
     return { ...this.answer, by: 'ann', channel: 'e2a', at: '2026-03-28T12:00:00.000Z' };
   }
 
   async now(key: string): Promise<number> {
-    this.asked.push(key);
+    this.reads.push(key);
     return this.time;
   }
 
   async stored(key: string, name: string): Promise<StoredValue | undefined> {
-    this.asked.push(key);
+    this.reads.push(key);
     const text = this.kept.get(name);
     return text === undefined ? undefined : { bytes: new TextEncoder().encode(text), labels: [] };
   }
@@ -70,5 +70,5 @@ export function answered(json: unknown, status = 200): ApiAnswer {
 }
 
 function noSuchHost({ url }: ApiRequest): never {
-  throw new Refused(failure('agent_failed', {}, `nothing answers at ${url}`));
+  throw new Refused(failure('agent_failed', {}, `cannot connect to ${url}`));
 }

@@ -21,7 +21,7 @@ export interface ModelScript {
   readonly after?: 'cut' | 'end' | 'hang';
 }
 
-export interface AskedModel {
+export interface ModelRequest {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: JsonObject;
@@ -29,7 +29,7 @@ export interface AskedModel {
 
 /** A model server that gives scripted answers in order, the last one again and again. Each uses 10 tokens of input and 5 of output. */
 export class ScriptedModel implements AsyncDisposable {
-  readonly asked: AskedModel[] = [];
+  readonly requests: ModelRequest[] = [];
   /** Answers whose reader left before their end. */
   left = 0;
   url = '';
@@ -51,7 +51,7 @@ export class ScriptedModel implements AsyncDisposable {
 
   /** The messages of the request of this number. */
   messages(index: number): JsonObject[] {
-    return (this.asked[index]?.body['messages'] ?? []) as JsonObject[];
+    return (this.requests[index]?.body['messages'] ?? []) as JsonObject[];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,8 +63,8 @@ export class ScriptedModel implements AsyncDisposable {
     let text = '';
     for await (const part of request) text += part;
     const body = JSON.parse(text) as JsonObject;
-    const chosen = this.#script[Math.min(this.asked.length, this.#script.length - 1)] ?? {};
-    this.asked.push({ path: request.url ?? '', headers: request.headers, body });
+    const chosen = this.#script[Math.min(this.requests.length, this.#script.length - 1)] ?? {};
+    this.requests.push({ path: request.url ?? '', headers: request.headers, body });
     response.on('close', () => {
       if (!response.writableFinished) this.left++;
     });

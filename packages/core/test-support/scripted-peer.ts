@@ -18,8 +18,8 @@ export interface ScriptedAnswer {
   readonly after?: 'cut' | 'hang';
 }
 
-/** What was asked of a scripted agent. */
-export interface AskedPeer {
+/** A request to a scripted agent. */
+export interface PeerRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
@@ -28,7 +28,7 @@ export interface AskedPeer {
 
 /** A foreign A2A agent that gives scripted answers, by JSON-RPC method or HTTP path; the last one again and again. */
 export class ScriptedPeer implements AsyncDisposable {
-  readonly asked: AskedPeer[] = [];
+  readonly requests: PeerRequest[] = [];
   card: JsonObject | undefined;
   etag: string | undefined;
   url = '';
@@ -46,9 +46,9 @@ export class ScriptedPeer implements AsyncDisposable {
     return peer;
   }
 
-  /** The names of what was asked, in order, without the card. */
+  /** The methods of the requests, in order, without the card. */
   get methods(): string[] {
-    return this.asked.map(({ method }) => method);
+    return this.requests.map(({ method }) => method);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,7 +63,7 @@ export class ScriptedPeer implements AsyncDisposable {
     if (path.includes('/.well-known/')) return this.#showCard(request, response);
     const body = (text === '' ? {} : JSON.parse(text)) as JsonObject;
     const method = typeof body['method'] === 'string' ? body['method'] : `${request.method} ${path}`;
-    this.asked.push({ method, path, headers: request.headers, body });
+    this.requests.push({ method, path, headers: request.headers, body });
     const answers = this.#script.get(method) ?? [{ error: { code: -32601, message: 'Method not found' } }];
     const answer = (answers.length > 1 ? answers.shift() : answers[0]) ?? {};
     await this.#play(answer, body['id'] ?? null, response);
@@ -98,7 +98,7 @@ export class ScriptedPeer implements AsyncDisposable {
   #showCard(request: IncomingMessage, response: ServerResponse): void {
     if (this.card === undefined || !request.url?.includes('agent-card.json')) return void response.writeHead(404).end();
     const { etag } = this;
-    this.asked.push({ method: 'card', path: request.url, headers: request.headers, body: {} });
+    this.requests.push({ method: 'card', path: request.url, headers: request.headers, body: {} });
     if (etag !== undefined && request.headers['if-none-match'] === etag)
       return void response.writeHead(304, { etag }).end();
     response.writeHead(200, { 'content-type': 'application/json', ...(etag !== undefined && { etag }) });

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 
-/** A disk that can really be full: a file system in memory, of the size we want. Only who may mount one can have it. */
+/** A disk that can really be full: a file system in memory, of the size we want. It needs the right to mount. */
 export interface SmallDisk extends Disposable {
   /** Empty, or ` (not here: …)` for the name of a test that is left out. */
   readonly why: string;

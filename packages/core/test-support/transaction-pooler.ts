@@ -66,7 +66,7 @@ function pool(client: Socket, upstreams: readonly Socket[]): void {
         const message = text.subarray(0, text.readInt32BE(1) + 1);
         text = text.subarray(message.length);
         const isReady = message.toString('latin1', 0, 1) === 'Z';
-        // The client signs in once: it gets what the first one says.
+        // The client signs in once: it gets the answer of the first server.
         if (isSignedIn || index === 0) client.write(message);
         if (!isReady) continue;
         const isIdle = message.toString('latin1', 5, 6) === 'I';

@@ -50,7 +50,7 @@ describe('strings have no escape but the ones they need (RFC 8785 §3.2.2.2)', (
 });
 
 describe('keys stand in the order of their UTF-16 units (RFC 8785 §3.2.3)', () => {
-  test('so a surrogate pair comes before U+FB33, though its code point is higher', () => {
+  test('so a surrogate pair sorts before U+FB33, though its code point is higher', () => {
     const value = {
       '\ufb33': 1,
       '😀': 2,
@@ -141,7 +141,7 @@ describe('for any value', () => {
     );
   });
 
-  test('white space and escapes in the text it came from change nothing', () => {
+  test('white space and escapes in the source text change nothing', () => {
     fc.assert(
       fc.property(values, (value) => {
         const ascii = JSON.stringify(value, null, 3).replaceAll(/[\u0080-\uffff]/g, (unit) => {

@@ -6,7 +6,7 @@ import { e2aDialect } from './e2a/dialect.ts';
 
 const stamp = { id: '0123456789abcdef0123456789abcdef', now: new Date('2026-03-28T12:00:00.000Z') };
 
-describe('telling a message in another dialect', () => {
+describe('converting a message to another dialect', () => {
   const pairs = DIALECTS.flatMap((from) => DIALECTS.map((to) => [from.name, to.name, { from, to }] as const));
 
   test.each(pairs)('from %s to %s gives a message that can be read, or issues', (name, _, { from, to }) => {
@@ -21,9 +21,9 @@ describe('telling a message in another dialect', () => {
   });
 
   test('any number of fields that have no place is a loss, not an exception', () => {
-    // More than a call can have arguments: whoever spreads them throws.
-    const strangers = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`x${index}`, 1]));
-    const input = { request_id: 'r', method: 'm', source_agent_id: 'ada', params: { content: 'c' }, ...strangers };
+    // More members than a call can have arguments: spreading them would throw.
+    const unknown = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`x${index}`, 1]));
+    const input = { request_id: 'r', method: 'm', source_agent_id: 'ada', params: { content: 'c' }, ...unknown };
     for (const to of DIALECTS) expect(() => convert(input, { from: e2aDialect, to, stamp }), to.name).not.toThrow();
   });
 });

@@ -217,6 +217,6 @@ function timeOf(fixture: Fixture<unknown>): Date {
   return fixture.now === undefined ? NOW : new Date(fixture.now);
 }
 
-/** The time fixtures are read at unless they say otherwise. */
+/** The default time at which fixtures are read. */
 const NOW = new Date('2026-03-28T12:00:30.000Z');
 const STAMP: Stamp = { id: '0123456789abcdef0123456789abcdef', now: NOW };

@@ -17,13 +17,13 @@ describe('the dialects together', () => {
     expect(dialectOf(input)?.name).toBe(owner);
   });
 
-  test('a dialect is found by its name and a stranger is not', () => {
+  test('a dialect is found by its name, and an unknown name is not', () => {
     for (const dialect of DIALECTS) expect(dialectNamed(dialect.name)).toBe(dialect);
     expect(dialectNamed('esperanto')).toBeUndefined();
     expect(dialectOf({ hello: 'world' })).toBeUndefined();
   });
 
-  test.each(DIALECTS.map((dialect) => dialect.name))('every case of %s says which rule it shows and why', (name) => {
+  test.each(DIALECTS.map((dialect) => dialect.name))('every case of %s names its rule and the reason', (name) => {
     for (const kind of ['accept', 'reject', 'convert'] as const) {
       for (const fixture of loadFixtures(name, kind)) {
         expect(fixture.spec, `${kind}/${fixture.name}`).toMatch(/\S/);

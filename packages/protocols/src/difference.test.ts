@@ -7,7 +7,7 @@ test('what is missing is named once, at its root', () => {
   expect(difference({ a: { b: 1, c: [1, 2] } }, {})).toEqual([{ pointer: '/a', after: undefined }]);
 });
 
-test('what came back otherwise is named with what it became', () => {
+test('a changed value is named with its new value', () => {
   expect(difference({ a: { b: 1, c: 'x' } }, { a: { b: 2, c: 'x' } })).toEqual([{ pointer: '/a/b', after: 2 }]);
 });
 

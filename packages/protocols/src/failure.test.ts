@@ -29,13 +29,13 @@ test('it is plain data: it survives being written and read', () => {
 });
 
 describe.each(rows)('%s', (_, row) => {
-  test('is told by an HTTP status that fits whose fault it is', () => {
+  test('has an HTTP status that shows whose fault it is', () => {
     expect(row.http).toBeGreaterThanOrEqual(400);
     expect(row.http).toBeLessThanOrEqual(599);
     if (row.fault !== 'sender') expect(row.http).toBeGreaterThanOrEqual(500);
   });
 
-  test('is told by a JSON-RPC number of the reserved range', () => {
+  test('has a JSON-RPC number of the reserved range', () => {
     expect(row.jsonrpc).toBeGreaterThanOrEqual(-32899);
     expect(row.jsonrpc).toBeLessThanOrEqual(-32000);
   });

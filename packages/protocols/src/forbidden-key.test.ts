@@ -11,7 +11,7 @@ test('each name that reaches a prototype is one problem, at its own place', () =
   ]);
 });
 
-test('what every object inherits is no field of it', () => {
+test('an inherited member is not a field', () => {
   expect(hasForbiddenKey({ a: 1 })).toBe(false);
   expect(forbiddenKeysIn({ a: 1 }, '')).toEqual([]);
 });

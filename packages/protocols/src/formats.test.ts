@@ -33,11 +33,11 @@ describe('uri', () => {
     ['https://agent.example/"', 'a quote'],
     ['https://agent.example:99999/', 'a port past the last'],
     ['1https://agent.example/', 'a scheme that starts with a digit'],
-  ])('%j is none: %s', (text) => {
+  ])('%j is invalid: %s', (text) => {
     expect(formats['uri']?.(text)).toBe(false);
   });
 
-  test('a long text that is none is told apart in one pass', () => {
+  test('a long invalid text is recognized in one pass', () => {
     expect(formats['uri']?.(`https://a/${'%41'.repeat(100_000)} `)).toBe(false);
   });
 });

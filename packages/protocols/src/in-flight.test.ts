@@ -15,7 +15,7 @@ describe('things under way', () => {
     expect(calls.size).toBe(1);
   });
 
-  test('stand in the order in which they came, also one whose id was used before', () => {
+  test('keep their order of arrival, even with an id that was used before', () => {
     const calls = new InFlight<number>();
     calls.add('a', 1);
     calls.add('b', 2);
@@ -57,7 +57,7 @@ describe('things under way', () => {
     expect(calls.shift()).toEqual(['later', 1]);
   });
 
-  test('are let go when they are removed, however many came after them', async () => {
+  test('are released when they are removed, however many followed them', async () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
     const calls = new InFlight<object, number>();

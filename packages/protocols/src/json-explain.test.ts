@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { explainBytes, explainText, takesNumber } from './json-explain.ts';
 
 describe('a fault', () => {
-  test('has nothing to say about good text', () => {
+  test('is empty for valid text', () => {
     expect(explainText('{"a":[1,"b",null,{"c":true}]}')).toBeUndefined();
     expect(explainBytes(new TextEncoder().encode('äé€😀'))).toBeUndefined();
   });
@@ -20,7 +20,7 @@ describe('a fault', () => {
     expect(explainText('{"a":{"b":1,c:2}}')).toMatchObject({ pointer: '/a', offset: 12 });
   });
 
-  test('shows what came, shortened and with control characters escaped', () => {
+  test('shows the received text, shortened and with control characters escaped', () => {
     expect(explainText(`[\u0007${'x'.repeat(100)}]`)?.message).toBe(
       `expected a JSON value; got "\\u0007${'x'.repeat(23)}…" at offset 1`,
     );
@@ -61,7 +61,7 @@ describe('the fix', () => {
     ['[1,]', 'remove the last comma'],
     ['{"a":1 "b":2}', 'put a comma before it'],
     ['[1 -2]', 'put a comma before it'],
-    ['{} {}', 'send each value as a message of its own'],
+    ['{} {}', 'send each value as a separate message'],
   ])('for %s is: %s', (text, suggestion) => {
     expect(explainText(text)).toMatchObject({ code: 'not_json', suggestion });
   });

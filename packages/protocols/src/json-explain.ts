@@ -221,7 +221,7 @@ class JsonReader {
       if (level === undefined) {
         if (character === undefined) return undefined;
         const message = `expected the end of the text after one JSON value; got ${this.#here()}`;
-        const fix = STARTS_VALUE.test(character) ? 'send each value as a message of its own' : this.#fix();
+        const fix = STARTS_VALUE.test(character) ? 'send each value as a separate message' : this.#fix();
         return this.#fault('not_json', this.#at, message, fix);
       }
       const close = level.keys === undefined ? ']' : '}';
@@ -262,7 +262,7 @@ class JsonReader {
     if (typeof key !== 'string') return key;
     level.segment = key;
     if (keys.has(key)) {
-      const message = `expected each key once; ${quote(key)} comes again at offset ${start}`;
+      const message = `expected each key once; ${quote(key)} is repeated at offset ${start}`;
       return this.#fault('duplicate_key', start, message, 'keep one of them');
     }
     keys.add(key);
@@ -334,7 +334,7 @@ class JsonReader {
     if (takesNumber(literal, this.#limits)) return undefined;
     if (takesNumber(literal, { ...this.#limits, numbers: 'finite' })) {
       const negativeZero = Object.is(Number(literal), -0);
-      const message = `expected a number that a double holds; ${literal} would become ${String(Number(literal))}`;
+      const message = `expected a number that fits a double; ${literal} would become ${String(Number(literal))}`;
       return this.#fault('inexact_number', start, message, negativeZero ? 'write 0' : 'send it as a string');
     }
     const most = this.#limits.numberCharacters;

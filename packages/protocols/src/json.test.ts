@@ -36,7 +36,7 @@ describe('texts it refuses', () => {
     for (const outcome of outcomesOf(fixture)) {
       expect(outcome).toEqual({ ok: false, issues: [expect.objectContaining(fixture.expect)] });
       const [issue] = outcome.ok ? [] : outcome.issues;
-      // What was expected, then what came, in one line that can be printed.
+      // The expected, then the received text, in one printable line.
       expect(issue?.message).toMatch(/^expected [^;]+; [^;].*$/);
       expect(issue?.message).not.toMatch(/(?! )[\p{Cc}\p{Cf}\p{Z}]/u);
     }
@@ -48,7 +48,7 @@ describe('the quick check and the exact one agree', () => {
     const fault = explainText(text, limits);
     const expected = fault === undefined ? accept(JSON.parse(text) as Json) : reject(fault);
     const outcome = parseJson(text, limits);
-    // `expect` is slow, and this is asked a hundred thousand times.
+    // `expect` is slow, and this is checked a hundred thousand times.
     if (!isDeepStrictEqual(outcome, expected)) expect(outcome, text).toStrictEqual(expected);
   };
 
@@ -234,7 +234,7 @@ describe('what is written is read', () => {
     );
   });
 
-  test('any whole number that comes out as it went in, and no other', () => {
+  test('any whole number that is read back unchanged, and no other', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), (whole) => {
         expect(parseJson(String(whole), { numbers: 'exact' }).ok).toBe(String(Number(whole)) === String(whole));
@@ -338,7 +338,7 @@ test('isObject is for objects that are neither arrays nor null', () => {
   ]);
 });
 
-/** From text and from its bytes, which must not differ; from bytes alone where there is no text. */
+/** From text and from its bytes, which must not differ; from bytes alone if they are not text. */
 function outcomesOf({ text, base64, limits }: JsonFixture) {
   if (text === undefined) return [parseJsonBytes(Buffer.from(base64 ?? '', 'base64'), limits)];
   return [parseJson(text, limits), parseJsonBytes(encodeUtf8(text), limits)];

@@ -9,7 +9,7 @@ test('a counted class is written out; a range, an escape and a class beyond coun
   }
 });
 
-describe('it says what the pattern says', () => {
+describe('it matches what the pattern matches', () => {
   test.each([
     '^[0-9a-f]{32}$',
     '^[A-Za-z0-9-]{5}$',

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { anyCharacter } from './framing/any-character.contract.ts';
 import { decodeUtf8, encodeUtf8, parseUrl } from './platform.ts';
 
-test('text comes back from its bytes', () => {
+test('text is read back from its bytes', () => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), (text) => {
       expect(decodeUtf8(encodeUtf8(text))).toBe(text);

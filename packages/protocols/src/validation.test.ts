@@ -6,7 +6,7 @@ import type { Issue } from './outcome.ts';
 import type { JsonSchema } from './schema.ts';
 import { issuesOf, show, type Validator } from './validation.ts';
 
-describe('one line for each keyword: the field, what was expected, what came', () => {
+describe('one line for each keyword: the field, the expected and the received value', () => {
   test.each<[string, JsonSchema, unknown, Partial<Issue>]>([
     [
       'required',
@@ -145,7 +145,7 @@ describe('one line for each keyword: the field, what was expected, what came', (
 describe('an unknown field', () => {
   const schema = { properties: { request_id: {}, method: {} }, additionalProperties: false };
 
-  test('is told with the fields there are, and the one that was meant', () => {
+  test('is reported with the known fields, and the nearest one', () => {
     expect(problems(schema, { requestId: 1 })).toEqual([
       {
         pointer: '/requestId',
@@ -160,7 +160,7 @@ describe('an unknown field', () => {
     expect(problems(schema, { colour: 1 })).toMatchObject([{ suggestion: 'remove colour' }]);
   });
 
-  test('deep inside is told with the fields of that place, also through a definition', () => {
+  test('deep inside is reported with the fields of that place, even through a definition', () => {
     const outer = {
       definitions: { 'a/b c': schema },
       properties: { list: { items: { $ref: '#/definitions/a~1b%20c' } } },
@@ -174,13 +174,13 @@ describe('an unknown field', () => {
     ]);
   });
 
-  test('where no field is allowed says so', () => {
+  test('where no field is allowed is reported as such', () => {
     expect(problems({ properties: {}, additionalProperties: false }, { a: 1 })[0]?.message).toBe(
       'a is not a field here; expected none',
     );
   });
 
-  test('of a shape that another file declares is told without guessing at its fields', () => {
+  test('of a shape that another file declares is reported without guessing at its fields', () => {
     const validate: Validator = () => false;
     validate.errors = [
       {
@@ -221,12 +221,12 @@ describe('the field is named as a person would', () => {
 });
 
 describe('all problems', () => {
-  test('are told, not the first alone', () => {
+  test('are reported, not the first alone', () => {
     const schema = { required: ['a', 'b'], properties: { c: { type: 'string' }, d: { minimum: 1 } } };
     expect(problems(schema, { c: 1, d: 0 }).map((issue) => issue.pointer)).toEqual(['/a', '/b', '/c', '/d']);
   });
 
-  test('of an alternative are told without the keyword that only wraps them', () => {
+  test('of an alternative are reported without the keyword that only wraps them', () => {
     const schema = at({ anyOf: [{ type: 'string' }, { type: 'object', required: ['name'] }] });
     expect(problems(schema, { field: {} }).map((issue) => issue.code)).toEqual(['type', 'required']);
   });
@@ -249,13 +249,13 @@ test('an enum suggests the word that was meant', () => {
   expect(problems(at({ enum: ['succeeded', 7] }), { field: 8 })[0]).not.toHaveProperty('suggestion');
 });
 
-test('of very many problems a hundred are told, and that there are more', () => {
+test('of very many problems a hundred are reported, and that there are more', () => {
   const issues = problems({ type: 'array', items: { type: 'string' } }, Array(10_000).fill(1));
   expect(issues).toHaveLength(101);
   expect(issues.at(-1)).toMatchObject({ pointer: '', code: 'more_problems' });
 });
 
-test('a compiled validator keeps no more errors than are told', () => {
+test('a compiled validator keeps no more errors than it reports', () => {
   const crowded = { a2e: '1.0', type: 'tool/list/req', id: 'x', ts: 1, filter_tags: Array(10_000).fill(1) };
   expect(ToolListReq(crowded)).toBe(false);
   expect(ToolListReq.errors).toHaveLength(100);

@@ -15,7 +15,7 @@ const folder = mkdtempSync(join(tmpdir(), 'dragoman-server-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const log = new SilentLog();
 
-test("bytes that are not UTF-8 are told as such at an administrator's door too", async () => {
+test('bytes that are not UTF-8 are reported as such by administration endpoints, too', async () => {
   const server = await start({ port: 0 });
   const answer = await fetch(`${server.url}/admin/v1/agents`, {
     method: 'POST',
@@ -27,7 +27,7 @@ test("bytes that are not UTF-8 are told as such at an administrator's door too",
   await server.stop({ drainMs: 0 });
 });
 
-test('its OpenAPI document refers to nothing outside of it, and tells what an E2A door takes and gives', async () => {
+test('its OpenAPI document is self-contained, and describes the input and output of an E2A endpoint', async () => {
   const server = await start({ port: 0 });
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     readonly components: { readonly schemas: object };
@@ -55,7 +55,7 @@ test('its OpenAPI document refers to nothing outside of it, and tells what an E2
 });
 
 test('an agent of the configuration is not removed by administration, and answers again when what stood in for it is', async () => {
-  const module = join(folder, 'says.mjs');
+  const module = join(folder, 'reply.mjs');
   writeFileSync(module, "export default async function* () { return 'configured'; }");
   const other = join(folder, 'other.mjs');
   writeFileSync(other, "export default async function* () { return 'administered'; }");
@@ -73,26 +73,26 @@ test('an agent of the configuration is not removed by administration, and answer
   const caller = { agent_id: 'caller', permissions: { agents: ['*'] } };
   const key = (await ask('/admin/v1/agents', 'POST', { body: caller })).json.api_key;
   const chat = { method: 'chat.send', params: {} };
-  const said = async () => (await ask('/e2a/agents/desk', 'POST', { key, body: chat })).json.body;
+  const reply = async () => (await ask('/e2a/agents/desk', 'POST', { key, body: chat })).json.body;
   const refused = { status: 409, json: { code: 'conflict', suggestions: [expect.stringContaining('SIGHUP')] } };
 
   expect(await ask('/admin/v1/agents/desk', 'DELETE')).toMatchObject(refused);
-  expect(await said()).toEqual({ result: 'configured' });
+  expect(await reply()).toEqual({ result: 'configured' });
   const standIn = { agent_id: 'desk', permissions: {}, driver: 'module', module: other };
   await ask('/admin/v1/agents', 'POST', { body: standIn });
-  expect(await said()).toEqual({ result: 'administered' });
+  expect(await reply()).toEqual({ result: 'administered' });
   expect(await ask('/admin/v1/agents/desk', 'DELETE')).toMatchObject({ status: 200 });
-  expect(await said()).toEqual({ result: 'configured' });
+  expect(await reply()).toEqual({ result: 'configured' });
   // The same where it stays as a caller, and answers no longer.
   await ask('/admin/v1/agents', 'POST', { body: standIn });
   await ask('/admin/v1/agents', 'POST', { body: { agent_id: 'desk', permissions: {} } });
-  expect(await said()).toEqual({ result: 'configured' });
+  expect(await reply()).toEqual({ result: 'configured' });
   expect(await ask('/admin/v1/agents/desk', 'DELETE')).toMatchObject({ status: 200 });
-  expect(await said()).toEqual({ result: 'configured' });
+  expect(await reply()).toEqual({ result: 'configured' });
   await server.stop({ drainMs: 0 });
 });
 
-test('an agent of the administration whose file is gone keeps nobody from starting, and can be removed', async () => {
+test('an agent of the administration whose file is gone does not prevent a start, and can be removed', async () => {
   const module = join(folder, 'gone.mjs');
   writeFileSync(module, "export default async function* () { return 'here'; }");
   const headers = { authorization: 'Bearer adm_test_0123456789abcdef', 'content-type': 'application/json' };
@@ -115,7 +115,7 @@ test('an agent of the administration whose file is gone keeps nobody from starti
   await second.stop({ drainMs: 0 });
 });
 
-test('an agent that dials in although nothing would be sent to it there is told so', async () => {
+test('an agent that dials in although nothing would be sent to it gets an error', async () => {
   const server = await start({ port: 0 });
   const headers = { authorization: 'Bearer adm_test_0123456789abcdef', 'content-type': 'application/json' };
   const dialled = async (definition: object) => {
@@ -162,7 +162,7 @@ test('a start that finds its port taken leaves nothing running', async () => {
   await expect.poll(() => agent.clients.size).toBe(0);
   const dialled = dials;
 
-  // The folder is free again, and nobody of the failed one is still about.
+  // The folder is free again, and nothing of the failed start is left.
   const second = await start({ port: 0 });
   expect((await fetch(`${second.url}/health`)).status).toBe(200);
   expect(dials).toBe(dialled);
@@ -171,7 +171,7 @@ test('a start that finds its port taken leaves nothing running', async () => {
   taken.close();
 });
 
-test('what has ended is forgotten after keep_answers_hours, requests, their sessions and executions alike', async () => {
+test('finished requests, their sessions and executions are deleted after keep_answers_hours', async () => {
   const ages = { old: Date.now(), young: Date.now() + 2 * 3_600_000 };
   await withStore(async (store) => {
     for (const [name, at] of Object.entries(ages)) {
@@ -207,7 +207,7 @@ test('what has ended is forgotten after keep_answers_hours, requests, their sess
   });
 });
 
-test('what an earlier process had accepted is not touched by a start that finds its port taken', async () => {
+test('a start that finds its port taken does not touch the requests of an earlier process', async () => {
   const taken = createServer((socket: Socket) => socket.destroy()).listen(0, '127.0.0.1');
   await once(taken, 'listening');
   const key = { owner: 'admin', requestId: 'accepted-before' };
@@ -229,7 +229,7 @@ test('what an earlier process had accepted is not touched by a start that finds 
   expect(await withStore((store) => store.requests.find(key))).toMatchObject({ state: 'accepted' });
 });
 
-test.each(['0.0.0.0', '::'])('a server on %s says where this machine reaches it, and answers there', async (host) => {
+test.each(['0.0.0.0', '::'])('a server on %s reports its URL on this machine, and answers there', async (host) => {
   const server = await start({ host, port: 0 });
   expect(new URL(server.url).hostname).toBe(host === '::' ? '[::1]' : '127.0.0.1');
   expect((await fetch(`${server.url}/health`)).status).toBe(200);

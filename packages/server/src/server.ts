@@ -36,7 +36,7 @@ import { type Reloaded, Reloading, type ReloadOptions } from './reload/reload.ts
 export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
-  /** Where its administration is: the same, unless it has a listener of its own. */
+  /** The URL of the administration: the same, unless it has a listener of its own. */
   readonly adminUrl: string;
   readonly wire: WirePart;
   readonly mcp: McpPart;
@@ -59,7 +59,7 @@ export class Server implements AsyncDisposable {
   }
 
   /**
-   * Takes over a changed configuration, as far as that can be done while it runs, and tells what waits for the next start.
+   * Takes over a changed configuration, as far as possible while it runs, and returns the changes that wait for the next start.
    * Rejects when it cannot, as where an agent cannot be opened; then everything is as it was.
    */
   reload(config: Config, options?: ReloadOptions): Promise<Reloaded> {

@@ -2,8 +2,8 @@
 export default async function* (envelope, call) {
   yield 'one moment';
   const { question, content, data = [] } = envelope.params;
-  const asked = question ?? content?.question ?? data[0]?.question;
-  const answer = await call.ask(asked ?? { kind: 'permission', title: 'May I?' });
+  const given = question ?? content?.question ?? data[0]?.question;
+  const answer = await call.ask(given ?? { kind: 'permission', title: 'May I?' });
   yield `answered: ${answer.option_id ?? answer.action}`;
   return { answer };
 }

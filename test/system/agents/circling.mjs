@@ -1,6 +1,6 @@
 let calls = 0;
 
-/** Calls itself through a workflow that it writes, until it is refused; `count` tells how often it was called. */
+/** Calls itself through a workflow that it writes, until it is refused; `count` returns how often it was called. */
 export default async function* circling({ params }, { tools }) {
   if (params.content === 'count') return { calls };
   calls += 1;

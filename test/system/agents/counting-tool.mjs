@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** Writes a line to a file, so that a test sees how often it was called. Not idempotent, and says nothing of the kind. */
+/** Writes a line to a file, so that a test sees how often it was called. Not idempotent, and not declared as such. */
 export const count = {
   name: 'count',
   description: 'Counts its calls.',

@@ -1,4 +1,4 @@
-/** Asks for a name, and says hello to it. */
+/** Asks for a name, and greets it. */
 export default async function* (_envelope, call) {
   const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };
   const { action, content } = await call.ask({ kind: 'form', title: 'What is your name?', schema });

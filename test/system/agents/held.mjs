@@ -1,4 +1,4 @@
-/** Says `begun` and then nothing until it is told to stop; what asks for `params.content` gets it back at once. */
+/** Sends `begun` and then nothing until it is aborted; echoes `params.content` at once. */
 export default async function* held({ params }, { signal }) {
   if (params.content !== undefined) return { echoed: params.content };
   yield 'begun';

@@ -1,5 +1,5 @@
-/** Says what was said before in the conversation, a line for each. */
+/** Returns the earlier messages of the conversation, a line for each. */
 export default async function* historian(_, call) {
-  const said = await call.history();
-  yield said.map(({ role, content }) => `${role}: ${content}`).join('\n');
+  const history = await call.history();
+  yield history.map(({ role, content }) => `${role}: ${content}`).join('\n');
 }

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 /**
  * Answers a mailbox message: `{"wait_ms"}` in its content waits first, `{"crash"}` comes back with the answer, and
- * everything it was told comes back with `{"report": true}`.
+ * `{"report": true}` returns everything the agent received.
  */
 export default async function* letters(envelope, call) {
   const { content } = envelope.params;

@@ -1,4 +1,4 @@
-// A program that answers each line it reads, and streams when it is asked to.
+// A program that answers each line it reads, and streams on request.
 import { createInterface } from 'node:readline';
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Says `params.content` back, a word a frame, `params.pause_ms` apart. `params.crash` names a moment of its own answer, and a
+ * Echoes `params.content`, a word a frame, `params.pause_ms` apart. `params.crash` names a moment of its own answer, and a
  * life of the server: there it ends the server it runs in, or writes what makes the store's thread end it. Not in the next
- * life, where the same request comes again: an idempotent agent may be asked before it is known to be a repeat.
+ * life, where the same request arrives again: an idempotent agent may be called before the request is known to be a repeat.
  */
 export default async function* load({ params }) {
   const { content, pause_ms = 0, crash } = params;

@@ -1,4 +1,4 @@
-/** Does what `params.how` says an agent should not. */
+/** Breaks the rules of an agent in the way that `params.how` names. */
 export default async function* misbehaving({ params }) {
   yield 'before';
   if (params.how === 'throws') throw Object.assign(new Error('out of paper'), { code: 'PRINTER.EMPTY' });

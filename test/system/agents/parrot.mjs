@@ -1,4 +1,4 @@
-/** Says `params.content` back in one frame, to the letter. */
+/** Echoes `params.content` in one frame, unchanged. */
 export default async function* parrot({ params }) {
   yield String(params.content ?? '');
 }

@@ -1,4 +1,4 @@
-// A program that says at once who it is, and ends its answer when a file is there: `patient.mjs NAME FILE`.
+// A program that sends its name at once, and ends its answer when a file exists: `patient.mjs NAME FILE`.
 import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

@@ -1,4 +1,4 @@
-/** Answers in good order, and leaves behind what goes wrong when nobody waits for it. */
+/** Answers normally, and leaves behind a promise that rejects unhandled. */
 export default async function* stray(_, { signal }) {
   Promise.reject(new Error('a promise left alone'));
   setTimeout(() => {

@@ -1,4 +1,4 @@
-/** Tells its list of things to do as it grows: the words of `params.content`. */
+/** Sends its list of things to do as it grows: the words of `params.content`. */
 export default async function* todos(envelope) {
   const words = String(envelope.params.content).split(' ').filter(Boolean);
   for (let count = 1; count <= words.length; count += 1) {

@@ -1,8 +1,8 @@
-/** Tells who the server says is calling, and how often it was asked the same. */
-const asked = new Map();
+/** Returns the caller that the server names, and how often it sent the same content. */
+const counts = new Map();
 
 export default async function* whoami({ params }, { principal }) {
-  const count = (asked.get(params.content) ?? 0) + 1;
-  asked.set(params.content, count);
+  const count = (counts.get(params.content) ?? 0) + 1;
+  counts.set(params.content, count);
   return { caller: principal.id, asked: count };
 }

@@ -1,4 +1,4 @@
-/** Says two words and has no result of its own. */
+/** Sends two words and has no result of its own. */
 export default async function* words() {
   yield 'one ';
   yield 'two';

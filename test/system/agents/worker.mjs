@@ -1,6 +1,6 @@
 /**
- * Says `Hello world` in two pieces and returns nothing; `fail` throws; `hold` says `begun` and waits to be stopped; `flood` says 20 MB
- * before; `wait` says the second piece when another request says `go`.
+ * Sends `Hello world` in two pieces and returns nothing; `fail` throws; `hold` sends `begun` and waits to be stopped; `flood` sends 20 MB
+ * before; `wait` sends the second piece when another request contains `go`.
  */
 export default async function* worker({ params }, { signal }) {
   if (params.content === 'fail') throw Object.assign(new Error('it failed'), { code: 'FAILED' });
@@ -15,5 +15,5 @@ export default async function* worker({ params }, { signal }) {
   yield ' world';
 }
 
-/** Lets the request that said `wait` last go on. */
+/** Lets the last `wait` request continue. */
 let go = () => {};

@@ -1,4 +1,4 @@
-// Foreign A2A agents on the official JavaScript SDKs: 1.3.0 and 0.3.14. Each does what the first word of a message says.
+// Foreign A2A agents on the official JavaScript SDKs: 1.3.0 and 0.3.14. The first word of a message selects the behaviour.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -47,7 +47,7 @@ async function* behave(text, { isFollowUp, stopped, authorized, parts }) {
 }
 
 /**
- * `cutAfter`: bytes after which a stream is cut, once. `GET /cancelled` tells how many tasks were cancelled, `GET /authorize` signs in
+ * `cutAfter`: bytes after which a stream is cut, once. `GET /cancelled` returns how many tasks were cancelled, `GET /authorize` signs in
  * for all of them.
  */
 async function start({ version, binding = 'JSONRPC', cutAfter }) {
@@ -122,9 +122,10 @@ function openModern(app, { url, binding, stops, authorized }) {
   const executor = {
     async execute({ userMessage, taskId, contextId, task }, bus) {
       const stop = stopOf(stops, taskId);
-      const partsOf = (said) => [
+      const partsOf = (answer) => [
         {
-          content: said.text === undefined ? { $case: 'data', value: said.data } : { $case: 'text', value: said.text },
+          content:
+            answer.text === undefined ? { $case: 'data', value: answer.data } : { $case: 'text', value: answer.text },
           filename: '',
           mediaType: '',
           metadata: undefined,
@@ -161,20 +162,20 @@ function openModern(app, { url, binding, stops, authorized }) {
       );
       let append = false;
       const text = userMessage.parts.map((part) => (part.content?.$case === 'text' ? part.content.value : '')).join('');
-      for await (const said of behave(text, {
+      for await (const answer of behave(text, {
         isFollowUp: task !== undefined,
         stopped: stop,
         authorized,
         parts: userMessage.parts,
       })) {
-        if (said.state !== undefined)
-          bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: statusOf(said), metadata: undefined }));
+        if (answer.state !== undefined)
+          bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status: statusOf(answer), metadata: undefined }));
         else {
           const artifact = {
             artifactId: 'answer',
             name: '',
             description: '',
-            parts: partsOf(said),
+            parts: partsOf(answer),
             metadata: undefined,
             extensions: [],
           };
@@ -222,8 +223,8 @@ function openOld(app, { url, binding, stops, authorized }) {
   const executor = {
     async execute({ userMessage, taskId, contextId, task }, bus) {
       const stop = stopOf(stops, taskId);
-      const partsOf = (said) => [
-        said.text === undefined ? { kind: 'data', data: said.data } : { kind: 'text', text: said.text },
+      const partsOf = (answer) => [
+        answer.text === undefined ? { kind: 'data', data: answer.data } : { kind: 'text', text: answer.text },
       ];
       const statusOf = ({ state, text }) => ({
         state: state.toLowerCase().replace('_', '-'),
@@ -249,21 +250,21 @@ function openOld(app, { url, binding, stops, authorized }) {
         });
       let append = false;
       const text = userMessage.parts.map((part) => (part.kind === 'text' ? part.text : '')).join('');
-      for await (const said of behave(text, {
+      for await (const answer of behave(text, {
         isFollowUp: task !== undefined,
         stopped: stop,
         authorized,
         parts: userMessage.parts,
       })) {
-        if (said.state !== undefined) {
-          const final = !['WORKING', 'SUBMITTED', 'AUTH_REQUIRED'].includes(said.state);
-          bus.publish({ kind: 'status-update', taskId, contextId, status: statusOf(said), final });
+        if (answer.state !== undefined) {
+          const final = !['WORKING', 'SUBMITTED', 'AUTH_REQUIRED'].includes(answer.state);
+          bus.publish({ kind: 'status-update', taskId, contextId, status: statusOf(answer), final });
         } else {
           bus.publish({
             kind: 'artifact-update',
             taskId,
             contextId,
-            artifact: { artifactId: 'answer', parts: partsOf(said) },
+            artifact: { artifactId: 'answer', parts: partsOf(answer) },
             append,
             lastChunk: false,
           });
@@ -306,5 +307,5 @@ function stopOf(stops, taskId) {
 
 const urls = await Promise.all(JSON.parse(process.argv[2] ?? '[]').map(start));
 process.stdout.write(`${JSON.stringify(urls)}\n`);
-// Whoever started it is gone.
+// The process that started it is gone.
 process.stdin.on('end', () => process.exit(0)).resume();

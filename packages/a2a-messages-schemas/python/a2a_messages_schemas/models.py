@@ -1,5 +1,5 @@
 # Written by scripts/generate-schemas.ts from the schemas of the messages. Changes belong there.
-"""Pydantic models of the A2A messages. Times and ids stay the texts they came as, so that signatures stay good."""
+"""Pydantic models of the A2A messages. Times and ids keep their received text, so that signatures stay valid."""
 
 from typing import Annotated, Any, Dict, List, Literal, Optional, Union
 
@@ -185,4 +185,4 @@ A2AMessage = Annotated[
     ],
     Field(discriminator="message_type"),
 ]
-"""Any message, told apart by ``message_type``."""
+"""Any message, distinguished by ``message_type``."""

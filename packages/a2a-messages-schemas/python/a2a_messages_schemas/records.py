@@ -21,7 +21,7 @@ class Record(BaseModel):
         return {key: _as_text(one) for key, one in value.items()} if isinstance(value, dict) else value
 
     def to_json(self) -> Dict[str, Any]:
-        """The record as it came: what was left out stays out."""
+        """The record as received: fields that were left out stay absent."""
         return self.model_dump(exclude_unset=True)
 
 

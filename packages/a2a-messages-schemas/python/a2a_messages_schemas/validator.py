@@ -1,4 +1,4 @@
-"""Checks messages against the JSON Schemas, and says everything that is wrong."""
+"""Validates messages against the JSON Schemas, and reports every error."""
 
 import json
 import re
@@ -23,7 +23,7 @@ class SchemaValidator:
         self._by_type: Dict[str, Any] = {}
         for schema in schemas:
             for part in schema.get("allOf", []):
-                # The file is named with hyphens, the type with underscores, so the schema itself says which it is for.
+                # File names have hyphens and types underscores, so the type is read from the schema itself.
                 kind = part.get("properties", {}).get("message_type", {}).get("const")
                 if kind is not None:
                     self._by_type[kind] = _Validator(schema, registry=registry, format_checker=_FORMATS)

@@ -28,7 +28,7 @@ async function* reading<T>(frames: AsyncIterable<T>): AsyncGenerator<T> {
   }
 }
 
-/** In the words of the failure table, which an ACP connection tells its client. */
+/** The texts of the failure table, which an ACP connection sends to its client. */
 function refused(error: unknown): unknown {
   if (!(error instanceof DragomanError)) return error;
   const { message, issues, suggestions, retryAfter } = error;

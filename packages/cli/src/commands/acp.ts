@@ -14,12 +14,12 @@ export function acpCommand(context: Context): Command {
       `${PROGRAM} acp --config dragoman.yaml --data .dragoman`,
     ],
   })
-    .option('--agent <id>', 'the only agent (the editor chooses one for each session)', nonEmptyName)
+    .option('--agent <id>', 'offer only this agent (default: the editor chooses one for each session)', nonEmptyName)
     .option('--server <url>', 'the same as --url')
     .option('--key-file <file>', 'a file with the key')
-    .option('--config <file>', 'run the agents of this configuration in this process instead, without a server');
+    .option('--config <file>', 'run the agents of this configuration in this process, without a server');
   withConnectionOptions(command, 'agent', {
-    data: `with --config: where everything durable is kept (a temporary store); else where \`${PROGRAM} dev\` keeps its keys`,
+    data: `with --config: the data folder (default: a temporary store); otherwise the data folder of \`${PROGRAM} dev\`, with its keys`,
   });
   return runs<AcpFlags>(command, context, async (options) => {
     // Only an editor's process pays for loading the engine.

@@ -9,7 +9,7 @@ export function acceptCardCommand(context: Context): Command {
     name: 'agents accept',
     summary: 'accept the changed card of a foreign A2A agent',
     examples: [`${PROGRAM} agents accept partner`],
-  }).argument('<agent_id>', 'the agent whose card is held');
+  }).argument('<agent_id>', 'the agent whose new card waits for approval');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [agentId = '']) => {
     const connection = await connect(options, context, 'admin');

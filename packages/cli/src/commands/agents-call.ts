@@ -17,10 +17,10 @@ export function callCommand(context: Context): Command {
       `${PROGRAM} agents call echo say --as desk --sign desk.pem`,
     ],
   })
-    .argument('<agent_id>', 'whom to ask')
-    .argument('<method>', 'what to do')
+    .argument('<agent_id>', 'the agent to call')
+    .argument('<method>', 'the method to call')
     .requiredOption('--as <agent_id>', 'the calling agent: the one the key is for')
-    .option('--params <json>', 'what the method needs, a JSON object; - reads it from stdin ({})')
+    .option('--params <json>', 'the parameters of the method, a JSON object; - reads them from stdin (default: {})')
     .option('--sign <file>', 'the private key to sign with, in place of an API key');
   withConnectionOptions(command, 'agent');
   type Options = ConnectionOptions & { as: string; params?: string; sign?: string };

@@ -55,19 +55,19 @@ test('a foreign agent is shown, added without a question, and answers', async ()
   expect((await client.admin.agents.list()).targets).toContain('weather-co');
 });
 
-test('at a terminal the operator is asked, and no means no', async () => {
-  const refused = await run(['agents', 'add', 'asked-first', '--card', card()], async () => 'n');
-  expect([refused.code, refused.notes]).toEqual([1, expect.stringContaining('asked-first was not added')]);
-  const agreed = await run(['agents', 'add', 'asked-first', '--card', card()], async () => 'y');
-  expect([agreed.code, agreed.notes]).toEqual([0, expect.stringContaining('added asked-first')]);
+test('at a terminal the operator must confirm, and "no" adds nothing', async () => {
+  const refused = await run(['agents', 'add', 'confirmed', '--card', card()], async () => 'n');
+  expect([refused.code, refused.notes]).toEqual([1, expect.stringContaining('confirmed was not added')]);
+  const agreed = await run(['agents', 'add', 'confirmed', '--card', card()], async () => 'y');
+  expect([agreed.code, agreed.notes]).toEqual([0, expect.stringContaining('added confirmed')]);
 });
 
 test('without a terminal and without --yes nothing is added, and the error has the command that does', async () => {
-  const { code, notes } = await run(['agents', 'add', 'nobody-asked', '--card', card()]);
+  const { code, notes } = await run(['agents', 'add', 'unconfirmed', '--card', card()]);
   expect(code).toBe(2);
-  expect(notes).toContain(`agents add nobody-asked --card ${card()} --yes`);
+  expect(notes).toContain(`agents add unconfirmed --card ${card()} --yes`);
   const client = createClient({ url: server.url, key: ADMIN_KEY });
-  expect((await client.admin.agents.list()).targets).not.toContain('nobody-asked');
+  expect((await client.admin.agents.list()).targets).not.toContain('unconfirmed');
 });
 
 test('a card that cannot be used is reported, and nothing is added', async () => {

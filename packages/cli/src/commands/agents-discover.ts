@@ -11,9 +11,9 @@ export function discoverCommand(context: Context): Command {
     summary: 'find healthy agents by capability',
     examples: [`${PROGRAM} agents discover --capability data_read`],
   })
-    .option('--capability <name>', 'what it must be able to do')
-    .option('--name <part>', 'a part of its name')
-    .option('--limit <number>', 'how many at most (10)', integer({ from: 1, to: 100 }));
+    .option('--capability <name>', 'a capability the agent must have')
+    .option('--name <part>', 'text to find in its name')
+    .option('--limit <number>', 'the most agents to return (default: 10)', integer({ from: 1, to: 100 }));
   withConnectionOptions(command, 'agent');
   type Options = ConnectionOptions & { capability?: string; name?: string; limit?: number };
   return runs<Options>(command, context, async ({ capability, name, limit, ...options }) => {

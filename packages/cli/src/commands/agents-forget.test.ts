@@ -32,6 +32,6 @@ test('what is recorded of an agent is forgotten, all of it or one request', asyn
   expect(await run('ada', '--request', 'one')).toMatchObject({ code: 1, stderr: expect.stringContaining('no such') });
   expect(await run('ada')).toMatchObject({ code: 0, stdout: 'forgot 2 executions of ada\n' });
   expect(JSON.parse((await run('ada', '--json')).stdout)).toMatchObject({ forgotten: { executions: 0 }, under_way: 0 });
-  expect(await run('nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no such agent') });
+  expect(await run('nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found') });
   expect(await run('ada', '--admin-key', 'wrong')).toMatchObject({ code: 1 });
 });

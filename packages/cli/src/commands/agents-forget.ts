@@ -15,7 +15,7 @@ export function forgetCommand(context: Context): Command {
     summary: 'delete everything recorded for an agent; the agent and its keys stay',
     examples: [`${PROGRAM} agents forget desk`, `${PROGRAM} agents forget desk --request req-1`],
   })
-    .argument('<agent_id>', 'as `agents list` shows it, including removed agents')
+    .argument('<agent_id>', 'as shown by `agents list`, including removed agents')
     .option('--request <id>', 'only this request or execution');
   withConnectionOptions(command, 'admin');
   return runs<ForgetOptions>(command, context, async (options, [agentId = '']) => {

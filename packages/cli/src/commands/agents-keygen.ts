@@ -14,7 +14,10 @@ export function keygenCommand(context: Context): Command {
     summary: 'create a key pair for signing A2A messages',
     examples: [`${PROGRAM} agents keygen --out desk.pem`],
   })
-    .requiredOption('--out <file>', 'where the private key goes, for its owner only; never one that is there')
+    .requiredOption(
+      '--out <file>',
+      'the file for the private key, readable only by its owner; an existing file is not overwritten',
+    )
     .addOption(new Option('--kind <kind>', 'the kind of key').choices(Object.keys(KINDS)).default('ed25519'));
   return runs<{ out: string; kind: keyof typeof KINDS }>(command, context, async ({ out, kind, json }) => {
     const { privateKey, publicKey } = await KINDS[kind]();

@@ -58,7 +58,7 @@ describe('agents keygen', () => {
     ]);
   });
 
-  test('tells both places as JSON, and never writes over a file', async () => {
+  test('prints both paths as JSON, and never overwrites a file', async () => {
     const made = await run(['agents', 'keygen', '--out', 'new.pem', '--json']);
     expect(JSON.parse(made.out)).toEqual({
       private_key: 'new.pem',
@@ -78,7 +78,7 @@ describe('agents keygen', () => {
 });
 
 describe('agents register and discover', () => {
-  test('an agent is registered from a file, told again, and found by what it can do', async () => {
+  test('an agent is registered from a file, announced again, and found by its capabilities', async () => {
     writeFileSync(join(folder, 'card.json'), JSON.stringify(card('weather-agent', ['weather_read'])));
     const register = ['agents', 'register', '--card', 'card.json', '--endpoint', 'https://weather.example.com/a2a'];
     const [first, again] = [await keyed(register), await keyed(register)];
@@ -93,7 +93,7 @@ describe('agents register and discover', () => {
     expect((await keyed(['agents', 'discover', '--capability', 'fly'])).out).not.toContain('agent');
   });
 
-  test('what an agent says of itself cannot drive the terminal', async () => {
+  test('the description of an agent cannot drive the terminal', async () => {
     const named = { ...card('sly-agent', ['sly_\u001b[2J']), name: 'Sly\u001b]0;owned\u0007' };
     const put = ['agents', 'register', '--card', '-', '--endpoint', 'https://sly.example.com/a2a'];
     expect((await keyed(put, JSON.stringify(named))).code).toBe(0);
@@ -103,7 +103,7 @@ describe('agents register and discover', () => {
     expect(out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   });
 
-  test('what is wrong with a card is told', async () => {
+  test('problems of a card are reported', async () => {
     const put = ['agents', 'register', '--card', '-', '--endpoint', 'https://x.example.com/a2a'];
     const bad = await keyed(put, JSON.stringify(card('x', [])));
     expect([bad.code, bad.notes]).toEqual([1, expect.stringContaining('capabilities must have at least 1 item')]);
@@ -121,24 +121,24 @@ describe('agents call', () => {
   });
 
   test.each([
-    [['ecko', 'say', '--as', 'desk-agent'], 1, 'No agent answers to "ecko".\n  → did you mean echo?\n'],
+    [['ecko', 'say', '--as', 'desk-agent'], 1, 'Unknown agent "ecko".\n  → did you mean echo?\n'],
     [
       ['nobody-here', 'say', '--as', 'desk-agent'],
       1,
       '  → list the agents you can call: npx dragoman agents discover\n',
     ],
-    [['echo', 'say', '--as', 'other-agent'], 1, '  → the key is for "desk-agent": say so in sender_id\n'],
+    [['echo', 'say', '--as', 'other-agent'], 1, '  → this key belongs to "desk-agent": set sender_id to it\n'],
     [['echo', 'say', '--as', 'other-agent'], 1, '  → ask as desk-agent: --as desk-agent\n'],
     [['echo', 'say', '--as', 'desk-agent', '--params', '[]'], 2, '--params must be a JSON object'],
     [['echo', 'say', '--as', 'desk-agent', '--sign', 'card.json'], 1, 'is no private key in PEM'],
-    [['echo', 'say', '--as', 'desk-agent', '--sign', 'none.pem'], 1, 'there is no such file'],
+    [['echo', 'say', '--as', 'desk-agent', '--sign', 'none.pem'], 1, 'file not found'],
     [['echo', 'say'], 2, "required option '--as <agent_id>'"],
-  ])('%j is told what is wrong', async (args, code, told) => {
+  ])('%j is refused with the problem', async (args, code, note) => {
     const called = await keyed(['agents', 'call', ...args]);
-    expect([called.code, called.notes]).toEqual([code, expect.stringContaining(told)]);
+    expect([called.code, called.notes]).toEqual([code, expect.stringContaining(note)]);
   });
 
-  test('who may not ask is told what the administrator would do', async () => {
+  test('a caller without permission learns what the administrator must do', async () => {
     const key = await caller('clerk-agent', undefined, []);
     const { code, notes } = await run([
       ...['agents', 'call', 'echo', 'say', '--as', 'clerk-agent', '--key', key, '--url', server.url],
@@ -148,7 +148,7 @@ describe('agents call', () => {
     expect(notes).toContain('npx dragoman agents add clerk-agent --may-call echo');
   });
 
-  test('a signature nobody knows is told how it becomes known', async () => {
+  test('an unknown signature is refused with how to register its key', async () => {
     await run(['agents', 'keygen', '--out', 'unknown.pem']);
     const { code, notes } = await run([
       ...['agents', 'call', 'echo', 'say', '--as', 'desk-agent', '--sign', 'unknown.pem', '--url', server.url],
@@ -158,11 +158,11 @@ describe('agents call', () => {
     expect(notes).toContain('npx dragoman agents add desk-agent --may-call echo --public-key FILE');
   });
 
-  test('an agent that failed is told where to look', async () => {
+  test('a failed agent is reported with where to look', async () => {
     const { code, notes } = await keyed(['agents', 'call', 'broken', 'say', '--as', 'desk-agent']);
     expect([code, notes]).toEqual([
       1,
-      expect.stringMatching(/→ see what became of it: npx dragoman explain [0-9a-f-]{36}\n$/),
+      expect.stringMatching(/→ check its state: npx dragoman explain [0-9a-f-]{36}\n$/),
     ]);
   });
 });
@@ -170,7 +170,7 @@ describe('agents call', () => {
 describe('the admin key', () => {
   const listing = (args: readonly string[], stdin = '') => run(['agents', 'list', '--url', server.url, ...args], stdin);
 
-  test('may be in a file or on stdin, where nobody else sees it', async () => {
+  test('may be in a file or on stdin, hidden from other users', async () => {
     writeFileSync(join(folder, 'admin.key'), `${ADMIN_KEY}\n`);
     for (const given of [
       await listing(['--admin-key-file', 'admin.key']),
@@ -191,16 +191,16 @@ describe('the admin key', () => {
   });
 
   test.each([
-    [['--admin-key-file', 'nowhere.key'], 1, 'nowhere.key: there is no such file'],
+    [['--admin-key-file', 'nowhere.key'], 1, 'nowhere.key: file not found'],
     [['--admin-key', '-'], 1, 'no key in stdin'],
     [['--admin-key', 'x', '--admin-key-file', 'y'], 2, 'give --admin-key or --admin-key-file, not both'],
-  ])('%j is told what is wrong', async (args, code, told) => {
+  ])('%j is refused with the problem', async (args, code, note) => {
     const failed = await listing(args);
-    expect([failed.code, failed.notes]).toEqual([code, expect.stringContaining(told)]);
+    expect([failed.code, failed.notes]).toEqual([code, expect.stringContaining(note)]);
   });
 });
 
-test('agents list tells which agents registered themselves, and shows what a description hides', async () => {
+test('agents list marks agents that registered themselves, and shows hidden characters of a description', async () => {
   const [own, foreign] = ['moth-agent', 'owl-agent'];
   const mothKey = await caller(own);
   for (const agentId of [own, foreign]) {
@@ -231,7 +231,7 @@ test('agents list tells which agents registered themselves, and shows what a des
 });
 
 describe('agents add of a new agent', () => {
-  test('gives its key alone on stdout, and shows what its callbacks are signed with, which nobody can ask for later', async () => {
+  test('prints only its key on stdout, and shows the secret of its callbacks, which is not shown again', async () => {
     const { code, out, notes } = await run([
       'agents',
       'add',
@@ -267,7 +267,7 @@ describe('agents add', () => {
   const add = (...args: readonly string[]) =>
     run(['agents', 'add', 'limited', ...args, '--json', '--url', server.url, '--admin-key', ADMIN_KEY]);
 
-  test('tells what it may use, how often, and how long it may take to answer', async () => {
+  test('lists its permissions, its limits, and its time to answer', async () => {
     const mayUse = ['--may-run', 'ApiCall', '--may-run', 'FilterData', '--may-use-api', 'shop'];
     const { out } = await add(
       ...['--may-call', 'echo', ...mayUse, '--may-use-credential', 'shop-key', '--may-use-tool', '*'],
@@ -293,9 +293,9 @@ describe('agents add', () => {
     ['requests_per_minute', 2, 'Give it as NAME=NUMBER, such as requests_per_minute=10.'],
     ['requests_per_minute=0', 2, 'Give a whole number from 1.'],
     ['requests_per_week=9', 1, 'did you mean requests_per_hour?'],
-  ])('a limit of %s is told what is wrong', async (limit, code, told) => {
+  ])('a limit of %s is refused with the problem', async (limit, code, note) => {
     const { code: given, notes, out } = await add('--limit', limit);
-    expect([given, notes + out]).toEqual([code, expect.stringContaining(told)]);
+    expect([given, notes + out]).toEqual([code, expect.stringContaining(note)]);
   });
 });
 
@@ -322,7 +322,7 @@ describe('agents add of an agent that exists', () => {
     expect(await publicKeyNow()).toBeUndefined();
   });
 
-  test('one that is no longer said to answer does not', async () => {
+  test('an agent that is no longer configured to answer does not', async () => {
     await add('--module', 'echo.mjs');
     expect((await keyed(['agents', 'call', 'signing-agent', 'say', '--as', 'desk-agent'])).code).toBe(0);
     expect((await add()).notes).toContain('  removed  driver, which was module\n');

@@ -62,7 +62,7 @@ function agentTable({ agents, targets, registered }: AgentList, terminal: Termin
     .map(([id, agent]) => [
       id,
       targets.includes(id) ? (agent?.driver ?? registrationOf(id) ?? 'from the config') : 'no',
-      agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'nobody',
+      agent === undefined ? 'no' : (agent.permissions.agents ?? []).join(', ') || 'none',
       visible(agent?.description ?? agent?.name ?? ''),
     ]);
   return table(['AGENT', 'ANSWERS', 'MAY CALL', 'DESCRIPTION'], rows, terminal);
@@ -119,7 +119,7 @@ function removeCommand(context: Context): Command {
     name: 'agents remove',
     summary: 'remove an agent and revoke its keys',
     examples: [`${PROGRAM} agents remove desk`],
-  }).argument('<agent_id>', 'as `agents list` shows it');
+  }).argument('<agent_id>', 'as shown by `agents list`');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [agentId = '']) => {
     const connection = await connect(options, context, 'admin');

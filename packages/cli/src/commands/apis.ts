@@ -66,13 +66,13 @@ function addCommand(context: Context): Command {
       `${PROGRAM} apis add shop --openapi shop.yaml`,
     ],
   })
-    .argument('<api_id>', 'its name, as permissions spell it')
-    .option('--base-url <url>', 'where it is; an OpenAPI document may tell it')
-    .option('--description <text>', 'what it is for; the search reads it')
+    .argument('<api_id>', 'its name, as used in permissions')
+    .option('--base-url <url>', 'its base URL (default: from the OpenAPI document)')
+    .option('--description <text>', 'what it is for; used by search')
     .option('--endpoint <text>', 'METHOD /path and what it does; may be repeated', each)
     .option(
       '--accepts-data-from <host>',
-      'a host whose data, fetched with its credential, may be sent here; may be repeated, "*" is any',
+      'a host whose credential-protected data may be sent to this API; may be repeated, "*" for any',
       each,
     )
     .option('--openapi <file>', 'its OpenAPI document, JSON or YAML; - reads it from stdin');
@@ -117,7 +117,7 @@ async function apiOf(options: AddOptions, context: Context): Promise<{ api: ApiI
 function serverHints(issues: readonly Issue[], { openapi, baseUrl }: AddOptions): readonly string[] {
   const isMissing = openapi !== undefined && baseUrl === undefined;
   if (!isMissing || !issues.some(({ pointer }) => pointer === '/base_url')) return [];
-  return ['say where it is, as the document does not: --base-url https://api.example.com/v1'];
+  return ['the document has no server URL; give --base-url https://api.example.com/v1'];
 }
 
 function endpointOf(text: string): NonNullable<ApiInput['endpoints']>[number] {
@@ -137,7 +137,7 @@ function removeCommand(context: Context): Command {
     name: 'apis remove',
     summary: 'remove an API',
     examples: [`${PROGRAM} apis remove shop`],
-  }).argument('<api_id>', 'as `apis list` shows it');
+  }).argument('<api_id>', 'as shown by `apis list`');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [id = '']) => {
     const connection = await connect(options, context, 'admin');

@@ -31,12 +31,12 @@ async function check(stdin: string, args: readonly string[] = [], now = '2026-03
 describe.each(DIALECT_NAMES)('the conformance data of %s', (dialect) => {
   const flags = ({ options }: Fixture) => ['--dialect', dialect, ...(options?.lenient === true ? ['--lenient'] : [])];
 
-  test('what is accepted is valid, with the dialect told or found out', async () => {
+  test('a message is valid with the dialect given or detected', async () => {
     for (const fixture of fixtures(dialect, 'accept')) {
       const text = JSON.stringify(fixture.input);
-      const told = await check(text, flags(fixture), fixture.now);
-      expect(told, fixture.name).toMatchObject({ code: 0, verdict: { valid: true, issues: [] } });
-      expect(await check(text, flags(fixture).slice(2), fixture.now), fixture.name).toEqual(told);
+      const checked = await check(text, flags(fixture), fixture.now);
+      expect(checked, fixture.name).toMatchObject({ code: 0, verdict: { valid: true, issues: [] } });
+      expect(await check(text, flags(fixture).slice(2), fixture.now), fixture.name).toEqual(checked);
     }
   });
 
@@ -102,7 +102,7 @@ describe('a workflow as JSON lines', () => {
     expect(verdict.warnings[0]).toMatchObject({ pointer: '/workflow/0/operation/FilterData/inputPath' });
   });
 
-  test('a line that is no JSON is named by its number', async () => {
+  test('a line that is not JSON is named by its number', async () => {
     const { verdict } = await check(`${call('a', filter)}\n{oops}\n`);
     expect(verdict.issues.at(-1).message).toMatch(/^line 2: /);
   });
@@ -122,14 +122,14 @@ describe('an invalid message', () => {
     ]);
   });
 
-  test('because it is no JSON is told with line and column', async () => {
+  test('invalid JSON is reported with line and column', async () => {
     const surroundings = new FakeSurroundings({ stdin: '{\n "a": 1,\n "a": 2\n}' });
     expect(await main(['check', '-'], surroundings)).toBe(1);
-    expect(surroundings.out).toContain('not valid (of no known dialect), 1 problem:\n  line 3, column 2');
+    expect(surroundings.out).toContain('not valid (unknown dialect), 1 problem:\n  line 3, column 2');
   });
 });
 
-test('a person is told the dialect, and each problem with its fix', async () => {
+test('the text output names the dialect, and each problem with its fix', async () => {
   const surroundings = new FakeSurroundings({ stdin: '{"from":{"name":"Me"},"messag":"hi"}' });
   expect(await main(['check', '--dialect', 'a2a-mailbox', '-'], surroundings)).toBe(1);
   expect(surroundings.out).toMatch(/^not valid \(a2a-mailbox\), \d+ problems?:\n {2}\/\w+ {2}.* \[\w+\]\n/);

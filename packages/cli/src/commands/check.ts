@@ -21,7 +21,7 @@ export function checkCommand(context: Context): Command {
   })
     .argument('<file>', 'the message, or a workflow as JSON lines; - reads it from stdin')
     .option('--dialect <name>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
-    .option('--lenient', 'take what can be understood, and warn');
+    .option('--lenient', 'accept what can be understood, and warn');
   return runs<CheckOptions>(command, context, (options, [file = '']) => check(file, options, context));
 }
 
@@ -53,11 +53,7 @@ function verdictJson({ valid, issues, warnings }: MessageVerdict) {
 
 function verdictText(
   { valid, issues, warnings }: MessageVerdict,
-  {
-    dialect = 'of no known dialect',
-    bytes,
-    colour,
-  }: { dialect: string | undefined; bytes: Uint8Array; colour: boolean },
+  { dialect = 'unknown dialect', bytes, colour }: { dialect: string | undefined; bytes: Uint8Array; colour: boolean },
 ): string {
   const colours = paint(colour);
   const text = new TextDecoder().decode(bytes);

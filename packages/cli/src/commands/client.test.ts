@@ -86,7 +86,7 @@ test('settings that cannot be changed without losing their comments are left alo
   expect(server.engine.callers.find('zed')).toBeUndefined();
 });
 
-test('an unknown client is told which there are, and what works with any', async () => {
+test('an unknown client is refused with the known ones, and what works with any', async () => {
   const { server, run } = await served();
   await using _ = server;
   expect(await run('emacs')).toMatchObject({ code: 2, stderr: expect.stringMatching(/claude-code.*zed/) });

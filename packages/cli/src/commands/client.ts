@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 export function clientCommand(context: Context): Command {
   return newCommand(context, {
     name: 'client',
-    summary: 'programs that use this server over MCP',
+    summary: 'connect MCP clients to this server',
     examples: [`${PROGRAM} client connect claude-code --write`],
   }).addCommand(connectCommand(context));
 }
@@ -15,21 +15,21 @@ export function clientCommand(context: Context): Command {
 function connectCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'client connect',
-    summary: 'show or write the settings for a client, with a key of its own',
+    summary: 'show or write the MCP settings for a client, with a separate key',
     examples: [
       `${PROGRAM} client connect cursor`,
       `${PROGRAM} client connect claude-code --write --tools "" --agents helper`,
     ],
   })
     .argument('<client>', 'claude-code, claude-desktop, cursor, vscode, codex, gemini, goose or zed')
-    .option('--write', 'make a key and write the settings, with a backup of the file; needs the admin key')
+    .option('--write', 'create a key and write the settings file, after a backup; needs the admin key')
     .option('--name <name>', 'what the client calls this server', 'dragoman')
-    .option('--agents <ids>', 'agents that a new key may ask, separated by commas', '*')
-    .option('--tools <names>', 'tools that it may call', '*')
-    .option('--workflows <names>', 'stored workflows that it may run', '*')
+    .option('--agents <ids>', 'agents that the new key may call, separated by commas', '*')
+    .option('--tools <names>', 'tools that the new key may call', '*')
+    .option('--workflows <names>', 'stored workflows that the new key may run', '*')
     .option(
       '--operations <names>',
-      'operations that its own workflows may use; without any it has no run_workflow',
+      'operations that its own workflows may use; if empty, the client has no run_workflow tool',
       '',
     );
   withConnectionOptions(command, 'admin');

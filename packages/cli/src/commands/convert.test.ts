@@ -10,7 +10,7 @@ async function convert(stdin: string, ...args: string[]) {
   return { code, out: surroundings.out, notes: surroundings.notes };
 }
 
-test('a request is told in another dialect, and every loss is named', async () => {
+test('a request is converted to another dialect, and every loss is named', async () => {
   const { code, out } = await convert(MAIL, '--from', 'a2a-mailbox', '--to', 'a2a-messages', '--json');
   expect(code).toBe(0);
   expect(JSON.parse(out)).toEqual({
@@ -33,7 +33,7 @@ test('the dialect it is written in is found out', async () => {
   expect(JSON.parse(out).result).toMatchObject({ method: 'chat.send', params: { content: 'Hello' } });
 });
 
-test('a workflow as JSON lines is told as a request', async () => {
+test('a workflow as JSON lines is converted to a request', async () => {
   const lines = [
     { type: 'operationUpdate', operationId: 'w', operation: { Wait: { duration: 1 } } },
     { type: 'beginExecution', executionId: 'e1', operationOrder: ['w'] },
@@ -43,11 +43,11 @@ test('a workflow as JSON lines is told as a request', async () => {
   expect(JSON.parse(out).result).toMatchObject({ request_id: 'e1', method: 'workflow.execute' });
 });
 
-test('what cannot be told is refused with every reason', async () => {
+test('a message that cannot be converted is refused with every reason', async () => {
   const answer = JSON.stringify({ response_kind: 'e2a.complete', request_id: 'r', body: { result: 1 } });
   const { code, notes } = await convert(MAIL, '--from', 'e2a', '--to', 'a2a-messages');
   expect(code).toBe(1);
-  expect(notes).toContain('error: it cannot be converted to another dialect\n');
+  expect(notes).toContain('error: the message cannot be converted to another dialect\n');
   const told = await convert(answer, '--from', 'e2a', '--to', 'a2a-mailbox', '--json');
   expect(told.code).toBe(1);
   expect(JSON.parse(told.out)).toMatchObject({ result: null, losses: [], warnings: [] });

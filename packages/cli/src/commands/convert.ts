@@ -27,8 +27,8 @@ export function convertCommand(context: Context): Command {
   })
     .argument('<file>', 'the message; - reads it from stdin')
     .option('--from <dialect>', `${DIALECT_NAMES.join(', ')} (default: recognized by its shape)`)
-    .requiredOption('--to <dialect>', 'the dialect to tell it in')
-    .option('--lenient', 'take what can be understood, and warn');
+    .requiredOption('--to <dialect>', 'the target dialect')
+    .option('--lenient', 'accept what can be understood, and warn');
   return runs<ConvertOptions>(command, context, (options, [file = '']) => convertFile(file, options, context));
 }
 
@@ -43,7 +43,7 @@ async function convertFile(
   const read = readMessageFile(bytes, given);
   const outcome = read.ok ? converted(read.value, { to: target, lenient, now: context.now() }) : read;
   if (!outcome.ok) return refuse(outcome.issues, { bytes, json, context });
-  tell(outcome.value, json, context);
+  print(outcome.value, json, context);
   return 0;
 }
 
@@ -57,7 +57,7 @@ function converted(
   return convert(json, { from: message.dialect, to, stamp, lenient });
 }
 
-function tell({ result, losses, warnings }: Conversion, json: boolean, { terminal }: Context): void {
+function print({ result, losses, warnings }: Conversion, json: boolean, { terminal }: Context): void {
   if (json) {
     terminal.out(`${JSON.stringify({ result, losses, warnings })}\n`);
     return;
@@ -66,7 +66,7 @@ function tell({ result, losses, warnings }: Conversion, json: boolean, { termina
   terminal.out(`${text}\n`);
   const colours = paint(terminal.colour.note);
   for (const { pointer, why } of losses) {
-    terminal.note(`${colours.yellow('lost')} ${visible(`${pointer === '' ? '(the whole)' : pointer}: ${why}`)}\n`);
+    terminal.note(`${colours.yellow('lost')} ${visible(`${pointer === '' ? '(whole message)' : pointer}: ${why}`)}\n`);
   }
   terminal.note(issueLines(warnings, { label: 'warning ', text: undefined, paint: colours }));
 }
@@ -80,7 +80,7 @@ function refuse(
     return 1;
   }
   const colours = paint(terminal.colour.note);
-  terminal.note(`${colours.red('error:')} it cannot be converted to another dialect\n`);
+  terminal.note(`${colours.red('error:')} the message cannot be converted to another dialect\n`);
   terminal.note(issueLines(issues, { label: '', text: new TextDecoder().decode(bytes), paint: colours }));
   return 1;
 }

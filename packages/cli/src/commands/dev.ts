@@ -10,7 +10,7 @@ export function devCommand(context: Context): Command {
     name: 'dev',
     summary: 'run the server with demo agents and a demo key, and suggest what to try',
     examples: [`${PROGRAM} dev`, `${PROGRAM} dev --port 0 --no-look`],
-  }).option('--no-look', 'leave out the first look at what it does');
+  }).option('--no-look', 'skip the demo requests at the start');
   withLogLevel(withAcceptLoss(withServeOptions(command, { data: DEFAULT_DEV_DATA })));
   return runs<DevOptions>(command, context, async (options) => {
     const { dev } = await import('../serve/dev.ts');

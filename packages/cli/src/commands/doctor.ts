@@ -19,14 +19,18 @@ export function doctorCommand(context: Context): Command {
       `${PROGRAM} doctor --probe`,
     ],
   })
-    .option('--url <url>', 'a server that should be running')
-    .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
-    .option('--host <address>', `where a server would listen (${DEFAULT_HOST})`)
-    .option('--port <number>', `and its port (${DEFAULT_PORT})`, integer({ from: 0, to: 65_535 }))
-    .option('--data <folder>', `the data folder (${DEFAULT_DATA})`)
-    .option('--probe', 'ask each agent of the configuration a real question, which may cost what its model costs')
-    .option('--key <key>', 'an API key to try (DRAGOMAN_KEY)');
-  withAdminKeyOptions(command, '(DRAGOMAN_ADMIN_KEY)');
+    .option('--url <url>', 'a running server to check')
+    .option('--config <file>', `the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`)
+    .option('--host <address>', `the address a server would listen on (default: ${DEFAULT_HOST})`)
+    .option(
+      '--port <number>',
+      `the port a server would listen on (default: ${DEFAULT_PORT})`,
+      integer({ from: 0, to: 65_535 }),
+    )
+    .option('--data <folder>', `the data folder (default: ${DEFAULT_DATA})`)
+    .option('--probe', 'send each agent of the configuration a real request; model costs may apply')
+    .option('--key <key>', 'an API key to check (default: DRAGOMAN_KEY)');
+  withAdminKeyOptions(command, '(default: DRAGOMAN_ADMIN_KEY)');
   return runs<DoctorOptions>(command, context, async (options) => {
     const { examineInstallation } = await import('../doctor/doctor.ts');
     const checks = await examineInstallation(await withAdminKey(options, context), context);

@@ -19,8 +19,8 @@ export function explainCommand(context: Context): Command {
       'explain a request: the original message, the envelope, the rules that allowed it and the answer (needs the admin key)',
     examples: [`${PROGRAM} explain REQUEST_ID`, `${PROGRAM} explain REQUEST_ID --agent demo --json`],
   })
-    .argument('<request_id>', 'of a request, a message, an execution or a line of the wire')
-    .option('--agent <id>', 'who sent it, where several used the id');
+    .argument('<request_id>', 'the id of a request, message, execution or A2E wire line')
+    .option('--agent <id>', 'the sender, if several agents have used this id');
   withConnectionOptions(command, 'admin');
   return runs<ExplainOptions>(command, context, async ({ agent, json, ...options }, [requestId = '']) => {
     const connection = await connect(options, context, 'admin');

@@ -37,11 +37,11 @@ function createCommand(context: Context): Command {
       `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent desk)`,
     ],
   })
-    .option('--agent <id>', 'whose key it is')
-    .option('--admin', 'an admin key instead')
+    .option('--agent <id>', 'the agent the key is for')
+    .option('--admin', 'create an admin key')
     .option(
       '--expires <time>',
-      'how long it may be used: as 12h or 30d (until it is revoked)',
+      'how long it is valid, such as 12h or 30d (default: until it is revoked)',
       duration({ fromMs: 1000, toMs: TEN_YEARS_MS }),
     )
     .option('--description <text>', 'what it is for');
@@ -56,7 +56,7 @@ function createCommand(context: Context): Command {
         noSuchName(error, {
           isIt: ({ issues }) => issues.some(({ code }) => code === 'unknown_agent'),
           name: options.agent ?? '',
-          message: `there is no agent ${JSON.stringify(options.agent)} that a key could be for`,
+          message: `there is no agent ${JSON.stringify(options.agent)}`,
           known: async () => (await client.admin.agents.list()).agents.map(({ agent_id }) => agent_id),
           list: `${PROGRAM} agents list`,
         }),
@@ -83,7 +83,7 @@ function keyRequest({ agent, admin = false, description, expires }: CreateOption
   if (!admin && agent !== undefined) return { agent_id: agent, ...described };
   fail({
     code: 'usage',
-    message: 'a key is for an agent (--agent ID) or for an administrator (--admin)',
+    message: "specify --agent ID for an agent's key, or --admin for an admin key",
     fixes: [`${PROGRAM} keys create --agent AGENT_ID`],
     exitCode: 2,
   });
@@ -119,7 +119,7 @@ function revokeCommand(context: Context): Command {
     name: 'keys revoke',
     summary: 'revoke a key at once, including on open streams',
     examples: [`${PROGRAM} keys revoke key-0123456789ab`],
-  }).argument('<key_id>', 'as `keys list` shows it');
+  }).argument('<key_id>', 'as shown by `keys list`');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [keyId = '']) => {
     const connection = await connect(options, context, 'admin');
@@ -129,7 +129,7 @@ function revokeCommand(context: Context): Command {
         noSuchName(error, {
           isIt: (refused) => refused.is('not_found'),
           name: keyId,
-          message: `there is no key ${JSON.stringify(keyId)}, or it is revoked already`,
+          message: `there is no key ${JSON.stringify(keyId)}, or it is already revoked`,
           known: async () =>
             (await client.admin.keys.list()).flatMap((key) => (key.revoked_at === null ? key.key_id : [])),
           list: `${PROGRAM} keys list`,

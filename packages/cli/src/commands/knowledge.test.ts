@@ -55,7 +55,7 @@ test('knowledge bases are made from files, listed and removed', async () => {
 
   expect(await run('add', 'rules', 'none.md', '--agent', '*')).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('there is no such file'),
+    stderr: expect.stringContaining('file not found'),
   });
   expect(await run('add', 'rules', 'returns.txt')).toMatchObject({
     code: 2,

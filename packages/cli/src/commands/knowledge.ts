@@ -42,7 +42,7 @@ function baseTable(bases: readonly KnowledgeBaseSummary[], terminal: Terminal): 
   const rows = bases.map(({ id, documents, agents, description }) => [
     id,
     String(documents),
-    agents.length === 0 ? 'nobody' : visible(agents.join(', ').slice(0, 60)),
+    agents.length === 0 ? 'none' : visible(agents.join(', ').slice(0, 60)),
     visible((description ?? '').slice(0, 80)),
   ]);
   return table(['KNOWLEDGE BASE', 'DOCUMENTS', 'MAY SEARCH', 'DESCRIPTION'], rows, terminal);
@@ -59,9 +59,9 @@ function addCommand(context: Context): Command {
     summary: 'create or replace a knowledge base; each file becomes a document',
     examples: [`${PROGRAM} knowledge add rules returns.md shipping.md --agent "*"`],
   })
-    .argument('<kb_id>', 'its name, as a search spells it')
-    .argument('<files...>', 'text or Markdown, whose first heading is the title')
-    .requiredOption('--agent <id>', 'who may search it; may be repeated, "*" is everybody', each)
+    .argument('<kb_id>', 'its name, as used in searches')
+    .argument('<files...>', 'text or Markdown files; the first heading is the title')
+    .requiredOption('--agent <id>', 'an agent that may search it; may be repeated, "*" for all', each)
     .option('--description <text>', 'what it is about');
   withConnectionOptions(command, 'admin');
   return runs<AddOptions>(command, context, async (options, [id = '']) => {
@@ -90,7 +90,7 @@ function removeCommand(context: Context): Command {
     name: 'knowledge remove',
     summary: 'remove a knowledge base with its documents',
     examples: [`${PROGRAM} knowledge remove rules`],
-  }).argument('<kb_id>', 'as `knowledge list` shows it');
+  }).argument('<kb_id>', 'as shown by `knowledge list`');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [id = '']) => {
     const connection = await connect(options, context, 'admin');

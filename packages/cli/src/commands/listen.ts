@@ -11,11 +11,19 @@ export function listenCommand(context: Context): Command {
     summary: 'receive callbacks on this machine, verify their signatures and show them; Ctrl-C stops it',
     examples: [`${PROGRAM} listen`, `${PROGRAM} listen --port 0 --public-key whpk_… --json`],
   })
-    .option('--port <number>', `the port, 0 for any free one (${LISTEN_PORT})`, integer({ from: 0, to: 65_535 }))
-    .option('--public-key <whpk>', 'the key callbacks are signed with (that of the running server)', publicKey)
-    .option('--secret <whsec>', 'the secret of your agent, to check by instead', secret)
-    .option('--url <url>', 'the server to ask for its key (the one that runs here)')
-    .option('--data <folder>', `where the certificate is kept (${DEFAULT_DEV_DATA})`);
+    .option(
+      '--port <number>',
+      `the port; 0 picks a free port (default: ${LISTEN_PORT})`,
+      integer({ from: 0, to: 65_535 }),
+    )
+    .option(
+      '--public-key <whpk>',
+      'the public key that callbacks are signed with (default: from the running server)',
+      publicKey,
+    )
+    .option('--secret <whsec>', 'verify with the secret of your agent instead of a public key', secret)
+    .option('--url <url>', 'the server to get the public key from (default: the one running on this machine)')
+    .option('--data <folder>', `the folder for the certificate (default: ${DEFAULT_DEV_DATA})`);
   return runs<ListenOptions>(command, context, async (options) => {
     const { listen } = await import('../listen/listen.ts');
     return listen(options, context);
@@ -25,7 +33,7 @@ export function listenCommand(context: Context): Command {
 /** 32 bytes. Checked at the start: with another key every callback would be refused. */
 function publicKey(text: string): string {
   if (/^whpk_[A-Za-z0-9+/]{43}=$/.test(text)) return text;
-  throw new InvalidArgumentError('Give whpk_ and base64, as GET /agent of the server tells it.');
+  throw new InvalidArgumentError('Give whpk_ and base64, as GET /agent of the server shows it.');
 }
 
 function secret(text: string): string {

@@ -13,11 +13,14 @@ export function mcpCommand(context: Context): Command {
       `${PROGRAM} mcp --config dragoman.yaml`,
     ],
   })
-    .option('--server <url>', `the server to forward to (http://${DEFAULT_HOST}:${DEFAULT_PORT})`)
-    .option('--key-file <file>', 'a file with the key for it (DRAGOMAN_KEY)')
-    .option('--config <file>', 'run what this configuration has in this process instead, without a server')
-    .option('--data <folder>', 'with --config: where everything durable is kept (a temporary store, gone when it ends)')
-    .option('--agent <id>', 'only this agent');
+    .option('--server <url>', `the server to forward to (default: http://${DEFAULT_HOST}:${DEFAULT_PORT})`)
+    .option('--key-file <file>', 'a file with the API key (default: DRAGOMAN_KEY)')
+    .option(
+      '--config <file>',
+      'run the agents, tools and workflows of this configuration in this process, without a server',
+    )
+    .option('--data <folder>', 'with --config: the data folder (default: a temporary store, deleted on exit)')
+    .option('--agent <id>', 'offer only this agent');
   return runs<McpFlags>(command, context, async (options) => {
     const { runMcp } = await import('../mcp/run-mcp.ts');
     return runMcp(options, context);

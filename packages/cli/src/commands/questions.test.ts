@@ -7,14 +7,14 @@ import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 import { main } from '../main.ts';
 
-/** A server whose agent asks for permission and says what it heard, and one of its callers. */
+/** A server whose agent asks for permission and returns the answer, and one of its callers. */
 async function asking() {
   const folder = temporaryFolder();
   writeFileSync(
     join(folder, 'asker.mjs'),
     `export default async function* (envelope, call) {
       const answer = await call.ask({ kind: 'permission', title: 'Delete \\u001b[2Jit?', description: 'For good.' });
-      yield 'heard ' + (answer.option_id ?? answer.action);
+      yield 'received ' + (answer.option_id ?? answer.action);
     }`,
   );
   const server = await startServer({
@@ -60,7 +60,7 @@ test('questions are listed and answered, with what went wrong in words', async (
     stderr: expect.stringContaining('answer with one of: allow, reject'),
   });
   expect(await run(['questions', 'answer', id, '1'])).toMatchObject({ code: 0, stdout: `answered ${id}: allow\n` });
-  expect(await answer.text()).toBe('heard allow');
+  expect(await answer.text()).toBe('received allow');
   expect(await run(['questions', 'answer', id, '1'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('there is no open question'),
@@ -75,7 +75,7 @@ test('send puts the question to the person at the terminal, again until the answ
     prompts.push(prompt);
     return typed.shift();
   });
-  expect(sent).toMatchObject({ code: 0, stdout: 'heard reject\n' });
+  expect(sent).toMatchObject({ code: 0, stdout: 'received reject\n' });
   expect(prompts[0]).toContain('For good.\n1. Allow (allow)\n2. Reject (reject)\nAnswer with one of: allow, reject.');
   expect(prompts[0]).not.toContain('\u001b[2J');
   expect(prompts).toHaveLength(2);
@@ -89,7 +89,7 @@ test('a prompt ends when the question is answered elsewhere', async () => {
   await expect.poll(() => client.questions.list()).toHaveLength(1);
   const [question] = await client.questions.list();
   if (question !== undefined) await client.questions.answer(question, { option_id: 'allow' });
-  expect(await sent).toMatchObject({ code: 0, stdout: 'heard allow\n' });
+  expect(await sent).toMatchObject({ code: 0, stdout: 'received allow\n' });
   expect((await sent).stderr).toContain('the question was answered elsewhere');
 });
 

@@ -52,7 +52,7 @@ function answerCommand(context: Context): Command {
       `${PROGRAM} questions answer q_0123456789abcdef decline`,
     ],
   })
-    .argument('<question_id>', 'as `questions list` shows it')
+    .argument('<question_id>', 'as shown by `questions list`')
     .argument('<answer...>', 'the id, name or number of an option, the fields as JSON, accept, or decline');
   withConnectionOptions(command, 'agent');
   return runs<ConnectionOptions>(command, context, async (options, [questionId = '', text = '']) => {

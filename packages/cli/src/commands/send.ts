@@ -26,16 +26,24 @@ export function sendCommand(context: Context): Command {
       `${PROGRAM} send - < question.txt`,
     ],
   })
-    .argument('<text...>', 'what to say; - reads it from stdin')
-    .option('--agent <id>', 'who should answer (the default agent)', nonEmptyName)
+    .argument('<text...>', 'the message; - reads it from stdin')
+    .option('--agent <id>', 'the agent to send it to (default: default_agent of the server)', nonEmptyName)
     .option('--session <id>', 'the conversation it belongs to', nonEmptyName)
-    .option('--id <id>', 'the id of the request (a new one); the same again gets the stored answer', nonEmptyName)
+    .option(
+      '--id <id>',
+      'the request id (default: generated); sending the same id again returns the recorded answer',
+      nonEmptyName,
+    )
     .addOption(
-      new Option('--priority <priority>', 'how soon it has its turn, where it has to wait')
+      new Option('--priority <priority>', 'its priority if it has to wait')
         .choices(PRIORITIES)
         .default(undefined, 'normal'),
     )
-    .option('--expires <seconds>', 'do not begin with it any more after that long', integer({ from: 1, to: A_YEAR }));
+    .option(
+      '--expires <seconds>',
+      'drop the message if it has not started within this time',
+      integer({ from: 1, to: A_YEAR }),
+    );
   withConnectionOptions(command, 'agent');
   return runs<SendOptions>(command, context, (options, [text = '']) => send(text, options, context));
 }

@@ -12,7 +12,7 @@ export function serveCommand(context: Context): Command {
     examples: [`${PROGRAM} serve`, `${PROGRAM} serve --config dragoman.yaml --port 0 --json`],
   });
   withLogLevel(withAcceptLoss(withServeOptions(command, { data: DEFAULT_DATA })));
-  command.option('--allow-empty', 'let a reload (SIGHUP) remove every agent');
+  command.option('--allow-empty', 'allow a reload (SIGHUP) that removes every agent');
   return runs<ServeOptions & { readonly allowEmpty?: boolean }>(command, context, async (options) => {
     // Loaded on use: only this command needs a server.
     const { serve } = await import('../serve/serve.ts');

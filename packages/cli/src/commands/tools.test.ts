@@ -49,7 +49,7 @@ async function started() {
   return { server, run, names, admin };
 }
 
-test('tools are listed by their tags, and those that are deferred when asked for', async () => {
+test('tools are listed by their tags, and deferred ones on request', async () => {
   const { server, names } = await started();
   await using _ = server;
   expect(await names()).toEqual(['add', 'divide']);
@@ -78,7 +78,7 @@ test('a tool that is not held is answered with those that are', async () => {
   expect(await run('accept', 'odd__echo')).toMatchObject({ code: 0, stdout: 'accepted odd__echo\n' });
 });
 
-test('a key that may use no tool is told so, beside an empty table', async () => {
+test('a key that may use no tool gets an empty table and a note', async () => {
   const { server, run, admin } = await started();
   await using _ = server;
   const { api_key = '' } = await admin.agents.put({ agent_id: 'guest', permissions: { tools: [] } });
@@ -88,12 +88,12 @@ test('a key that may use no tool is told so, beside an empty table', async () =>
   expect((await run('list', '--query', 'nothing like it')).stderr).toBe('');
 });
 
-test('a tool that takes too long is told with what lets it take longer', async () => {
+test('a tool that takes too long is reported with the option that raises the limit', async () => {
   const { server, run } = await started();
   await using _ = server;
   const late = await run('call', 'slow', '--timeout', '1');
   expect(late).toMatchObject({ code: 1, stderr: expect.stringContaining('did not finish within 1 s') });
-  expect(late.stderr).toContain('let it take longer: --timeout SECONDS');
+  expect(late.stderr).toContain('set a longer --timeout SECONDS');
 });
 
 test('tools are those of the configuration in the folder unless --url or DRAGOMAN_URL names a server, as for workflows', async () => {

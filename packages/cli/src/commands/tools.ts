@@ -42,9 +42,9 @@ function listCommand(context: Context): Command {
     summary: 'list the tools this key may use',
     examples: [`${PROGRAM} tools list`, `${PROGRAM} tools list --query file --config dragoman.yaml`],
   })
-    .option('--query <text>', 'a part of the name, the description or a tag')
-    .option('--tag <tag>', 'only those that have it; may be repeated', each)
-    .option('--deferred', 'include deferred tools, which are otherwise found by search only');
+    .option('--query <text>', 'text to find in names, descriptions and tags')
+    .option('--tag <tag>', 'only tools with this tag; may be repeated', each)
+    .option('--deferred', 'include deferred tools, which are otherwise only found by search');
   withToolsOptions(command);
   return runs<ToolsOptions & ListOptions>(command, context, async (options) => {
     const { query = '', tag = [], deferred = false } = options;
@@ -67,10 +67,10 @@ function callCommand(context: Context): Command {
     ],
   })
     .argument('<name>', 'the tool')
-    .option('--args <json>', 'its arguments, a JSON object; - reads them from stdin ({})')
+    .option('--args <json>', 'its arguments, a JSON object; - reads them from stdin (default: {})')
     .option(
       '--timeout <time>',
-      'how long it may take: seconds, or as 500ms, 5m (30)',
+      'the longest it may take: seconds, or a time such as 500ms or 5m (default: 30)',
       duration({ fromMs: 1, toMs: TEN_MINUTES_MS }),
     );
   withToolsOptions(command);
@@ -112,7 +112,7 @@ function acceptCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   command.option(
     '--config <file>',
-    `without a server or a key: for \`${PROGRAM} wire\` with this configuration and the same --data`,
+    `accept it without a server, for \`${PROGRAM} wire\` with this configuration and the same --data`,
   );
   return runs<ToolsOptions>(command, context, async (options, [name = '']) => {
     const accepted = await (options.config === undefined
@@ -160,7 +160,7 @@ async function acceptInFolder(
   });
 }
 
-/** Only the host knows whether there are others, and does not tell who may not use them. */
+/** Only the host knows whether there are others, and it lists only those that the caller may use. */
 function whyNone(options: ToolsOptions, context: Context): string {
   if (isHere(options, context)) {
     const { config = DEFAULT_CONFIG } = options;
@@ -176,7 +176,7 @@ function uncalled(error: unknown, { config, url, timeout }: ToolsOptions & { tim
   const where = `${flag('--config', config)}${flag('--url', url)}`;
   const fixes: Readonly<Record<string, string>> = {
     not_found: `see them all: ${PROGRAM} tools list --deferred${where}`,
-    timeout: `let it take longer: --timeout SECONDS, 600 at most; it was ${inWords(timeout)}`,
+    timeout: `set a longer --timeout SECONDS (at most 600); it was ${inWords(timeout)}`,
   };
   const fix = fixes[code];
   if (fix === undefined) throw error;
@@ -197,7 +197,10 @@ function notHeld(name: string, held: readonly string[]): never {
 
 function withToolsOptions(command: Command): void {
   withConnectionOptions(command, 'agent', { url: ELSEWHERE });
-  command.option('--config <file>', `without a server: the configuration (${DEFAULT_CONFIG}, if there is one)`);
+  command.option(
+    '--config <file>',
+    `without a server: the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`,
+  );
 }
 
 /** On the server that is named; else the tools of the configuration, in this process. */

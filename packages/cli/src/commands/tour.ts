@@ -12,9 +12,9 @@ export function tourCommand(context: Context): Command {
   })
     .option(
       '--url <url>',
-      `a running \`${PROGRAM} dev\` (the one whose keys are in the data folder, or one of its own)`,
+      `a running \`${PROGRAM} dev\` (default: the one whose keys are in the data folder, or a temporary one)`,
     )
-    .option('--data <folder>', `where \`${PROGRAM} dev\` keeps its keys (${DEFAULT_DEV_DATA})`);
+    .option('--data <folder>', `the data folder of \`${PROGRAM} dev\`, with its keys (default: ${DEFAULT_DEV_DATA})`);
   return runs<TourOptions>(command, context, async (options) => {
     const { tour } = await import('../tour/tour.ts');
     return tour(options, context);

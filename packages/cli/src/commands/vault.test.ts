@@ -41,7 +41,7 @@ test('a secret among the arguments is refused, and is not repeated', async () =>
   expect(notes).not.toContain(SECRET);
 });
 
-test('every problem with a credential is told', async () => {
+test('every problem with a credential is reported', async () => {
   const { code, notes } = await run(['vault', 'set', 'crm', '--host', 'https://api.example.com'], SECRET);
   expect([code, notes]).toEqual([1, expect.stringContaining('must be host or host:port')]);
 });

@@ -38,21 +38,21 @@ function setCommand(context: Context): Command {
       `${PROGRAM} vault set model-key --type api-key --place env < key.txt`,
     ],
   })
-    .argument('<id>', 'the name requests refer to it by')
+    .argument('<id>', 'its name in requests')
     // A secret among the arguments could be read by everybody on the machine.
-    .argument('[value]', '- reads it from stdin, as without it where that is no terminal')
+    .argument('[value]', '- reads it from stdin (default: ask on a terminal, else read stdin)')
     .addOption(
       new Option(
         '--type <type>',
-        'what it is; a bearer-token stands in a header as "Bearer VALUE", the others as they are',
+        'its type; in a header a bearer-token is sent as "Bearer VALUE", the others unchanged',
       )
         .choices(['bearer-token', 'api-key', 'password', 'username'])
         .default('bearer-token'),
     )
-    .option('--host <host>', 'where it may be sent: host (port 443) or host:port; may be repeated', each)
+    .option('--host <host>', 'a host it may be sent to: host (port 443) or host:port; may be repeated', each)
     .option(
       '--place <place>',
-      'where it may stand: header, query or body of a request, env of a program (header); may be repeated',
+      'where it may be used: header, query or body of a request, or env of a program (default: header); may be repeated',
       each,
     )
     .option('--description <text>', 'what it is for');
@@ -129,7 +129,7 @@ function removeCommand(context: Context): Command {
     name: 'vault remove',
     summary: 'remove a secret',
     examples: [`${PROGRAM} vault remove crm`],
-  }).argument('<id>', 'as `vault list` shows it');
+  }).argument('<id>', 'as shown by `vault list`');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [id = '']) => {
     const connection = await connect(options, context, 'admin');
@@ -153,9 +153,9 @@ function removeCommand(context: Context): Command {
 function rotateCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'vault rotate',
-    summary: 'seal every secret with a new key, while the server runs',
+    summary: 'encrypt every secret with a new vault key, while the server runs',
     examples: [`${PROGRAM} vault rotate`, `printf %s "$NEW_KEY" | ${PROGRAM} vault rotate -`],
-  }).argument('[key]', '- to read the new key from stdin, where the old one is in DRAGOMAN_VAULT_KEY');
+  }).argument('[key]', '- reads the new key from stdin; required if the old key is in DRAGOMAN_VAULT_KEY');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [given]) => {
     if (given !== undefined && given !== '-') valueAmongArguments('ID');

@@ -16,8 +16,12 @@ export function watchCommand(context: Context): Command {
     summary: 'read an answer from any frame, while it runs and afterwards',
     examples: [`${PROGRAM} watch REQUEST_ID`, `${PROGRAM} watch REQUEST_ID --after 3 --json`],
   })
-    .argument('<request_id>', 'as printed by `send`')
-    .option('--after <sequence>', 'the last frame already seen (-1, none)', integer({ from: -1 }));
+    .argument('<request_id>', 'the request id, as printed by `send`')
+    .option(
+      '--after <sequence>',
+      'the sequence number of the last frame you have (default: -1, none)',
+      integer({ from: -1 }),
+    );
   withConnectionOptions(command, 'agent');
   return runs<WatchOptions>(command, context, (options, [requestId = '']) => watch(requestId, options, context));
 }
@@ -73,10 +77,10 @@ function noSuchFrame(requestId: string, after: number): Trouble {
 function noSuchRequest(requestId: string): Trouble {
   return {
     code: 'not_found',
-    message: `there is no request ${JSON.stringify(requestId)} of yours`,
+    message: `request ${JSON.stringify(requestId)} not found`,
     fixes: [
-      'check the id, and that the key is the one it was sent with',
-      'answers are kept for 24 hours, unless the server says otherwise (keep_answers_hours)',
+      'check the id, and use the key that sent the request',
+      'the server deletes answers after keep_answers_hours (default: 24)',
     ],
   };
 }

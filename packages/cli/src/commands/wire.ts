@@ -13,8 +13,8 @@ export function wireCommand(context: Context): Command {
       `echo '{"a2e":"1.0","type":"handshake/req","id":"1"}' | ${PROGRAM} wire`,
     ],
   })
-    .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
-    .option('--data <folder>', 'where everything durable is kept (a temporary store, gone when it ends)');
+    .option('--config <file>', `the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`)
+    .option('--data <folder>', 'the data folder (default: a temporary store, deleted on exit)');
   return runs<StdioHostFlags>(command, context, async (options) => {
     // Loaded on use: only this command needs a host.
     const { runWire } = await import('../wire/run-wire.ts');

@@ -58,7 +58,7 @@ function putCommand(context: Context): Command {
     summary: 'store a workflow under a name; a change becomes the next version',
     examples: [`${PROGRAM} workflow stored put report report.jsonl --description "Sends the daily report."`],
   })
-    .argument('<name>', 'its name, as permissions spell it')
+    .argument('<name>', 'its name, as used in permissions')
     .argument('<file>', 'the workflow as JSON lines, with {{name}} for each input; - reads it from stdin')
     .option('--description <text>', 'what it does, for callers');
   withConnectionOptions(command, 'admin');
@@ -81,7 +81,7 @@ function removeCommand(context: Context): Command {
     name: 'workflow stored remove',
     summary: 'remove a stored workflow',
     examples: [`${PROGRAM} workflow stored remove report`],
-  }).argument('<name>', 'as `workflow stored list` shows it');
+  }).argument('<name>', 'as shown by `workflow stored list`');
   withConnectionOptions(command, 'admin');
   return runs<ConnectionOptions>(command, context, async (options, [name = '']) => {
     const connection = await connect(options, context, 'admin');

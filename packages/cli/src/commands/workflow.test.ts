@@ -19,7 +19,7 @@ async function run(args: readonly string[], { stdin = '', isTTY = false } = {}) 
 }
 
 describe('without a server', () => {
-  test('a workflow is run, each operation a line, then how it ended and what came of it', async () => {
+  test('a workflow is run, with a line for each operation, then its end and its result', async () => {
     const { code, out, notes } = await run(['workflow', 'run', '--allow', api.host, '-'], { stdin: ACTIVE });
     expect({ code, notes }).toEqual({ code: 0, notes: '' });
     const lines = out.split('\n');
@@ -29,7 +29,7 @@ describe('without a server', () => {
     expect(JSON.parse(lines.slice(4).join('\n'))).toMatchObject([{ name: 'Ada' }, { name: 'Dora' }, { name: 'Brook' }]);
   });
 
-  test('as JSON it is the result alone, under its own id when that is asked for', async () => {
+  test('as JSON it is the result alone, under its own id on request', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'w.jsonl'), ACTIVE);
     const surroundings = new FakeSurroundings({ folder });
@@ -38,7 +38,7 @@ describe('without a server', () => {
     expect(JSON.parse(surroundings.out)).toMatchObject({ execution_id: 'active-users', status: 'success' });
   });
 
-  test('a configuration whose ports a running server has is no hindrance', async () => {
+  test('a configuration whose ports a running server uses still runs', async () => {
     const folder = temporaryFolder();
     const port = Number(api.host.split(':')[1]);
     const config = { port, wire: { port }, gate: { allow: [api.host] }, agents: { gone: { driver: 'http' } } };
@@ -48,7 +48,7 @@ describe('without a server', () => {
     expect(surroundings.out).toContain('success');
   });
 
-  test('what came from the cache is marked as such', async () => {
+  test('a cached response is marked as such', async () => {
     const call = (id: string) =>
       JSON.stringify({
         type: 'operationUpdate',
@@ -70,7 +70,7 @@ describe('without a server', () => {
     expect(out).toContain('  … fetch-users\r');
   });
 
-  test('a host nobody allowed is not called, and the command fails', async () => {
+  test('a host that is not allowed is not called, and the command fails', async () => {
     const { code, out } = await run(['workflow', 'run', '-'], { stdin: ACTIVE });
     expect(code).toBe(1);
     expect(out).toContain('✗ fetch-users');
@@ -89,7 +89,7 @@ describe('without a server', () => {
     expect(plan.out).toContain('3 steps, 1 API calls');
     const refused = await run(['workflow', 'run', '-'], { stdin: broken });
     expect(refused.code).toBe(1);
-    // As it is told on every other way to a server.
+    // As every other command that calls a server prints it.
     expect(refused.notes).toMatch(/^error: .*filter-active: .*usres/);
     expect(refused.notes).toContain('/workflow/users');
     const both = broken.replace('"/workflow/active","transform"', '"/workflow/atcive","transform"');

@@ -47,23 +47,26 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
   })
     .argument('<file>', 'the workflow as JSON lines; - reads it from stdin')
     .addOption(
-      new Option('--level <level>', 'how strictly it is checked').choices(LEVELS).default(undefined, 'moderate'),
+      new Option('--level <level>', 'how strict the checks are').choices(LEVELS).default(undefined, 'moderate'),
     )
-    .option('--config <file>', 'without a server: APIs, hosts and limits (dragoman.yaml, if there is one)')
+    .option(
+      '--config <file>',
+      'without a server: the file with APIs, hosts and limits (default: dragoman.yaml, if it exists)',
+    )
     .option('--allow <host:port>', 'without a server: a private or plain-http host it may call; may be repeated', each);
   if (name === 'run') {
     command
       .addOption(
-        new Option('--on-error <mode>', 'what comes after an operation that failed')
+        new Option('--on-error <mode>', 'what to do after a failed operation')
           .choices(['stop', 'continue'])
           .default(undefined, 'stop'),
       )
       .option(
         '--timeout <time>',
-        'how long it may take: seconds, or as 500ms, 5m (30)',
+        'the longest it may take: seconds, or a time such as 500ms or 5m (default: 30)',
         duration({ fromMs: 1, toMs: A_DAY_MS }),
       )
-      .option('--keep-id', "keep the workflow's own execution id; run again, it gives the stored result");
+      .option('--keep-id', "keep the workflow's own execution id; running it again returns the stored result");
   }
   withConnectionOptions(command, 'agent', { url: ELSEWHERE });
   return runs<Omit<WorkflowFlags, 'json'>>(command, context, async (options, [file = '']) => {

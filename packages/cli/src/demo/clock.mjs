@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Tells the time, a few times. Long enough to be watched, broken off and resumed. */
+/** Sends the time, a few times: long enough to be watched, interrupted and resumed. */
 export default async function* clock(_envelope, { signal }) {
   const ticks = 5;
   for (let tick = 1; tick <= ticks; tick++) {

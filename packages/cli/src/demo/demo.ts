@@ -133,8 +133,8 @@ async function validKey(
 function demoAgents(data: string, model: DemoModel): NonNullable<Config['agents']> {
   const ours = (name: string) => ({ driver: 'module' as const, module: demoFile(name) });
   return {
-    echo: { ...ours('echo'), name: 'Echo', description: 'says it back, word by word' },
-    clock: { ...ours('clock'), name: 'Clock', description: 'tells the time, a few times' },
+    echo: { ...ours('echo'), name: 'Echo', description: 'echoes its input, word by word' },
+    clock: { ...ours('clock'), name: 'Clock', description: 'sends the time, a few times' },
     failing: { ...ours('failing'), name: 'Failing', description: 'fails half-way' },
     guide: {
       driver: 'stdio',

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Says back what it is told, word by word. */
+/** Echoes its input, word by word. */
 export default async function* echo({ params }, { signal }) {
   const text = String(params.content ?? params.text ?? params.query ?? textOf(params.prompt ?? params.content_blocks));
   // With the space that follows each word, so that the pieces make up the text again.
@@ -12,7 +12,7 @@ export default async function* echo({ params }, { signal }) {
   return { text, words: words.length };
 }
 
-/** What an ACP client says stands in blocks. */
+/** An ACP client sends its text in blocks. */
 function textOf(blocks) {
   if (!Array.isArray(blocks)) return '';
   return blocks.flatMap((block) => (typeof block?.text === 'string' ? [block.text] : [])).join('\n');

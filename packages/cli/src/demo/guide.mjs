@@ -73,7 +73,7 @@ async function activeUsers({ url, key }) {
   return { execution_id, users: results['sort-by-points'].map(({ name }) => name) };
 }
 
-/** What was said, by whichever protocol: an editor sends blocks, a mailbox content, a person text. */
+/** The text of a message in any protocol: an editor sends blocks, a mailbox content, a person text. */
 function textIn({ prompt, content, text, query }) {
   const blocks = Array.isArray(prompt) ? prompt.map((block) => block.text ?? '').join('') : undefined;
   return String(blocks ?? content ?? text ?? query ?? '');

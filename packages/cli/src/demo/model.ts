@@ -58,16 +58,16 @@ async function answer(incoming: IncomingMessage, response: ServerResponse): Prom
   response.end('data: [DONE]\n\n');
 }
 
-/** What the model says next. */
+/** The next answer of the model. */
 function scripted({ messages, tools = [] }: CompletionRequest): {
   readonly deltas: readonly object[];
   readonly finish: string;
 } {
   const last = messages.at(-1);
-  if (last?.role === 'tool') return spoken(`The tool word_count says: ${String(last.content)}`);
+  if (last?.role === 'tool') return textAnswer(`The tool word_count returned: ${String(last.content)}`);
   const text = typeof last?.content === 'string' ? last.content : '';
   if (!tools.some((tool) => tool.function.name === 'word_count')) {
-    return spoken(`I am a script, and have no tools here. You spoken: ${text}`);
+    return textAnswer(`I am a script, and have no tools here. You wrote: ${text}`);
   }
   const call = { name: 'word_count', arguments: JSON.stringify({ text }) };
   return {
@@ -76,6 +76,6 @@ function scripted({ messages, tools = [] }: CompletionRequest): {
   };
 }
 
-function spoken(text: string): { readonly deltas: readonly object[]; readonly finish: string } {
+function textAnswer(text: string): { readonly deltas: readonly object[]; readonly finish: string } {
   return { deltas: (text.match(/\s*\S+/g) ?? []).map((content) => ({ content })), finish: 'stop' };
 }

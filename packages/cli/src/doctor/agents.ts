@@ -7,12 +7,12 @@ import { PROGRAM } from '../command.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
 
-/** The members of an agent that say how it is reached. */
+/** The members of an agent that define its endpoint. */
 export type ReachedAgent = Partial<
   Pick<NonNullable<Config['agents']>[string], 'driver' | 'module' | 'url' | 'command'>
 >;
 
-/** Whether agents are where it says they are. Nothing is sent to them and nothing is run. */
+/** Whether agents are where the configuration expects them. Nothing is sent to them and nothing is run. */
 export function checkAgents(
   agents: Readonly<Record<string, ReachedAgent>>,
   { path, correct }: { path: string; correct: (id: string, member: string) => string },
@@ -93,23 +93,23 @@ async function troubleWith(
   if (driver === 'module') {
     const fix = 'write it: export default async function* (envelope, call) { … }';
     if (module === undefined) return { what: 'module is missing', fix, member: 'module' };
-    if (!existsSync(module)) return { what: `there is no file ${module}`, fix, member: 'module' };
+    if (!existsSync(module)) return { what: `file not found: ${module}`, fix, member: 'module' };
     const fault = syntaxFault(module);
     return fault === undefined ? undefined : { what: fault, fix: 'correct it', member: 'module' };
   }
   if (driver === 'stdio') {
     if (command !== undefined && isProgram(command, path)) return undefined;
-    return { what: `there is no program ${command ?? '(command is missing)'}`, fix: 'install it', member: 'command' };
+    return { what: `program not found: ${command ?? '(command is missing)'}`, fix: 'install it', member: 'command' };
   }
   // One that dials in has no address of its own.
   if (driver === 'e2a-ws' && url === undefined) return undefined;
   if (url === undefined || !URL.canParse(url)) {
     const what = `url must be where it listens; got ${JSON.stringify(url ?? null)}`;
-    return { what, fix: 'say where it listens', member: 'url' };
+    return { what, fix: 'set its url', member: 'url' };
   }
   return (await answers(new URL(url)))
     ? undefined
-    : { what: `nothing answers at ${url}`, fix: 'start it', member: 'url' };
+    : { what: `cannot connect to ${url}`, fix: 'start it', member: 'url' };
 }
 
 function isProgram(command: string, path: string): boolean {

@@ -45,7 +45,7 @@ async function checkStore(
   }
 }
 
-/** Says what was read, and nothing about the rest. */
+/** Reports only the files that were read. */
 async function examineStore(
   store: Awaited<ReturnType<typeof openSqliteStore>>,
   { folder, check }: { folder: string; check: string },

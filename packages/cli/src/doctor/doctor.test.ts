@@ -67,7 +67,7 @@ test('a taken port is found, with who holds it and the command that fixes it', a
   expect(find('port').message).toContain(`port ${port} on 127.0.0.1 is taken by another program`);
 });
 
-test('without being told a folder it looks at that of dev, too, and says which is which', async () => {
+test('without --data it examines the folder of dev as well, and labels both', async () => {
   const folder = temporaryFolder();
   const data = join(folder, '.dragoman', 'dev');
   mkdirSync(data, { recursive: true });
@@ -79,8 +79,8 @@ test('without being told a folder it looks at that of dev, too, and says which i
     ok: false,
     message: `${data} is in use by process ${process.pid}`,
   });
-  const told = await examine([...args, '--data', '.dragoman/dev'], { folder });
-  expect([told.find('data').ok, told.find('data of dev')]).toEqual([false, undefined]);
+  const examined = await examine([...args, '--data', '.dragoman/dev'], { folder });
+  expect([examined.find('data').ok, examined.find('data of dev')]).toEqual([false, undefined]);
 });
 
 test('a server that should run and does not is found', async () => {
@@ -104,7 +104,7 @@ test('a variable that makes no sense is found', async () => {
   expect(find('environment')).toMatchObject({ ok: false });
 });
 
-test('agents that are not where the configuration says are found', async () => {
+test('missing agents of the configuration are found', async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'here.mjs'), 'export default async function* () {}\n');
   writeFileSync(join(folder, 'misspelt.mjs'), '\nexport default async function* ( {\n');
@@ -124,20 +124,20 @@ test('agents that are not where the configuration says are found', async () => {
   expect(code).toBe(1);
   expect(find('agent here')).toMatchObject({ ok: true });
   expect(find('agent node')).toMatchObject({ ok: true });
-  expect(find('agent gone').message).toContain('there is no file');
+  expect(find('agent gone').message).toContain('file not found');
   expect(find('agent gone').fix).toContain(`or correct agents.gone.module in ${join(folder, 'dragoman.yaml')}`);
   expect(find('agent misspelt').message).toMatch(/misspelt\.mjs:\d+: SyntaxError: /);
-  expect(find('tools none.mjs').message).toContain('there is no file');
+  expect(find('tools none.mjs').message).toContain('file not found');
   expect(find('tools here.mjs')).toMatchObject({ ok: true });
   expect(find('tools misspelt.mjs').message).toMatch(/misspelt\.mjs:\d+: SyntaxError: /);
   expect(find('agent remote').fix).toMatch(/^start it, or correct agents\.remote\.url in /);
   expect(find('agent program').fix).toMatch(/^install it, or correct agents\.program\.command in /);
-  expect(find('agent remote').message).toContain('nothing answers at');
-  expect(find('agent program').message).toContain('there is no program no-such-program-anywhere');
+  expect(find('agent remote').message).toContain('cannot connect to');
+  expect(find('agent program').message).toContain('program not found: no-such-program-anywhere');
   expect(find('default_agent').fix).toBe('did you mean here?');
 });
 
-describe('what a start refuses is found as it is told there', () => {
+describe('the doctor reports a refused start in the same words', () => {
   const refused = async (config: object, files: Record<string, string> = {}) => {
     const folder = temporaryFolder();
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -152,7 +152,7 @@ describe('what a start refuses is found as it is told there', () => {
       'it needs one of http, agent, workflow; got http and agent',
     ],
     ['an MCP server that is nowhere', { mcp_servers: { files: {} } }, 'mcp_servers.files: it needs a command to run'],
-    ['a certificate that is not there', { gate: { ca: './gone.pem' } }, 'gate.ca: there is no file '],
+    ['a certificate that is not there', { gate: { ca: './gone.pem' } }, 'gate.ca: file not found: '],
     ['a tool file that throws', { tools: ['./throws.mjs'] }, 'no luck'],
   ])('%s', async (_, config, message) => {
     const { code, find } = await refused(config, { 'throws.mjs': "throw new Error('no luck');\n" });
@@ -199,7 +199,7 @@ test('the workflow of a tool is looked at as a start would', async () => {
   expect(code).toBe(1);
   expect(find('tool good')).toMatchObject({ ok: true });
   expect(find('tool long').message).toMatch(/long\.jsonl cannot be run: .*20000/);
-  expect(find('tool gone').message).toContain('there is no file');
+  expect(find('tool gone').message).toContain('file not found');
   // Of operations that are not built in nothing is known without running their files.
   config({ workflows: { timeout_ms: 20_000, operations: ['./own.mjs'] } });
   expect((await examine(['--port', '0'], { folder })).find('tool long')).toMatchObject({ ok: true });
@@ -257,7 +257,7 @@ describe('the data folder', () => {
     });
   });
 
-  test('with a damaged key in it is told with the name of the key', async () => {
+  test('with a damaged key in it is reported with the name of the key', async () => {
     const folder = temporaryFolder();
     const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal: () => {} });
     const key = {
@@ -277,7 +277,7 @@ describe('the data folder', () => {
     expect(finding).toMatchObject({ ok: false, message: `${folder}: key k1 of ann is damaged` });
   });
 
-  test('whose database is gone is told as lost', async () => {
+  test('whose database is gone is reported as lost', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'dragoman.db'), '');
     writeFileSync(join(folder, 'vault.key'), 'x');
@@ -285,7 +285,7 @@ describe('the data folder', () => {
     expect(finding).toMatchObject({ ok: false, fix: expect.stringContaining('--accept-loss') });
   });
 
-  test('with a damaged store is told as such', async () => {
+  test('with a damaged store is reported as damaged', async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'dragoman.db'), 'x'.repeat(10_000));
     const finding = await checkDataFolder(folder, { serverRuns: false });
@@ -307,7 +307,7 @@ describe('the data folder', () => {
 
 test('--probe asks each agent a real question, and reports what a crashed one wrote last', async () => {
   const folder = temporaryFolder();
-  const echo = `export default async function* ({ params }) { yield 'heard ' + params.content; }`;
+  const echo = `export default async function* ({ params }) { yield 'received ' + params.content; }`;
   writeFileSync(join(folder, 'echo.mjs'), echo);
   writeFileSync(join(folder, 'broken.mjs'), `console.error('Error: no model is loaded'); process.exit(4);`);
   const agents = {

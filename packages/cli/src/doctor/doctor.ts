@@ -22,7 +22,7 @@ export interface DoctorOptions extends ServeOptions, ConnectionOptions {
   readonly probe?: boolean;
 }
 
-/** Looks at everything between a person and a working server, and says what fixes what it finds. */
+/** Checks everything a working server needs, and reports a fix for each problem. */
 export async function examineInstallation(options: DoctorOptions, context: Context): Promise<DoctorFinding[]> {
   const { settings, environment, findings } = readConfiguration(options, context);
   const surroundings = { environment, folder: context.folder };
@@ -158,5 +158,5 @@ async function checkKeys({ options, surroundings, url }: RunningServer): Promise
   });
   if (found.length > 0) return Promise.all(found.map(checkKey));
   const fix = `export DRAGOMAN_KEY=$(${PROGRAM} keys create --agent AGENT_ID)`;
-  return [broken('key', 'the server answers, but there is no key to talk to it with', fix)];
+  return [broken('key', 'the server responds, but there is no key to use with it', fix)];
 }

@@ -25,7 +25,7 @@ export async function checkServer(place: ServerPlace, health: HolderHealth | und
   }
   if (isGiven) {
     return health === undefined
-      ? broken('server', `nothing answers at ${url}`, `start it with: ${PROGRAM} serve`)
+      ? broken('server', `cannot connect to ${url}`, `start it with: ${PROGRAM} serve`)
       : broken('server', `the program at ${url} is not Dragoman`, 'check --url');
   }
   if (port === 0 || (await canListen(host, port))) {

@@ -1,6 +1,12 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
-import { AskedReader, BUILT_IN, DEFAULT_WORKFLOW_LIMITS, ToolWorkflow, type WorkflowRules } from '@dragoman/core';
+import {
+  BUILT_IN,
+  DEFAULT_WORKFLOW_LIMITS,
+  ToolWorkflow,
+  WorkflowRequestReader,
+  type WorkflowRules,
+} from '@dragoman/core';
 import type { Config } from '@dragoman/server';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 import { syntaxFault } from './syntax-fault.ts';
@@ -9,7 +15,7 @@ import { syntaxFault } from './syntax-fault.ts';
 export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' | 'workflows'>): DoctorFinding[] {
   const { operations, ...limits } = workflows;
   const rules: WorkflowRules = {
-    reader: new AskedReader(),
+    reader: new WorkflowRequestReader(),
     limits: { ...DEFAULT_WORKFLOW_LIMITS, ...limits },
     catalog: BUILT_IN,
   };
@@ -18,7 +24,7 @@ export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' 
     const { name, workflow } = entry;
     if (workflow === undefined) return [];
     const check = `tool ${name}`;
-    if (!existsSync(workflow)) return broken(check, `there is no file ${workflow}`, 'write it, or correct tools');
+    if (!existsSync(workflow)) return broken(check, `file not found: ${workflow}`, 'write it, or correct tools');
     // The shapes of an operator's own operations are known only after running their files.
     const written = operations === undefined ? ToolWorkflow.in(workflow, rules) : undefined;
     const isSound = written === undefined || written instanceof ToolWorkflow;
@@ -28,7 +34,7 @@ export function checkTools({ tools = [], workflows = {} }: Pick<Config, 'tools' 
 
 function checkFile(path: string): DoctorFinding {
   const check = `tools ${basename(path)}`;
-  if (!existsSync(path)) return broken(check, `there is no file ${path}`, 'write it, or correct tools');
+  if (!existsSync(path)) return broken(check, `file not found: ${path}`, 'write it, or correct tools');
   const fault = syntaxFault(path);
   return fault === undefined ? sound(check, 'is there') : broken(check, fault, 'correct it');
 }

@@ -39,10 +39,10 @@ describe('listen', () => {
     expect(answer.status).toBe(200);
     await until(() => surroundings.out !== '');
     expect(surroundings.out).toMatch(
-      /^Dragoman success msg_\d+_\w+, answers msg_mine, thread t1, signature good\n {2}\S/,
+      /^Dragoman success msg_\d+_\w+, answers msg_mine, thread t1, signature valid\n {2}\S/,
     );
 
-    // What anybody could send is refused, and said so.
+    // An unsigned callback is refused, with a note.
     const head = {
       'webhook-id': 'x',
       'webhook-timestamp': String(Math.floor(Date.now() / 1000)),
@@ -79,10 +79,10 @@ describe('listen', () => {
     expect(await ended).toBe(0);
   });
 
-  test('shows what an agent says as what it says: it can neither talk to the terminal nor write a callback of its own', async () => {
+  test('shows the text of an agent as text: it can neither control the terminal nor imitate a callback', async () => {
     const folder = temporaryFolder();
     const [port, data, module] = [await freePort(), join(folder, 'kept'), join(folder, 'forger.mjs')];
-    const forged = 'Bank success msg_1, answers msg_mine, signature good';
+    const forged = 'Bank success msg_1, answers msg_mine, signature valid';
     writeFileSync(module, `export default async function* () { return 'hi\\u001b[2J\\u009b1A\\r\\n${forged}\\n'; }`);
     const server = await realServer(folder, { port, ca: listenCertificate(data, NOW).path, module });
     surroundings = new FakeSurroundings({ folder, now: NOW });
@@ -93,7 +93,7 @@ describe('listen', () => {
     await fetch(`${server.url}/a2a`, { method: 'POST', headers, body: JSON.stringify(message) });
     await until(() => surroundings.out !== '');
     const [head, ...rest] = surroundings.out.trimEnd().split('\n');
-    expect(head).toMatch(/^Dragoman success msg_\w+, answers msg_\w+, signature good$/);
+    expect(head).toMatch(/^Dragoman success msg_\w+, answers msg_\w+, signature valid$/);
     expect(rest).toEqual(['  hi\\u{1b}[2J\\u{9b}1A', `  ${forged}`]);
     surroundings.interrupt();
     expect(await ended).toBe(0);
@@ -103,7 +103,7 @@ describe('listen', () => {
     surroundings = new FakeSurroundings({ folder: temporaryFolder(), now: NOW });
     const url = `http://127.0.0.1:${await freePort()}`;
     expect(await main(['listen', '--port', '0', '--url', url], surroundings)).toBe(1);
-    expect(surroundings.notes).toContain('does not tell the key it signs with');
+    expect(surroundings.notes).toContain('does not publish its signing key');
     expect(surroundings.notes).toContain('--public-key');
   });
 
@@ -111,10 +111,10 @@ describe('listen', () => {
     ['--public-key', 'nope', 'Give whpk_ and base64'],
     ['--public-key', 'whpk_AAAA', 'Give whpk_ and base64'],
     ['--secret', 'whsec_', 'Give whsec_ and base64'],
-  ])('%s %s is no key, which is said before the first callback', async (option, key, told) => {
+  ])('%s %s is not a key, which is reported before the first callback', async (option, key, note) => {
     surroundings = new FakeSurroundings({ folder: temporaryFolder(), now: NOW });
     expect(await Promise.race([main(['listen', '--port', '0', option, key], surroundings), stillRuns()])).toBe(2);
-    expect(surroundings.notes).toContain(told);
+    expect(surroundings.notes).toContain(note);
   });
 
   test('in a folder that cannot be written says so', async () => {
@@ -141,20 +141,20 @@ test('the receiver is there for this machine alone, at the one address it names'
   await expect(once(elsewhere, 'connect')).rejects.toThrow('ECONNREFUSED');
 });
 
-test('a receiver whose server is not up yet asks it again with the next callback, and not for what is none', async () => {
-  let asked = 0;
+test('a receiver whose server is not up yet tries again at the next callback, and not for invalid requests', async () => {
+  let requests = 0;
   await using receiver = await Receiver.listen(0, listenCertificate(temporaryFolder(), NOW), {
     keys: async () => {
-      asked += 1;
-      if (asked === 1) throw new Error('nobody there');
+      requests += 1;
+      if (requests === 1) throw new Error('nobody there');
       return { publicKey: `whpk_${'A'.repeat(43)}=` };
     },
     onAnswer: () => {},
     note: () => {},
   });
-  expect([await post(receiver.port, {}, 'GET'), asked]).toEqual([405, 0]);
+  expect([await post(receiver.port, {}, 'GET'), requests]).toEqual([405, 0]);
   expect(await post(receiver.port, {})).toBe(500);
-  expect([await post(receiver.port, {}), await post(receiver.port, {}), asked]).toEqual([400, 400, 2]);
+  expect([await post(receiver.port, {}), await post(receiver.port, {}), requests]).toEqual([400, 400, 2]);
 });
 
 describe('the certificate of the receiver', () => {
@@ -229,7 +229,7 @@ function post(port: number, headers: Record<string, string>, method = 'POST'): P
       resolve(response.statusCode ?? 0);
       asking.destroy();
     }).on('error', reject);
-    // One that told a length of its own has more to come.
+    // A request with a Content-Length has more to come.
     if (headers['content-length'] === undefined) asking.end('{}');
     else asking.write('{}');
   });

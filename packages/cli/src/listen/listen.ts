@@ -78,7 +78,7 @@ async function keysFor(
     if (!(error instanceof DragomanError)) throw error;
     return fail({
       code: error.code,
-      message: `the server at ${url} does not tell the key it signs with: ${error.message}`,
+      message: `the server at ${url} does not publish its signing key: ${error.message}`,
       fixes: [`start it with: ${PROGRAM} dev`, 'or name it with --url', 'or give the key with --public-key'],
     });
   }
@@ -93,7 +93,7 @@ function asText({ bold, dim, green, red }: ReturnType<typeof paint>) {
     const status = metadata.status === 'error' ? red('error') : green(visible(metadata.status ?? 'answered'));
     const content = typeof message.content === 'string' ? message.content : JSON.stringify(message.content);
     const thread = threadId === null ? '' : `, thread ${threadId}`;
-    const facts = visible(`${id}, answers ${replyTo}${thread}, signature good`);
+    const facts = visible(`${id}, answers ${replyTo}${thread}, signature valid`);
     // Every line of it: one at the margin would look like a callback of its own.
     const indented = visible(content).trimEnd().replaceAll('\n', '\n  ');
     return `${bold(visible(from.name))} ${status} ${dim(facts)}\n  ${indented}`;

@@ -42,7 +42,7 @@ export class HttpPeer implements McpPeer {
           yield* answersIn(response);
         } else await response.body?.cancel();
       } catch {
-        // The server is gone for now; a call says so.
+        // The server is unreachable for now; a call reports it.
       }
       await new Promise((resolve) => {
         const timer = setTimeout(resolve, waitMs);
@@ -139,7 +139,7 @@ async function* answersIn(response: Response): AsyncGenerator<JsonObject, void, 
   else throw new Error(refusalIn(response.status, read.ok ? read.value : undefined));
 }
 
-/** What a problem of RFC 9457 says, for a client that shows nothing else. */
+/** The text of an RFC 9457 problem, for a client that shows only text. */
 function refusalIn(status: number, problem: unknown): string {
   const { detail } = isObject(problem as JsonObject) ? (problem as JsonObject) : ({} as JsonObject);
   if (status === 401) return 'The server refused the key. Make one with: dragoman client connect CLIENT --write';

@@ -4,7 +4,7 @@ import type { JsonObject } from '@dragoman/protocols';
 export interface McpPeer {
   /** What comes back for a message, the response last; nothing for a notification. Aborting it is leaving. */
   send(message: JsonObject, signal: AbortSignal): AsyncIterable<JsonObject>;
-  /** What the server tells by itself in a session. */
+  /** The messages that the server sends by itself in a session. */
   notices(signal: AbortSignal): AsyncIterable<JsonObject>;
   /** Ends the session, if there is one. */
   close(): Promise<void>;

@@ -47,12 +47,12 @@ export class StdioBridge {
     const { method, id } = isObject(value) ? value : ({} as JsonObject);
     if (method === 'notifications/cancelled' && this.#isCancelled(value as JsonObject)) return;
     const isRequest = id !== undefined && method !== undefined;
-    // Only the server says what is wrong with anything that is no message.
+    // The server reports anything that is not a message.
     const sending = this.#send(value as JsonObject, isRequest);
     // Calls run side by side; the rest has an order.
     if (isRequest && method !== 'initialize') this.#follow(sending);
     else await sending;
-    if (method === 'notifications/initialized') this.#follow(this.#tell());
+    if (method === 'notifications/initialized') this.#follow(this.#notify());
   }
 
   /** Without a session there is no cancel message: leaving the answer cancels it (2026-07-28, Cancellation). */
@@ -78,7 +78,7 @@ export class StdioBridge {
     }
   }
 
-  async #tell(): Promise<void> {
+  async #notify(): Promise<void> {
     try {
       for await (const notice of this.#peer.notices(this.#closed.signal)) await this.#write(notice);
     } catch {

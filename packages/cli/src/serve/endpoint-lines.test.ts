@@ -3,7 +3,7 @@ import { endpointLines } from './endpoint-lines.ts';
 
 const url = 'http://127.0.0.1:7420';
 
-test('every door is told, and one that is not open is not', () => {
+test('every open endpoint is listed, and no other', () => {
   const closed = { url: undefined, socket: undefined };
   expect(
     endpointLines({ url, adminUrl: url, wire: closed, messages: closed }, { folder: '/home/ada', host: '127.0.0.1' }),
@@ -17,7 +17,7 @@ test('every door is told, and one that is not open is not', () => {
   ]);
 });
 
-test('a server that listens on every address is told with each real one', () => {
+test('a server that listens on every address lists each real one', () => {
   const closed = { url: undefined, socket: undefined };
   const at = (address: string, family: 'IPv4' | 'IPv6', scopeid = 0) =>
     ({ address, family, netmask: '', mac: '', internal: false, cidr: null, scopeid }) as never;
@@ -25,11 +25,11 @@ test('a server that listens on every address is told with each real one', () => 
     lo: [at('127.0.0.1', 'IPv4'), at('::1', 'IPv6')],
     eth0: [at('192.168.1.7', 'IPv4'), at('fe80::1', 'IPv6', 2), at('2001:db8::7', 'IPv6')],
   };
-  const told = (host: string) => {
+  const linesFor = (host: string) => {
     return endpointLines({ url, adminUrl: url, wire: closed, messages: closed }, { folder: '/', host }, interfaces);
   };
-  expect(told('0.0.0.0')).toEqual(['           http://127.0.0.1:7420', '           http://192.168.1.7:7420']);
-  expect(told('::')).toContain('           http://[2001:db8::7]:7420');
-  expect(told('::').join()).not.toContain('fe80');
-  expect(told('127.0.0.1')).toEqual([]);
+  expect(linesFor('0.0.0.0')).toEqual(['           http://127.0.0.1:7420', '           http://192.168.1.7:7420']);
+  expect(linesFor('::')).toContain('           http://[2001:db8::7]:7420');
+  expect(linesFor('::').join()).not.toContain('fe80');
+  expect(linesFor('127.0.0.1')).toEqual([]);
 });

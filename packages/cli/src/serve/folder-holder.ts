@@ -32,7 +32,7 @@ export async function folderHolder(data: string): Promise<FolderHolder | undefin
   }
 }
 
-/** `dev` writes it down; any other server is asked on each of its ports. */
+/** `dev` records it; any other server is found by a request to each of its ports. */
 async function addressOf(pid: number, data: string): Promise<string | undefined> {
   const candidates = [readDevKeys(data)?.url, ...portsOf(pid).map((port) => urlOf({ host: DEFAULT_HOST, port }))];
   for (const url of candidates) {

@@ -18,8 +18,17 @@ test('.dragoman ignores itself in git, and a .gitignore that is there stays', ()
   expect(readFileSync(ignored, 'utf8')).toBe('mine\n');
 });
 
-test('a data folder elsewhere is left alone', () => {
+test('a new data folder elsewhere ignores itself in git', () => {
   const folder = temporaryFolder();
-  ignoreInGit({ data: join(folder, 'data'), folder });
+  const data = join(folder, 'data');
+  ignoreInGit({ data, folder });
+  expect(readFileSync(join(data, '.gitignore'), 'utf8')).toBe('*\n');
   expect(existsSync(join(folder, '.dragoman'))).toBe(false);
+});
+
+test('a folder elsewhere that holds files is left alone', () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'agent.mjs'), '');
+  ignoreInGit({ data: folder, folder: join(folder, 'elsewhere') });
+  expect(existsSync(join(folder, '.gitignore'))).toBe(false);
 });

@@ -1,19 +1,20 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { DEFAULT_DATA } from '../environment.ts';
 
 /**
- * Keeps `.dragoman` out of the repository it may be in: it holds keys and messages. Only where the data folder is in it;
- * a `.gitignore` that is there stays as it is.
+ * Keeps the data folder out of the repository it may be in: it holds keys and messages. A `.gitignore` that is there stays
+ * as it is, and a folder elsewhere that holds files already: they may be the operator's own.
  */
 export function ignoreInGit({ data, folder }: { readonly data: string; readonly folder: string }): void {
   const usual = join(folder, DEFAULT_DATA);
-  const path = relative(usual, data);
-  if (path.startsWith('..')) return;
-  mkdirSync(usual, { recursive: true, mode: 0o700 });
+  const ignored = relative(usual, data).startsWith('..') ? data : usual;
   try {
-    writeFileSync(join(usual, '.gitignore'), '*\n', { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    mkdirSync(ignored, { recursive: true, mode: 0o700 });
+    if (ignored === usual || readdirSync(ignored).length === 0) {
+      writeFileSync(join(ignored, '.gitignore'), '*\n', { flag: 'wx' });
+    }
+  } catch {
+    // It is there already, or the folder cannot be used: opening the store reports that.
   }
 }

@@ -21,7 +21,7 @@ export interface HolderHealth {
   readonly version: string | undefined;
 }
 
-/** What `/health` says; `undefined` when nothing there speaks HTTP. */
+/** The answer of `/health`; `undefined` when no HTTP server listens there. */
 export async function healthAt(url: string): Promise<HolderHealth | undefined> {
   try {
     const response = await fetch(new URL('/health', url), { signal: AbortSignal.timeout(1000), redirect: 'manual' });
@@ -49,7 +49,7 @@ function jsonIn(text: string): Record<string, unknown> {
   }
 }
 
-/** The ports a process listens on. Linux tells, of the processes we may look at; elsewhere there are none. */
+/** The ports a process listens on. Only Linux reports them, for processes we may inspect; elsewhere the list is empty. */
 export function portsOf(pid: number): number[] {
   try {
     const links = new Set(linksOf(pid));

@@ -14,7 +14,7 @@ const SETTINGS = {
   vaultKey: undefined,
 };
 
-/** A run of a server that does what the test says. */
+/** A run of a server that the test controls. */
 function run({
   start,
   stop = async () => {},
@@ -70,11 +70,11 @@ test('it listens, stops in good order at the first signal, and lets go of the si
 test.each([
   ['serve', 'npx dragoman tools accept odd__say --url http://127.0.0.1:1'],
   ['dev', 'npx dragoman tools accept odd__say --data there'],
-] as const)('%s tells how a changed tool is accepted at this server and no other', async (command, told) => {
+] as const)('%s names the command that accepts a changed tool at this server only', async (command, expected) => {
   const settings = { ...SETTINGS, flags: { config: '', data: ' --data there' } };
   const { ended, surroundings, listening, options } = run({ command, settings });
   await expect.poll(() => listening).toHaveBeenCalledOnce();
-  expect(options()?.howToAccept?.('odd__say')).toBe(told);
+  expect(options()?.howToAccept?.('odd__say')).toBe(expected);
   surroundings.interrupt();
   await ended;
 });
@@ -88,7 +88,7 @@ test('a second signal does not wait', async () => {
   expect(surroundings.exits).toEqual([1]);
 });
 
-test('a signal that comes while it starts is not forgotten', async () => {
+test('a signal that arrives while it starts is not lost', async () => {
   const { ended, surroundings } = run({});
   surroundings.interrupt();
   expect(await ended).toBe(0);

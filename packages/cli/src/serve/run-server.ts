@@ -15,7 +15,7 @@ export interface ServerRun {
   readonly command: 'serve' | 'dev';
   /** The key that was made on this first start. Called even if the start fails later: it is shown only once. */
   readonly onAdminKey: (key: string) => void;
-  /** It listens: make what has to be there beside it, and tell the person who started it. */
+  /** Called when it listens: creates what it needs beside it, and informs the user. */
   readonly onListening: (server: Server) => Promise<void>;
   /** Called at SIGHUP, where that does not mean that the terminal is gone. */
   readonly onHangUp?: (server: Server) => Promise<void>;
@@ -107,23 +107,23 @@ function firstSignal(
   { onSignal, onHangUp, exit }: Context,
   withHangUp: boolean,
 ): { readonly received: Promise<void>; forget(): void } {
-  let tell: (() => void) | undefined;
+  let stop: (() => void) | undefined;
   const received = new Promise<void>((resolve) => {
-    tell = resolve;
+    stop = resolve;
   });
-  const hear = () => {
-    if (tell === undefined) return exit(1);
-    tell();
-    tell = undefined;
+  const onStopSignal = () => {
+    if (stop === undefined) return exit(1);
+    stop();
+    stop = undefined;
   };
-  const forgets = [onSignal(hear), ...(withHangUp ? [onHangUp(hear)] : [])];
+  const forgets = [onSignal(onStopSignal), ...(withHangUp ? [onHangUp(onStopSignal)] : [])];
   const forget = () => {
     for (const one of forgets) one();
   };
   return { received, forget };
 }
 
-/** Rejects when the store may not acknowledge anything any more: only a fresh start tells what is on the disk. */
+/** Rejects when the store may not acknowledge anything any more: only a restart shows what is on the disk. */
 function brokenDisk(): { readonly broken: Promise<never>; break(error: Error): void } {
   let refuse: (error: Error) => void = () => {};
   const broken = new Promise<never>((_, reject) => {

@@ -5,10 +5,14 @@ import { DEFAULT_CONFIG, DEFAULT_HOST, DEFAULT_PORT } from '../environment.ts';
 /** The options that say where a server listens and what it keeps; `doctor` looks at the same places. */
 export function withServeOptions(command: Command, { data }: { data: string }): Command {
   return command
-    .option('--config <file>', `the configuration (${DEFAULT_CONFIG}, if there is one)`)
-    .option('--host <address>', `the address to listen on (${DEFAULT_HOST})`)
-    .option('--port <number>', `the port, 0 for any free one (${DEFAULT_PORT})`, integer({ from: 0, to: 65_535 }))
-    .option('--data <folder>', `where everything durable is kept (${data})`);
+    .option('--config <file>', `the configuration file (default: ${DEFAULT_CONFIG}, if it exists)`)
+    .option('--host <address>', `the address to listen on (default: ${DEFAULT_HOST})`)
+    .option(
+      '--port <number>',
+      `the port; 0 picks a free port (default: ${DEFAULT_PORT})`,
+      integer({ from: 0, to: 65_535 }),
+    )
+    .option('--data <folder>', `the data folder (default: ${data})`);
 }
 
 /** Of log lines, the most talkative first. */
@@ -18,11 +22,11 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** For the commands that run a server. */
 export function withLogLevel(command: Command): Command {
   return command.addOption(
-    new Option('--log-level <level>', 'the least important log lines to show (info)').choices(LOG_LEVELS),
+    new Option('--log-level <level>', 'the lowest log level to show').choices(LOG_LEVELS).default(undefined, 'info'),
   );
 }
 
 /** For the commands that may start on a database that lost something. */
 export function withAcceptLoss(command: Command): Command {
-  return command.option('--accept-loss', 'start although the database has lost recorded history');
+  return command.option('--accept-loss', 'start even if the database has lost recorded requests');
 }

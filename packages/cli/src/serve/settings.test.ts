@@ -59,7 +59,7 @@ test('an empty variable is one that is not set', () => {
   expect(settings.adminKey).toBeUndefined();
 });
 
-test('every problem of the file is told with its line and column', () => {
+test('every problem of the file is reported with its line and column', () => {
   const trouble = troubleWith({}, folderWith('host: 127.0.0.1\nprot: 7420\nagents:\n  echo: { driver: modul }\n'));
   expect(trouble).toMatchObject({ code: 'bad_config', message: 'dragoman.yaml has 2 problems' });
   expect(trouble?.issues?.map(({ message }) => message)).toEqual([
@@ -69,7 +69,7 @@ test('every problem of the file is told with its line and column', () => {
   expect(trouble?.issues?.[0]?.suggestion).toContain('port');
 });
 
-test('a file that was asked for has to be there', () => {
+test('a file that an option names must exist', () => {
   expect(troubleWith({ config: 'other.yaml' }, temporaryFolder())?.issues?.[0]?.message).toContain('no such file');
 });
 

@@ -39,7 +39,7 @@ test('a taken port: who holds it, and the command that fixes it', async () => {
   }
 });
 
-test('another port of the configuration that is taken is told by its own name', async () => {
+test('another port of the configuration that is taken is reported by its own name', async () => {
   const error = Object.assign(failed('EADDRINUSE'), { port: 7421 });
   const trouble = await startTrouble(error, { settings: settings({ wire: { port: 7421 } }), command: 'serve' });
   expect(trouble.message).toMatch(/^wire\.port: port 7421 on 127\.0\.0\.1 is taken by /);
@@ -60,7 +60,7 @@ test('so is a unix socket', async () => {
   }
 });
 
-test('a folder in which this user may make no socket is told, and not as a port', async () => {
+test('a folder in which this user may not create a socket is reported, and not as a port', async () => {
   const error = Object.assign(failed('EACCES'), { address: '/run/wire.sock', port: -1 });
   expect(await startTrouble(error, { settings: settings(), command: 'serve' })).toEqual({
     code: 'socket_path',
@@ -69,7 +69,7 @@ test('a folder in which this user may make no socket is told, and not as a port'
   });
 });
 
-test('a place where no socket can be is told with the member that names it', async () => {
+test('an impossible socket path is reported with the member that names it', async () => {
   const error = failed('socket_path', 'there is something at /data/notes that is no socket');
   expect(await startTrouble(error, { settings: settings(), command: 'serve' })).toEqual({
     code: 'socket_path',
@@ -85,30 +85,31 @@ test('a data folder that is in use: by which process, where it listens, and the 
   const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
   const owner = (host: string) =>
     writeFileSync(join(data, 'dragoman.owner'), JSON.stringify({ pid: process.pid, host }));
-  const told = (command: 'serve' | 'dev' | 'wire' | 'tools accept') =>
+  const troubleOf = (command: 'serve' | 'dev' | 'wire' | 'tools accept') =>
     startTrouble(failed('store_locked'), { settings: { ...settings(), data }, command });
   try {
     owner(hostname());
-    if (process.platform === 'linux') expect((await told('serve')).message).toContain(` already: ${url}, `);
+    if (process.platform === 'linux')
+      expect((await told('serve')).message).toContain(`in use by a running server: ${url}, `);
     writeDevKeys(data, { url, key: 'k', admin_key: 'a' });
-    const { message, fixes } = await told('dev');
+    const { message, fixes } = await troubleOf('dev');
     expect(message).toContain(
-      `a server runs on the data folder ${data} already: ${url}, process ${process.pid}, since 2`,
+      `the data folder ${data} is in use by a running server: ${url}, process ${process.pid}, since 2`,
     );
     expect(fixes).toEqual([
-      `use that one: npx dragoman tour --data ${data}`,
-      `end it: kill ${process.pid}`,
-      'start another one beside it: npx dragoman dev --data OTHER_FOLDER --port 0',
+      `use that server: npx dragoman tour --data ${data}`,
+      `stop it: kill ${process.pid}`,
+      'start another server with its own data folder: npx dragoman dev --data OTHER_FOLDER --port 0',
     ]);
     expect((await told('wire')).fixes?.at(-1)).toBe(
-      'start another one beside it: npx dragoman wire --data OTHER_FOLDER',
+      'start another server with its own data folder: npx dragoman wire --data OTHER_FOLDER',
     );
     expect((await told('tools accept')).fixes).toEqual([
-      `use that one: npx dragoman tools accept NAME --url ${url}`,
-      `end it: kill ${process.pid}`,
+      `use that server: npx dragoman tools accept NAME --url ${url}`,
+      `stop it: kill ${process.pid}`,
     ]);
     owner('another-machine');
-    expect((await told('serve')).fixes?.[0]).toBe(`end it: kill ${process.pid} on another-machine`);
+    expect((await told('serve')).fixes?.[0]).toBe(`stop it: kill ${process.pid} on another-machine`);
   } finally {
     other.close();
   }
@@ -120,28 +121,28 @@ test.each([
   ['store_locked', 'store_locked', 'npx dragoman dev --data OTHER_FOLDER --port 0'],
   ['store_damaged', 'store_damaged', 'npx dragoman doctor --data /data'],
   ['E_ANYTHING', 'E_ANYTHING', 'npx dragoman doctor'],
-])('%s is told with what fixes it', async (code, message, fix) => {
+])('%s is reported with its fix', async (code, message, fix) => {
   const trouble = await startTrouble(failed(code), { settings: settings(), command: 'dev' });
   expect(trouble.message).toBe(message);
   expect(trouble.fixes?.join('\n')).toContain(fix);
 });
 
-test('a command that is told to be pasted is about the same configuration and folder', async () => {
+test('a suggested command names the same configuration and folder', async () => {
   const flags = { config: " --config 'my own.yaml'", data: ' --data there' };
   const fixesOf = async (code: string) =>
     (await startTrouble(failed(code), { settings: { ...settings(), flags }, command: 'serve' })).fixes?.join('\n');
-  expect(await fixesOf('E_ANYTHING')).toBe("look closer: npx dragoman doctor --config 'my own.yaml' --data there");
+  expect(await fixesOf('E_ANYTHING')).toBe("run the checks: npx dragoman doctor --config 'my own.yaml' --data there");
   expect(await fixesOf('store_damaged')).toContain("doctor --config 'my own.yaml' --data /data");
   expect(await fixesOf('EACCES')).toContain("npx dragoman serve --config 'my own.yaml' --data there --port 7420");
   expect(await fixesOf('store_locked')).toContain("serve --config 'my own.yaml' --data OTHER_FOLDER --port 0");
 });
 
 test('a file of the operator is told as it is, with what fixes it', async () => {
-  const missing = failed('module_missing', 'agent echo: there is no file /agents/echo.mjs');
+  const missing = failed('module_missing', 'agent echo: file not found: /agents/echo.mjs');
   expect(await startTrouble(missing, { settings: settings(), command: 'serve' })).toEqual({
     code: 'module_missing',
-    message: 'agent echo: there is no file /agents/echo.mjs',
-    fixes: ['write it, or correct its place in /etc/dragoman.yaml'],
+    message: 'agent echo: file not found: /agents/echo.mjs',
+    fixes: ['create it, or correct its path in /etc/dragoman.yaml'],
   });
   const lost = await startTrouble(failed('ERR_MODULE_NOT_FOUND'), { settings: settings(), command: 'serve' });
   expect(lost.fixes).toEqual(['npm ci']);
@@ -161,10 +162,10 @@ test.each([
     "import '@dragoman/core';",
     () => [
       'move the file into the clone of Dragoman: its packages are on no registry',
-      'or link the one it wants, in the folder of the file: npm link CLONE/packages/core',
+      'or link the missing package, in the folder of the file: npm link CLONE/packages/core',
     ],
   ],
-])('a file %s is told with what shows where, or fixes it', async (_, text, fixes) => {
+])('a file %s is reported with its place or fix', async (_, text, fixes) => {
   const path = join(temporaryFolder(), 'tools.mjs');
   writeFileSync(path, text);
   // By Node itself, as for the operator.

@@ -55,7 +55,7 @@ export async function startTrouble(
     case 'store_foreign':
     case 'store_newer':
     case 'driver_missing':
-      return { code, message, fixes: [`look closer: ${PROGRAM} doctor${ofConfig} --data ${asWord(settings.data)}`] };
+      return { code, message, fixes: [`run the checks: ${PROGRAM} doctor${ofConfig} --data ${asWord(settings.data)}`] };
     // The message has the command that makes a new one.
     case 'admin_key':
       return { code, message };
@@ -73,7 +73,7 @@ export async function startTrouble(
         code,
         message,
         fixes: [
-          'bring back the key the vault was sealed with',
+          'restore the key that the vault was encrypted with',
           `or start with another folder: ${PROGRAM} ${command}${ofConfig} --data OTHER_FOLDER`,
         ],
       };
@@ -87,7 +87,7 @@ export async function startTrouble(
       return {
         code,
         message,
-        fixes: [`write it, or correct its place in ${settings.configPath ?? 'the configuration'}`],
+        fixes: [`create it, or correct its path in ${settings.configPath ?? 'the configuration'}`],
       };
     case 'config_cut_off':
       return {
@@ -95,7 +95,7 @@ export async function startTrouble(
         message,
         fixes: [
           'if the file is complete, add the line "version: 1" at its end, and reload',
-          `or let every reload remove all agents: ${again} --allow-empty`,
+          `or allow a reload to remove all agents: ${again} --allow-empty`,
         ],
       };
     case 'module_broken':
@@ -103,11 +103,11 @@ export async function startTrouble(
     case 'ERR_MODULE_NOT_FOUND':
       return { code: 'installation_broken', message, fixes: ['npm ci'] };
     default:
-      return { code: 'start_failed', message, fixes: [`look closer: ${PROGRAM} doctor${ofConfig}${ofData}`] };
+      return { code: 'start_failed', message, fixes: [`run the checks: ${PROGRAM} doctor${ofConfig}${ofData}`] };
   }
 }
 
-/** Of a file that cannot be read Node tells the line only so; of one that fails while it runs, or lacks something, otherwise. */
+/** The line of a syntax error, which Node reports only in this form. Errors at runtime are reported differently. */
 function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
   const file = asWord(path ?? 'FILE');
   const { code, message = '' } = Object(cause) as { code?: unknown; message?: string };
@@ -116,7 +116,7 @@ function moduleFixes({ path, cause }: NodeJS.ErrnoException): string[] {
     const part = missing.slice('@dragoman/'.length);
     return [
       'move the file into the clone of Dragoman: its packages are on no registry',
-      `or link the one it wants, in the folder of the file: npm link CLONE/packages/${part}`,
+      `or link the missing package, in the folder of the file: npm link CLONE/packages/${part}`,
     ];
   }
   if (missing !== undefined) return [`install it, in the folder of the file: npm install ${missing}`];
@@ -133,7 +133,7 @@ async function folderTaken(
 ): Promise<Trouble> {
   const code = 'store_locked';
   const port = command === 'serve' || command === 'dev' ? ' --port 0' : '';
-  const another = `start another one beside it: ${PROGRAM} ${command}${flags.config} --data OTHER_FOLDER${port}`;
+  const another = `start another server with its own data folder: ${PROGRAM} ${command}${flags.config} --data OTHER_FOLDER${port}`;
   // Who wants to change what is in this folder has no use for another.
   const beside = command === 'tools accept' ? [] : [another];
   const holder = await folderHolder(data);
@@ -147,10 +147,10 @@ async function folderTaken(
   const use = `${PROGRAM} ${uses[command] ?? `doctor --url ${url}`}`;
   return {
     code,
-    message: `a server runs on the data folder ${data} already: ${url === undefined ? '' : `${url}, `}${who}`,
+    message: `the data folder ${data} is in use by a running server: ${url === undefined ? '' : `${url}, `}${who}`,
     fixes: [
-      ...(url === undefined ? [] : [`use that one: ${use}`]),
-      `end it: kill ${pid}${host === undefined ? '' : ` on ${host}`}`,
+      ...(url === undefined ? [] : [`use that server: ${use}`]),
+      `stop it: kill ${pid}${host === undefined ? '' : ` on ${host}`}`,
       ...beside,
     ],
   };
@@ -160,7 +160,7 @@ function noSocket(message: string, { configPath }: ServeSettings): Trouble {
   return { code: 'socket_path', message, fixes: [`correct wire.socket in ${configPath ?? 'the configuration'}`] };
 }
 
-/** What the operating system says of a port it does not give. For a unix socket Node has its path in `address`, and -1. */
+/** The operating system's error for an unavailable port. For a unix socket Node has its path in `address`, and -1. */
 type ListenError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly fix?: string };
 
 async function portTaken(

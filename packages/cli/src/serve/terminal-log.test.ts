@@ -35,7 +35,7 @@ test('a person sees warnings and errors with what they are about, and no field t
   expect(surroundings.out).toBe('');
 });
 
-test('nothing that a stranger wrote reaches the terminal as a command to it', () => {
+test('control characters from callers never reach the terminal', () => {
   const surroundings = new FakeSurroundings();
   terminalLog(surroundings.terminal).warn({ error: '\u001b[2Jgone\u009b1A' }, 'the agent failed');
   expect(surroundings.notes).toBe('warning: the agent failed (error \\u{1b}[2Jgone\\u{9b}1A)\n');

@@ -25,7 +25,7 @@ async function look(signal: AbortSignal): Promise<Shown[]> {
   return shown;
 }
 
-test('what takes too long is told, and nothing is tried after it', async () => {
+test('a step that takes too long is reported, and nothing is tried after it', async () => {
   const shown = await look(AbortSignal.timeout(50));
   expect(shown).toMatchObject([{ name: 'agent', ok: false, text: 'it took too long' }]);
 });

@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal.ts';
 import { visible } from '../visible.ts';
 import { wrap } from '../wrap.ts';
 
-/** Tells a story that checks itself: what was sent, how it was converted, what was received, and whether that is right. */
+/** Prints and verifies the tour: what was sent, how it was converted, what was received, and whether it is correct. */
 export class Narrator {
   readonly #terminal: Terminal;
   readonly #json: boolean;

@@ -11,7 +11,7 @@ export interface SignedExchange {
   readonly isAnswerSigned: boolean;
 }
 
-/** Asks an agent as the guest does: nothing but the signature tells who it is. */
+/** Sends a request as the guest, which is identified only by its signature. */
 export async function askSigned(
   { url, key, signal }: Stage,
   guest: Guest,
@@ -48,7 +48,7 @@ function bytesOf(message: JsonObject): Uint8Array {
   return content.value.bytes;
 }
 
-/** The key the server signs with, as the card of its agent tells it. */
+/** The server's signing key, from the card of its agent. */
 async function serverKey({
   url,
   key,

@@ -16,11 +16,11 @@ import { inviteGuest, type Stage } from './stage.ts';
 /** One story through all five protocols. A chapter that fails does not stop the next ones. */
 export async function tellStory(stage: Stage, narrator: Narrator): Promise<void> {
   const guide = new Guide();
-  for (const [title, tell] of CHAPTERS) {
+  for (const [title, play] of CHAPTERS) {
     if (stage.signal.aborted) return narrator.holds('the tour ended in time', false);
     narrator.chapter(title);
     try {
-      await tell(stage, narrator, guide);
+      await play(stage, narrator, guide);
     } catch (error) {
       narrator.holds(error instanceof Error ? error.message : String(error), false);
     }
@@ -54,7 +54,7 @@ class Guide {
 
 type Chapter = (stage: Stage, narrator: Narrator, guide: Guide) => Promise<void>;
 
-const CHAPTERS: readonly (readonly [title: string, tell: Chapter])[] = [
+const CHAPTERS: readonly (readonly [title: string, play: Chapter])[] = [
   ['An editor asks the guide (ACP, through E2A)', editorAsks],
   ['The guide at work: a tool over the A2E wire, an A2E workflow', guideWorks],
   ['A letter reaches the same agent (A2A mailbox)', letterAsks],

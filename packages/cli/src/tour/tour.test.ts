@@ -4,9 +4,9 @@ import { FakeSurroundings } from '../../test-support/fake-surroundings.ts';
 import { temporaryFolder } from '../../test-support/temporary-folder.ts';
 import { main } from '../main.ts';
 
-// The story itself is told in test/tour.
+// test/tour covers the whole tour.
 
-test('a server without the demo is no stage: what to start instead is told', async () => {
+test('a server without the demo is refused, with what to start instead', async () => {
   const folder = temporaryFolder();
   await using server = await startServer({
     config: { port: 0, store: 'memory' },
@@ -24,6 +24,6 @@ test('a server without the demo is no stage: what to start instead is told', asy
 test('a server that was named and does not answer is not replaced by another', async () => {
   const surroundings = new FakeSurroundings({ folder: temporaryFolder() });
   expect(await main(['tour', '--url', 'http://127.0.0.1:9'], surroundings)).toBe(1);
-  expect(surroundings.notes).toContain('nothing answers at http://127.0.0.1:9');
+  expect(surroundings.notes).toContain('cannot connect to http://127.0.0.1:9');
   expect(surroundings.notes).toContain('npx dragoman dev');
 });

@@ -41,7 +41,7 @@ async function onServer(
   if (health === undefined && options.url !== undefined) fail(nothingAnswers(url));
   if (health === undefined) {
     context.terminal.note(
-      `Nothing answers at ${url}, so the tour starts a server of its own (${PROGRAM} dev starts one that stays).\n`,
+      `Cannot connect to ${url}, so the tour starts its own server (${PROGRAM} dev starts one that stays).\n`,
     );
     const { withPrivateDemo } = await import('./private-demo.ts');
     return withPrivateDemo(context, action);
@@ -74,8 +74,8 @@ function noDemo(url: string, isDragoman: boolean): Trouble {
     message: `the program at ${url} ${what}; the tour needs the demo`,
     fixes: [
       `start one: ${PROGRAM} dev --port 0`,
-      `or say where its keys are: ${PROGRAM} tour --data FOLDER`,
-      `or look closer: ${PROGRAM} doctor`,
+      `or give the folder with its keys: ${PROGRAM} tour --data FOLDER`,
+      `or run the checks: ${PROGRAM} doctor`,
     ],
   };
 }

@@ -47,14 +47,14 @@ test('stdout carries the protocol and nothing else, and the end of stdin is the 
   // The last one waits for what would keep no process alive.
   const stdin = `${HELLO}${call('shout', { text: 'hi' })}${call('later', {})}`;
   const { code, stdout, stderr } = await dragoman(['wire'], { folder, stdin });
-  const heard = stdout
+  const frames = stdout
     .trim()
     .split('\n')
     .map((text) => JSON.parse(text));
-  expect(heard.map(({ type }) => type)).toEqual(['handshake/resp', 'tool/call/resp', 'tool/call/resp']);
-  expect(heard[1].data).toMatchObject({ success: true, data: { loud: 'HI' } });
-  expect(heard[2].data).toMatchObject({ success: true, data: 'at last' });
-  expect(heard[0].accepted_caps.map(({ capability }: { capability: string }) => capability)).toEqual([
+  expect(frames.map(({ type }) => type)).toEqual(['handshake/resp', 'tool/call/resp', 'tool/call/resp']);
+  expect(frames[1].data).toMatchObject({ success: true, data: { loud: 'HI' } });
+  expect(frames[2].data).toMatchObject({ success: true, data: 'at last' });
+  expect(frames[0].accepted_caps.map(({ capability }: { capability: string }) => capability)).toEqual([
     'tools',
     'chains',
     'mcp',
@@ -73,8 +73,8 @@ test('stdout carries the protocol and nothing else, and the end of stdin is the 
 
 test('a line whose end comes later is read whole, though others were read meanwhile', async () => {
   const host = startHost([], folderWith('tools: [./tools.mjs]\n'));
-  const heard = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
-  const next = async () => JSON.parse(String((await heard.next()).value));
+  const frames = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse(String((await frames.next()).value));
   const call = (id: string, text: string) => line('tool/call/req', id, { tool_name: 'shout', arguments: { text } });
   const cut = call('cut', 'whole');
   // An answer says that everything up to it has been read, the beginning of the next line too.
@@ -103,9 +103,9 @@ test('the key of the vault is the one from the environment, as for a server', as
 
 test('a file is read as a pipe is', async () => {
   const folder = folderWith('tools: [./tools.mjs]\n');
-  const asked = join(folder, 'asked.ndjson');
-  writeFileSync(asked, `${HELLO}${line('ping', 'there')}`);
-  const host = startHost([], folder, openSync(asked, 'r'));
+  const input = join(folder, 'input.ndjson');
+  writeFileSync(input, `${HELLO}${line('ping', 'there')}`);
+  const host = startHost([], folder, openSync(input, 'r'));
   let stdout = '';
   host.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text;
@@ -144,7 +144,7 @@ test('with --data it remembers, and leaves a line for each request', async () =>
   ]);
 });
 
-test('a tool file that cannot be loaded is told in words', async () => {
+test('a tool file that cannot be loaded is reported in words', async () => {
   const folder = folderWith('tools: [./tools.mjs, { name: x }]\n');
   const { code, stdout, stderr } = await dragoman(['wire'], { folder });
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -191,18 +191,18 @@ test('tools are listed and called, from a configuration and on a server', async 
   expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('no tool named files__read is held') });
 });
 
-test('a result that was cut is told so beside it', async () => {
+test('a cut result is printed with a note', async () => {
   const folder = folderWith('tools: [./tools.mjs]\n');
   const call = ['tools', 'call', 'shout', '--args', '-', '--config', 'dragoman.yaml'];
   const stdin = JSON.stringify({ text: 'x'.repeat(1_100_000) });
   const { code, stdout, stderr } = await dragoman(call, { folder, stdin });
   expect(code).toBe(0);
-  // What the tool prints is no part of its result.
+  // The output of the tool is not part of its result.
   expect(stdout).toBe(`{"loud":"${'X'.repeat(1_048_576 - '{"loud":"'.length)}\n`);
   expect(stderr).toContain('the result is longer than this, and was cut\n');
 });
 
-// At once, as nearly all of it is waiting for a server that does not end when it is asked to.
+// In parallel: these tests mostly wait for a server that does not stop on request.
 test.concurrent.for([
   ['on the same data', ['wire', '--data', 'data'], ['wire', '--data', 'data']],
   ['that keeps nothing either', ['wire'], ['wire']],
@@ -254,7 +254,7 @@ test('a host whose peer leaves while it is being answered ends in order, and wha
   expect(readdirSync(join(folder, 'dragoman'))).toEqual([]);
 });
 
-test('a host whose notes nobody reads any more goes on', async () => {
+test('a host whose stderr is closed continues', async () => {
   const folder = folderWith('tools: [./tools.mjs]\n');
   const host = spawn(process.execPath, [dragomanFile(), 'wire'], {
     cwd: folder,
@@ -280,7 +280,7 @@ const DESCRIBED = `
     'tools/list': () => ({
       tools: [{ name: 'say', description: readFileSync(process.argv[2], 'utf8'), inputSchema: { type: 'object' } }],
     }),
-    'tools/call': () => ({ content: [{ type: 'text', text: 'said' }] }),
+    'tools/call': () => ({ content: [{ type: 'text', text: 'done' }] }),
   };
   createInterface({ input: process.stdin }).on('line', (line) => {
     const { id, method, params } = JSON.parse(line);
@@ -288,7 +288,7 @@ const DESCRIBED = `
     if (result !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
   });`;
 
-test('a tool that is held by a host is accepted as the host says', async () => {
+test('a tool that a host withholds is accepted with the command of the host', async () => {
   const folder = temporaryFolder();
   const [server, description] = [join(folder, 'described.mjs'), join(folder, 'description')];
   writeFileSync(server, DESCRIBED);
@@ -300,18 +300,18 @@ test('a tool that is held by a host is accepted as the host says', async () => {
     return JSON.parse(stdout.trim().split('\n')[1] ?? '{}');
   };
   writeFileSync(description, 'Says it.');
-  expect(await called('--data', 'data')).toMatchObject({ data: { data: 'said' } });
+  expect(await called('--data', 'data')).toMatchObject({ data: { data: 'done' } });
   writeFileSync(description, 'Says it to somebody else.');
   const { detail } = await called('--data', 'data');
-  const [told = ''] = detail.suggestions;
+  const [suggestion = ''] = detail.suggestions;
   const command = /^if it may be used as it is now: end this host, and then npx dragoman (tools accept odd__say .*)$/;
-  const [, accept = ''] = command.exec(told) ?? [];
+  const [, accept = ''] = command.exec(suggestion) ?? [];
   const typo = await dragoman(accept.replace('odd__say', 'odd__sa').split(' '), { folder });
   expect(typo).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean odd__say?') });
   // From wherever that is read.
   const accepted = await dragoman(accept.split(' '), { folder: temporaryFolder() });
   expect(accepted).toMatchObject({ code: 0, stdout: 'accepted odd__say\n' });
-  expect(await called('--data', 'data')).toMatchObject({ data: { data: 'said' } });
+  expect(await called('--data', 'data')).toMatchObject({ data: { data: 'done' } });
   expect(await dragoman(accept.split(' '), { folder })).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('none is: no tool has changed'),
@@ -327,7 +327,7 @@ test('a tool that is held by a host is accepted as the host says', async () => {
   });
 }, 120_000);
 
-test('how a tool is accepted can be pasted into a shell, and is told of what remembers tools', () => {
+test('the command that accepts a tool can be pasted into a shell, and exists only where tools are remembered', () => {
   const config = '/some where/dragoman.yaml';
   expect(howToAccept({ config, data: "/it's" })('odd__say')).toBe(
     `end this host, and then npx dragoman tools accept odd__say --config '/some where/dragoman.yaml' --data '/it'\\''s'`,

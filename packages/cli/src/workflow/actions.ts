@@ -58,7 +58,7 @@ export async function runWorkflowFile(text: string, { server, options, context }
   const printer = new ProgressPrinter({ terminal, json: options.json });
   const follow = async (): Promise<ExecutionResult> => {
     for await (const event of workflows.events(id)) {
-      printer.tell(event);
+      printer.print(event);
       if (event.event === 'execution-finished') return event.result;
     }
     throw new Error('an execution ended without an end event');
@@ -72,7 +72,7 @@ export async function runWorkflowFile(text: string, { server, options, context }
 /** After a broken connection: the execution continues, and how to find it. */
 function goesOn(id: string) {
   return ({ code }: { readonly code: string }) =>
-    code === 'unreachable' ? [`the execution may go on: ${PROGRAM} explain ${id}`] : [];
+    code === 'unreachable' ? [`the execution may still be running: ${PROGRAM} explain ${id}`] : [];
 }
 
 function howOf({ level, onError, timeout }: WorkflowFlags): RunOptions {
@@ -87,7 +87,7 @@ function findingText(
   { operationId, pointer, message, suggestion, code }: ValidationReport['errors'][number],
   label: string,
 ): string {
-  const place = operationId ?? (pointer === undefined || pointer === '' ? '(the whole)' : pointer);
+  const place = operationId ?? (pointer === undefined || pointer === '' ? '(whole message)' : pointer);
   const fix = suggestion === undefined ? '' : `    → ${visible(suggestion)}\n`;
   return `  ${label}${visible(place)}  ${visible(message)} [${code ?? ''}]\n${fix}`;
 }

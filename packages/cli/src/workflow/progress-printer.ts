@@ -16,7 +16,7 @@ export class ProgressPrinter {
     this.#json = json;
   }
 
-  tell(progress: ExecutionEvent): void {
+  print(progress: ExecutionEvent): void {
     if (this.#json || progress.event === 'execution-finished') return;
     const name = visible(progress.key ?? progress.operationId);
     const { green, red, dim } = paint(this.#terminal.colour.out);

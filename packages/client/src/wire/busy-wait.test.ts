@@ -41,7 +41,7 @@ test('a second request turns the same loop, for its own 300 turns', () => {
   expect(turns({ endAfter: 1 })).toBe(2);
 });
 
-test('an answer that nobody waits for turns nothing', () => {
+test('an answer without a waiter turns nothing', () => {
   const { wait, turns } = loop();
   wait.end();
   expect(turns()).toBe(0);

@@ -52,7 +52,7 @@ export function webSocketWire(options: WebSocketWireOptions): WireTransport {
 
 /** RFC 6455 §7.4.1: with these codes, the same request would end the same way again. */
 function wordsOf(code: number, reason: string): string {
-  const words = reason === '' && code === TOO_BIG ? 'a message was longer than the host takes' : reason;
+  const words = reason === '' && code === TOO_BIG ? 'a message exceeded the size limit of the host' : reason;
   return words === '' ? '' : ` ${words}`;
 }
 

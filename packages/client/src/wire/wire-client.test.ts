@@ -93,7 +93,7 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     expect(await wire.call('refuses')).toMatchObject({ success: false, error_code: 'NO_CITY' });
   });
 
-  test('a call is given up in time, or when its caller has had enough, and the connection goes on', async () => {
+  test('a call is given up in time, or when its caller aborts it, and the connection stays open', async () => {
     await using wire = await open();
     await expect(wire.call('stuck', {}, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'timeout' });
     const enough = new AbortController();
@@ -116,7 +116,7 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     await expect(other).rejects.toThrow('enough');
   });
 
-  test('tools are listed, and other requests asked by type', async () => {
+  test('tools are listed, and other requests are sent by type', async () => {
     await using wire = await open();
     expect((await wire.tools({ query: 'numbers' })).map(({ name }) => name)).toEqual(['sum']);
     const nodes = [
@@ -135,10 +135,10 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     ).toMatchObject({ total: 1 });
   });
 
-  test('a host that does not want us says why, once', async () => {
+  test('a refusal of the host is reported once, with its reason', async () => {
     await expect(open({ key: 'dgm_wrong' })).rejects.toMatchObject({
       code: 'unauthenticated',
-      message: expect.stringContaining('it does not know this key, or the key was revoked'),
+      message: expect.stringContaining('the key is unknown or revoked'),
       suggestions: [expect.stringContaining('dragoman keys create')],
     });
     await expect(open({ capabilities: ['teleport'] })).rejects.toMatchObject({
@@ -149,7 +149,7 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
   });
 });
 
-test('who hands in no key is told that, and not that it is a wrong one', async () => {
+test('a missing key is reported as missing, and not as wrong', async () => {
   await expect(connectWire({ transport: tcp() })).rejects.toMatchObject({
     code: 'unauthenticated',
     message: 'The host turned the handshake down: auth_failed, and no key was handed in.',
@@ -172,7 +172,7 @@ test('a connection that breaks ends what was under way, and the next call opens 
   expect((await wire.call('sum', { of: [4] })).data).toEqual({ sum: 4 });
 });
 
-test('what was under way when the connection broke is not told as if it had never been asked', async () => {
+test('a call that a broken connection interrupted is not reported as never sent', async () => {
   const sockets: Socket[] = [];
   const transport = streamWire(() => {
     const socket = connect(portOf(server), '127.0.0.1');
@@ -214,7 +214,7 @@ test.each([404, 410])(
     ]);
     expect((await wire.call('sum', { of: [4] })).data).toEqual({ sum: 4 });
     expect(opened).toBe(2);
-    // The first one was only said to be gone.
+    // The first one was only reported as gone.
     server.wire.host.disconnect(() => true);
   },
 );
@@ -227,7 +227,7 @@ test('over http a client that is done leaves no session behind', async () => {
   await expect.poll(() => server.wire.host.connections).toBe(0);
 });
 
-test('a host that cannot be reached is tried again, however that is told, and is an error of ours in the end', async () => {
+test('an unreachable host is tried again, whatever the error, and ends in a DragomanError', async () => {
   let tries = 0;
   const refused = streamWire(async () => {
     tries += 1;
@@ -247,14 +247,14 @@ test('a host that cannot be reached is tried again, however that is told, and is
   });
 });
 
-test('a program that has ended is told so, and ends nobody who writes to it', async () => {
+test('an ended program is reported, and writing to it does not end the caller', async () => {
   const host = spawn(process.execPath, ['-e', ''], { stdio: ['pipe', 'pipe', 'ignore'] });
   await once(host, 'exit');
   const transport = streamWire({ input: host.stdout, output: host.stdin });
   await expect(connectWire({ transport, retry: { giveUpAfterMs: 0 } })).rejects.toMatchObject({ code: 'unreachable' });
 });
 
-test('a program that runs on and reads nothing any more is told so, too', async () => {
+test('a program that runs but no longer reads is reported, too', async () => {
   const deaf = "require('node:fs').closeSync(0); console.error('deaf'); setInterval(() => {}, 1000)";
   const host = spawn(process.execPath, ['-e', deaf], { stdio: ['pipe', 'pipe', 'pipe'] });
   await once(host.stderr, 'data');
@@ -263,7 +263,7 @@ test('a program that runs on and reads nothing any more is told so, too', async 
   host.kill();
 });
 
-test('a host that could not tell is tried again, one that says no is not', async () => {
+test('a host that could not decide is tried again, one that refuses is not', async () => {
   const reasons = ['server_error', 'server_error'];
   let tries = 0;
   const transport: WireTransport = {
@@ -283,7 +283,7 @@ test('a host that could not tell is tried again, one that says no is not', async
   expect(tries).toBe(3);
 });
 
-test('streams that have ended are told so', async () => {
+test('ended streams are reported', async () => {
   const socket = connect(portOf(server), '127.0.0.1');
   const wire = await connectWire({ transport: streamWire({ input: socket, output: socket }), key: KEY });
   socket.destroy();
@@ -294,7 +294,7 @@ test('streams that have ended are told so', async () => {
 test.each([
   ['and closes', true],
   ['and leaves it at that', false],
-])('a host that is too busy to be greeted says so before anything else, %s', async (_, closes) => {
+])('a host that is too busy for a handshake reports that first, %s', async (_, closes) => {
   const error = {
     a2e: '1.0',
     type: 'error',
@@ -309,7 +309,7 @@ test.each([
   input.write(`${JSON.stringify(error)}\n`);
   if (closes) input.end();
   const transport = streamWire({ input, output: new PassThrough().resume() });
-  // Not in the turn of a promise: what is in the stream already comes before the link is known.
+  // Not in the turn of a promise: buffered input arrives before the link is known.
   const connecting = new Promise((resolve, reject) => {
     setImmediate(() => connectWire({ transport, retry: { giveUpAfterMs: 0 } }).then(resolve, reject));
   });
@@ -318,7 +318,7 @@ test.each([
 
 test.each([
   ['sleeps', {}, 0],
-  ['keeps its event loop turning where it was asked to', { busyWait: true }, 1],
+  ['keeps its event loop turning when configured to', { busyWait: true }, 1],
 ])('after a request over byte streams a client %s', async (_, options, turns) => {
   const soon = vi.spyOn(globalThis, 'setImmediate').mockImplementation((() => {}) as never);
   try {
@@ -333,7 +333,7 @@ test.each([
   }
 });
 
-test('who waits for a connection waits no longer than it wants to', async () => {
+test('waiting for a connection has a time limit', async () => {
   const transport: WireTransport = { open: () => new Promise(() => {}) };
   const wire = new WireClient({ transport, key: KEY });
   const enough = new AbortController();
@@ -344,17 +344,17 @@ test('who waits for a connection waits no longer than it wants to', async () => 
   await expect(late).rejects.toMatchObject({ code: 'timeout', retryable: true });
 });
 
-test('an event that is not as it should be is passed over, and the call goes on', async () => {
+test('an invalid event is skipped, and the call continues', async () => {
   const transport: WireTransport = {
     open: async ({ onMessage }) => ({
       send: (text) => {
         const { id, type } = JSON.parse(text);
-        const say = (fields: object) =>
+        const answerWith = (fields: object) =>
           queueMicrotask(() => onMessage(JSON.stringify({ a2e: '1.0', id: `of ${id}`, ts: 1, req_id: id, ...fields })));
-        if (type === 'handshake/req') say({ type: 'handshake/resp', ok: true });
+        if (type === 'handshake/req') answerWith({ type: 'handshake/resp', ok: true });
         else {
-          say({ type: 'tool/event', kind: 'log', data: { level: 'info' } });
-          say({ type: 'tool/call/resp', data: { success: true, tool_name: 'it', data: 1 } });
+          answerWith({ type: 'tool/event', kind: 'log', data: { level: 'info' } });
+          answerWith({ type: 'tool/call/resp', data: { success: true, tool_name: 'it', data: 1 } });
         }
       },
       close: () => {},
@@ -403,15 +403,15 @@ test.each(['chain/req', 'skill/call/req'] as const)('a %s that is given up is ca
   };
   await using wire = await connectWire({ transport });
   const enough = new AbortController();
-  const asked = wire.request(type, {}, { signal: enough.signal });
+  const request = wire.request(type, {}, { signal: enough.signal });
   enough.abort(new Error('enough'));
-  await expect(asked).rejects.toThrow('enough');
+  await expect(request).rejects.toThrow('enough');
   expect(sent.slice(1)).toMatchObject([{ type }, { type: 'tool/cancel/req', target_id: sent[1]?.id }]);
 });
 
 /** A host in the same process: it shakes hands, and what becomes of the rest is up to the test. */
 function hostOf(
-  heard: (type: string, handlers: LinkHandlers, answer: (type: string, fields?: object) => void) => void,
+  onRequest: (type: string, handlers: LinkHandlers, answer: (type: string, fields?: object) => void) => void,
 ) {
   let opened = 0;
   const transport: WireTransport = {
@@ -426,7 +426,7 @@ function hostOf(
             );
           queueMicrotask(() => {
             if (type === 'handshake/req') answer('handshake/resp', { ok: true });
-            heard(type, handlers, answer);
+            onRequest(type, handlers, answer);
           });
         },
         close: () => {},
@@ -447,7 +447,7 @@ test('a connection that ends with the answer to the handshake is not taken for o
   expect(await wire.ping()).toBe(7);
 });
 
-describe('a host that takes a connection and never says a word', () => {
+describe('a host that accepts a connection and never sends anything', () => {
   const sockets = new Set<Socket>();
   const mute = createServer((socket) => {
     sockets.add(socket.resume().on('error', () => {}));
@@ -465,12 +465,12 @@ describe('a host that takes a connection and never says a word', () => {
   };
   afterAll(() => void mute.close());
 
-  test.each(['tcp', 'websocket', 'http'])('keeps nobody who closes, and no connection: %s', async (name) => {
+  test.each(['tcp', 'websocket', 'http'])('does not delay close, and keeps no connection: %s', async (name) => {
     const wire = new WireClient({ transport: (await places())[name] as WireTransport, key: KEY });
-    const asked = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
+    const request = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
     await expect.poll(() => sockets.size).toBe(1);
     await wire.close();
-    await asked;
+    await request;
     await expect.poll(() => sockets.size).toBe(0);
     await expect(wire.ping()).rejects.toMatchObject({ code: 'closed' });
   });
@@ -486,16 +486,19 @@ test.each(['http', 'ws', 'WS'])(
   },
 );
 
-test('over a WebSocket a message that is too long is told as that, and the next call is made', async () => {
+test('over a WebSocket a message that is too long is reported as that, and the next call is made', async () => {
   await using wire = await connectWire({ transport: TRANSPORTS['websocket']?.() as WireTransport, key: KEY });
   await expect(wire.call('echo', { text: 'x'.repeat(8 * 1024 * 1024) })).rejects.toMatchObject({
     code: 'unreachable',
-    details: { outcome: 'unknown', reason: expect.stringContaining('1009 a message was longer than the host takes') },
+    details: {
+      outcome: 'unknown',
+      reason: expect.stringContaining('1009 a message exceeded the size limit of the host'),
+    },
   });
   expect((await wire.call('sum', { of: [1] })).data).toEqual({ sum: 1 });
 });
 
-test('a connection that is open only when nobody wants it any more is closed', async () => {
+test('a connection that opens after close is closed', async () => {
   let open = (_: WireLink) => {};
   let isUnwanted = false;
   const transport: WireTransport = {
@@ -508,15 +511,15 @@ test('a connection that is open only when nobody wants it any more is closed', a
       }),
   };
   const wire = new WireClient({ transport });
-  const asked = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
+  const request = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
   await wire.close();
-  await asked;
+  await request;
   expect(isUnwanted).toBe(true);
   const closed = new Promise<void>((resolve) => open({ send: () => expect.fail('it was used'), close: resolve }));
   await closed;
 });
 
-test('a link that tells of its end once more ends nothing on the one that came after it', async () => {
+test('a link that reports its end twice ends nothing on its successor', async () => {
   const ends: (() => void)[] = [];
   let pong = () => {};
   const { transport, opened } = hostOf((type, { onClosed }, answer) => {
@@ -525,17 +528,17 @@ test('a link that tells of its end once more ends nothing on the one that came a
   });
   const wire = await connectWire({ transport, retry: { firstMs: 1 } });
   ends[0]?.();
-  const asked = wire.ping();
+  const request = wire.ping();
   await expect.poll(opened).toBe(2);
   await expect.poll(() => ends.length).toBe(2);
   await new Promise((resolve) => setImmediate(resolve));
   ends[0]?.();
   pong();
-  expect(await asked).toBe(7);
+  expect(await request).toBe(7);
   expect(opened()).toBe(2);
 });
 
-/** A link over HTTP to a host that takes each message when it is told to. */
+/** A link over HTTP to a host that takes each message on request. */
 async function heldLink() {
   const posted: string[] = [];
   const held: (() => void)[] = [];
@@ -579,17 +582,17 @@ test('a signal that many requests are given is listened to by those that wait al
   expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
-test('what is asked for by who has enough already is not sent', async () => {
-  const heard: string[] = [];
-  const { transport } = hostOf((type) => heard.push(type));
+test('a request of a caller that has already given up is not sent', async () => {
+  const onRequest: string[] = [];
+  const { transport } = hostOf((type) => onRequest.push(type));
   const wire = await connectWire({ transport });
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(wire.call('echo', {}, { signal })).rejects.toThrow('enough');
   await new Promise((resolve) => setImmediate(resolve));
-  expect(heard).toEqual(['handshake/req']);
+  expect(onRequest).toEqual(['handshake/req']);
 });
 
-test('an answer of another kind is no result and no list', async () => {
+test('an answer of another kind is neither a result nor a list', async () => {
   const { transport } = hostOf((type, _, answer) => {
     if (type !== 'handshake/req') answer('pong', { uptime_seconds: 7 });
   });
@@ -600,7 +603,7 @@ test('an answer of another kind is no result and no list', async () => {
   expect(await wire.ping()).toBe(7);
 });
 
-test('what a listener of pushes throws is told as what any listener throws, and ends no call', async () => {
+test('an error of a push listener is reported like that of any listener, and ends no call', async () => {
   const others = process.listeners('uncaughtException');
   process.removeAllListeners('uncaughtException');
   try {
@@ -667,13 +670,13 @@ describe('by the clock', () => {
     const open: WireTransport['open'] = (handlers) =>
       tries++ === 0 ? new Promise(() => {}) : transport.open(handlers);
     const wire = new WireClient({ transport: { open } });
-    const asked = wire.request('ping', {});
+    const request = wire.request('ping', {});
     await vi.advanceTimersByTimeAsync(31_000);
-    expect(await asked).toMatchObject({ uptime_seconds: 7 });
+    expect(await request).toMatchObject({ uptime_seconds: 7 });
     expect(tries).toBe(2);
   });
 
-  test.each([0, Number.POSITIVE_INFINITY])('who waits for %s ms waits as long as it takes', async (timeoutMs) => {
+  test.each([0, Number.POSITIVE_INFINITY])('a timeout of %s ms waits as long as it takes', async (timeoutMs) => {
     vi.useFakeTimers();
     const later = (answer: () => void) => void setTimeout(answer, 3_600_000);
     const { transport } = hostOf((type, _, answer) => {
@@ -682,13 +685,13 @@ describe('by the clock', () => {
       later(() => answer('tool/call/resp', { data: { success: true, tool_name: 'it', data: 1 } }));
     });
     const wire = await connectWire({ transport });
-    const asked = Promise.all([wire.call('it', {}, { timeoutMs }), wire.request('ping', {}, { timeoutMs })]);
+    const request = Promise.all([wire.call('it', {}, { timeoutMs }), wire.request('ping', {}, { timeoutMs })]);
     await vi.advanceTimersByTimeAsync(3_600_000);
-    expect(await asked).toMatchObject([{ data: 1 }, { uptime_seconds: 7 }]);
+    expect(await request).toMatchObject([{ data: 1 }, { uptime_seconds: 7 }]);
   });
 
   test.each([0, Number.POSITIVE_INFINITY, 2 ** 31])(
-    'who waits for %s ms waits while the connection opens',
+    'a timeout of %s ms waits while the connection opens',
     async (timeoutMs) => {
       vi.useFakeTimers();
       const { transport } = hostOf((type, _, answer) => {
@@ -707,16 +710,16 @@ describe('by the clock', () => {
         };
       };
       const wire = new WireClient({ transport: { open } });
-      const asked = wire.call('it', {}, { timeoutMs });
+      const request = wire.call('it', {}, { timeoutMs });
       await vi.advanceTimersByTimeAsync(6_000);
-      expect(await asked).toMatchObject({ data: 1 });
+      expect(await request).toMatchObject({ data: 1 });
       // As the protocol has it: 0 is as long as any call may take.
-      const told = timeoutMs === Number.POSITIVE_INFINITY ? 0 : timeoutMs / 1000;
-      expect(JSON.parse(sent[1] ?? '')).toMatchObject({ type: 'tool/call/req', timeout: told });
+      const seconds = timeoutMs === Number.POSITIVE_INFINITY ? 0 : timeoutMs / 1000;
+      expect(JSON.parse(sent[1] ?? '')).toMatchObject({ type: 'tool/call/req', timeout: seconds });
     },
   );
 
-  test('who closes while it waits to try again waits no longer, and tries no more', async () => {
+  test('close ends the wait for the next try, and no further try is made', async () => {
     vi.useFakeTimers();
     let tries = 0;
     const transport: WireTransport = {
@@ -726,11 +729,11 @@ describe('by the clock', () => {
       },
     };
     const wire = new WireClient({ transport, retry: { firstMs: 10_000, mostMs: 10_000 } });
-    const asked = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
+    const request = expect(wire.call('echo')).rejects.toMatchObject({ code: 'closed' });
     await vi.advanceTimersByTimeAsync(1);
     expect(tries).toBe(1);
     await wire.close();
-    await asked;
+    await request;
     await vi.advanceTimersByTimeAsync(60_000);
     expect(tries).toBe(1);
   });

@@ -41,8 +41,8 @@ const REASONS: Readonly<Record<string, Explained | undefined>> = {
   auth_failed: ({ hasKey }) =>
     hasKey
       ? {
-          why: 'it does not know this key, or the key was revoked',
-          suggestions: ['pass a key of this host; an administrator makes one: dragoman keys create --agent AGENT'],
+          why: 'the key is unknown or revoked',
+          suggestions: ['pass a key of this host; an administrator can create one: dragoman keys create --agent AGENT'],
         }
       : {
           why: 'and no key was handed in',

@@ -13,7 +13,7 @@ import { Text } from '../parts/text.tsx';
 import { navigate, pageUrl, route } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** Who answers and who calls: everybody for an administrator, and for an agent those it may ask. */
+/** Agents that answer or call: all for an administrator, and for an agent those it may call. */
 export default function AgentsPage() {
   const [id] = route.value.rest;
   if (asAdmin.value === undefined) return <Reachable />;
@@ -72,7 +72,7 @@ function AgentTables({ list: { agents, targets, registered }, figures }: AgentTa
       {registered.length > 0 && (
         <section class="panel">
           <h2>Registered by callers</h2>
-          <p class="dim">Nobody has checked what they say of themselves.</p>
+          <p class="dim">Their descriptions are their own and not verified.</p>
           <ul>
             {registered.map(({ agent_id: id, name, registered_by: by }) => (
               <li key={id}>

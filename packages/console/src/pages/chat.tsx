@@ -104,8 +104,8 @@ function Chat() {
   );
 }
 
-/** Conversations that were begun here keep their view when the address gets their id. */
-const begun = new Map<string, readonly Sent[]>();
+/** Conversations started here keep their view when the URL gets their id. */
+const started = new Map<string, readonly Sent[]>();
 
 interface Sent {
   readonly text: string;
@@ -116,7 +116,7 @@ interface Sent {
 
 function Talk({ agent, session }: { readonly agent: string; readonly session: string | undefined }) {
   const client = asAgent.value;
-  const [sent, setSent] = useState<readonly Sent[]>(begun.get(`${agent} ${session}`) ?? []);
+  const [sent, setSent] = useState<readonly Sent[]>(started.get(`${agent} ${session}`) ?? []);
   const [text, setText] = useState('');
   const [files, setFiles] = useState<readonly File[]>([]);
   const [trouble, setTrouble] = useState<unknown>();
@@ -128,26 +128,26 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => end.current?.scrollIntoView({ block: 'end' }), [history.data, sent.length]);
   const send = async () => {
-    const said = text.trim();
-    if (said === '' || client === undefined) return;
+    const message = text.trim();
+    if (message === '' || client === undefined) return;
     setTrouble(undefined);
     const attached = await attachmentsOf(files).catch(setTrouble);
     if (attached === undefined) return;
-    const id = session ?? (await newSession(said));
+    const id = session ?? (await newSession(message));
     if (id === undefined) return;
-    const params = { content: said, ...(attached.length > 0 && { files: attached as unknown as Json }) };
+    const params = { content: message, ...(attached.length > 0 && { files: attached as unknown as Json }) };
     const names = attached.map(({ name }) => name ?? '');
-    const all = [...sent, { text: said, names, answer: client.send({ params }, { agent, session: id }) }];
+    const all = [...sent, { text: message, names, answer: client.send({ params }, { agent, session: id }) }];
     setText('');
     setFiles([]);
-    begun.set(`${agent} ${id}`, all);
+    started.set(`${agent} ${id}`, all);
     if (session === undefined) navigate(`${pageUrl('chat', id)}?agent=${encodeURIComponent(agent)}`, { replace: true });
     else setSent(all);
   };
-  /** Named for what it begins with. */
-  const newSession = async (said: string): Promise<string | undefined> => {
+  /** The title is the start of its first message. */
+  const newSession = async (message: string): Promise<string | undefined> => {
     try {
-      const title = said.length > 60 ? `${said.slice(0, 59)}…` : said;
+      const title = message.length > 60 ? `${message.slice(0, 59)}…` : message;
       return (await client?.sessions.create({ agent, session: crypto.randomUUID(), title }))?.session_id;
     } catch (error) {
       setTrouble(error);
@@ -161,17 +161,17 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
       <div class="talk" tabIndex={0} aria-label="Conversation" role="log">
         <Problem error={trouble ?? history.error} />
         {session === undefined && sent.length === 0 && (
-          <Empty title="Say something">
+          <Empty title="Send a message">
             <p>The answer arrives word by word. You can leave: it continues, and the conversation stays on the left.</p>
           </Empty>
         )}
         {earlier.map((turn, at) => (
           <EarlierTurn key={turn.request_id} turn={turn} isWhole={at >= earlier.length - WHOLE_TURNS} />
         ))}
-        {sent.map(({ text: said, names, answer }) => (
+        {sent.map(({ text: message, names, answer }) => (
           <LiveTurn
             key={answer.requestId}
-            said={said}
+            message={message}
             names={names}
             requestId={answer.requestId}
             open={() => answer}
@@ -217,19 +217,19 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
 }
 
 /**
- * A turn of before. The last ones are read again frame by frame, so that they look as they did, and one that still runs is read on;
- * of older ones the result is shown.
+ * An earlier turn. The latest are read again frame by frame, so that they look the same and running ones continue; older ones
+ * show only their result.
  */
 function EarlierTurn({ turn, isWhole }: { readonly turn: Turn; readonly isWhole: boolean }) {
   const { request_id: id, params, status, answer } = turn;
-  const said = ['content', 'text', 'query'].map((name) => params[name]).find((one) => typeof one === 'string');
-  const mine = typeof said === 'string' ? said : JSON.stringify(params);
+  const message = ['content', 'text', 'query'].map((name) => params[name]).find((one) => typeof one === 'string');
+  const mine = typeof message === 'string' ? message : JSON.stringify(params);
   if (isWhole || status === 'in_progress')
-    return <LiveTurn said={mine} names={namesIn(params)} requestId={id} open={() => asAgent.value?.resume(id)} />;
+    return <LiveTurn message={mine} names={namesIn(params)} requestId={id} open={() => asAgent.value?.resume(id)} />;
   const text = textOf(answer);
   return (
     <>
-      <Mine said={mine} names={namesIn(params)} />
+      <Mine message={mine} names={namesIn(params)} />
       <div class="turn">
         <Markdown text={text} />
         <footer>
@@ -243,23 +243,23 @@ function EarlierTurn({ turn, isWhole }: { readonly turn: Turn; readonly isWhole:
 }
 
 interface LiveTurnParts {
-  readonly said: string;
+  readonly message: string;
   readonly names: readonly string[];
   readonly requestId: string;
   readonly agent?: string;
   readonly open: () => Answer | undefined;
 }
 
-function LiveTurn({ said, names, requestId, open, agent }: LiveTurnParts) {
+function LiveTurn({ message, names, requestId, open, agent }: LiveTurnParts) {
   const answer = useRef(open());
   const stream = useFrames(() => answer.current as Answer, [requestId]);
   const [trouble, setTrouble] = useState<unknown>();
-  // An agent that asks says nothing more until it is answered.
+  // An agent with an open question sends nothing more until it is answered.
   const last = stream.frames.at(-1);
   const question = last && questionIn(last);
   return (
     <>
-      <Mine said={said} names={names} />
+      <Mine message={message} names={names} />
       <div class="turn" aria-busy={!stream.isOver}>
         <AnswerView answer={foldFrames(stream.frames)} />
         {question !== undefined && !stream.isOver && (
@@ -281,17 +281,17 @@ function LiveTurn({ said, names, requestId, open, agent }: LiveTurnParts) {
           )}
           {stream.reconnects > 0 && <span>resumed {stream.reconnects} times</span>}
           <a href={pageUrl('requests', requestId)}>{stream.frames.length} frames</a>
-          {agent !== undefined && <SameThrough agent={agent} text={said} />}
+          {agent !== undefined && <SameThrough agent={agent} text={message} />}
         </footer>
       </div>
     </>
   );
 }
 
-function Mine({ said, names }: { readonly said: string; readonly names: readonly string[] }) {
+function Mine({ message, names }: { readonly message: string; readonly names: readonly string[] }) {
   return (
     <div class="turn mine">
-      <Text value={said} />
+      <Text value={message} />
       {names.length > 0 && (
         <div class="dim">
           with <Text value={names.join(', ')} />
@@ -301,7 +301,7 @@ function Mine({ said, names }: { readonly said: string; readonly names: readonly
   );
 }
 
-/** Of the files that a message came with. */
+/** The names of the files attached to a message. */
 function namesIn({ files }: Turn['params']): readonly string[] {
   if (!Array.isArray(files)) return [];
   return files.map((file) => (isObject(file) && typeof file['name'] === 'string' ? file['name'] : 'a file'));

@@ -8,7 +8,7 @@ import { NeedsKey } from '../parts/sign-in.tsx';
 import { Text } from '../parts/text.tsx';
 import { asAdmin, dropKey, keys } from '../session.ts';
 
-/** Who may come in, what the vault holds (names and hosts, never a value), and what goes out. */
+/** Keys, the credentials of the vault (names and hosts, never a value), and outbound requests. */
 export default function KeysPage() {
   return (
     <Page title="Keys">

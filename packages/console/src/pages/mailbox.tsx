@@ -11,7 +11,7 @@ import { When } from '../parts/when.tsx';
 import { navigate, pageUrl, route, withQuery } from '../router.ts';
 import { asAgent } from '../session.ts';
 
-/** Threads of the A2A mailbox as conversations: those one has begun, or those in which one was asked. */
+/** Threads of the A2A mailbox as conversations: those the user has started, or those addressed to the user's agent. */
 export default function MailboxPage() {
   const client = asAgent.value;
   const [threadId] = route.value.rest;
@@ -38,7 +38,7 @@ export default function MailboxPage() {
           Threads in which I am
           <select value={part} onChange={(event) => navigate(`${pageUrl('mailbox')}?as=${event.currentTarget.value}`)}>
             <option value="sender">the sender</option>
-            <option value="agent">the agent that was asked</option>
+            <option value="agent">the recipient</option>
           </select>
         </label>
       }
@@ -46,7 +46,7 @@ export default function MailboxPage() {
       <Problem error={error} retry={reload} />
       {data?.threads.length === 0 && after === undefined ? (
         <Empty title="No threads">
-          <p>A mailbox message with metadata.threadId belongs to a thread. What is said in it is kept for weeks.</p>
+          <p>A mailbox message with metadata.threadId belongs to a thread. Its messages are kept for weeks.</p>
         </Empty>
       ) : (
         <div class="split">
@@ -115,5 +115,5 @@ function Message({ message }: { readonly message: ThreadMessage }) {
 }
 
 const STEP = 50;
-/** What the server gives in one page. */
+/** The maximum page size of the server. */
 const MOST = 200;

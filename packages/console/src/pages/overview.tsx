@@ -10,7 +10,7 @@ import { When } from '../parts/when.tsx';
 import { pageUrl } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** What the server is doing, and what needs somebody. */
+/** The activity of the server, and the items that need attention. */
 export default function OverviewPage() {
   return asAdmin.value === undefined ? <OwnOverview /> : <ServerOverview />;
 }
@@ -217,7 +217,7 @@ function ByAgent({ overview: { by_agent: agents } }: { readonly overview: Overvi
       <h2>Agents since the start</h2>
       {agents.length === 0 && (
         <p class="dim">
-          Nothing was asked yet. <a href={pageUrl('chat')}>Talk to an agent.</a>
+          No requests yet. <a href={pageUrl('chat')}>Talk to an agent.</a>
         </p>
       )}
       {agents.length > 0 && (
@@ -244,7 +244,7 @@ function ByAgent({ overview: { by_agent: agents } }: { readonly overview: Overvi
   );
 }
 
-/** An agent sees its own limits, and is pointed to what it can do. */
+/** The overview of an agent: its limits, and links to its pages. */
 function OwnOverview() {
   const client = asAgent.value;
   const { data, error, reload } = useLive(async () => client?.workflows.limits(), [client], 5000);
@@ -289,7 +289,7 @@ function OwnOverview() {
   );
 }
 
-/** What waits for somebody, and what only waits. */
+/** Items that wait for a person, and items in a queue. */
 interface Duties {
   readonly due: number;
   readonly questions: number;
@@ -319,10 +319,10 @@ async function openDuties(): Promise<Duties | undefined> {
   for (const name of tools.undecided)
     found.push({ text: `The tool ${name} has changed and is held`, to: pageUrl('tools', name) });
   for (const id of cards.held) found.push({ text: `The card of ${id} has changed and is held`, to: pageUrl('agents') });
-  const lately = logins.recent.filter(({ last_at: at }) => Date.now() - Date.parse(at) < LATELY_MS);
-  if (lately.length > 0) {
-    const [first] = lately;
-    const others = lately.length === 1 ? '' : ` and ${counted(lately.length - 1, 'other address')}`;
+  const recent = logins.recent.filter(({ last_at: at }) => Date.now() - Date.parse(at) < LATELY_MS);
+  if (recent.length > 0) {
+    const [first] = recent;
+    const others = recent.length === 1 ? '' : ` and ${counted(recent.length - 1, 'other address')}`;
     found.push({ text: `Failed logins from ${first?.address}${others} in the last hour`, to: pageUrl('keys') });
   }
   return { due: due.total, questions: questions.length, attention: found };
@@ -342,7 +342,7 @@ interface Rate {
   readonly commits: number;
 }
 
-/** Counters as what they grew by each second. */
+/** Counters as rates per second. */
 function rates(points: readonly OverviewReading[]): Rate[] {
   return points.slice(1).flatMap((point, at) => {
     const before = points[at];

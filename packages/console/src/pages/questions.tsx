@@ -10,7 +10,7 @@ import { When } from '../parts/when.tsx';
 import { pageUrl } from '../router.ts';
 import { asAdmin, asAgent } from '../session.ts';
 
-/** What running requests wait for somebody to answer. */
+/** The open questions of running requests. */
 export default function QuestionsPage() {
   const room = asAdmin.value?.admin.questions ?? asAgent.value?.questions;
   const { data, error, reload } = useLive(async (signal) => room?.list({ signal }), [room], 2000);
@@ -48,7 +48,7 @@ export default function QuestionsPage() {
   );
 }
 
-/** The questions that have ended lately, and who answered them how. */
+/** Recently closed questions, with their answers. */
 function History({ list }: { readonly list: readonly PastQuestion[] }) {
   return (
     <section class="panel" aria-label="History">
@@ -89,7 +89,7 @@ function History({ list }: { readonly list: readonly PastQuestion[] }) {
   );
 }
 
-/** An option by its name, a form by what was written into it, or the action. */
+/** An option as its name, a form as its values, or the action. */
 function answerOf({ answer, options = [] }: PastQuestion): string {
   if (answer === undefined) return '';
   if (answer.content !== undefined) return JSON.stringify(answer.content);

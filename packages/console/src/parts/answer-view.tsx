@@ -8,7 +8,7 @@ export interface FoldedAnswer {
   readonly text: string;
   readonly reasoning: string;
   readonly tools: readonly Json[];
-  /** What the final frame brings, where it says more than the text. */
+  /** The result of the final frame, if it has more than the text. */
   readonly result: Json | undefined;
   readonly failure: { readonly code: string; readonly message: string } | undefined;
 }
@@ -32,11 +32,11 @@ export function foldFrames(frames: readonly E2AResponse[]): FoldedAnswer {
     else result = kind === 'e2a.complete' ? body['result'] : body;
   }
   if (text === '' && result !== undefined) {
-    const said = textOfResult(result);
-    if (said !== undefined) return { text: said, reasoning, tools, result: undefined, failure };
+    const answerText = textOfResult(result);
+    if (answerText !== undefined) return { text: answerText, reasoning, tools, result: undefined, failure };
   }
-  const saysMore = isObject(result) && Object.keys(result).length > 0;
-  return { text, reasoning, tools, result: saysMore ? result : undefined, failure };
+  const hasMore = isObject(result) && Object.keys(result).length > 0;
+  return { text, reasoning, tools, result: hasMore ? result : undefined, failure };
 }
 
 export function AnswerView({ answer: { text, reasoning, tools, result, failure } }: { readonly answer: FoldedAnswer }) {

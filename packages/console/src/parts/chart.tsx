@@ -14,7 +14,7 @@ interface ChartParts {
   }[];
 }
 
-/** Lines over time. What it shows is said in words, too, for those who do not see it. */
+/** Lines over time, with a text alternative for screen readers. */
 export function Chart({ title, times, lines }: ChartParts) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
@@ -103,7 +103,7 @@ function faint(colour: string): string {
 
 const SHORTEST_S = 300;
 
-/** A canvas knows no variables and no `light-dark()`: the browser says what a colour comes to. */
+/** A canvas supports neither variables nor `light-dark()`, so the browser resolves the colour. */
 function resolved(element: HTMLElement, name: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${name})`;

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Problem } from './problem.tsx';
 
 interface ConfirmParts {
-  /** What the button that opens the question says. */
+  /** The label of the button that opens the dialog. */
   readonly label: string;
   readonly title: string;
   readonly children: ComponentChildren;

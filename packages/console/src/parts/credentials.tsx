@@ -10,7 +10,7 @@ import { Table } from './table.tsx';
 import { Text } from './text.tsx';
 import { When } from './when.tsx';
 
-/** What the vault holds: names, hosts and uses, never a value. */
+/** The credentials of the vault: names, hosts and uses, never a value. */
 export function CredentialTable({
   list,
   changed,
@@ -22,7 +22,7 @@ export function CredentialTable({
     return (
       <Empty title="The vault is empty">
         <p>
-          <code>npx dragoman vault set NAME</code> stores a credential that workflows use by name. Nobody can read it
+          <code>npx dragoman vault set NAME</code> stores a credential that workflows use by name. No one can read it
           back.
         </p>
       </Empty>

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { lineDiff } from '../line-diff.ts';
 import { Text } from './text.tsx';
 
-/** Two texts that somebody else wrote, as what was removed and what was added. Signs say so, too, not the colour alone. */
+/** The removed and added lines of two foreign texts, marked by signs as well as colours. */
 export function Diff({
   before,
   now,
@@ -25,7 +25,7 @@ export function Diff({
   );
 }
 
-/** What a definition was and is, in the same order of members. */
+/** The old and the new definition, in the same order of members. */
 export function JsonDiff({
   before,
   now,

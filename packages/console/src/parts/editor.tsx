@@ -24,11 +24,11 @@ export interface Finding {
 
 interface EditorParts {
   readonly label: string;
-  /** What it begins with. From then on the editor has the text, and reports every change. */
+  /** The initial text. After that the editor holds the text, and reports every change. */
   readonly initial: string;
   readonly change: (text: string) => void;
   readonly findings: readonly Finding[];
-  /** What may be written at a column of a line, offered while somebody types. */
+  /** The completions at a column of a line, offered while typing. */
   readonly offers: (line: string, column: number, text: string) => Offered | undefined;
 }
 
@@ -71,7 +71,7 @@ export function Editor({ label, initial, change, findings, offers }: EditorParts
     if (now === undefined) return;
     const marks = findings.map(({ line, severity, message }): Diagnostic => {
       const at = now.state.doc.line(Math.min(Math.max(1, line), now.state.doc.lines));
-      // Said as text: the message holds what somebody wrote.
+      // Rendered as text, because the message contains user input.
       return { from: at.from, to: at.to, severity, message };
     });
     now.dispatch(setDiagnostics(now.state, marks));

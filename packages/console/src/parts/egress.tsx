@@ -5,7 +5,7 @@ import { Table } from './table.tsx';
 import { Text } from './text.tsx';
 import { When } from './when.tsx';
 
-/** What left the server, and what the gate did not let out. */
+/** Outbound requests, including those the gate refused. */
 export function EgressTable({ list }: { readonly list: readonly OutboundEntry[] }) {
   const [isRefusedOnly, setRefusedOnly] = useState(false);
   const shown = list.filter(({ outcome }) => !isRefusedOnly || outcome === 'refused').slice(0, MOST_SHOWN);
@@ -23,9 +23,7 @@ export function EgressTable({ list }: { readonly list: readonly OutboundEntry[] 
         </label>
       </div>
       {shown.length === 0 ? (
-        <p class="dim">
-          {isRefusedOnly ? 'The gate has refused nothing lately.' : 'Nothing has left the server since its start.'}
-        </p>
+        <p class="dim">{isRefusedOnly ? 'No recent refusals.' : 'No outbound requests since the server started.'}</p>
       ) : (
         <Table head={['Outcome', 'When', 'For', 'Method', 'Host', 'Status', 'Took', 'Reason']} numbers={['Took']}>
           {shown.map(({ at, caller, method, host, outcome, status, reason, duration_ms: took }, row) => (

@@ -16,7 +16,7 @@ interface ExecutionStepsParts {
   readonly result: ExecutionResult | undefined;
 }
 
-/** Each step of an execution in the order it began: how it stands, what it read and gave, and how often it tried or waited. */
+/** The steps of an execution in order of their start: state, input, output, retries and waits. */
 export function ExecutionSteps({ id, plan, states, times, result }: ExecutionStepsParts) {
   const client = asAgent.value;
   const isOver = result !== undefined;
@@ -71,7 +71,7 @@ function Value({ label, step, value }: { readonly label: string; readonly step: 
   );
 }
 
-/** What the steps gave from which this one reads, by path. */
+/** The results of the steps that this one reads, by path. */
 function inputOf(step: string, plan: WorkflowPlan | undefined, result: ExecutionResult | undefined): unknown {
   const planned = plan?.steps.find(({ operationId }) => operationId === step);
   if (planned === undefined || result === undefined) return undefined;
@@ -90,7 +90,7 @@ function isOf(step: string, key: string): boolean {
 
 const NAMES: Readonly<Record<string, string>> = {
   call: 'API call',
-  ask: 'asked an agent, a tool or a workflow',
+  ask: 'called an agent, a tool or a workflow',
   store: 'stored a value',
   stored: 'read a stored value',
   wait: 'waited',

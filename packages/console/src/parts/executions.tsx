@@ -119,7 +119,7 @@ export function Executions() {
 export function OneExecution({ id }: { readonly id: string }) {
   const client = asAgent.value;
   const { data: record } = useLive(async () => client?.workflows.record(id), [client, id]);
-  // What was permitted then may not be now: the rest of the page is shown all the same.
+  // The permission may have been revoked since; the rest of the page is still shown.
   const plan = useLive(
     async () => (record === undefined ? undefined : client?.workflows.plan(record.workflow).catch(() => undefined)),
     [client, record?.plan_hash],

@@ -67,7 +67,7 @@ export function ForeignAgent({ made }: { readonly made: () => void }) {
             <Text value={seen.preview.description} />
           </p>
           <dl class="facts">
-            <dt>Asked at</dt>
+            <dt>Endpoint</dt>
             <dd>
               <Text value={seen.preview.interfaces.map(({ url, binding }) => `${url} (${binding})`).join(', ')} />
             </dd>

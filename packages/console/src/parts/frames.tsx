@@ -30,7 +30,7 @@ function FrameRow({ frame }: { readonly frame: E2AResponse }) {
   const { sequence, response_kind: kind, is_final: isFinal, status, body } = frame;
   const look = status === 'failed' ? 'failed' : isFinal ? 'final' : '';
   const delta = body['delta'];
-  const said =
+  const content =
     kind === 'e2a.chunk' && typeof delta === 'string' ? delta : JSON.stringify(kind === 'e2a.chunk' ? delta : body);
   return (
     <li class={look}>
@@ -47,8 +47,8 @@ function FrameRow({ frame }: { readonly frame: E2AResponse }) {
         <Text value={typeof body['delta_kind'] === 'string' ? body['delta_kind'] : kind.replace('e2a.', '')} />
       </span>
       <div>
-        <span class="said">
-          <Text value={(said ?? '').slice(0, 2000)} />
+        <span class="content">
+          <Text value={(content ?? '').slice(0, 2000)} />
         </span>
         {isOpen && <Json value={frame} label={`Frame ${sequence}`} />}
       </div>

@@ -5,7 +5,7 @@ import { JsonDiff } from './diff.tsx';
 import { Problem } from './problem.tsx';
 import { Text } from './text.tsx';
 
-/** Foreign agents that are not asked until somebody has looked at their changed card. */
+/** Foreign agents that get no requests until an administrator accepts their changed card. */
 export function HeldCards({ changes, changed }: { readonly changes: Held['changes']; readonly changed: () => void }) {
   const { act, trouble } = useAction();
   const accept = (id: string) =>
@@ -17,7 +17,7 @@ export function HeldCards({ changes, changed }: { readonly changes: Held['change
     <>
       {changes.map(({ agent_id: id, before, now }) => (
         <div class="notice" key={id}>
-          The card of <Text value={id} /> has changed. It is not asked until you accept the card.
+          The card of <Text value={id} /> has changed. The agent gets no requests until you accept the card.
           <JsonDiff before={before ?? {}} now={now} label={`Changes of the card of ${id}`} />
           <button type="button" onClick={() => void accept(id)}>
             Accept

@@ -21,8 +21,8 @@ export function HeldTool({ name, changed }: { readonly name: string; readonly ch
     <div class="notice">
       <strong>The definition has changed since it was accepted.</strong>
       <p>
-        Nobody can call it until you accept it as it is now. Read its description and its arguments first: a model reads
-        them, too.
+        No one can call it until you accept its current version. Read its description and its arguments first: a model
+        reads them, too.
         {data?.refused === true && ' This change was refused; it stays blocked.'}
       </p>
       {data !== undefined && (

@@ -28,20 +28,20 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
 }
 
 export function Copy({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
-  const [said, setSaid] = useState<string>();
+  const [status, setStatus] = useState<string>();
   const copy = async () => {
     try {
       await navigator.clipboard.writeText(text);
-      setSaid('Copied');
+      setStatus('Copied');
     } catch {
       // Pages of plain http addresses other than localhost have no clipboard.
-      setSaid('Select and copy');
+      setStatus('Select and copy');
     }
-    setTimeout(() => setSaid(undefined), 1500);
+    setTimeout(() => setStatus(undefined), 1500);
   };
   return (
     <button type="button" class="small" onClick={() => void copy()}>
-      {said ?? label}
+      {status ?? label}
     </button>
   );
 }

@@ -39,7 +39,7 @@ const marked = new Marked({ gfm: true, breaks: true });
 marked.use({
   renderer: {
     html: ({ text }) => escaped(text),
-    // A picture would be a request to wherever the agent says.
+    // A picture would be a request to a URL that the agent chooses.
     image: ({ href, text }) => escaped(`[image: ${text} ‹${href}›]`),
   },
 });

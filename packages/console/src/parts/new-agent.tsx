@@ -85,7 +85,7 @@ export function NewAgent({ made }: { readonly made: () => void }) {
 
 export const PERMISSIONS = ['agents', 'tools', 'workflows', 'operations', 'apis', 'credentials'] as const;
 
-/** What an agent that is made here needs to answer. */
+/** The connection settings of a new agent, by driver. */
 const DRIVERS = {
   none: [],
   http: [{ name: 'url', label: 'URL', placeholder: 'https://agent.example.com/e2a' }],

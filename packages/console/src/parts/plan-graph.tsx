@@ -5,7 +5,7 @@ import { visibleText } from './text.tsx';
 /** How each step stands while it runs: `running`, `success`, `failed`… */
 export type StepStates = Readonly<Record<string, string>>;
 
-/** The steps of a plan, with an arrow from who writes something to who reads it. It lights up as the steps run. */
+/** The steps of a plan, with an arrow from each step that writes a value to each that reads it. Running steps are highlighted. */
 export function PlanGraph({ plan, states }: { readonly plan: WorkflowPlan; readonly states: StepStates }) {
   const { nodes, edges, width, height } = placed(plan);
   return (

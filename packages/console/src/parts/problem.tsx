@@ -1,7 +1,7 @@
 import { DragomanError } from '@dragoman/client';
 import { Text } from './text.tsx';
 
-/** What went wrong, why, and what to do about it. */
+/** An error with its cause and its fix. */
 export function Problem({ error, retry }: { readonly error: unknown; readonly retry?: (() => void) | undefined }) {
   if (error === undefined) return null;
   const { code, message, issues, suggestions, retryAfter } = partsOf(error);
@@ -13,12 +13,12 @@ export function Problem({ error, retry }: { readonly error: unknown; readonly re
       </p>
       {issues.length > 0 && (
         <ul>
-          {issues.map(({ pointer, message: told }) => (
-            <li key={`${pointer} ${told}`}>
+          {issues.map(({ pointer, message: issue }) => (
+            <li key={`${pointer} ${issue}`}>
               <code>
                 <Text value={pointer || '/'} />
               </code>{' '}
-              <Text value={told} />
+              <Text value={issue} />
             </li>
           ))}
         </ul>

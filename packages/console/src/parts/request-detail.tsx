@@ -78,7 +78,9 @@ export function RequestDetail({ id }: { readonly id: string }) {
         {frames.length === 0 ? <p class="dim">No frame yet.</p> : <Frames frames={frames} />}
       </section>
       {admin === undefined ? (
-        <p class="dim">An admin key also shows what came in, what was made of it, and what allowed it.</p>
+        <p class="dim">
+          With an admin key, this page also shows the received message, the envelope and the permissions.
+        </p>
       ) : (
         record.data !== undefined && <Xray explanation={record.data} />
       )}
@@ -115,17 +117,17 @@ interface CancelParts {
   readonly isOwn: boolean;
 }
 
-/** Ends one's own request at once. To end somebody else's takes an admin key, and is asked about first. */
+/** Cancels the user's own request at once. Cancelling another agent's needs an admin key and a confirmation. */
 function Cancel({ id, owner, isOwn }: CancelParts) {
   const [trouble, setTrouble] = useState<unknown>();
-  const [isAsked, setAsked] = useState(false);
+  const [isCancelling, setCancelling] = useState(false);
   const cancel = async () => {
-    setAsked(true);
+    setCancelling(true);
     try {
       await asAgent.value?.cancel(id);
     } catch (error) {
       setTrouble(error);
-      setAsked(false);
+      setCancelling(false);
     }
   };
   if (!isOwn) {
@@ -140,8 +142,8 @@ function Cancel({ id, owner, isOwn }: CancelParts) {
   }
   return (
     <>
-      <button type="button" class="danger" disabled={isAsked} onClick={() => void cancel()}>
-        {isAsked ? 'Cancelling…' : 'Cancel'}
+      <button type="button" class="danger" disabled={isCancelling} onClick={() => void cancel()}>
+        {isCancelling ? 'Cancelling…' : 'Cancel'}
       </button>
       <Problem error={trouble} />
     </>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { keys, linkTrouble, signIn } from '../session.ts';
 import { Problem } from './problem.tsx';
 
-/** The page of somebody who is not signed in. */
+/** The page for a user who is not signed in. */
 export function SignIn() {
   return (
     <main class="sign-in" id="main">
@@ -18,7 +18,7 @@ export function SignIn() {
   );
 }
 
-/** Where a page needs the other kind of key. */
+/** Shown when a page needs the other kind of key. */
 export function NeedsKey({ kind }: { readonly kind: 'agent' | 'admin' }) {
   const isAgent = kind === 'agent';
   return (

@@ -115,7 +115,7 @@ function Versions({ name }: { readonly name: string }) {
               navigate(pageUrl('workflows'));
             }}
           >
-            <p>Nobody can run it from then on. Executions that run continue.</p>
+            <p>No one can run it after that. Running executions continue.</p>
           </Confirm>
         )}
       </div>

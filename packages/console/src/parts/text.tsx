@@ -1,6 +1,6 @@
 import { UNSEEN_CHARACTERS } from '@dragoman/protocols';
 
-/** Text that somebody else wrote: characters that nobody sees, or that turn the direction of text around, are shown as codes. */
+/** Foreign text: invisible characters, and those that change the text direction, are shown as codes. */
 export function Text({ value }: { readonly value: string }) {
   const parts = split(value);
   if (parts.length === 1 && !parts[0]?.isUnseen) return <>{value}</>;

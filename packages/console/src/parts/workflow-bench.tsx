@@ -43,7 +43,7 @@ export function WorkflowBench() {
     };
   }, [client, text]);
   const { report, plan } = checked;
-  // What is run is what is shown: the hash of the plan goes with it.
+  // The hash ensures that the server runs the displayed plan.
   const run = () =>
     act(async () => setRunning(await client?.workflows.start(withFreshId(text), { planHash: plan?.plan_hash })));
   const findings = useMemo(() => (report === undefined ? NO_FINDINGS : findingsIn(report, text)), [report]);
@@ -163,7 +163,7 @@ function withFreshId(text: string): string {
 const CHECK_AFTER_MS = 400;
 const NO_FINDINGS: readonly Finding[] = [];
 const NOTHING: Usable = { operations: OPERATION_NAMES, credentials: [], origins: [] };
-/** The operations that this server knows, and what the key may use. */
+/** The operations of this server, and the resources that the key may use. */
 function usableIn({ capabilities }: Capabilities): Usable {
   const { supportedOperations, availableApis, availableCredentials } = capabilities;
   const textsOf = (list: readonly unknown[], name: string) =>

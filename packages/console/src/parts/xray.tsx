@@ -2,16 +2,16 @@ import type { Change, Explanation } from '@dragoman/protocols';
 import { Code, Copy, Json } from './json.tsx';
 import { Text } from './text.tsx';
 
-/** What came in, what was made of it, what allowed it, and how each protocol words the answer. */
+/** The received message, its envelope, its permissions, and the answer in each protocol. */
 export function Xray({ explanation }: { readonly explanation: Explanation }) {
   const { received, envelope, allowed, way_in: wayIn, answers, outcome, callbacks } = explanation;
-  const told = answers.filter(({ projections }) => projections.length > 0);
+  const projected = answers.filter(({ projections }) => projections.length > 0);
   return (
     <section aria-label="X-ray">
       <div class="columns">
         <section class="panel">
           <div class="bar">
-            <h2>What came in</h2>
+            <h2>The received message</h2>
             <span class="dim">
               <Text value={received.dialect} />, {received.bytes.toLocaleString()} bytes
             </span>
@@ -36,8 +36,8 @@ export function Xray({ explanation }: { readonly explanation: Explanation }) {
           )}
         </section>
         <section class="panel">
-          <h2>What allowed it</h2>
-          {allowed.length === 0 && <p class="dim">Nothing had to be allowed.</p>}
+          <h2>Permissions</h2>
+          {allowed.length === 0 && <p class="dim">No permission was required.</p>}
           <ul>
             {allowed.map(({ who, known_by: knownBy, what, rule }) => (
               <li key={`${what} ${rule}`}>
@@ -56,10 +56,10 @@ export function Xray({ explanation }: { readonly explanation: Explanation }) {
             <p class="good">Nothing was lost.</p>
           )}
         </section>
-        {told.length > 0 && (
+        {projected.length > 0 && (
           <section class="panel">
-            <h2>The answer in other words</h2>
-            {told.map(({ sequence, projections }) =>
+            <h2>The answer in other protocols</h2>
+            {projected.map(({ sequence, projections }) =>
               projections.map(({ dialect, message, dropped, invented }) => (
                 <details key={`${sequence} ${dialect}`}>
                   <summary>

@@ -3,28 +3,28 @@ import { type A2AMessage, QUESTION_METHOD } from '@dragoman/protocols/a2a-messag
 import { Refused, refuse } from '../refusals/refused.ts';
 import type { MessageRead } from './read-message.ts';
 
-/** A connection that somebody who was proven has opened to this server. */
+/** A connection that an authenticated caller has opened to this server. */
 export interface OpenConnection {
-  /** Sends a message that answers nothing. */
+  /** Sends a message that is not an answer. */
   send(message: A2AMessage): unknown;
   /** Aborts when the connection is over. */
   readonly signal: AbortSignal;
 }
 
-/** What came over a connection in answer to a message of ours. */
+/** A message received over a connection in answer to a message of this server. */
 export interface ConnectionAnswer {
   readonly read: MessageRead;
   readonly message: A2AMessage;
 }
 
 /**
- * Callers that are connected, and what they were asked over their connections. A caller may be connected more than once, as when it comes
- * back before its old connection is seen to be dead; it is asked over the newest.
+ * Connected callers, and the messages that wait for their answers. A caller may be connected more than once, for example when it
+ * reconnects before its old connection is found dead; messages are sent over the newest.
  */
 export class AgentConnections {
   readonly #open = new Map<string, OpenConnection[]>();
   /** By caller and by the id of the message that was sent to it. */
-  readonly #asked = new Map<string, Asked>();
+  readonly #pending = new Map<string, PendingMessage>();
   readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
   readonly #onConnected: (callerId: string) => void;
 
@@ -32,7 +32,7 @@ export class AgentConnections {
     this.#onConnected = onConnected;
   }
 
-  /** Those who can be asked now. */
+  /** The callers that are connected now. */
   get connected(): Iterable<string> {
     return this.#open.keys();
   }
@@ -46,7 +46,7 @@ export class AgentConnections {
     this.#onConnected(callerId);
   }
 
-  /** Resolves when a caller that is away is connected; `undefined` when it is now. */
+  /** Resolves when a caller connects; `undefined` when it is connected now. */
   whenConnected(callerId: string): Promise<void> | undefined {
     if (this.#open.has(callerId)) return undefined;
     const known = this.#awaited.get(callerId);
@@ -60,8 +60,8 @@ export class AgentConnections {
   }
 
   /**
-   * Sends a message to a caller, and waits for what it says to the request of this id, which is that message or one before it. Rejects when
-   * the caller is not connected, or the connection or the signal ends first.
+   * Sends a message to a caller, and waits for its answer to the request with this id, which is that message or an earlier one. Rejects
+   * when the caller is not connected, or when the connection or the signal ends first.
    */
   ask(
     callerId: string,
@@ -73,7 +73,7 @@ export class AgentConnections {
     const name = nameOf(callerId, about);
     return new Promise((resolve, reject) => {
       const over = () => {
-        this.#asked.delete(name);
+        this.#pending.delete(name);
         connection.signal.removeEventListener('abort', lost);
         signal.removeEventListener('abort', ended);
       };
@@ -84,7 +84,7 @@ export class AgentConnections {
       const lost = () => fail(new Refused(failure('agent_failed', {}, LOST)));
       const ended = () => fail(signal.reason);
       if (signal.aborted) return reject(signal.reason);
-      this.#asked.set(name, {
+      this.#pending.set(name, {
         take: (answer) => {
           over();
           resolve(answer);
@@ -96,19 +96,19 @@ export class AgentConnections {
     });
   }
 
-  /** Whether somebody waits for this message of a caller. */
+  /** Whether a request waits for this message of a caller. */
   awaits(callerId: string, message: A2AMessage): boolean {
-    return this.#askedBy(callerId, message) !== undefined;
+    return this.#pendingFor(callerId, message) !== undefined;
   }
 
-  /** Hands an awaited message to who waits for it. */
+  /** Hands an answer to the request that waits for it. */
   take(callerId: string, answer: ConnectionAnswer): void {
-    this.#askedBy(callerId, answer.message)?.take(answer);
+    this.#pendingFor(callerId, answer.message)?.take(answer);
   }
 
-  #askedBy(callerId: string, message: A2AMessage): Asked | undefined {
+  #pendingFor(callerId: string, message: A2AMessage): PendingMessage | undefined {
     const about = aboutOf(message);
-    return about === undefined ? undefined : this.#asked.get(nameOf(callerId, about));
+    return about === undefined ? undefined : this.#pending.get(nameOf(callerId, about));
   }
 
   #detach(callerId: string, connection: OpenConnection): void {
@@ -118,11 +118,11 @@ export class AgentConnections {
   }
 }
 
-interface Asked {
+interface PendingMessage {
   readonly take: (answer: ConnectionAnswer) => void;
 }
 
-/** The message of ours that a message is about: what it answers, or what the agent has a question about. */
+/** The message of this server that a message is about: it answers it, or asks a question about it. */
 function aboutOf(message: A2AMessage): string | undefined {
   if (message.message_type === 'response' || message.message_type === 'error') return message.correlation_id;
   if (message.message_type !== 'request' || message.payload.method !== QUESTION_METHOD) return undefined;

@@ -18,8 +18,8 @@ test.each([
   ['healthy', { status: 'healthy' }, ['quick-agent'], 1],
   ['unhealthy', { status: 'unhealthy' }, ['gone-agent'], 1],
   ['all', { status: 'all' }, ['gone-agent', 'quick-agent'], 2],
-  ['all, though no more are told than asked for', { status: 'all', max_results: 1 }, ['gone-agent'], 2],
-] as const)('a query is told of %s agents by the filters %j', async (_, filters, ids, total) => {
+  ['all, limited to the requested number', { status: 'all', max_results: 1 }, ['gone-agent'], 2],
+] as const)('a query gets %s agents by the filters %j', async (_, filters, ids, total) => {
   await register('gone-agent');
   clock.pass(STALE_MS + 1);
   await register('quick-agent');
@@ -32,17 +32,17 @@ test.each([
     payload: { capabilities: ['read'], ...(filters !== undefined && { filters }) },
     correlation_id: null,
   };
-  const told = announcement(query, registry, {
+  const answer = announcement(query, registry, {
     stamp: { id: 'f'.repeat(32), now: clock.now() },
     elapsed: () => clock.elapsed(),
   });
-  expect(told).toMatchObject({
+  expect(answer).toMatchObject({
     sender_id: 'registry',
     recipient_id: 'ada-agent',
     correlation_id: query.message_id,
     payload: { total_count: total },
   });
-  expect(told.payload.agents.map(({ agent_id }) => agent_id)).toEqual(ids);
+  expect(answer.payload.agents.map(({ agent_id }) => agent_id)).toEqual(ids);
 });
 
 async function register(agent_id: string): Promise<void> {

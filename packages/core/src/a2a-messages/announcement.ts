@@ -7,9 +7,9 @@ import {
   messageIdFrom,
   REGISTRY,
 } from '@dragoman/protocols/a2a-messages';
-import { type AgentRegistry, lastHeard, type RegisteredAgent } from '../agent-registry/agent-registry.ts';
+import { type AgentRegistry, lastHeartbeatOf, type RegisteredAgent } from '../agent-registry/agent-registry.ts';
 
-/** The agents a query asks for. `elapsed` gives milliseconds, to tell how long that took. */
+/** The agents that match a query. `elapsed` returns milliseconds, to measure the query. */
 export function announcement(
   query: DiscoverAgentsMessage,
   registry: AgentRegistry,
@@ -42,6 +42,6 @@ function infoOf(agent: RegisteredAgent, now: Date): AgentInfo {
     capabilities: [...capabilities],
     status: isHealthy ? 'healthy' : 'unhealthy',
     endpoint,
-    last_heartbeat: lastHeard(agent, now).toISOString(),
+    last_heartbeat: lastHeartbeatOf(agent, now).toISOString(),
   };
 }

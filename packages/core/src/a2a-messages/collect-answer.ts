@@ -3,8 +3,8 @@ import { MAX_MESSAGE_BYTES } from '@dragoman/protocols/a2a-messages';
 import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
 /**
- * The one frame an A2A response is made from: an answer comes whole. What was streamed before a final frame without a result
- * of its own is that result. A frame before that is returned where `isEnough` says so.
+ * The frame from which the A2A response is made, because an answer is one message. Without a result in the final frame, the streamed
+ * text is the result. An earlier frame is returned where `isEnough` accepts it.
  */
 export async function collectAnswer(
   frames: AsyncIterable<E2AResponse>,
@@ -17,7 +17,7 @@ export async function collectAnswer(
     if (frame.response_kind !== 'e2a.chunk') continue;
     text += textOf(frame);
     if (text.length > MAX_MESSAGE_BYTES) {
-      return failure('agent_failed', {}, 'What the agent says is larger than the 10 MB a message may have.');
+      return failure('agent_failed', {}, 'The answer of the agent exceeds the message limit of 10 MB.');
     }
   }
   return failure('agent_failed');

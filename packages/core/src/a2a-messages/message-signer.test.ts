@@ -25,7 +25,7 @@ const KEYS: Readonly<Record<string, KeyObject>> = {
   RSA: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey,
 };
 
-test.each(Object.entries(KEYS))('what is said is signed by the key there is: %s', async (_name, key) => {
+test.each(Object.entries(KEYS))('messages are signed with the key of the server: %s', async (_name, key) => {
   const signer = new MessageSigner({ key, signatures, clock, ids });
   const message = await signer.sign(response('hello'));
   expect(message).toMatchObject({
@@ -40,7 +40,7 @@ test.each(Object.entries(KEYS))('what is said is signed by the key there is: %s'
   expect((await signer.sign(response('hello'))).auth?.nonce).not.toBe(message.auth?.nonce);
 });
 
-test.each(Object.entries(KEYS))('a long message is signed as a short one is: %s', async (_name, key) => {
+test.each(Object.entries(KEYS))('a long message is signed like a short one: %s', async (_name, key) => {
   const reader = new JsonReader();
   const signer = new MessageSigner({ key, signatures, reader, clock, ids });
   const long = { ...response('hello'), payload: { status: 'success', data: { z: 'ü'.repeat(70_000), a: [1.5, {}] } } };
@@ -62,10 +62,10 @@ test('a long message is made canonical in the thread', async () => {
   expect((await signer.sign(response('short'))).auth?.signature).not.toBe('');
 });
 
-test('what no door would take is not said', async () => {
+test('a message over the limit of every endpoint is not sent', async () => {
   const signer = new MessageSigner({ key: KEYS['Ed25519'] as KeyObject, signatures, clock, ids });
   const large = response('x'.repeat(10 * 1024 * 1024));
-  await expect(signer.sign(large)).rejects.toThrow('larger than the 10 MB');
+  await expect(signer.sign(large)).rejects.toThrow('exceeds the message limit of 10 MB');
 });
 
 function response(text: string): ResponseMessage {

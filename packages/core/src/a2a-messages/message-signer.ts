@@ -21,7 +21,7 @@ export interface MessageSignerOptions {
   readonly ids: Ids;
 }
 
-/** Signs what this server says, in its own name and in those of its agents: all of them answer with one key. */
+/** Signs the messages of this server and of its agents: all of them use one key. */
 export class MessageSigner {
   /** SPKI PEM. */
   readonly publicKey: string;
@@ -43,7 +43,7 @@ export class MessageSigner {
     this.fingerprint = fingerprintOf(publicKey);
   }
 
-  /** The message as it leaves, sent and signed now: an answer that was given before is sent again, with the time of that. */
+  /** The message with the current time, signed. An earlier answer that is sent again gets a new time too. */
   async sign<Message extends A2AMessage>(message: Message): Promise<Message> {
     const timestamp = formatTimestamp(this.#clock.now());
     const auth = {
@@ -57,32 +57,32 @@ export class MessageSigner {
     const isLong = atMost(sent as unknown as Json, LONG_TEXT) >= LONG_TEXT;
     const content = isLong ? await this.#longContent(sent) : shortContent(sent);
     if (Buffer.byteLength(content) + SIGNATURE_BYTES > MAX_MESSAGE_BYTES) {
-      refuse('agent_failed', {}, 'What the agent says is larger than the 10 MB a message may have.');
+      refuse('agent_failed', {}, 'The answer of the agent exceeds the message limit of 10 MB.');
     }
     const signature = await this.#signatures.sign(this.#key, content);
     auth.signature = signature;
     return sent;
   }
 
-  /** What the signature of a long message covers, found in the thread that does so for messages that arrive. */
+  /** The signed content of a long message, computed in the thread that does so for received messages. */
   async #longContent(message: A2AMessage): Promise<Uint8Array> {
     const text = JSON.stringify(a2aMessagesDialect.encode(message));
     const limits = { ...DATA_LIMITS, depth: 1_000, numbers: 'finite' } as const;
     const checked = await this.#reader.checkMessage(text, this.#clock.now(), { caller: 'server', waits: true, limits });
     if ('signed' in checked) return checked.signed.bytes;
     const [issue] = 'issues' in checked ? checked.issues : checked.invalid;
-    throw new Error(`a message of ours cannot be signed: ${issue?.pointer} ${issue?.message}`);
+    throw new Error(`a message of this server cannot be signed: ${issue?.pointer} ${issue?.message}`);
   }
 }
 
 function shortContent(message: A2AMessage): string {
   const content = signedContent(message);
-  if (!content.ok) throw new Error('a message of ours has no canonical form');
+  if (!content.ok) throw new Error('a message of this server has no canonical form');
   return content.value.text;
 }
 
-/** Stands where the signature will be, and is not covered by it. */
+/** A placeholder for the signature; it is not covered by the signature. */
 const NO_SIGNATURE = 'AAAA';
 
-/** With its name; the longest is one of RSA with 8192 bits. */
+/** Including the member name; the longest signature is RSA with 8192 bits. */
 const SIGNATURE_BYTES = 2048;

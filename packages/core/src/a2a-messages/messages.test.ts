@@ -19,7 +19,7 @@ import { SenderProof } from './sender-proof.ts';
 const [signatures, reader] = [new Signatures(), new JsonReader()];
 afterAll(() => Promise.all([signatures[Symbol.asyncDispose](), reader[Symbol.asyncDispose]()]));
 
-test('the payload of a long message is built only after its signature was found good', async () => {
+test('the payload of a long message is built only after its signature was verified', async () => {
   const [ada, eve] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
   const { messages, engine } = await open(ada.publicKey);
   const take = (key: KeyObject) =>
@@ -41,7 +41,7 @@ async function open(publicKey: KeyObject) {
   const engine = new Engine({ store, clock, ids, log });
   engine.addAgent(
     moduleAgent('echo', async function* () {
-      yield 'heard';
+      yield 'received';
     }),
   );
   const public_key = publicKey.export({ format: 'pem', type: 'spki' }).toString();

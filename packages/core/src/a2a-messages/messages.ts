@@ -43,7 +43,7 @@ import type { Proof, SenderProof } from './sender-proof.ts';
 export interface MessagesOptions {
   readonly engine: Engine;
   readonly registry: AgentRegistry;
-  /** The callers that are connected, so that they can be asked. */
+  /** The connected callers, to which requests can be sent. */
   readonly connections: AgentConnections;
   readonly proof: SenderProof;
   readonly proofFailures: ProofFailures;
@@ -53,38 +53,38 @@ export interface MessagesOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** How this server introduces itself. */
+  /** The card of this server. */
   readonly card: AgentCard;
-  /** Of what comes in. */
+  /** The limits of received messages. */
   readonly jsonLimits?: JsonLimits;
 }
 
-/** Where a conversation comes in. */
+/** The endpoint and peer of a conversation. */
 export interface MessagesEntrance {
-  /** Who the API key says. */
+  /** The caller that the API key proves. */
   readonly principal?: Principal | undefined;
-  /** Where it comes from, as far as one caller can hardly leave it: what proves nobody counts for that. */
+  /** The network address of the peer; failed proofs count against it. */
   readonly address: string;
-  /** The door has counted the message against the caller's limits. */
+  /** The endpoint has counted the message against the caller's limits. */
   readonly counted?: boolean;
-  /** The caller's own name for the one request that comes in here. */
+  /** The caller's idempotency key for the one request. */
   readonly idempotencyKey?: string | undefined;
-  /** Asked when a signature first tells who is calling: whether that agent may have one more connection. Absent: it may. */
+  /** Called when a signature first proves the caller: whether that agent may have one more connection. Absent: it may. */
   readonly seat?: (principal: Principal) => boolean;
-  /** Of a connection: sends what answers nothing. Absent where each message gets its one answer. */
+  /** For connections: sends a message that is not an answer. Absent where each message gets one answer. */
   readonly send?: (answer: MessageAnswer) => unknown;
   readonly signal: AbortSignal;
 }
 
-/** What a message is answered with. */
+/** The answer to a message. */
 export interface MessageAnswer {
-  /** Signed; `undefined` when nothing is to be said, or nothing can be. */
+  /** The signed message; `undefined` when there is no answer, or none can be sent. */
   readonly message?: A2AMessage;
-  /** Why it was refused. Without a message the door words it by itself. */
+  /** Why the message was refused. Without `message`, the endpoint reports the failure in its own format. */
   readonly failure?: Failure;
 }
 
-/** The A2A messages service: every door gives it what came and sends what it says. */
+/** The A2A messages service: every endpoint passes received messages to it and sends its answers. */
 export class Messages {
   readonly options: MessagesOptions;
   readonly #announcements = new RecentAnnouncements();
@@ -98,16 +98,16 @@ export class Messages {
   }
 }
 
-/** The messages of one connection, in one session. A door without connections has one for each message. */
+/** The messages of one connection, in one session. An endpoint without connections makes one for each message. */
 export class Conversation {
   readonly #options: MessagesOptions;
   readonly #entrance: MessagesEntrance;
   readonly #announcements: RecentAnnouncements;
   #session: Session = NEW_SESSION;
-  /** Who has signed here before; on one connection only one agent speaks. */
+  /** The agent that has signed before: each connection belongs to one agent. */
   #speaker: string | undefined;
   #isTurnedAway = false;
-  /** What came before is known for what it is before the next is looked at. */
+  /** Settles when the message before has been admitted: messages are admitted in order. */
   #admitted: Promise<unknown> = Promise.resolve();
 
   constructor(options: MessagesOptions, entrance: MessagesEntrance, announcements: RecentAnnouncements) {
@@ -117,21 +117,21 @@ export class Conversation {
     if (entrance.principal !== undefined) this.#attach(entrance.principal);
   }
 
-  /** The other side said goodbye, there is nothing to agree on, or no place for it. */
+  /** The peer outcome goodbye, the handshake failed, or there are too many connections. */
   get isClosed(): boolean {
     return this.#isTurnedAway || this.#session.state === 'closed';
   }
 
-  /** Somebody is known to be on the other side. */
+  /** Whether the peer is authenticated. */
   get isProven(): boolean {
     return this.#entrance.principal !== undefined || this.#speaker !== undefined;
   }
 
-  /** Takes what came. Messages are looked at in the order they came, and answered when there is an answer. */
+  /** Handles a received message. Messages are admitted in the order received, and answered when the answer is ready. */
   async take(text: Uint8Array | string): Promise<MessageAnswer> {
     const { proofFailures } = this.#options;
     const limited = this.isProven ? undefined : proofFailures.refuse(this.#entrance.address);
-    // A valid signature proves its sender whatever others at that address send: a small signed message is still looked at.
+    // A valid signature proves its sender even if others at that address fail: small signed messages are still checked.
     if (limited !== undefined && text.length > MOST_UNPROVEN) return { failure: limited };
     let about: Json = null;
     try {
@@ -147,11 +147,11 @@ export class Conversation {
       })();
       this.#admitted = admitting.catch(() => {});
       const answer = await admitting;
-      const said = typeof answer === 'function' ? await answer() : answer;
-      if (!(said instanceof Object && 'fault' in said)) return await this.#signed(said);
-      // In the same words whatever was wrong with it: nobody learns which agents there are.
+      const outcome = typeof answer === 'function' ? await answer() : answer;
+      if (!(outcome instanceof Object && 'fault' in outcome)) return await this.#signed(outcome);
+      // The same failure for every error, so that callers cannot find out which agents exist.
       if (limited !== undefined && !this.isProven) return { failure: limited };
-      return await this.#refusal(about, this.#counted(said));
+      return await this.#refusal(about, this.#counted(outcome));
     } catch (error) {
       const refused = failureOf(error);
       if (refused === undefined) this.#options.log.error({ error: String(error) }, 'a message could not be answered');
@@ -159,13 +159,13 @@ export class Conversation {
     }
   }
 
-  /** Refuses a message that is not looked at further, such as one over its caller's limits, by an `error` about it. */
+  /** Refuses a message without handling it, such as one over its caller's limits, by an `error` message. */
   async refuse(text: Uint8Array | string, refused: Failure): Promise<MessageAnswer> {
     const read = await this.#read(text);
     return this.#refusal(read.ok ? read.value.about : null, refused);
   }
 
-  /** Callers without a proof take turns by address, so that nobody uses up the turns of an agent it names. */
+  /** Unproven callers take turns by address, so that a caller cannot use up the turns of an agent it names. */
   #read(text: Uint8Array | string) {
     const { reader, clock, jsonLimits: limits } = this.#options;
     const { principal, address } = this.#entrance;
@@ -173,24 +173,24 @@ export class Conversation {
     return readMessage(text, { reader, now: clock.now(), limits, caller });
   }
 
-  /** Whatever a stranger gets wrong proves nobody, and costs us an answer that is signed. */
+  /** Counts errors of unproven callers against their address, because each costs a signed answer. */
   #counted(refused: Failure): Failure {
     if (refused.fault === 'sender' && !this.isProven) this.#options.proofFailures.failed(this.#entrance.address);
     return refused;
   }
 
-  /** Reads the message, finds out who sent it, and what it does to the session; the answer may still take its time. */
+  /** Reads the message, proves its sender and updates the session. The answer may follow later. */
   async #admit(read: MessageRead, text: Uint8Array | string): Promise<Answer | (() => Promise<Answer>)> {
     const { engine, proof } = this.#options;
     const { head, signed } = read;
     if (!head.ok) return notTaken(head.issues);
     const { principal: caller } = this.#entrance;
-    // With what it may do now: a connection outlives changes of that.
+    // With the current permissions: they may change while the connection is open.
     const proven = await proof.of(head.value, { known: caller && engine.callers.renewed(caller), signed });
     if (!('principal' in proven)) return proven;
     const { principal, nonce } = proven;
     if (nonce !== undefined && this.#speaker === undefined) {
-      // Before the message does anything: it is as good as new on another connection.
+      // Before the message has any effect, so that it can be sent again over another connection.
       this.#isTurnedAway ||= this.#entrance.seat?.(principal) === false;
       if (this.#isTurnedAway) return failure('busy', { retry_after: 1 }, NO_PLACE);
       this.#speaker = principal.id;
@@ -240,7 +240,7 @@ export class Conversation {
       stamp: this.#stamp(),
     });
     this.#session = session;
-    if (issue?.code === 'not_asked') return NOT_ASKED;
+    if (issue?.code === 'not_asked') return NO_REQUEST;
     if (verdict !== 'deliver') return send[0];
     switch (message.message_type) {
       case 'request':
@@ -251,7 +251,7 @@ export class Conversation {
           elapsed: () => clock.elapsed(),
         });
       default:
-        return NOT_ASKED;
+        return NO_REQUEST;
     }
   }
 
@@ -262,11 +262,11 @@ export class Conversation {
   ): Promise<Answer> {
     const { engine, log, proof } = this.#options;
     const entrance = this.#entrance;
-    // A2A messages answer in one piece; others may read the frames.
+    // An A2A message answers in one piece; other readers may read the frames.
     const envelope = { ...(a2aMessagesDialect.toEnvelope(message) as E2AEnvelope), is_stream: true };
     const frames = engine.handle(envelope, {
       principal,
-      // Made when somebody asks for it: what is recorded has one of its own.
+      // Created on access: a recorded request has a signal of its own.
       get signal() {
         return entrance.signal;
       },
@@ -279,18 +279,18 @@ export class Conversation {
       },
     });
     const key = { owner: principal.id, requestId: message.message_id };
-    const answer = await this.#told(frames, { envelope, key });
+    const answer = await this.#answerFrom(frames, { envelope, key });
     if (answer !== undefined && 'fault' in answer) engine.runs.cancel(key);
-    // An answer may take its time; who has lost the key meanwhile does not get it.
+    // The key may have been revoked while the request ran: then the answer is not sent.
     if (fingerprint !== undefined && !proof.isGood(principal.id, fingerprint)) return failure('unauthenticated');
     return answer;
   }
 
-  /** The answer of a request, or a question in it where each message gets one answer. A connection is sent its questions in between. */
-  async #told(frames: AsyncIterable<E2AResponse>, { envelope, key }: OwnRequest): Promise<Answer> {
+  /** The answer of a request, or its question where each message gets one answer. Connections receive questions in between. */
+  async #answerFrom(frames: AsyncIterable<E2AResponse>, { envelope, key }: OwnRequest): Promise<Answer> {
     const { questions } = this.#options.engine;
     const { send } = this.#entrance;
-    const told = await collectAnswer(frames, (frame) => {
+    const frame = await collectAnswer(frames, (frame) => {
       const question = questionIn(frame);
       if (
         question === undefined ||
@@ -303,14 +303,14 @@ export class Conversation {
       });
       return false;
     });
-    if ('fault' in told) return told;
-    const question = questionIn(told);
+    if ('fault' in frame) return frame;
+    const question = questionIn(frame);
     return question === undefined
-      ? a2aMessagesDialect.fromResponse(told, envelope)[0]
+      ? a2aMessagesDialect.fromResponse(frame, envelope)[0]
       : questionMessage(question, envelope);
   }
 
-  /** Recorded like every request, so that a repeat gets the same answer: what comes next in the request whose question it was. */
+  /** Recorded like every request, so that a repeat gets the same answer: the rest of the request that asked the question. */
   async #answerQuestion(
     params: JsonObject,
     { message, text, proven }: { message: A2AMessage; text: Uint8Array | string; proven: Proof },
@@ -322,15 +322,15 @@ export class Conversation {
     const beside = { received: { dialect: 'a2a-messages', text }, nonce, counted: true };
     const taken = await collectAnswer(engine.handle(envelope, { principal, signal, log, beside }));
     if ('fault' in taken) return taken;
-    const [told] = a2aMessagesDialect.fromResponse(taken, envelope);
-    if (told?.message_type === 'response' && told.payload.status === 'error')
-      return errorAboutResponse(told, this.#cardOf(message.recipient_id).agent_id);
+    const [reply] = a2aMessagesDialect.fromResponse(taken, envelope);
+    if (reply?.message_type === 'response' && reply.payload.status === 'error')
+      return errorAboutResponse(reply, this.#cardOf(message.recipient_id).agent_id);
     const key = { owner: principal.id, requestId: String(params['request_id']) };
     const run = this.#entrance.send === undefined ? await engine.runs.find(key) : undefined;
-    return run && this.#told(run.read(-1), { envelope: run.envelope, key });
+    return run && this.#answerFrom(run.read(-1), { envelope: run.envelope, key });
   }
 
-  /** A connection is one over which its caller can be asked. */
+  /** Registers the connection, so that requests can be sent to its caller. */
   #attach({ id }: Principal): void {
     const { send, signal } = this.#entrance;
     if (send !== undefined) this.#options.connections.attach(id, { send: (message) => send({ message }), signal });
@@ -338,7 +338,7 @@ export class Conversation {
 
   async #refusal(json: Json, refused: Failure): Promise<MessageAnswer> {
     const about = errorAbout(json, refused, this.#stamp());
-    // Only in our own name: an error under the name of an agent elsewhere would pass for that agent's.
+    // Only in the name of this server: an error in the name of a remote agent would look like that agent's own.
     const sender_id = about === undefined ? '' : this.#cardOf(about.sender_id).agent_id;
     const { message } = await this.#signed(about && { ...about, sender_id });
     return { failure: refused, ...(message !== undefined && { message }) };
@@ -348,7 +348,7 @@ export class Conversation {
     return message === undefined ? {} : { message: await this.#options.signer.sign(message) };
   }
 
-  /** An agent of ours introduces itself; whoever else was meant, we answer for the server. */
+  /** The card of the recipient, if it is an agent of this server; else the card of the server. */
   #cardOf(recipientId: string): AgentCard {
     const agent = this.#options.registry.find(recipientId);
     return agent !== undefined && agent.owner === undefined ? agent.card : this.#options.card;
@@ -365,17 +365,17 @@ function notTaken(issues: readonly Issue[]): Failure {
   return failure(isForeign ? 'forbidden' : isUnknown ? 'unknown_type' : 'invalid_message', { issues });
 }
 
-/** A request of the caller's, by its record. */
+/** A recorded request of the caller. */
 interface OwnRequest {
   readonly envelope: E2AEnvelope;
   readonly key: RequestKey;
 }
 
-/** What to say, or why nothing else can be said. */
+/** The answer, or the failure that is reported instead. */
 type Answer = A2AMessage | Failure | undefined;
 
-/** There are as many connections as one caller may have, or one address. */
+/** The caller or address has its maximum number of connections. */
 export const NO_PLACE = 'Too many connections are open already; try again later.';
-/** Bytes or characters of a message from an address that has sent too many that prove nobody. */
+/** The longest message that is checked from an address with too many failed proofs. */
 const MOST_UNPROVEN = 64 * 1024;
-const NOT_ASKED = failure('not_found', {}, 'No request of ours waits for this answer.');
+const NO_REQUEST = failure('not_found', {}, 'No request of this server waits for this answer.');

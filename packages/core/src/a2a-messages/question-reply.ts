@@ -9,7 +9,7 @@ import {
 import type { Principal } from '../call/principal.ts';
 import type { Engine } from '../engine/engine.ts';
 
-/** The answer that a message gives to a question that its sender may answer, or has answered by this very message before. */
+/** The answer that a message gives to a question that its sender may answer, or that this message has answered before. */
 export async function answeredQuestion(
   message: A2AMessage,
   principal: Principal,
@@ -40,10 +40,10 @@ export function answerEnvelope(message: A2AMessage, params: JsonObject): E2AEnve
   });
 }
 
-/** A response is not answered by another one: what was wrong with it is an `error`, in our own name. */
-export function errorAboutResponse({ payload, ...told }: ResponseMessage, senderId: string): ErrorMessage {
+/** A response is not answered by a response: its error is reported by an `error` message from this server. */
+export function errorAboutResponse({ payload, ...response }: ResponseMessage, senderId: string): ErrorMessage {
   const error = payload['error'] as ErrorMessage['payload']['error'];
-  return { ...told, message_type: 'error', sender_id: senderId, payload: { error } };
+  return { ...response, message_type: 'error', sender_id: senderId, payload: { error } };
 }
 
 const METHOD = 'chat.user_answer';

@@ -11,14 +11,14 @@ import { readMessage } from './read-message.ts';
 import type { Reach } from './relay-agent.ts';
 
 export interface HttpReachOptions {
-  /** Where the agent listens, as it declared itself: private and plain-http hosts must be in `gate.callbacks`. */
+  /** The URL that the agent declared: private and plain-http hosts must be in `gate.callbacks`. */
   readonly endpoint: string;
   readonly gate: Gate;
   readonly reader: JsonReader;
   readonly clock: Clock;
 }
 
-/** An agent that listens at a URL: each message is a POST, and what it says is the answer to that. */
+/** An agent that listens at a URL: each message is a POST, and its response is the answer. */
 export function httpReach({ endpoint, gate, reader, clock }: HttpReachOptions): Reach {
   return {
     async exchange(message, { requestId, call }) {
@@ -47,28 +47,28 @@ export function httpReach({ endpoint, gate, reader, clock }: HttpReachOptions): 
       const bytes = await wholeBody(answer).catch((error: unknown) => unreachable(error, call.signal));
       const caller = `relay ${message.recipient_id}`;
       const read = await readMessage(bytes, { reader, now: clock.now(), caller, waits: true });
-      return { read, said: `HTTP status ${status} and something`, status };
+      return { read, what: `HTTP status ${status} and a body`, status };
     },
   };
 }
 
-/** An agent whose owner has opened a connection to this server: what it says comes back over that. */
+/** An agent whose owner has opened a connection to this server: messages and answers use that connection. */
 export function connectionReach(connections: AgentConnections, owner: string): Reach {
   return {
     whenReachable: () => connections.whenConnected(owner),
     async exchange(message, { about, call }) {
       const { read } = await connections.ask(owner, message, { about, signal: call.signal });
-      return { read: accept(read), said: 'something' };
+      return { read: accept(read), what: 'a message' };
     },
   };
 }
 
-/** A refusal that its caller can act on stays what it is; of any other fault, the reason is told. */
+/** Passes on a refusal that the caller can act on; any other error is reported with its reason. */
 function unreachable(error: unknown, signal: AbortSignal): never {
   signal.throwIfAborted();
   const refused = failureOf(error);
   if (refused?.code === 'forbidden' || refused?.code === 'timeout') throw error;
-  refuse('agent_failed', {}, `The agent could not be asked: ${connectFault(error)}.`);
+  refuse('agent_failed', {}, `The agent could not be reached: ${connectFault(error)}.`);
 }
 
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json', 'accept-encoding': 'identity' };

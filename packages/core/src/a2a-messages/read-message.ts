@@ -3,13 +3,13 @@ import { type A2AMessage, a2aMessagesDialect, parseMessage } from '@dragoman/pro
 import { type JsonReader, type JsonReadOptions, parseChecked } from '../worker-threads/json-reader.ts';
 import type { SignedBytes } from '../worker-threads/json-thread.ts';
 
-/** A message as far as it was read. */
+/** A received message; its payload may not be parsed yet. */
 export interface MessageRead {
-  /** What the answer to it can name, whether or not it is a message. */
+  /** The ids that an answer can name, even if the message is invalid. */
   readonly about: Json;
-  /** The message. Of a long one without its payload, which only `whole` builds: first it is proven who sent it. */
+  /** The message. A long one is without its payload, which `whole` builds after the sender is proven. */
   readonly head: Outcome<A2AMessage>;
-  /** What a long one has signed. */
+  /** The signed bytes of a long message. */
   readonly signed?: SignedBytes;
   whole(): A2AMessage | Promise<A2AMessage>;
 }

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { AgentAnnouncementMessage } from '@dragoman/protocols/a2a-messages';
 
 /**
- * The latest answers to `discover_agents`, by caller and by the bytes of the query: a query that is sent again because its answer
- * was lost gets the same answer, although its nonce is used. In memory; a restart forgets them.
+ * The latest answers to `discover_agents`, by caller and by the bytes of the query. A query that is sent again because its answer
+ * was lost gets the same answer, although its nonce is used. They are kept in memory only.
  */
 export class RecentAnnouncements {
   readonly #byQuery = new Map<string, AgentAnnouncementMessage>();
 
-  /** The answer given before, else the one that `make` gives now. */
+  /** The earlier answer, else the one that `make` returns. */
   async answer(
     caller: string,
     query: Uint8Array | string,

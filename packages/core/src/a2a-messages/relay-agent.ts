@@ -27,43 +27,43 @@ import type { MessageRead } from './read-message.ts';
 export interface RelayAgentOptions {
   readonly card: AgentCard;
   readonly reach: Reach;
-  /** The name this server goes by: what its signature proves. */
+  /** The id of this server, which its signature proves. */
   readonly serverId: string;
   readonly signer: MessageSigner;
   readonly signatures: Signatures;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** How far the times of its answers may be from ours. Default: as the spec has it. */
+  /** How far the times of its answers may differ from the local clock. Default: the window of the specification. */
   readonly window?: FreshnessWindow;
 }
 
-/** How an agent elsewhere is reached. */
+/** Sends messages to a remote agent. */
 export interface Reach {
-  /** Resolves when an agent that is away can be asked; `undefined` when it can be now. Absent where it always can. */
+  /** Resolves when the agent is reachable; `undefined` when it is reachable now. Absent where it always is. */
   whenReachable?(): Promise<void> | undefined;
-  /** Sends it a message, and returns what it says then to the request `about`. Rejects with `Refused` where it cannot be asked. */
+  /** Sends a message, and returns the agent's answer to the request `about`. Rejects with `Refused` where the agent cannot be reached. */
   exchange(message: A2AMessage, asking: Asking): Promise<Exchanged>;
 }
 
 export interface Asking {
-  /** The id of the request that is being answered: the message itself, or one before it. */
+  /** The id of the request that is being answered: the message itself, or an earlier one. */
   readonly about: string;
   readonly requestId: string | null;
   readonly call: Call;
 }
 
-/** What an agent said, as far as it was read, and how to name it where that is not an A2A message. */
+/** The answer of an agent, and a description of it for the error if it is not an A2A message. */
 export interface Exchanged {
   readonly read: Outcome<MessageRead>;
-  readonly said: string;
+  readonly what: string;
   /** The HTTP status, where there is one. */
   readonly status?: number;
 }
 
 /**
- * An agent elsewhere that speaks A2A messages itself. It is asked in the name of this server, because that is what our
- * signature proves; what it answers must be about that, and signed by the key of its card where the card has one. It may ask a person in
- * between: by a request about ours, which our response answers.
+ * A remote agent that speaks A2A messages. Requests are sent in the name of this server, because its signature proves that name. The
+ * answer must be about the request, and signed by the key of the agent's card if the card has one. The agent may ask a person in between,
+ * by a request about the relayed one; a response answers it.
  */
 export function relayAgent(options: RelayAgentOptions): Agent {
   const { card, reach, serverId, signer, signatures, clock, ids, window } = options;
@@ -73,20 +73,21 @@ export function relayAgent(options: RelayAgentOptions): Agent {
     isForeign: true,
     ...(reach.whenReachable !== undefined && { whenReachable: () => reach.whenReachable?.() }),
     async *answer(envelope, call) {
-      // Nobody answers for a sender without a key, so nothing is sent abroad for one in the name of this server.
+      // Nothing is relayed for anonymous callers, because this server signs for them.
       if (call.principal.kind === 'anonymous') return yield { part: 'failure', failure: failure('forbidden') };
       const stamp = { id: ids.hex(), now: clock.now() };
-      const told = a2aMessagesDialect.fromEnvelope(envelope, stamp);
-      if (!told.ok) return yield agentFailed(told.issues[0]?.message ?? 'This cannot be said in an A2A message.');
-      if (told.value.message_type !== 'request')
-        throw new Error('an envelope was told as something else than a request');
-      // Two callers may use the same id. There they are one, so it is made from both names.
+      const converted = a2aMessagesDialect.fromEnvelope(envelope, stamp);
+      if (!converted.ok)
+        return yield agentFailed(converted.issues[0]?.message ?? 'The request has no form as an A2A message.');
+      if (converted.value.message_type !== 'request')
+        throw new Error('an envelope was converted to a message that is not a request');
+      // Two callers may use the same id, and the agent sees both as this server, so the id is made from caller and id.
       const id = createHash('sha256')
         .update(`${call.principal.id}\n${envelope.request_id ?? stamp.id}`)
         .digest('hex');
       const request: RequestMessage = {
-        ...told.value,
-        payload: onBehalfOf(told.value.payload, call.principal),
+        ...converted.value,
+        payload: onBehalfOf(converted.value.payload, call.principal),
         message_id: messageIdFrom(id),
         sender_id: serverId,
         recipient_id: card.agent_id,
@@ -95,22 +96,23 @@ export function relayAgent(options: RelayAgentOptions): Agent {
       try {
         for (let message: A2AMessage = request; ; ) {
           const exchanged = await reach.exchange(await signer.sign(message), asking);
-          const told = await partOf(exchanged, { request, keys, signatures, now: clock.now(), window });
-          if ('part' in told) return yield told;
-          if (call.ask === undefined) return yield agentFailed('The agent asks a person, and there is nobody to ask.');
-          const answer = await call.ask(told.question);
+          const outcome = await partOf(exchanged, { request, keys, signatures, now: clock.now(), window });
+          if ('part' in outcome) return yield outcome;
+          if (call.ask === undefined)
+            return yield agentFailed('The agent asks a question, and the caller cannot answer questions.');
+          const answer = await call.ask(outcome.question);
           message = {
             ...request,
             message_id: messageIdFrom(ids.hex()),
             message_type: 'response',
             payload: answerPayload(answer),
-            correlation_id: told.messageId,
+            correlation_id: outcome.messageId,
           };
         }
       } catch (error) {
         call.signal.throwIfAborted();
         const refused = failureOf(error);
-        if (refused === undefined) yield agentFailed(`The agent could not be asked: ${connectFault(error)}.`);
+        if (refused === undefined) yield agentFailed(`The agent could not be reached: ${connectFault(error)}.`);
         else yield { part: 'failure', failure: refused };
       }
     },
@@ -125,8 +127,8 @@ interface PeerQuestion {
 }
 
 /**
- * A relayed request is signed by this server, so it says for whom: by a key or a signature that this server has checked. It stands among the
- * parameters, because the schema of a request has no other place; what the caller wrote there itself is replaced.
+ * A relayed request is signed by this server, so it names the caller on whose behalf it is sent, and whether the caller was proven. The
+ * name is a parameter, because the schema of a request has no other place; a value from the caller is replaced.
  */
 function onBehalfOf(
   { parameters, ...payload }: RequestMessage['payload'],
@@ -135,7 +137,7 @@ function onBehalfOf(
   return { ...payload, parameters: { ...parameters, on_behalf_of: { agent_id: id, proven: kind !== 'anonymous' } } };
 }
 
-interface Asked {
+interface SentRequest {
   readonly request: RequestMessage;
   readonly keys: readonly PublicKey[];
   readonly signatures: Signatures;
@@ -143,24 +145,24 @@ interface Asked {
   readonly window: FreshnessWindow | undefined;
 }
 
-async function partOf({ read, said, status }: Exchanged, asked: Asked): Promise<AgentPart | PeerQuestion> {
-  const { request, keys, now } = asked;
+async function partOf({ read, what, status }: Exchanged, sent: SentRequest): Promise<AgentPart | PeerQuestion> {
+  const { request, keys, now } = sent;
   if (!read.ok || !read.value.head.ok) {
     return agentFailed(
-      `The agent answered with ${said} that is no A2A message.`,
+      `The agent answered with ${what} that is not an A2A message.`,
       status === undefined ? {} : { status },
     );
   }
   const head = read.value.head.value;
   if (head.message_type !== 'request' && head.correlation_id !== request.message_id)
-    return agentFailed('The agent answered something else than was asked.');
-  if (keys.length > 0 && !(await isProven(head, read.value, asked))) {
+    return agentFailed('The agent answered a different request.');
+  if (keys.length > 0 && !(await isProven(head, read.value, sent))) {
     return agentFailed('The answer is not signed by the key of the card the agent has registered.');
   }
   const message = await read.value.whole();
   if (message.message_type === 'response') {
     const { payload } = message;
-    if (message.sender_id !== request.recipient_id) return agentFailed('Another agent answered than the one asked.');
+    if (message.sender_id !== request.recipient_id) return agentFailed('The answer is from another agent.');
     return payload.status === 'success'
       ? { part: 'complete', result: payload.data }
       : { part: 'error', ...errorIn(payload.error) };
@@ -191,7 +193,7 @@ interface RelayedError {
   readonly code: string;
   readonly message: string;
   readonly details?: Json;
-  /** Of an `error` message the schema has checked both; of a `response` with an error they may be anything. */
+  /** The schema checks both in an `error` message; in a `response` with an error they may be anything. */
   readonly retry_after?: unknown;
   readonly documentation_url?: unknown;
 }
@@ -199,7 +201,7 @@ interface RelayedError {
 async function isProven(
   message: A2AMessage,
   { signed }: MessageRead,
-  { keys, signatures, now, window }: Asked,
+  { keys, signatures, now, window }: SentRequest,
 ): Promise<boolean> {
   if (message.auth === undefined || checkFreshness(message, now, window).length > 0) return false;
   const content = signed === undefined ? signedContent(message) : accept({ text: signed.bytes });
@@ -209,7 +211,7 @@ async function isProven(
   return false;
 }
 
-/** The keys a card publishes; a text that is no key is none. */
+/** The public keys of a card; a text that is not a key is ignored. */
 function keysIn({ metadata }: AgentCard): readonly PublicKey[] {
   const pem = isObject(metadata) ? metadata['public_key'] : undefined;
   if (typeof pem !== 'string') return [];

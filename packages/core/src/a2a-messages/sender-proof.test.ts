@@ -62,7 +62,7 @@ function signed(message: RequestMessage, key: KeyObject, nonce = 'a'.repeat(32),
 }
 
 describe('a signature', () => {
-  test('proves its agent, and hands on the nonce without using it up', async () => {
+  test('proves its agent, and returns the nonce without recording it', async () => {
     const { proof, clock, privateKey, store } = await open();
     const message = signed(request(clock), privateKey);
     const proven = await proof.of(message);
@@ -70,7 +70,7 @@ describe('a signature', () => {
     expect(await store.nonces.count()).toBe(0);
   });
 
-  test('of another key or of an agent nobody knows fails alike', async () => {
+  test('of another key or of an unknown agent fails alike', async () => {
     const { proof, clock, privateKey } = await open();
     const forged = await proof.of(signed(request(clock), generateKeyPairSync('ed25519').privateKey));
     const unknown = await proof.of(signed(request(clock, 'eve-agent'), privateKey));
@@ -79,12 +79,12 @@ describe('a signature', () => {
   });
 
   test.each([
-    ['of nobody', []],
-    ['of one who signs with Ed25519', [generateKeyPairSync('ed25519')]],
-    ['of one who signs with P-256', [generateKeyPairSync('ec', { namedCurve: 'P-256' })]],
-    ['of one who signs with RSA', [generateKeyPairSync('rsa', { modulusLength: 2048 })]],
+    ['of an unknown agent', []],
+    ['of an agent that signs with Ed25519', [generateKeyPairSync('ed25519')]],
+    ['of an agent that signs with P-256', [generateKeyPairSync('ec', { namedCurve: 'P-256' })]],
+    ['of an agent that signs with RSA', [generateKeyPairSync('rsa', { modulusLength: 2048 })]],
   ])(
-    'that is wrong costs one check of the slowest kind, so that time does not tell who there is: %s',
+    'that is wrong costs one check of the slowest kind, so that timing does not reveal which agents exist: %s',
     async (_, pairs) => {
       const kinds: (string | undefined)[] = [];
       class Counted extends Signatures {
@@ -105,7 +105,7 @@ describe('a signature', () => {
     },
   );
 
-  test('that names a key must be by that key, though it is by another of the same agent', async () => {
+  test('that names a key must be by that key, and not by another of the same agent', async () => {
     const { proof, clock, privateKey, callers } = await open();
     const first = createPublicKey(privateKey);
     const second = generateKeyPairSync('ed25519').publicKey;
@@ -116,7 +116,7 @@ describe('a signature', () => {
     expect(await proof.of(naming(second))).toMatchObject({ code: 'unauthenticated' });
   });
 
-  test('is refused while very many others are being checked, and taken when they are done', async () => {
+  test('is refused while very many others are being checked, and accepted when they are done', async () => {
     const { proof, clock, privateKey } = await open();
     const message = signed(request(clock), privateKey);
     const many = Array.from({ length: 512 }, () => proof.of(message));
@@ -125,7 +125,7 @@ describe('a signature', () => {
     expect(await proof.of(message)).toHaveProperty('principal');
   });
 
-  test('of a clock that is a minute ahead keeps its nonce as long as the message could be taken again', async () => {
+  test('of a clock that is a minute ahead keeps its nonce as long as the message could be accepted again', async () => {
     const { proof, clock, privateKey, store } = await open();
     const ahead = new SetClock();
     ahead.time += 60_000;
@@ -133,13 +133,13 @@ describe('a signature', () => {
     const proven = await proof.of(message);
     if (!('nonce' in proven) || proven.nonce === undefined) expect.unreachable();
     await store.nonces.use(proven.nonce);
-    // Five minutes after its own time, and one for the doubt about clocks.
+    // Five minutes after its own time, and one minute for clock errors.
     clock.time += 420_000;
     await proof.purge();
     expect(await store.nonces.count()).toBe(1);
   });
 
-  test('is accepted as soon as the clock is right again after it was a day ahead, also after a restart', async () => {
+  test('is accepted as soon as the clock is right again after it was a day ahead, including after a restart', async () => {
     const { proof, clock, privateKey, store, restarted } = await open();
     const early = await proof.of(signed(request(clock), privateKey, '1'.repeat(32)));
     if (!('nonce' in early) || early.nonce === undefined) expect.unreachable();
@@ -155,13 +155,13 @@ describe('a signature', () => {
       expect(await judge.of(signed(request(clock), privateKey, '3'.repeat(32)))).toHaveProperty('principal');
       expect(await judge.of(ahead)).toMatchObject({ code: 'invalid_message' });
     }
-    // When its time comes again, its nonce is still known.
+    // When the clock reaches its time again, its nonce is still known.
     clock.time += 24 * 3_600_000 - 61_000;
     await proof.purge();
     expect(await store.nonces.use(proven.nonce)).toBe('same');
   });
 
-  test('that is too old is refused in the same words whether or not there is such an agent', async () => {
+  test('that is too old is refused with the same message whether or not the agent exists', async () => {
     const { proof, clock, privateKey } = await open();
     const [known, unknown] = ['ada-agent', 'eve-agent'].map((sender) => signed(request(clock, sender), privateKey));
     clock.time += 301_000;
@@ -171,7 +171,7 @@ describe('a signature', () => {
     expect(await proof.of(unknown)).toEqual(refusal);
   });
 
-  test('whose nonce was forgotten stays old when the clock is set back to its time, also after a restart', async () => {
+  test('whose nonce was deleted stays too old when the clock is set back to its time, including after a restart', async () => {
     const { proof, clock, privateKey, store, restarted } = await open();
     const old = signed(request(clock), privateKey);
     const proven = await proof.of(old);
@@ -185,7 +185,7 @@ describe('a signature', () => {
     for (const judge of [proof, next]) expect(await judge.of(old)).toMatchObject({ code: 'invalid_message' });
   });
 
-  test('is refused when no more nonces can be kept, until old ones are forgotten', async () => {
+  test('is refused when no further nonces can be stored, until old ones are deleted', async () => {
     const { proof, clock, privateKey, store } = await open({ mostNonces: 3 });
     const next = async (nonce: string) => {
       const proven = await proof.of(signed(request(clock), privateKey, nonce.repeat(32)));
@@ -199,7 +199,7 @@ describe('a signature', () => {
     expect(await next('4')).toHaveProperty('principal');
   });
 
-  test('is taken for as long as the window is, and its nonce kept as long', async () => {
+  test('is accepted within the window, and its nonce is kept as long', async () => {
     const window = { ...FRESHNESS_WINDOW, past: 3_600_000, future: 0 };
     const { proof, clock, privateKey, store } = await open({ window });
     const old = signed(request(clock), privateKey);
@@ -217,14 +217,14 @@ describe('a signature', () => {
     expect(await proof.of(old)).toMatchObject({ code: 'invalid_message' });
   });
 
-  test('by a key that is taken away while it is being checked is worth nothing', async () => {
+  test('by a key that is removed during the check is refused', async () => {
     const { proof, clock, privateKey, callers } = await open();
     const proving = proof.of(signed(request(clock), privateKey));
     await callers.put({ agent_id: 'ada-agent', permissions: {} });
     expect(await proving).toMatchObject({ code: 'unauthenticated' });
   });
 
-  test('of an agent that is gone, or whose key is, is worth nothing', async () => {
+  test('of an agent that is removed, or whose key is, is refused', async () => {
     const { proof, clock, privateKey, callers } = await open();
     await callers.put({ agent_id: 'ada-agent', permissions: {} });
     expect(await proof.of(signed(request(clock), privateKey))).toMatchObject({ code: 'unauthenticated' });

@@ -21,26 +21,26 @@ export interface SenderProofOptions {
   readonly nonces: NonceStore;
   readonly signatures: Signatures;
   readonly clock: Clock;
-  /** A key alone is not enough: every message must be signed. */
+  /** Every message must be signed: an API key alone is not enough. */
   readonly requireSignatures: boolean;
-  /** Nonces that are kept at most: who comes then is refused, because to forget one would make a replay good again. */
+  /** The maximum number of nonces. Further messages are refused, because dropping a nonce would allow a replay. */
   readonly mostNonces?: number;
-  /** How far the times of a message may be from ours. Default: as the spec has it. */
+  /** How far the time of a message may differ from the local clock. Default: the window of the specification. */
   readonly window?: FreshnessWindow;
 }
 
-/** Who sent a message, as it was proven. */
+/** The proven sender of a message. */
 export interface Proof {
   readonly principal: Principal;
-  /** Of a signed message: still to be recorded, together with what the message does. */
+  /** The nonce of a signed message, to be recorded together with the effect of the message. */
   readonly nonce?: NonceRow;
   /** The key it was signed with. */
   readonly fingerprint?: string;
 }
 
 /**
- * Finds out who sent a message, each step cheaper than the next: whose key, whose name, which time, whose signature. The
- * nonce is left for last, and for others, so that a forged message uses up none.
+ * Proves the sender of a message, cheapest check first: API key, sender id, time, signature. The caller records the nonce after that,
+ * so that a forged message uses up none.
  */
 export class SenderProof {
   readonly #callers: Callers;
@@ -52,9 +52,9 @@ export class SenderProof {
   readonly #window: FreshnessWindow;
   readonly #keys = new Map<string, { readonly pem: string; readonly keys: readonly PublicKey[] }>();
   #verifying = 0;
-  /** The latest use of the nonces that were forgotten: when the clock is set back, no message from before then is accepted. */
+  /** The latest use of the deleted nonces: even if the clock is set back, no message from before then is accepted. */
   #forgotten = 0;
-  /** How many nonces are kept, or a few more: a replay counts until the next look. */
+  /** The number of nonces, or a few more: a replay counts until the next purge. */
   #kept = 0;
 
   constructor(options: SenderProofOptions) {
@@ -72,21 +72,21 @@ export class SenderProof {
     this.#kept = await this.#nonces.count();
   }
 
-  /** Forgets nonces of messages that are too old to be accepted again. */
+  /** Deletes nonces of messages that are too old to be accepted again. */
   async purge(): Promise<void> {
     const { past, future } = this.#window;
     await this.#nonces.purge(this.#clock.now().getTime() - past - future - DOUBT_MS);
     await this.load();
   }
 
-  /** `known`: who the API key says. `signed`: what the signature covers, where that was worked out already. */
+  /** `known`: the caller that the API key proves. `signed`: the signed content, if it is computed already. */
   async of(
     message: A2AMessage,
     { known, signed }: { readonly known?: Principal | undefined; readonly signed?: SignedBytes | undefined } = {},
   ): Promise<Proof | Failure> {
-    // The key is the identity; only an operator speaks for others.
+    // The key is the identity; only an operator may send in other names.
     if (known?.kind === 'agent' && known.id !== message.sender_id) {
-      const suggestions = [`the key is for ${JSON.stringify(known.id)}: say so in sender_id`];
+      const suggestions = [`this key belongs to ${JSON.stringify(known.id)}: set sender_id to it`];
       return failure('forbidden', { sender_id: known.id, suggestions });
     }
     if (message.auth !== undefined) return this.#signed(message, message.auth, signed);
@@ -94,7 +94,7 @@ export class SenderProof {
     return this.#freshOr(message, this.#window) ?? { principal: known };
   }
 
-  /** Whether an agent's key is good still. */
+  /** Whether an agent's key is still valid. */
   isGood(agentId: string, fingerprint: string): boolean {
     return this.#keysOf(agentId).some((key) => key.fingerprint === fingerprint);
   }
@@ -102,9 +102,9 @@ export class SenderProof {
   async #signed(message: A2AMessage, auth: AuthenticationTag, signed?: SignedBytes): Promise<Proof | Failure> {
     const { sender_id: sender } = message;
     const named = auth.public_key_fingerprint;
-    // A hint which key to try; the key itself is always one the operator has put down for this agent.
+    // The message only hints which key to try; the key itself is always one that the operator has set for this agent.
     const keys = this.#keysOf(sender).filter(({ fingerprint }) => named === undefined || fingerprint === named);
-    // The same for everybody: else an old message would tell which agents there are.
+    // The same for every sender: otherwise an old message would show which agents exist.
     const issue = this.#freshOr(message, this.#signedWindow());
     if (issue !== undefined) return issue;
     if (this.#verifying >= MOST_VERIFYING) return failure('busy', { retry_after: 1 });
@@ -113,7 +113,7 @@ export class SenderProof {
     const { text } = content.value;
     const key = await this.#signerOf(text, auth.signature, keys);
     const principal = this.#callers.named(sender);
-    // Asked again: the key may have been taken away meanwhile.
+    // Checked again: the key may have been removed meanwhile.
     if (key === undefined || principal === undefined || !this.isGood(sender, key.fingerprint)) {
       return failure('unauthenticated');
     }
@@ -136,15 +136,15 @@ export class SenderProof {
     try {
       const verdicts = await Promise.all(keys.map((key) => this.#signatures.verify(key, text, signature)));
       const at = verdicts.indexOf(true);
-      // An unknown agent, or one with a key of a quicker kind, costs as much as a wrong signature: nobody learns which it was.
-      if (at === -1 && !keys.some(isLikeNobody)) await this.#signatures.verify(NOBODY, text, signature);
+      // Constant cost: for an unknown agent, or a key of a faster kind, a dummy check hides which of these it was.
+      if (at === -1 && !keys.some(isSlowest)) await this.#signatures.verify(DUMMY_KEY, text, signature);
       return keys[at];
     } finally {
       this.#verifying -= 1;
     }
   }
 
-  /** The keys administration has put down for an agent, now: a key that is taken away is worth nothing at once. */
+  /** The current keys of an agent: a removed key is invalid at once. */
   #keysOf(agentId: string): readonly PublicKey[] {
     const pem = this.#callers.find(agentId)?.public_key;
     if (pem === undefined) {
@@ -158,7 +158,7 @@ export class SenderProof {
     return keys;
   }
 
-  /** A forgotten nonce was of a message that is at most `future` later than its use. */
+  /** The message of a deleted nonce is at most `future` later than the use of the nonce. */
   #signedWindow(): FreshnessWindow {
     const { past, future } = this.#window;
     const sinceForgotten = this.#clock.now().getTime() - (this.#forgotten + future);
@@ -171,22 +171,22 @@ export class SenderProof {
   }
 }
 
-function isLikeNobody({ key }: PublicKey): boolean {
-  return key.asymmetricKeyType === NOBODY.key.asymmetricKeyType;
+function isSlowest({ key }: PublicKey): boolean {
+  return key.asymmetricKeyType === DUMMY_KEY.key.asymmetricKeyType;
 }
 
-/** A key nobody has. */
-const NOBODY: PublicKey = (() => {
+/** A key whose private half is not kept. */
+const DUMMY_KEY: PublicKey = (() => {
   const { publicKey: key } = generateKeyPairSync('ed25519');
   return { key, fingerprint: fingerprintOf(key) };
 })();
 
-/** Beyond that, whoever floods us with signatures keeps the others waiting. */
+/** Limits concurrent checks, so that a flood of signatures does not delay other callers. */
 const MOST_VERIFYING = 512;
 
 /** Some 150 MB on disk. */
 const MOST_NONCES = 1_000_000;
-const FULL = 'As many signed messages as can be told from replays have come; older ones are forgotten soon.';
+const FULL = 'Too many signed messages to detect replays; try again later.';
 
-/** A nonce is kept for as long as its message would be taken, and with a good measure of doubt about clocks. */
+/** A nonce is kept as long as its message could be accepted, plus this margin for clock errors. */
 const DOUBT_MS = 9 * 60_000;

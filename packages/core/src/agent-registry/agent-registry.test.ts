@@ -5,7 +5,7 @@ import type { Clock } from '../ports/ports.ts';
 import { AgentRegistry, STALE_MS } from './agent-registry.ts';
 
 class SetClock implements Clock {
-  /** What passes; `set` is how far somebody has set the clock off. */
+  /** The elapsed time; `set` is how far the wall clock was changed. */
   time = 1_000_000;
   set = 0;
   now = () => new Date(this.time + this.set);
@@ -41,7 +41,7 @@ function open({ hosted = [] as AgentCard[], mostOwned = 1_000, clock = new SetCl
 const AT = 'https://agent.example.com/a2a';
 
 describe('discovery', () => {
-  test('wants all capabilities, orders by name and then id, and counts beyond the limit', async () => {
+  test('requires all capabilities, sorts by name and then id, and counts beyond the limit', async () => {
     const { registry, find } = open();
     await registry.register('ada', cardOf('b-agent', ['read', 'write'], 'Same'), AT);
     await registry.register('ada', cardOf('a-agent', ['read', 'write'], 'Same'), AT);
@@ -53,7 +53,7 @@ describe('discovery', () => {
     expect(find([]).total).toBe(4);
   });
 
-  test('gives the same agents as looking at each one', async () => {
+  test('returns the same agents as a full scan', async () => {
     const { registry, find } = open();
     const wanted: string[] = [];
     for (let at = 0; at < 200; at++) {
@@ -86,7 +86,7 @@ describe('discovery', () => {
 });
 
 describe('health', () => {
-  test('is no matter of what the clock is set to', async () => {
+  test('does not depend on the wall clock', async () => {
     const { registry, clock, store, find } = open();
     await registry.register('ada', cardOf('one-agent', ['read']), AT);
     for (const hours of [-26, 26]) {
@@ -97,7 +97,7 @@ describe('health', () => {
     await registry.beat('ada', 'one-agent');
     clock.time += STALE_MS + 1;
     expect(find(['read']).ids).toEqual([]);
-    // A process that starts with a clock set back hears it now, and no later than anybody else.
+    // A process that starts with a clock set back counts the heartbeat as now, like every other process.
     clock.set = -3 * 3_600_000;
     const next = new AgentRegistry({
       store: store.registrations,
@@ -111,14 +111,14 @@ describe('health', () => {
     expect(next.find('one-agent')?.isHealthy).toBe(false);
   });
 
-  test('is written down once a second at most, however fast an agent beats', async () => {
+  test('is recorded once a second at most, however often an agent sends heartbeats', async () => {
     const { registry, clock, store } = open();
     await registry.register('ada', cardOf('one-agent', ['read']), AT);
     clock.time += 2_000;
-    const heard = await registry.beat('ada', 'one-agent');
+    const lastBeat = await registry.beat('ada', 'one-agent');
     clock.time += 500;
-    expect(await registry.beat('ada', 'one-agent')).toBe(heard);
-    expect((await store.registrations.list())[0]?.lastHeartbeat).toBe(heard);
+    expect(await registry.beat('ada', 'one-agent')).toBe(lastBeat);
+    expect((await store.registrations.list())[0]?.lastHeartbeat).toBe(lastBeat);
     clock.time += 500;
     expect(await registry.beat('ada', 'one-agent')).toBe(clock.time);
   });
@@ -138,7 +138,7 @@ describe('health', () => {
     expect(find(['read'], 'unhealthy').ids).toEqual([]);
   });
 
-  test('what was registered is there after a restart, as old as it is', async () => {
+  test('registrations are kept over a restart, with the times of their heartbeats', async () => {
     const { registry, clock, store } = open();
     await registry.register('ada', cardOf('one-agent', ['read']), AT);
     clock.time += STALE_MS + 1;
@@ -154,7 +154,7 @@ describe('health', () => {
 });
 
 describe('an id', () => {
-  test('belongs to who registered it first, to its caller, or to this server', async () => {
+  test('belongs to the caller that registered it first, to the caller of that name, or to this server', async () => {
     const { registry } = open({ hosted: [cardOf('our-agent', ['read'])] });
     await registry.register('ada', cardOf('one-agent', ['read']), AT);
     for (const taken of ['one-agent', 'known-caller', 'our-agent']) {
@@ -166,7 +166,7 @@ describe('an id', () => {
     await registry.register('eve', cardOf('one-agent', ['read']), AT);
   });
 
-  test('goes to one of two that want it at once', async () => {
+  test('goes to one of two callers that register it at once', async () => {
     const { registry } = open();
     const both = await Promise.allSettled([
       registry.register('ada', cardOf('one-agent', ['read']), AT),
@@ -176,7 +176,7 @@ describe('an id', () => {
     expect(registry.find('one-agent')?.owner).toBe('ada');
   });
 
-  test('that is the name of a caller is its own to take, from whoever had it before', async () => {
+  test("that is a caller's own name can be taken over by that caller", async () => {
     const { registry } = open({ hosted: [cardOf('our-agent', ['read'])] });
     await registry.register('eve', cardOf('late-caller', ['read']), AT);
     await registry.register('late-caller', cardOf('late-caller', ['write']), AT);
@@ -185,7 +185,7 @@ describe('an id', () => {
     await expect(registry.register('our-agent', cardOf('our-agent', ['read']), AT)).rejects.toThrow('belongs to');
   });
 
-  test('that differs from another in the case of its letters alone is refused, and the other named', async () => {
+  test('that differs from another only in the case of its letters is refused, and the error names the other', async () => {
     const { registry } = open({ hosted: [cardOf('our-agent', ['read'])] });
     await registry.register('ada', cardOf('one-agent', ['read']), AT);
     for (const [alike, other] of Object.entries({
@@ -205,11 +205,11 @@ describe('an id', () => {
     expect((await registry.register('ada', cardOf('one-agent', ['write']), AT)).isNew).toBe(false);
     await registry.remove('ada', 'one-agent');
     await registry.register('eve', cardOf('One-Agent', ['read']), AT);
-    // The name of a caller is its own, whatever others have registered.
+    // A caller's own name stays its own, even if others have registered a similar one.
     await registry.register('one-agent', cardOf('one-agent', ['read']), AT);
   });
 
-  test('in one of two spellings goes to one of two that want it at once', async () => {
+  test('in two spellings goes to one of two callers that register it at once', async () => {
     const { registry } = open();
     const both = await Promise.allSettled([
       registry.register('ada', cardOf('one-agent', ['read']), AT),
@@ -218,7 +218,7 @@ describe('an id', () => {
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
   });
 
-  test('that was registered in two spellings before is kept in both, also when one of them goes', async () => {
+  test('that was registered in two spellings before is kept in both, even if one of them is removed', async () => {
     const { clock, store, registry: before } = open();
     await before.register('ada', cardOf('one-agent', ['read']), AT);
     const [row] = await store.registrations.list();
@@ -236,7 +236,7 @@ describe('an id', () => {
     await expect(registry.register('ada', cardOf('one-agent', ['read']), AT)).rejects.toThrow('"One-Agent"');
   });
 
-  test('is one of so many for each owner', async () => {
+  test('counts against the limit of its owner', async () => {
     const { registry } = open({ mostOwned: 2 });
     for (const id of ['one-agent', 'two-agent']) await registry.register('ada', cardOf(id, ['read']), AT);
     await expect(registry.register('ada', cardOf('three-agent', ['read']), AT)).rejects.toThrow('may register 2');
@@ -246,7 +246,7 @@ describe('an id', () => {
     await registry.register('ada', cardOf('four-agent', ['read']), AT);
   });
 
-  test('of an agent of this server is there without asking, never stale, and gone with it', () => {
+  test('of an agent of this server needs no registration, is never stale, and is removed with the agent', () => {
     const { find, clock, hosted, changed } = open({ hosted: [cardOf('our-agent', ['read'])] });
     clock.time += 10 * STALE_MS;
     expect(find(['read']).ids).toEqual(['our-agent']);

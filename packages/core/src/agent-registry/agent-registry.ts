@@ -6,12 +6,12 @@ import type { RegistrationRow, RegistrationStore } from '../store/store.ts';
 import { CapabilityIndex, type Indexed, type IndexQuery } from './capability-index.ts';
 import { areAlike } from './spellings.ts';
 
-/** An agent as others find it. */
+/** An agent as discovery shows it. */
 export interface RegisteredAgent extends Indexed {
   readonly card: AgentCard;
-  /** Where it listens, as a URI. */
+  /** The URI at which the agent listens. */
   readonly endpoint: string;
-  /** Who registered it; `undefined` for an agent of this server, which is there without asking. */
+  /** The caller that registered it; `undefined` for an agent of this server, which needs no registration. */
   readonly owner: string | undefined;
   /** Epoch milliseconds. */
   readonly registeredAt: number;
@@ -24,28 +24,28 @@ export type HostedAgent = Pick<RegisteredAgent, 'card' | 'endpoint'>;
 export interface AgentRegistryOptions {
   readonly store: RegistrationStore;
   readonly clock: Clock;
-  /** The agents of this server, and a number that is another one after they changed. */
+  /** The agents of this server, and a version number that changes with them. */
   readonly hosted: { agents(): readonly HostedAgent[]; version(): number };
-  /** Whose name an id is, beside those of the registry: nobody else may register it. */
+  /** Whether an id outside the registry belongs to another caller. Such an id cannot be registered. */
   readonly isTaken: (agentId: string, owner: string) => boolean;
-  /** Those names, none of which anybody may register in another spelling. */
+  /** These ids. They cannot be registered in another spelling either. */
   readonly names?: () => Iterable<string>;
   /** How many one caller may register. Default: 1,000. */
   readonly mostOwned?: number;
-  /** Told of every agent that came, changed or went, so that it can be reached or no more. */
+  /** Called for every agent that was added, changed or removed, so that routing can follow. */
   readonly onChange?: (agent: RegisteredAgent, what: 'put' | 'removed') => void;
 }
 
 /**
- * The agents that can be found, by what they can do. One that registered is healthy as long as it beats: without a beat for
- * 90 seconds it is stale, the next one revives it. Nobody is forgotten by age.
+ * The agents that can be discovered, by capability. A registered agent is healthy while it sends heartbeats: after 90 seconds without
+ * one it is stale, and the next one revives it. Stale agents are kept.
  */
 export class AgentRegistry {
   readonly #index = new CapabilityIndex<RegisteredAgent>();
-  /** Those that registered and are healthy, the longest silent first: when they were heard, by a clock nobody sets. */
+  /** The healthy registered agents with the time of their last heartbeat on the monotonic clock, oldest first. */
   readonly #beating = new Map<string, number>();
   readonly #writes = new OwnWrites();
-  #heardUntil = 0;
+  #beatsReadUntil = 0;
   readonly #owned = new Map<string, number>();
   readonly #store: RegistrationStore;
   readonly #clock: Clock;
@@ -68,13 +68,13 @@ export class AgentRegistry {
     this.#onChange = onChange;
   }
 
-  /** Reads what is recorded; again after another process has changed it. False when some of it must be read once more. */
+  /** Reads the recorded agents, and again after another process has changed them. Returns false when some must be read once more. */
   load(): Promise<boolean> {
     return this.#writes.reading(
       () => this.#store.list(),
       (rows, isOwn) => {
         const there = new Set(rows.map(({ agentId }) => agentId));
-        // Those of this server are looked up when somebody asks.
+        // Agents of this server are looked up on demand.
         for (const { agentId, owner } of this.#index.find(EVERYBODY).agents) {
           if (owner !== undefined && !there.has(agentId) && !isOwn(agentId)) this.#forget(agentId, owner);
         }
@@ -86,24 +86,24 @@ export class AgentRegistry {
     );
   }
 
-  /** Takes over the heartbeats that other processes have received since the last time. */
-  async hear(): Promise<void> {
-    const beats = await this.#store.beats(this.#heardUntil - OVERLAP_MS);
+  /** Reads the heartbeats that other processes have received since the last call. */
+  async readBeats(): Promise<void> {
+    const beats = await this.#store.beats(this.#beatsReadUntil - OVERLAP_MS);
     for (const beat of beats) {
       const { agentId, lastHeartbeat } = beat;
-      this.#heardUntil = Math.max(this.#heardUntil, lastHeartbeat);
+      this.#beatsReadUntil = Math.max(this.#beatsReadUntil, lastHeartbeat);
       const known = this.#index.get(agentId);
       if (known?.owner === undefined || known.lastHeartbeat >= lastHeartbeat) continue;
-      this.#heard({ ...known, lastHeartbeat }, this.#elapsedAt(beat));
+      this.#beat({ ...known, lastHeartbeat }, this.#elapsedAt(beat));
     }
   }
 
-  /** Heard in the future was heard now: the clock was set back. */
+  /** A heartbeat in the future counts as now: the clock was set back. */
   #elapsedAt({ lastHeartbeat }: Pick<RegistrationRow, 'lastHeartbeat'>): number {
     return this.#clock.elapsed() - Math.max(0, this.#clock.now().getTime() - lastHeartbeat);
   }
 
-  /** Registers an agent, or what changed of it. An id belongs to the caller of that name, else to who registered it first. */
+  /** Registers an agent, or updates it. An id belongs to the caller of that name, else to the caller that registered it first. */
   async register(
     owner: string,
     card: AgentCard,
@@ -128,23 +128,23 @@ export class AgentRegistry {
       lastHeartbeat: now,
     };
     return this.#writes.of(agentId, async () => {
-      // Of two that want the same id at once, here or in two processes, the store takes the first.
+      // If two callers register the same id at once, even in two processes, the store accepts the first.
       if (!(await this.#store.put(row))) refuseAnothers(agentId);
       return { agent: this.#put(row), isNew };
     });
   }
 
-  /** The agent is alive. The time it was heard; `undefined` when the owner has registered none of this id. */
+  /** Records a heartbeat. Returns its time; `undefined` when the owner has not registered an agent with this id. */
   async beat(owner: string, agentId: string): Promise<number | undefined> {
     const known = this.find(agentId);
     if (known === undefined || known.owner !== owner) return undefined;
-    const heard = this.#beating.get(agentId);
-    // A drum is no news, and each beat is a commit.
-    if (heard !== undefined && this.#clock.elapsed() - heard < SOONEST_BEAT_MS) return known.lastHeartbeat;
+    const lastBeat = this.#beating.get(agentId);
+    // Each recorded heartbeat is a commit, so frequent ones are skipped.
+    if (lastBeat !== undefined && this.#clock.elapsed() - lastBeat < SOONEST_BEAT_MS) return known.lastHeartbeat;
     const now = this.#clock.now().getTime();
     if (!(await this.#store.beat(agentId, now))) return undefined;
     const latest = this.#index.get(agentId);
-    if (latest !== undefined) this.#heard({ ...latest, lastHeartbeat: now });
+    if (latest !== undefined) this.#beat({ ...latest, lastHeartbeat: now });
     return now;
   }
 
@@ -166,8 +166,8 @@ export class AgentRegistry {
   }
 
   /**
-   * Administration has removed an agent: takes it out if it is one that registered, and whatever it has registered itself, for
-   * which nobody else can speak. Returns how many that were.
+   * Administration has removed an agent: removes its own registration and the agents that it has registered, because no other caller
+   * owns them. Returns how many were removed.
    */
   async forget(agentId: string): Promise<number> {
     let forgotten = 0;
@@ -190,7 +190,7 @@ export class AgentRegistry {
     return this.#index.get(agentId);
   }
 
-  /** In the order of name, then id; `total` counts those beyond the limit too. */
+  /** Sorted by name, then id; `total` includes agents beyond the limit. */
   discover(query: IndexQuery): { agents: RegisteredAgent[]; total: number } {
     this.#refresh();
     return this.#index.find(query);
@@ -205,7 +205,7 @@ export class AgentRegistry {
   #refuseTaken(agentId: string, owner: string, known: RegisteredAgent | undefined): void {
     const isAnothers = known !== undefined && known.owner !== owner && (known.owner === undefined || agentId !== owner);
     if (isAnothers || this.#isTaken(agentId, owner)) refuseAnothers(agentId);
-    // Who has it keeps it, and the name of a caller is its own.
+    // The current owner keeps an id, and a caller's own name is its own.
     const other = known === undefined && agentId !== owner ? this.#alike(agentId) : undefined;
     if (other !== undefined) {
       const [one, taken] = [agentId, other].map((id) => JSON.stringify(id));
@@ -218,7 +218,7 @@ export class AgentRegistry {
     return this.#index.alike(agentId) ?? [...this.#names()].find((other) => areAlike(other, agentId));
   }
 
-  #put(row: RegistrationRow, heardAt?: number): RegisteredAgent {
+  #put(row: RegistrationRow, beatAt?: number): RegisteredAgent {
     const card = JSON.parse(row.card) as AgentCard;
     const { agentId, owner, endpoint, registeredAt, lastHeartbeat } = row;
     const { name, capabilities } = card;
@@ -228,7 +228,7 @@ export class AgentRegistry {
       if (before !== undefined) this.#count(before, -1);
       this.#count(owner, 1);
     }
-    this.#heard(agent, heardAt);
+    this.#beat(agent, beatAt);
     this.#onChange(agent, 'put');
     return agent;
   }
@@ -239,18 +239,18 @@ export class AgentRegistry {
     else this.#owned.delete(owner);
   }
 
-  #heard(agent: RegisteredAgent, at: number = this.#clock.elapsed()): void {
+  #beat(agent: RegisteredAgent, at: number = this.#clock.elapsed()): void {
     const isHealthy = at >= this.#clock.elapsed() - STALE_MS;
     this.#beating.delete(agent.agentId);
     if (isHealthy) this.#beating.set(agent.agentId, at);
     this.#index.put({ ...agent, isHealthy });
   }
 
-  /** What time and administration have changed since somebody last asked. */
+  /** Applies expired heartbeats and changes by administration. */
   #refresh(): void {
     const stale = this.#clock.elapsed() - STALE_MS;
-    for (const [agentId, heardAt] of this.#beating) {
-      if (heardAt >= stale) break;
+    for (const [agentId, beatAt] of this.#beating) {
+      if (beatAt >= stale) break;
       this.#beating.delete(agentId);
       const agent = this.#index.get(agentId);
       if (agent !== undefined) this.#index.put({ ...agent, isHealthy: false });
@@ -289,15 +289,15 @@ function refuseAnothers(agentId: string): never {
   refuse('forbidden', {}, `The id ${JSON.stringify(agentId)} belongs to another agent; choose another.`);
 }
 
-/** When an agent was last heard. Those of this server need not beat: it answers for them whenever somebody asks. */
-export function lastHeard({ owner, lastHeartbeat }: RegisteredAgent, now: Date): Date {
+/** The time of an agent's last heartbeat. Agents of this server need none: their time is always now. */
+export function lastHeartbeatOf({ owner, lastHeartbeat }: RegisteredAgent, now: Date): Date {
   return owner === undefined ? now : new Date(lastHeartbeat);
 }
 
-/** Agents beat every 30 seconds; three beats missed is gone. */
+/** Agents send a heartbeat every 30 seconds; after three missed ones an agent is stale. */
 export const STALE_MS = 90_000;
 const SOONEST_BEAT_MS = 1_000;
 const EVERYBODY: IndexQuery = { capabilities: [], status: 'all', limit: Number.POSITIVE_INFINITY };
 const MOST_AGENTS = 100_000;
-/** What is committed later may be of a little earlier. */
+/** A heartbeat may be committed a little after its time. */
 const OVERLAP_MS = 10_000;

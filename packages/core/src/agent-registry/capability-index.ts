@@ -1,6 +1,6 @@
 import { Spellings } from './spellings.ts';
 
-/** What the index knows of an agent. */
+/** The members of an agent that are indexed. */
 export interface Indexed {
   readonly agentId: string;
   readonly name: string;
@@ -9,15 +9,15 @@ export interface Indexed {
 }
 
 export interface IndexQuery {
-  /** All of them. */
+  /** An agent must have all of these. */
   readonly capabilities: readonly string[];
   readonly status: 'healthy' | 'unhealthy' | 'all';
   readonly limit: number;
 }
 
 /**
- * Finds agents by capability, in order of name, then id: a set of agent ids for each capability, filled in that order. The
- * first query after an agent was added, removed or changed fills the sets again; a change of health does not.
+ * Finds agents by capability, sorted by name, then id. Each capability has a set of agent ids in that order. The first query after
+ * an agent was added, removed or changed fills the sets again; a change of health does not.
  */
 export class CapabilityIndex<Agent extends Indexed> {
   readonly #agents = new Map<string, Agent>();
@@ -59,7 +59,7 @@ export class CapabilityIndex<Agent extends Indexed> {
   find({ capabilities, status, limit }: IndexQuery): { agents: Agent[]; total: number } {
     this.#fill();
     const names = [...new Set(capabilities)];
-    const sets = names.map((name) => this.#byCapability.get(name) ?? NOBODY).sort((a, b) => a.size - b.size);
+    const sets = names.map((name) => this.#byCapability.get(name) ?? EMPTY).sort((a, b) => a.size - b.size);
     const [smallest = this.#all, ...others] = sets;
     const agents: Agent[] = [];
     let total = 0;
@@ -106,4 +106,4 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
+const EMPTY: ReadonlySet<string> = new Set();

@@ -12,7 +12,7 @@ const CARD = {
 };
 const AT = 'https://one.example.com/a2a';
 
-test('a card and where its agent listens are a registration', () => {
+test('a card and an endpoint are a registration', () => {
   const decoded = decodeRegistration({ agent_card: CARD, endpoint: AT }, NOW);
   expect(decoded).toMatchObject({ ok: true, value: { agent_card: CARD, endpoint: AT } });
 });
@@ -41,7 +41,7 @@ test.each([
   expect(decoded.ok ? [] : decoded.issues.map((issue) => issue.pointer)).toContain(pointer);
 });
 
-test('a slip in a card is told once, with the nearest fix', () => {
+test('a mistake in a card is reported once, with the nearest fix', () => {
   const decoded = decodeRegistration({ agent_card: { ...CARD, agent_id: 'one_agent' }, endpoint: AT }, NOW);
   expect(decoded.ok ? [] : decoded.issues).toMatchObject([
     { pointer: '/agent_card/agent_id', code: 'pattern', suggestion: expect.stringContaining('one-agent') },

@@ -5,14 +5,14 @@ import { Registration as validate } from '../generated/agent-registry.js';
 import { decodeEndpoint } from './endpoint.ts';
 import { Registration } from './registration.ts';
 
-/** The body of a registration, `{agent_card, endpoint}`, or every problem. Its endpoint is a URI then. */
+/** The body of a registration, `{agent_card, endpoint}`, with its endpoint as a URI; or every problem. */
 export function decodeRegistration(json: Json, now: Date): Outcome<Registration> {
   const issues: Issue[] = issuesOf(validate, Registration, json).filter(({ pointer }) => !isOfCard(pointer));
   if (!isObject(json)) return reject(...issues);
   const { agent_card: card, endpoint } = json;
   const place: Outcome<string> = typeof endpoint === 'string' ? decodeEndpoint(endpoint) : reject();
   if (!place.ok) issues.push(...place.issues);
-  // A card is what introduces an agent in a handshake: read as one, its problems come with the nearest fix.
+  // A card is decoded as that of a handshake, so that its problems are reported with the nearest fix.
   const introduced = a2aMessagesDialect.decode(
     {
       message_id: derivedMessageId('registration'),
@@ -46,5 +46,5 @@ function isOfCard(pointer: string): boolean {
   return pointer === '/agent_card' || pointer.startsWith('/agent_card/');
 }
 
-/** Every card is kept in memory, and told to whoever asks. */
+/** Every card is kept in memory and sent with discovery answers. */
 const LARGEST_CARD = 16_384;

@@ -1,9 +1,9 @@
 import { accept, type Outcome, reject, show } from '@dragoman/protocols';
 
-/** The endpoint of an agent that is asked over the connection that it, or whoever registered it, has opened to this server. */
+/** The endpoint of an agent whose requests are sent over the connection that it, or its owner, has opened to this server. */
 export const OVER_CONNECTION = 'connection:';
 
-/** Where an agent says it listens. Requests are relayed over http and https, through the gate, or over its own connection. */
+/** The endpoint that an agent declares. Requests are relayed over http and https, through the gate, or over its own connection. */
 export function decodeEndpoint(text: string): Outcome<string> {
   if (text === OVER_CONNECTION) return accept(text);
   if (text.length <= LONGEST && URL.canParse(text)) {

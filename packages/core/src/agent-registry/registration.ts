@@ -10,7 +10,7 @@ export const Registration = {
     endpoint: {
       type: 'string',
       description:
-        'Where the agent listens: an http or https URL; or "connection:", to be asked over the WebSocket or TCP connection that you open.',
+        'Where the agent listens: an http or https URL; or "connection:", to receive requests over the WebSocket or TCP connection that you open.',
     },
   },
   additionalProperties: false,

@@ -1,4 +1,4 @@
-/** Which ids differ in the case of their letters alone: to people they are one. */
+/** Finds ids that differ only in the case of their letters, which people would confuse. */
 export class Spellings {
   readonly #ids = new Map<string, readonly string[]>();
 
@@ -13,13 +13,13 @@ export class Spellings {
     else this.#ids.delete(folded(id));
   }
 
-  /** Another one that people would take for this. */
+  /** Another id that differs only in case. */
   alike(id: string): string | undefined {
     return this.#ids.get(folded(id))?.find((other) => other !== id);
   }
 }
 
-/** Whether people would take one for the other. */
+/** Whether two ids differ only in case. */
 export function areAlike(one: string, other: string): boolean {
   return one !== other && folded(one) === folded(other);
 }

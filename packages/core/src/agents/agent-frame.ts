@@ -10,21 +10,21 @@ import {
   reject,
 } from '@dragoman/protocols';
 
-/** A frame as an agent wrote it, with what it left unsaid about its end taken from its kind. */
+/** A frame as the agent wrote it; a missing `is_final` follows from its kind. */
 export function readAgentFrame(json: Json): Outcome<E2AResponse> {
   const decoded = decodeResponse(json);
   if (!decoded.ok || !isObject(json)) return decoded;
   const { response_kind: kind } = decoded.value;
   if (kind === '') return reject(NO_KIND);
-  const isFinal = decoded.value.is_final || (!says(json, 'is_final') && FINAL_KINDS.has(kind));
-  // E2A §12.2: after the last frame nothing is in progress, whatever it says. Who waits for the end would wait for ever.
+  const isFinal = decoded.value.is_final || (!hasMember(json, 'is_final') && FINAL_KINDS.has(kind));
+  // E2A §12.2: after the last frame nothing is in progress, so its status must not be `in_progress`.
   const status = isFinal && decoded.value.status === 'in_progress' ? statusOf(kind) : decoded.value.status;
   return { ...decoded, value: { ...decoded.value, is_final: isFinal, status } };
 }
 
 /**
- * What of an agent's frame goes to the caller. Its ids, number and time are replaced anyway; what it claims about who
- * it is (`source_agent_id`, `identity_origin`) is not for it to say.
+ * The members of an agent's frame that are passed on to the caller. The server sets ids, sequence and timestamp, and the identity
+ * (`source_agent_id`, `identity_origin`), which an agent cannot claim.
  */
 export function keptOf(json: Json, frame: E2AResponse): Partial<E2AResponse> {
   return {
@@ -41,16 +41,16 @@ export function keptOf(json: Json, frame: E2AResponse): Partial<E2AResponse> {
     a2a_metadata: frame.a2a_metadata,
     acp_meta: frame.acp_meta,
     extras: frame.extras,
-    ...(isObject(json) && says(json, 'provenance') && { provenance: frame.provenance }),
+    ...(isObject(json) && hasMember(json, 'provenance') && { provenance: frame.provenance }),
   };
 }
 
 /** Whether the writer of the frame gave this member a value. */
-export function says(json: JsonObject, member: string): boolean {
+export function hasMember(json: JsonObject, member: string): boolean {
   return Object.hasOwn(json, member) && json[member] !== null;
 }
 
-/** What is wrong with a frame of more bytes than the limit. */
+/** The issue of a frame with more bytes than the limit. */
 export function frameTooLarge(limit: number): Issue {
   return {
     pointer: '',
@@ -64,16 +64,16 @@ function statusOf(kind: string): E2AResponse['status'] {
   return kind === 'e2a.error' || kind === 'acp.jsonrpc_error' ? 'failed' : 'succeeded';
 }
 
-/** More in one frame is refused, however the agent sends it, and ends the request that the frame answers. */
+/** The largest frame, over every driver. A larger one ends the request that it answers. */
 export const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 
 /**
- * Where requests share a connection, a frame past the limit is read to its end, so that the others go on. One that is
- * this many times as long is not: what sends it is past helping, and the connection ends.
+ * Where requests share a connection, a frame past the limit is read to its end, so that the other requests continue. A frame of
+ * this many times the limit ends the connection.
  */
 export const READ_PAST_LIMIT = 8;
 
-/** How much of a frame that cannot be read is looked at, to see which request it names. */
+/** The length of an unreadable frame that is searched for the request it names. */
 export const EXCERPT_LENGTH = 1024;
 
 /** Kinds that end an answer by themselves. */

@@ -5,18 +5,18 @@ import type { AgentPart } from './agent.ts';
 
 export interface AgentQuestionsOptions {
   readonly envelope: E2AEnvelope;
-  /** The request's id as the agent knows it. */
+  /** The request's id at the agent. */
   readonly requestId: string | null;
   readonly call: Call;
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Pick<Ids, 'uuid'>;
-  /** Sends an envelope to the agent, which answers nothing to it. */
+  /** Sends an envelope that the agent does not answer. */
   readonly send: (envelope: E2AEnvelope) => unknown;
 }
 
 /**
- * The questions that an agent outside of this process asks in its frames. They are asked here, like those of every agent, and the agent is
- * sent the answer. Meanwhile its other frames are passed on.
+ * The questions that an agent outside this process asks in its frames. They are put to people like those of every agent, and the answer
+ * is sent to the agent. Meanwhile its other frames are passed on.
  */
 export class AgentQuestions {
   readonly #options: AgentQuestionsOptions;
@@ -25,12 +25,12 @@ export class AgentQuestions {
     this.#options = options;
   }
 
-  /** Whether a part is a question: then it is asked, and not passed on. */
+  /** Returns true for a question, which is put to a person and not passed on. */
   take(part: AgentPart): boolean {
     const { ask } = this.#options.call;
     const found = part.part === 'frame' ? agentQuestionIn(part.frame) : undefined;
     if (found === undefined || ask === undefined) return false;
-    // Where the request ends first, there is nobody to tell.
+    // If the request ends first, no answer is sent.
     this.#ask(found, ask).catch(() => {});
     return true;
   }

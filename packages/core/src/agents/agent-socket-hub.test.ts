@@ -10,7 +10,7 @@ beforeEach(() => {
   hub = new AgentSocketHub(context);
 });
 
-test('an agent that has not dialled in is not connected, and may be asked again', async () => {
+test('an agent that has not dialled in is not connected, and the request may be repeated', async () => {
   expect(hub.isConnected('agent')).toBe(false);
   expect(failureIn(await context.ask(hub.agent('agent'), 'x'))).toMatchObject({
     code: 'agent_failed',
@@ -19,7 +19,7 @@ test('an agent that has not dialled in is not connected, and may be asked again'
   });
 });
 
-test('an agent is there as long as it is connected', async () => {
+test('an agent is reachable as long as it is connected', async () => {
   const line = new Line('one');
   const attached = hub.attach('agent', line);
   expect(hub.isConnected('agent')).toBe(true);
@@ -30,7 +30,7 @@ test('an agent is there as long as it is connected', async () => {
   expect(hub.isConnected('agent')).toBe(false);
 });
 
-test('what is in flight ends when the agent hangs up', async () => {
+test('requests in flight end when the agent disconnects', async () => {
   const line = new Line(undefined);
   const attached = hub.attach('agent', line);
   const answer = context.ask(hub.agent('agent'), 'x');
@@ -42,7 +42,7 @@ test('what is in flight ends when the agent hangs up', async () => {
   await attached;
 });
 
-test('an agent that is connected twice is asked where it came last, and where it came first when that is gone', async () => {
+test('an agent that is connected twice receives requests on its newest connection, and on the other when that is gone', async () => {
   const [first, second] = [new Line('first'), new Line('second')];
   const attached = [hub.attach('agent', first), hub.attach('agent', second)];
   const agent = hub.agent('agent');
@@ -54,7 +54,7 @@ test('an agent that is connected twice is asked where it came last, and where it
   await attached[0];
 });
 
-test('a connection that takes nothing more ends what it was to carry', async () => {
+test('a connection that accepts nothing more ends its requests', async () => {
   const line = new Line('x');
   line.send = () => Promise.reject(new Error('gone'));
   const attached = hub.attach('agent', line);
@@ -64,7 +64,7 @@ test('a connection that takes nothing more ends what it was to carry', async () 
   await attached;
 });
 
-/** A connection whose other end answers everything with this; or, without, nothing at all. */
+/** A connection whose peer answers every message with the given text; without a text, it answers nothing. */
 class Line implements AgentConnection {
   received = 0;
   readonly #gone = new AbortController();

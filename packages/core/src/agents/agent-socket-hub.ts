@@ -8,19 +8,19 @@ import { EXCERPT_LENGTH, frameTooLarge, MAX_FRAME_BYTES, READ_PAST_LIMIT } from 
 import { type OnPush, SharedLine } from './shared-line.ts';
 import { connectionLost, socketFault } from './socket-fault.ts';
 
-/** What the hub needs of a connection that an agent opened to us. */
+/** A connection that an agent has opened to this server. */
 export interface AgentConnection {
   /** Whole text messages, for one reader. */
   readonly messages: AsyncIterable<string>;
-  /** Aborts when the peer is gone, with what it did wrong if it was that. */
+  /** Aborts when the peer is gone, with the error if the peer broke the rules. */
   readonly signal: AbortSignal;
   send(text: string): Promise<void>;
   close(code: number, reason?: string): void;
 }
 
 /**
- * Agents that dial in: whoever they are was proven at the door. An agent may be connected more than once, as when it
- * comes back before its old connection is seen to be dead; new requests go to the newest.
+ * Agents that dial in; the endpoint has authenticated them. An agent may be connected more than once, for example when it reconnects
+ * before its old connection is found dead; new requests use the newest.
  */
 export class AgentSocketHub {
   readonly #options: HubOptions;
@@ -28,7 +28,7 @@ export class AgentSocketHub {
   readonly #reader: JsonReader;
   readonly #lines = new Map<string, SharedLine[]>();
   readonly #connections = new Set<AgentConnection>();
-  /** Agents that are away, and those who wait for them. */
+  /** Requests that wait for an agent to connect. */
   readonly #awaited = new Map<string, { readonly connected: Promise<void>; readonly onConnected: () => void }>();
 
   constructor({ maxFrameBytes = MAX_FRAME_BYTES, reader = new JsonReader(), ...options }: HubOptions) {
@@ -37,7 +37,7 @@ export class AgentSocketHub {
     this.#maxFrameBytes = maxFrameBytes;
   }
 
-  /** What a connection has to read of one message, so that a frame that is too large ends no request but its own. */
+  /** The bytes of one message that a connection has to accept, so that a frame that is too large ends only its own request. */
   get maxReadBytes(): number {
     return this.#maxFrameBytes * READ_PAST_LIMIT;
   }
@@ -88,12 +88,12 @@ export class AgentSocketHub {
     }
   }
 
-  /** Ends every connection: nothing is asked any more, and nothing waits for an answer. */
+  /** Closes every connection, which ends all requests. */
   close(): void {
     for (const connection of this.#connections) connection.close(GOING_AWAY, 'the server is stopping');
   }
 
-  /** The agent of this id, whether or not it is connected: it answers while it is. */
+  /** The agent with this id. It can answer while it is connected. */
   agent(id: string): Agent {
     return {
       id,
@@ -129,7 +129,7 @@ interface HubOptions {
   readonly onPush?: OnPush;
   /** Called when an agent connects, and when its last connection is gone. */
   readonly onChanged?: ((id: string, isConnected: boolean) => void) | undefined;
-  /** More in one frame is refused. */
+  /** The largest frame. */
   readonly maxFrameBytes?: number;
   readonly reader?: JsonReader;
 }
@@ -139,7 +139,7 @@ function isLonger(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }
 
-/** Counts what is on its way. A send that fails is a connection that is gone, which its signal tells. */
+/** Counts unsent bytes. A failed send means that the connection is gone; its signal reports that. */
 class ConnectionSender {
   readonly #connection: AgentConnection;
   unsentBytes = 0;

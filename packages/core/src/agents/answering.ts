@@ -5,21 +5,21 @@ import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf } from '../refusals/refused.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
 import type { Agent, AgentPart } from './agent.ts';
-import { type Retelling, retold } from './retelling.ts';
+import { type AnswerMapping, mapAnswer } from './map-answer.ts';
 
 /**
- * An agent as a handler. Whatever the agent does (ends twice, goes on after the end, throws, stops without an answer),
- * its request gets frames 0, 1, 2 … and exactly one final one.
+ * An agent as a handler. Whatever the agent does (ends twice, continues after the end, throws, stops without an answer), its
+ * request gets frames 0, 1, 2 … and exactly one final frame.
  */
 export function answering(agent: Agent, { clock, ids }: { clock: Clock; ids: Ids }): Handler {
   return (envelope, call) => {
-    const telling = new Telling(agent, call, new FrameMaker({ envelope, clock, ids }), envelope.request_id);
-    return retold(() => agent.answer(envelope, call)[Symbol.asyncIterator](), telling);
+    const mapping = new FrameMapping(agent, call, new FrameMaker({ envelope, clock, ids }), envelope.request_id);
+    return mapAnswer(() => agent.answer(envelope, call)[Symbol.asyncIterator](), mapping);
   };
 }
 
-/** What an agent says, as frames. */
-class Telling implements Retelling<AgentPart, E2AResponse> {
+/** The parts of an agent's answer as frames. */
+class FrameMapping implements AnswerMapping<AgentPart, E2AResponse> {
   readonly #agent: Agent;
   readonly #call: Call;
   readonly #maker: FrameMaker;
@@ -37,7 +37,7 @@ class Telling implements Retelling<AgentPart, E2AResponse> {
     return frameOf(part, this.#maker);
   }
 
-  /** What comes after the final frame is not part of the answer. */
+  /** Parts after the final frame are not part of the answer. */
   isLast(frame: E2AResponse): boolean {
     return frame.is_final;
   }

@@ -9,14 +9,14 @@ import { ALL_PERMISSIONS } from '../call/principal.ts';
 import { openGate } from '../gate/network-gate.ts';
 import type { Agent, AgentPart } from './agent.ts';
 
-/** What a test of an agent hands in. */
+/** The context that a test passes to an agent. */
 export class TestContext {
   readonly clock = new TestClock();
   readonly ids = new TestIds();
   readonly log = new SilentLog();
   readonly gate = openGate({ clock: this.clock, log: new SilentLog() });
 
-  /** The questions that were asked, and what a person answers to them. */
+  /** The questions that were put, and a person's answers to them. */
   readonly questions: NewQuestion[] = [];
   person: (question: NewQuestion) => GivenAnswer | Promise<GivenAnswer> = () => ({ action: 'decline' });
 
@@ -45,18 +45,18 @@ export function asking(content: string, envelope: Partial<E2AEnvelope> = {}): E2
   return newEnvelope({ request_id: 'r1', method: 'chat.send', is_stream: true, params: { content }, ...envelope });
 }
 
-/** Waits until it is so. Programs and sockets take the time they take, and a busy machine gives them little. */
+/** Polls until the expectation holds, with a limit for slow machines. */
 export function eventually<T>(what: () => T | Promise<T>) {
   return expect.poll(what, { timeout: 30_000, interval: 5 });
 }
 
-/** What the last part of an answer says went wrong. */
+/** The failure or error in the last part of an answer. */
 export function failureIn(parts: readonly AgentPart[]) {
   const last = parts.at(-1);
   return last?.part === 'failure' ? last.failure : undefined;
 }
 
-/** The result the last part of an answer gives. */
+/** The result in the last part of an answer. */
 export function resultIn(parts: readonly AgentPart[]) {
   const last = parts.at(-1);
   return last?.part === 'frame' ? last.frame.body?.['result'] : undefined;

@@ -3,9 +3,9 @@ import { allows, type Principal } from '../call/principal.ts';
 import type { NetworkGate } from '../gate/network-gate.ts';
 import { credentialRefused } from '../vault/credential-refused.ts';
 
-/** The vault's entries that an envelope names (E2A §13): what they hold is sent to the agent in their place. */
+/** The vault entries that an envelope references (E2A §13). Their secrets are sent to the agent instead. */
 export interface CredentialRefs {
-  /** Proves who is calling. */
+  /** The credential that authenticates the caller. */
   readonly credential: string | undefined;
   readonly apiKey: string | undefined;
 }
@@ -14,12 +14,12 @@ export function credentialRefs({ auth }: E2AEnvelope): CredentialRefs {
   return { credential: auth?.credential_ref ?? undefined, apiKey: auth?.api_key_ref ?? undefined };
 }
 
-/** As it stands in the record of a credential's use. */
+/** The purpose in the record of a credential's use. */
 export function purposeOf({ request_id: requestId }: E2AEnvelope): string {
   return `request ${requestId ?? ''}`;
 }
 
-/** Why they may not be used, which is then on record; `undefined` when the caller may use each. */
+/** Why the caller may not use one of the references, which is then recorded; `undefined` when it may use all. */
 export function refusedRef(envelope: E2AEnvelope, { principal, gate, url }: RefUse): Failure | undefined {
   const { credential, apiKey } = credentialRefs(envelope);
   const named = new Set([credential, apiKey].filter((id) => id !== undefined));
@@ -32,7 +32,7 @@ export function refusedRef(envelope: E2AEnvelope, { principal, gate, url }: RefU
 
 interface RefUse {
   readonly principal: Principal;
-  /** The way to the agent that would be sent them. */
+  /** The gate to the agent that would receive them. */
   readonly gate: NetworkGate;
   readonly url: URL;
 }

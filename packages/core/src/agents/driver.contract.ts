@@ -19,17 +19,17 @@ import type { DriverContext } from './open-agent.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-/** A driver with an agent at its other end that behaves as `fixtures/behaviours.mjs` says. */
+/** A driver with an agent that behaves as `fixtures/behaviours.mjs` defines. */
 export interface DriverUnderTest {
   readonly name: string;
   /** `inside` the process; over a connection of `each` request; over one connection that `all` requests share. */
   readonly reach: 'inside' | 'each' | 'all';
   open(context: Pick<DriverContext, 'clock' | 'ids' | 'log' | 'gate'>): Promise<Agent>;
-  /** Takes down what `open` set up beside the agent. */
+  /** Closes everything that `open` set up beside the agent. */
   close(): Promise<void>;
 }
 
-/** What every driver does, whatever is behind it: runs over the list of them. */
+/** The behaviour of every driver; runs for each of them. */
 export function describeDriver(driver: DriverUnderTest): void {
   describe(`the ${driver.name} driver`, () => {
     const clock = new TestClock();
@@ -55,7 +55,7 @@ export function describeDriver(driver: DriverUnderTest): void {
       log,
     });
 
-    test('gives what the agent says word by word, and its end', async () => {
+    test("passes on the agent's answer word by word, and its end", async () => {
       const answer = await frames('words to be or not');
       expect(answer.map((frame) => frame.body)).toEqual([
         ...['to', 'be', 'or', 'not'].map((delta) => ({ delta_kind: 'text', delta })),
@@ -64,7 +64,7 @@ export function describeDriver(driver: DriverUnderTest): void {
       expect(answer.at(-1)).toMatchObject({ response_kind: 'e2a.complete', status: 'succeeded', is_final: true });
     });
 
-    test('gives an error of the agent with its own code', async () => {
+    test('passes on an error of the agent with its own code', async () => {
       const answer = await frames('throw');
       expect(answer).toHaveLength(2);
       expect(answer[1]).toMatchObject({
@@ -74,7 +74,7 @@ export function describeDriver(driver: DriverUnderTest): void {
       });
     });
 
-    test('lets go of an agent that hangs, and tells it, when the request is cancelled', async () => {
+    test('sends a cancellation to an agent that hangs, and does not wait for it, when the request is cancelled', async () => {
       const controller = new AbortController();
       const reason = new Refused(failure('cancelled'));
       const hanging = handler(envelopeOf('hang', { id: 'hung' }), callOf({ signal: controller.signal }));
@@ -85,14 +85,14 @@ export function describeDriver(driver: DriverUnderTest): void {
           controller.abort(reason);
         }
       })();
-      // An agent inside this process cannot be made to let go; whoever reads it does not wait for it.
+      // An agent inside this process cannot be stopped; its reader does not wait for it.
       if (driver.reach !== 'inside') await expect(outcome).rejects.toBe(reason);
       await eventually(() => seen.map((frame) => frame.body['delta'])).toEqual(['hold on']);
-      const told = async () => (await frames('stopped'))[0]?.body['result'];
-      await eventually(told).toEqual({ stopped: expect.arrayContaining(['hung']) });
+      const stopped = async () => (await frames('stopped'))[0]?.body['result'];
+      await eventually(stopped).toEqual({ stopped: expect.arrayContaining(['hung']) });
     });
 
-    test('gives a request that was cancelled before it was sent nothing but the reason', async () => {
+    test('rejects a request that was cancelled before it was sent with the reason only', async () => {
       const reason = new Refused(failure('cancelled'));
       const signal = AbortSignal.abort(reason);
       if (driver.reach !== 'inside') await expect(frames('words a', { signal })).rejects.toBe(reason);
@@ -111,7 +111,7 @@ export function describeDriver(driver: DriverUnderTest): void {
       expect(read).toBe(count + 1);
     });
 
-    test('gives each of many requests at once its own answer, also when their ids are the same', async () => {
+    test('gives each of many concurrent requests its own answer, even if their ids are the same', async () => {
       const words = Array.from({ length: 60 }, (_, index) => `word${index}`);
       const answers = await Promise.all(
         words.map((word, index) => frames(`later ${word}`, { id: index % 2 === 0 ? 'same' : word })),
@@ -128,7 +128,7 @@ export function describeDriver(driver: DriverUnderTest): void {
   });
 }
 
-/** What only an agent outside of this process can do to us. */
+/** Behaviour that is only possible for an agent outside this process. */
 function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log }: Remote): void {
   test.each([
     ['gap', 1, 'sequence must be 1 here; got 2'],
@@ -137,8 +137,8 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     ['kindless', 0, 'response_kind is required'],
     ['bodiless', 0, 'status must be'],
     ['nan', 0, 'NaN'],
-  ])('ends an answer with the first lie: %s', async (lie, before, words) => {
-    const answer = await frames(lie);
+  ])('ends an answer at the first invalid frame: %s', async (behaviour, before, words) => {
+    const answer = await frames(behaviour);
     expect(answer).toHaveLength(before + 1);
     expect(answer.at(-1)).toMatchObject({ response_kind: 'e2a.error', status: 'failed', is_final: true });
     expect(answer.at(-1)?.body).toMatchObject({ code: 'E2A.AGENT_ERROR', details: { fault: 'agent' } });
@@ -146,14 +146,14 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     expect(await frames('words fine')).toHaveLength(2);
   });
 
-  test('takes the first end when there are two, and nothing after it', async () => {
+  test('accepts the first of two ends, and nothing after it', async () => {
     const answer = await frames('twice');
     expect(answer.map((frame) => frame.body)).toEqual([{ result: 'first' }]);
     expect(await frames('words fine')).toHaveLength(2);
   });
 
-  test('never gives a frame that names another request', async () => {
-    const answer = await frames('stranger');
+  test('never passes on a frame that names another request', async () => {
+    const answer = await frames('misaddressed');
     expect(JSON.stringify(answer)).not.toContain('not yours');
     expect(answer).toHaveLength(1);
     if (reach === 'all') expect(answer[0]?.body).toEqual({ result: 'yours' });
@@ -184,7 +184,7 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
 
   test('ends an answer whose agent dies, and reaches the agent again afterwards', async () => {
     const answer = await frames('die');
-    // What came just before the end of a connection can be lost with it.
+    // Frames sent just before the end of a connection can be lost with it.
     expect(answer.map((frame) => frame.response_kind).slice(reach === 'all' ? 0 : -1)).toEqual(
       reach === 'all' ? ['e2a.chunk', 'e2a.error'] : ['e2a.error'],
     );
@@ -193,25 +193,25 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     expect(await frames('words fine')).toHaveLength(2);
   });
 
-  test('makes an agent wait that is faster than its reader', async () => {
+  test('makes an agent wait if it is faster than its reader', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'dragoman-'));
     const file = join(folder, 'sent');
     const sent = () => Number(existsSync(file) ? readFileSync(file, 'utf8') : 0);
     const reader = parts(`torrent ${folder}`);
     await reader.next();
     await eventually(sent).toBeGreaterThan(0);
-    // While other programs come and go, somebody who takes whatever comes would have taken most of it.
+    // While other programs start and end, a driver that reads everything at once would have read most of it.
     for (let turn = 0; turn < 5; turn++) await once(spawn(process.execPath, ['-e', '']), 'exit');
     expect(sent()).toBeLessThan(32);
     rmSync(folder, { recursive: true });
     await reader.return?.();
   });
 
-  test('keeps signs of life and pushes out of the answer', async () => {
+  test('leaves signs of life and pushes out of the answer', async () => {
     expect((await frames('signs')).map((frame) => frame.body)).toEqual([{ result: 'done' }]);
   });
 
-  test('takes frames without numbers, and the end their kind implies', async () => {
+  test('accepts frames without numbers, and the end that their kind implies', async () => {
     const answer = await frames('unnumbered');
     expect(answer.map(({ sequence, is_final, status }) => [sequence, is_final, status])).toEqual([
       [0, false, 'in_progress'],
@@ -219,7 +219,7 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     ]);
   });
 
-  test('takes answers of before E2A', async () => {
+  test('accepts answers from before E2A', async () => {
     const answer = await frames('legacy');
     expect(answer.map((frame) => [frame.response_kind, frame.body['delta'] ?? frame.body['result']])).toEqual([
       ['e2a.chunk', 'old'],
@@ -227,13 +227,13 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     ]);
   });
 
-  test('believes an error whatever its number', async () => {
+  test('accepts an error with any number', async () => {
     const answer = await frames('accident');
     expect(answer.map((frame) => frame.sequence)).toEqual([0, 1, 2]);
     expect(answer[2]?.body).toMatchObject({ message: 'handler exploded' });
   });
 
-  test('keeps kinds, bodies and projections, but not what the agent claims to be', async () => {
+  test('keeps kinds, bodies and projections, but not the identity that the agent claims', async () => {
     const [first] = await frames('own');
     expect(first).toMatchObject({
       response_kind: 'acme.news',
@@ -247,7 +247,7 @@ function describeRemote({ reach }: DriverUnderTest, { frames, parts, clock, log 
     expect(first?.timestamp).toMatch(/^2026/);
   });
 
-  test('carries the secrets of the envelope to the agent they are for', async () => {
+  test('sends the secrets of the envelope to its agent', async () => {
     const auth = { ...newEnvelope().auth, bearer_token: 'tok', extra_headers: {} } as E2AEnvelope['auth'];
     const answer = await frames('secrets', { envelope: { auth } });
     expect(answer[0]?.body['result']).toMatchObject({ bearer_token: 'tok' });
@@ -267,14 +267,14 @@ interface Remote {
   parts(content: string): AsyncIterator<AgentPart>;
 }
 
-let asked = 0;
+let requests = 0;
 
 function envelopeOf(content: string, { id, envelope = {} }: Ask = {}): E2AEnvelope {
-  const request_id = id ?? `request-${++asked}`;
+  const request_id = id ?? `request-${++requests}`;
   return newEnvelope({ request_id, method: 'chat.send', is_stream: true, params: { content }, ...envelope });
 }
 
-/** The frames of an answer, which are in order, number by number, to one final one. */
+/** The frames of an answer, checked to be in order, without gaps, and with one final frame at the end. */
 async function all(answer: AsyncIterable<E2AResponse>): Promise<E2AResponse[]> {
   const found: E2AResponse[] = [];
   const order = new FrameOrder();

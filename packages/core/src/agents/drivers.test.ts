@@ -90,7 +90,7 @@ function socketDriver(): DriverUnderTest {
   };
 }
 
-/** The agent dials in, and again whenever it has died. */
+/** The agent dials in, and again each time it has died. */
 function hubDriver(): DriverUnderTest {
   const open = new Set<Pipe>();
   return {
@@ -114,7 +114,7 @@ function hubDriver(): DriverUnderTest {
   };
 }
 
-/** A connection as the hub sees it, with an agent at its other end. */
+/** A connection from the hub's point of view, with an agent at its other end. */
 class Pipe {
   readonly #gone = new AbortController();
   readonly #texts: string[] = [];

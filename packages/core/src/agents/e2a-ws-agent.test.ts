@@ -34,18 +34,18 @@ describe('the greeting', () => {
     expect(context.logged).toEqual([]);
   });
 
-  test('that does not come is only worth a warning', async () => {
+  test('that is missing is only a warning', async () => {
     server.greets = false;
     const answer = context.ask(dial(), 'x');
     await eventually(() => context.clock.waiting).toBe(2);
     context.clock.pass(5000);
     expect(resultIn(await answer)).toBe('done');
-    expect(context.logged).toEqual(['the agent did not greet with connection.ack; going on without']);
+    expect(context.logged).toEqual(['the agent did not greet with connection.ack; continuing without it']);
   });
 });
 
 describe('a connection', () => {
-  test('is opened before anybody asks, and tells where it comes from', async () => {
+  test('is opened before the first request, and names its origin', async () => {
     dial();
     await eventually(() => server.origins).toEqual([`http://127.0.0.1:${server.port}`]);
   });
@@ -61,7 +61,7 @@ describe('a connection', () => {
     await eventually(() => server.sockets.length).toBe(2);
   });
 
-  test('that cannot be had is tried again after 1, 2, 4 … seconds, and at once when somebody asks', async () => {
+  test('that fails is tried again after 1, 2, 4 … seconds, and at once for a request', async () => {
     const { port } = server;
     await server.close();
     const agent = dial(port);
@@ -73,16 +73,16 @@ describe('a connection', () => {
     expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({
       code: 'agent_failed',
       retryable: true,
-      message: 'The agent cannot be reached: nothing listens there, the connection was refused.',
+      message: 'The agent cannot be reached: connection refused.',
     });
     await server.listen(port);
     expect(resultIn(await context.ask(agent, 'x'))).toBe('done');
     expect(context.logged).toHaveLength(4);
   });
 
-  test('whose other end is silent for a whole beat is given up', async () => {
+  test('whose peer is silent for a whole beat is closed', async () => {
     server.answersPings = false;
-    // Asked first: until it has greeted, it is the dialling that waits.
+    // A request first: until the agent has greeted, the dialling waits.
     await context.ask(dial(), 'x');
     await eventually(() => context.clock.waiting).toBe(1);
     context.clock.pass(30_000);
@@ -92,7 +92,7 @@ describe('a connection', () => {
     await eventually(() => context.logged).toEqual([LOST]);
   });
 
-  test('is kept while its other end answers', async () => {
+  test('is kept while its peer answers', async () => {
     const agent = dial();
     for (let beat = 1; beat <= 4; beat++) {
       expect(resultIn(await context.ask(agent, 'x'))).toBe('done');
@@ -112,24 +112,24 @@ describe('a connection', () => {
     expect(failureIn(await context.ask(agent, 'x'))?.message).toBe('The agent was stopped.');
   });
 
-  test('that is refused says with what', async () => {
+  test('that is refused is reported with the status', async () => {
     const http = createServer((_, response) => response.writeHead(401).end());
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     const agent = dial((http.address() as AddressInfo).port);
     const failure = failureIn(await context.ask(agent, 'x'));
-    expect(failure?.message).toContain('it answered 401 where a WebSocket was asked for');
+    expect(failure?.message).toContain('it answered 401 to a WebSocket handshake');
     http.close();
   });
 });
 
-test('a frame with no end in sight ends the connection, and everybody on it is told why', async () => {
+test('an endless frame ends the connection, and every request on it fails with the reason', async () => {
   const agent = dial();
   await context.ask(agent, 'x');
   server.answers = false;
-  const asked = [context.ask(agent, 'x'), context.ask(agent, 'x')];
+  const answers = [context.ask(agent, 'x'), context.ask(agent, 'x')];
   await eventually(() => server.received).toBe(3);
   server.sockets[0]?.send('x'.repeat(65 * 1024 * 1024), () => {});
-  for (const answer of asked) {
+  for (const answer of answers) {
     expect(failureIn(await answer)).toMatchObject({
       retryable: true,
       message:
@@ -138,7 +138,7 @@ test('a frame with no end in sight ends the connection, and everybody on it is t
   }
 });
 
-test('binary messages are logged, and hurt nobody', async () => {
+test('binary messages are logged and ignored', async () => {
   const agent = dial();
   await context.ask(agent, 'x');
   server.sockets[0]?.send(Buffer.from('{}'), { binary: true });

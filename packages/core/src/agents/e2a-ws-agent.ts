@@ -58,7 +58,7 @@ export class E2aWsAgent implements Agent {
     await this.#open?.close();
   }
 
-  /** A connection is shared, so what proves one caller stands in its own message: where E2A has the secrets themselves. */
+  /** Callers share the connection, so each message carries the secrets of its own caller, where E2A puts them. */
   async #withSecrets(envelope: E2AEnvelope, { principal }: Call): Promise<E2AEnvelope | Failure> {
     const { credential, apiKey } = credentialRefs(envelope);
     const { auth } = envelope;
@@ -98,7 +98,7 @@ export class E2aWsAgent implements Agent {
     }
   }
 
-  /** The open connection, or a new one: two that ask at once get the same. */
+  /** The open connection, or a new one; concurrent requests share it. */
   #connected(): Promise<Dialled> {
     if (this.#stopped.signal.aborted) return Promise.resolve(agentFailed('The agent was stopped.'));
     if (this.#open !== undefined) return Promise.resolve(this.#open);
@@ -125,7 +125,7 @@ export class E2aWsAgent implements Agent {
       perMessageDeflate: false,
       maxPayload: MAX_READ_BYTES,
     });
-    // The greeting can come with the very bytes that open the connection, so whoever listens has to be there before.
+    // The greeting can arrive with the bytes that open the connection, so listeners are added before that.
     const greeting = new AbortController();
     const open = this.#attend(socket, () => greeting.abort());
     const fault = await this.#opened(socket);
@@ -135,7 +135,7 @@ export class E2aWsAgent implements Agent {
     return open;
   }
 
-  /** The operator's own, for the request that opens the connection. */
+  /** The configured headers of the request that opens the connection. */
   async #headers(): Promise<Record<string, string>> {
     const { headers = {}, gate, url, id } = this.#options;
     const uses = credentialsIn({ headers });
@@ -164,16 +164,16 @@ export class E2aWsAgent implements Agent {
     return fault;
   }
 
-  /** Waits until the agent has said that it is ready. One that says nothing is taken to be. */
+  /** Waits for the agent's greeting. An agent that sends none counts as ready. */
   async #greeted(greeting: AbortSignal): Promise<void> {
     const { clock, log } = this.#options;
     await clock.wait(GREETING_MS, AbortSignal.any([greeting, this.#stopped.signal])).then(
-      () => log.warn({ agent: this.id }, 'the agent did not greet with connection.ack; going on without'),
+      () => log.warn({ agent: this.id }, 'the agent did not greet with connection.ack; continuing without it'),
       () => {},
     );
   }
 
-  /** Stays with a connection until it is lost. */
+  /** Serves a connection until it is lost. */
   #attend(socket: WebSocket, onGreeting: () => void): OpenSocket {
     const { clock, ids, log, id, gate, url, onPush } = this.#options;
     const sender = {
@@ -187,7 +187,7 @@ export class E2aWsAgent implements Agent {
     const closed = new AbortController();
     const life = { seen: true };
     const arrived = new InOrder();
-    /** Nothing more is read from the agent while a frame is being read, or there is no room for the next. */
+    /** Pauses reading while a frame is being parsed, or while there is no room for the next. */
     const pause = () => {
       const wait = arrived.waiting ?? line.room();
       if (wait === undefined || socket.isPaused) return;
@@ -207,8 +207,8 @@ export class E2aWsAgent implements Agent {
       // The library's default: buffers.
       const bytes = data as Buffer;
       const isTooLarge = bytes.length > MAX_FRAME_BYTES;
-      const said = (isTooLarge ? bytes.subarray(0, SEARCHED) : bytes).toString();
-      const text = everyRedactor([gate.redactorFor(url), ...own])?.text(said) ?? said;
+      const raw = (isTooLarge ? bytes.subarray(0, SEARCHED) : bytes).toString();
+      const text = everyRedactor([gate.redactorFor(url), ...own])?.text(raw) ?? raw;
       const refused = isBinary ? BINARY : isTooLarge ? TOO_LARGE : undefined;
       const reading =
         refused === undefined ? this.#reader.read(text, { caller: `agent ${id}`, waits: true }) : reject<Json>(refused);
@@ -246,11 +246,11 @@ export class E2aWsAgent implements Agent {
     return open;
   }
 
-  /** A peer that gives no sign of life from one beat to the next is gone, whatever the network says. */
+  /** Closes the connection if the peer gives no sign of life from one beat to the next, even if the network reports it open. */
   async #beat(socket: WebSocket, life: { seen: boolean }, closed: AbortSignal): Promise<void> {
     for (;;) {
       await this.#options.clock.wait(PING_MS, closed);
-      // While nothing is read from it, it cannot be heard.
+      // A paused socket receives no signs of life.
       if (!life.seen && !socket.isPaused) return socket.terminate();
       life.seen = false;
       socket.ping(() => {});
@@ -261,9 +261,9 @@ export class E2aWsAgent implements Agent {
 export interface E2aWsAgentOptions {
   readonly id: string;
   readonly url: URL;
-  /** The operator's own, of the request that opens the connection; names in lower case. */
+  /** The configured headers of the request that opens the connection; names in lower case. */
   readonly headers?: Readonly<Record<string, OutboundHeader>> | undefined;
-  /** The way out, over which the agent's host can be reached. */
+  /** The gate over which the agent's host can be reached. */
   readonly gate: NetworkGate;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -274,7 +274,7 @@ export interface E2aWsAgentOptions {
 
 interface OpenSocket {
   readonly line: SharedLine;
-  /** Resolves when it is closed, by whomever. */
+  /** Resolves when either side has closed the connection. */
   readonly lost: Promise<void>;
   readonly closed: AbortSignal;
   close(): Promise<void>;
@@ -283,17 +283,17 @@ interface OpenSocket {
 type Dialled = OpenSocket | ReturnType<typeof agentFailed>;
 
 function noSecret(): never {
-  throw new Error('a secret was asked for that was not released');
+  throw new Error('a header needs a secret that was not released');
 }
 
-/** Words for why a secret was not released, without the secret. */
+/** Why a secret was not released, without the secret. */
 function faultOf(error: unknown): string {
   return failureOf(error)?.message.replace(/\.$/, '') ?? connectFault(error);
 }
 
 const MAX_READ_BYTES = MAX_FRAME_BYTES * READ_PAST_LIMIT;
 const TOO_LARGE = frameTooLarge(MAX_FRAME_BYTES);
-/** Of a frame that is too large: more than its excerpt, so that no secret is cut in two and missed. */
+/** The bytes of a too large frame that are searched for secrets: more than its excerpt, so that no secret is cut in two. */
 const SEARCHED = 64 * 1024;
 const BINARY = { pointer: '', code: 'not_text', message: 'a frame must be text; got a binary one' } as const;
 const DIAL_MS = 10_000;

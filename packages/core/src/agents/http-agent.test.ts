@@ -25,7 +25,7 @@ describe('an answer of one piece', () => {
     expect(resultIn(await context.ask(agent, 'x'))).toBe('done');
   });
 
-  test('may be of before E2A', async () => {
+  test('may be from before E2A', async () => {
     const agent = await serving(json({ request_id: 'r1', channel_id: 'web', ok: false, payload: { error: 'no' } }));
     expect(await context.ask(agent, 'x')).toMatchObject([
       { part: 'frame', frame: { response_kind: 'e2a.error', is_final: true, body: { message: 'no' } } },
@@ -44,7 +44,7 @@ describe('an answer of one piece', () => {
     expect(failureIn(await context.ask(agent, 'x'))?.message).toBe('The agent ended without an answer.');
   });
 
-  test('is asked for with the whole envelope, and without compression', async () => {
+  test('is requested with the whole envelope, and without compression', async () => {
     const seen: unknown[] = [];
     const agent = await serving(async (request, response) => {
       let body = '';
@@ -67,15 +67,15 @@ describe('an answer of one piece', () => {
 
 describe('an agent fails when it answers', () => {
   test.each([301, 302, 303, 307, 308])('with a redirect: %i', async (status) => {
-    let asked = 0;
+    let requests = 0;
     const agent = await serving((_, response) => {
-      asked++;
+      requests++;
       response.writeHead(status, { location: '/elsewhere' }).end();
     });
     const failure = failureIn(await context.ask(agent, 'x'));
     expect(failure).toMatchObject({ code: 'agent_failed', retryable: false, details: { status } });
     expect(failure?.message).toContain('redirect');
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 
   test.each([
@@ -84,7 +84,7 @@ describe('an agent fails when it answers', () => {
     [429, true],
     [404, false],
     [401, false],
-  ])('with status %i, which may pass: %s', async (status, retryable) => {
+  ])('with status %i, which may be repeated: %s', async (status, retryable) => {
     const agent = await serving((_, response) => {
       response.writeHead(status, { 'retry-after': '7' }).end(`because Bearer abcdefghijkl ${'x'.repeat(5000)}`);
     });
@@ -95,14 +95,14 @@ describe('an agent fails when it answers', () => {
     expect(excerpt.length).toBeLessThanOrEqual(1024);
   });
 
-  test('and asks to be left alone until a date, which is told in seconds', async () => {
+  test('with a date in Retry-After, which is reported in seconds', async () => {
     const until = new Date(context.clock.now().getTime() + 90_000).toUTCString();
     const agent = await serving((_, response) => response.writeHead(503, { 'retry-after': until }).end());
     const { retry_after: seconds } = failureIn(await context.ask(agent, 'x'))?.details ?? {};
     expect(seconds).toBe(Math.ceil((Date.parse(until) - context.clock.now().getTime()) / 1000));
   });
 
-  test('with what is not read, and is not left waiting for that', async () => {
+  test('with a body that is not read, and the connection is closed', async () => {
     const closed: string[] = [];
     for (const head of [{ status: 302 }, { status: 500 }, { status: 200, type: 'text/html' }]) {
       const agent = await serving((_, response) => {
@@ -125,7 +125,7 @@ describe('an agent fails when it answers', () => {
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('its compression is broken');
   });
 
-  test.each([200, 500])('compressed in a way we do not know, with %i', async (status) => {
+  test.each([200, 500])('with an unknown compression and status %i', async (status) => {
     const headers = { 'content-type': 'application/json', 'content-encoding': 'zstd' };
     const agent = await serving((_, response) => response.writeHead(status, headers).end('{}'));
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('its content coding "zstd" is unknown');
@@ -143,12 +143,12 @@ describe('an agent fails when it answers', () => {
     expect(failureIn(await context.ask(agent, 'x'))?.message).toContain('it does not speak HTTP');
   });
 
-  test('and breaks off in the middle, which is not told as if it had never been asked', async () => {
+  test('and is cut off in the middle, which is not reported as unreachable', async () => {
     const agent = await serving((_, response) => {
       response.setHeader('content-type', 'text/event-stream').write('data: {"response');
       setTimeout(() => response.destroy(), 20);
     });
-    const message = 'The answer of the agent broke off: it broke the connection.';
+    const message = 'The answer of the agent was cut off: it broke the connection.';
     expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({ code: 'agent_failed', retryable: true, message });
   });
 
@@ -159,7 +159,7 @@ describe('an agent fails when it answers', () => {
 });
 
 describe('an agent that cannot be reached', () => {
-  test('because nothing listens says so, and may be tried again', async () => {
+  test('because nothing listens is reported, and may be tried again', async () => {
     const server = createServer();
     const port = await listening(server);
     await new Promise((resolve) => server.close(resolve));
@@ -173,11 +173,11 @@ describe('an agent that cannot be reached', () => {
     expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({
       code: 'agent_failed',
       retryable: true,
-      message: 'The agent could not be asked: nothing listens there, the connection was refused.',
+      message: 'The agent could not be asked: connection refused.',
     });
   });
 
-  test('because it has no TLS says so', async () => {
+  test('because it has no TLS is reported', async () => {
     const port = await listening(createServer());
     const agent = httpAgent({
       id: 'agent',
@@ -191,7 +191,7 @@ describe('an agent that cannot be reached', () => {
 });
 
 describe('an agent that is silent', () => {
-  test('is given up after a while, before its answer or in the middle of it', async () => {
+  test('fails after the idle time, before its answer or in the middle of it', async () => {
     for (const begin of ['', `${JSON.stringify({ ...COMPLETE, response_kind: 'e2a.chunk', body: DELTA })}\n`]) {
       const agent = await serving((_, response) => {
         if (begin !== '') response.writeHead(200, { 'content-type': 'application/x-ndjson' }).write(begin);
@@ -213,7 +213,7 @@ describe('an agent that is silent', () => {
     }
   });
 
-  test('is not blamed for a reader that is slow', async () => {
+  test('does not fail because of a slow reader', async () => {
     let finish = () => {};
     const agent = await serving((_, response) => {
       response.writeHead(200, { 'content-type': 'application/x-ndjson' });

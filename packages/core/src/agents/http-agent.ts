@@ -23,9 +23,8 @@ import { IdleTimer } from './idle-timer.ts';
 import { RemoteFrames } from './remote-frames.ts';
 
 /**
- * An agent behind a URL: the envelope is posted to it, as the caller sent it, and its answer is one JSON frame or a
- * stream of them, as SSE or NDJSON. A redirect is a failure: following it would carry the envelope, secrets and all,
- * to where nobody meant it to go.
+ * An agent behind a URL: the envelope is posted to it as the caller sent it, and its answer is one JSON frame or a stream of
+ * frames, as SSE or NDJSON. A redirect is a failure: following it would send the envelope with its secrets to another host.
  */
 export function httpAgent({
   id,
@@ -72,16 +71,16 @@ export function httpAgent({
             if (signal.aborted) return;
             call.log.warn(
               { agent: id, error: String(error) },
-              'the agent could not be sent the answer to its question',
+              'the answer to a question could not be sent to the agent',
             );
           }
         },
       });
       let hasAnswered = false;
       try {
-        // An answer may take as long as it goes on: it ends when nothing comes for a while, or when the call does.
-        const asked = gate.request({ ...post(envelope), timeoutMs: LONGEST_MS, maxBytes: Number.POSITIVE_INFINITY });
-        const answer = await idle.watch(asked);
+        // An answer has no time limit of its own: it ends when nothing arrives for a while, or with the call.
+        const response = gate.request({ ...post(envelope), timeoutMs: LONGEST_MS, maxBytes: Number.POSITIVE_INFINITY });
+        const answer = await idle.watch(response);
         hasAnswered = true;
         const refusal = await idle.watch(refusalOf(answer, clock.now()));
         if (refusal !== undefined) return yield { part: 'failure', failure: refusal };
@@ -104,12 +103,12 @@ export function httpAgent({
         else if (idle.signal.aborted)
           yield { part: 'failure', failure: failure('timeout', {}, `The agent sent nothing for ${idleMs} ms.`) };
         else {
-          const what = hasAnswered ? 'The answer of the agent broke off' : 'The agent could not be asked';
+          const what = hasAnswered ? 'The answer of the agent was cut off' : 'The agent could not be reached';
           yield agentFailed(`${what}: ${connectFault(error)}.`);
         }
       } finally {
         idle.stop();
-        // Whatever of the answer nobody has read stays with the agent, and the connection with it.
+        // Closes the connection; the rest of the answer is not read.
         over.abort();
       }
     },
@@ -120,18 +119,18 @@ export function httpAgent({
 interface HttpAgentOptions {
   readonly id: string;
   readonly url: URL;
-  /** The operator's own, names in lower case. A credential that the caller refers to goes before one of them. */
+  /** The configured headers, names in lower case. A credential that the caller references overrides them. */
   readonly headers?: Readonly<Record<string, OutboundHeader>>;
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
-  /** The way out, over which the agent's host can be reached. */
+  /** The gate over which the agent's host can be reached. */
   readonly gate: NetworkGate;
   /** How long the agent may send nothing at all. */
   readonly idleMs?: number;
   readonly reader?: JsonReader | undefined;
 }
 
-/** Where the secrets go that the envelope names: the gate puts them there. */
+/** The headers for the secrets that the envelope references; the gate fills them in. */
 function headersFor(refs: ReturnType<typeof credentialRefs>): Record<string, CredentialUse> {
   return {
     ...(refs.credential !== undefined && { authorization: new CredentialUse(refs.credential) }),
@@ -139,7 +138,7 @@ function headersFor(refs: ReturnType<typeof credentialRefs>): Record<string, Cre
   };
 }
 
-/** Why an answer is none, judged by its head. */
+/** Why an answer is not valid, from its status and headers. */
 async function refusalOf({ status, headers, body }: InboundAnswer, now: Date): Promise<Failure | undefined> {
   if (status >= 300 && status < 400) {
     const message = `The agent answered with a redirect (${status}), which is not followed.`;
@@ -175,9 +174,9 @@ function wrongType(contentType: string | undefined): string {
 
 const HEADERS = { 'content-type': 'application/json', accept: ACCEPT, 'accept-encoding': 'identity' };
 const MAX_EXCERPT = 1024;
-/** Of what it says to that, which nobody reads. */
+/** The bytes of the agent's response to an answer, which is not used. */
 const MOST_REPLIED = 1024 * 1024;
-/** For the agent to take an answer. */
+/** The time the agent has to accept an answer. */
 const REPLY_MS = 30_000;
 const TEN_MINUTES = 600_000;
 const LONGEST_MS = 24 * 3_600_000;

@@ -9,13 +9,13 @@ export type ReadFrame = (source: Uint8Array | string) => Outcome<Json> | Promise
 
 type Frames = AsyncGenerator<Outcome<Json>, void, undefined>;
 
-/** How to read a body of this content type; `undefined` for one that holds no frames. */
+/** The reader for a body of this content type; `undefined` for a type without frames. */
 export function frameReaderFor(contentType: string | undefined): FrameReader | undefined {
   const type = (contentType ?? 'application/json').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   return Object.hasOwn(READERS, type) ? READERS[type] : undefined;
 }
 
-/** What to ask for, best first. */
+/** The accepted content types, best first. */
 export const ACCEPT = 'application/x-ndjson, text/event-stream;q=0.9, application/json;q=0.8';
 
 async function* one(body: AsyncIterable<Uint8Array>, read: ReadFrame): Frames {
@@ -26,7 +26,7 @@ async function* one(body: AsyncIterable<Uint8Array>, read: ReadFrame): Frames {
     if (length > MAX_FRAME_BYTES) return yield reject(TOO_LARGE);
     parts.push(part);
   }
-  // Nothing at all is no bad frame but no answer.
+  // An empty body is not an invalid frame; it is no answer.
   if (length > 0) yield await read(Buffer.concat(parts, length));
 }
 
@@ -35,7 +35,7 @@ async function* lines(body: AsyncIterable<Uint8Array>, read: ReadFrame): Frames 
   for await (const part of body) {
     for (const line of splitter.push(part)) yield line.ok ? await read(line.value) : line;
   }
-  // A last line without a line break is a fault, however whole it looks.
+  // A last line without a line break is an error, even if it looks complete.
   for (const line of splitter.end()) yield line.ok ? await read(line.value) : line;
 }
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../ports/ports.ts';
 
-/** Aborts when something that is waited for does not come in time. Time in which nobody waits does not count. */
+/** Aborts when a wait takes too long. Time between waits does not count. */
 export class IdleTimer {
   readonly #clock: Clock;
   readonly #milliseconds: number;
   readonly #expired = new AbortController();
   readonly #stopped = new AbortController();
-  /** When the present wait began. */
+  /** When the current wait began. */
   #since: number | undefined;
 
   constructor({ clock, milliseconds }: { clock: Clock; milliseconds: number }) {

@@ -1,12 +1,12 @@
 import type { Json, Outcome } from '@dragoman/protocols';
 import type { AgentPart } from './agent.ts';
 
-/** A frame that has come for a request, or the reason why no more will. */
+/** A frame received for a request, or the reason why no more will arrive. */
 export type InboxArrival =
   | { readonly frame: Outcome<Json>; readonly bytes: number }
   | { readonly end: AgentPart; readonly bytes: 0 };
 
-/** What has come for one request and was not read yet, in order, for one reader. */
+/** The frames received for one request and not read yet, in order, for one reader. */
 export class Inbox {
   #arrivals: InboxArrival[] = [];
   #read = 0;
@@ -19,7 +19,7 @@ export class Inbox {
     return this.#bytes;
   }
 
-  /** How many were ever read: whoever sees it stand still knows that nobody reads. */
+  /** How many were ever read. If the number does not change, the reader has stopped. */
   get taken(): number {
     return this.#taken;
   }
@@ -30,7 +30,7 @@ export class Inbox {
     this.#wake?.();
   }
 
-  /** Forgets what was not read, and ends with this. */
+  /** Drops unread frames and ends with this part. */
   replace(end: AgentPart): void {
     this.#arrivals = [];
     this.#read = 0;
@@ -38,7 +38,7 @@ export class Inbox {
     this.put({ end, bytes: 0 });
   }
 
-  /** The next one, when it is there; rejects with the signal's reason once it aborts. */
+  /** Resolves with the next arrival; rejects with the signal's reason once it aborts. */
   async next(signal: AbortSignal): Promise<InboxArrival> {
     signal.throwIfAborted();
     while (this.#read === this.#arrivals.length) await this.#arrival(signal);

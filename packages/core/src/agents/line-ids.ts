@@ -1,9 +1,8 @@
 import type { Ids } from '../ports/ports.ts';
 
 /**
- * The ids that requests have on one connection. Callers choose theirs, and two callers may choose the same; a frame
- * that comes late, for a request long cancelled, must not reach another that was given its id. So an id is used once on
- * a connection: as the caller wrote it the first time, with an ending of ours from then on.
+ * The ids of requests on one connection. Two callers may choose the same id, and a late frame for a cancelled request must not
+ * reach another request with its id. So each id is used once on a connection: unchanged the first time, with a suffix after that.
  */
 export class LineIds {
   readonly #ids: Ids;
@@ -22,6 +21,6 @@ export class LineIds {
   }
 }
 
-/** Bounds what is remembered. Past it every id gets an ending, and none needs to be remembered. */
+/** The number of ids to remember. Past it, every id gets a suffix, and none has to be remembered. */
 const REMEMBERED = 20_000;
 const LONGEST = 128;

@@ -5,7 +5,7 @@ import { loadModuleAgent, type ModuleAgentFunction, moduleAgent } from './module
 
 const context = new TestContext();
 
-test('a frame of the agent is checked as one from outside would be', async () => {
+test('a frame of the agent is checked like one from outside', async () => {
   const parts = await partsOf(async function* () {
     yield { response_kind: 'e2a.chunk', status: 'done', body: {} };
   });
@@ -23,14 +23,17 @@ test('a frame that ends the answer by its kind is the end', async () => {
 test.each([
   ['e2a.chunk', { delta_kind: 'text', delta: 'the end' }, 'succeeded'],
   ['acp.jsonrpc_error', { code: 1, message: 'no' }, 'failed'],
-])('a last frame, %s, that says it is in progress has ended all the same', async (response_kind, body, status) => {
-  const parts = await partsOf(async function* () {
-    yield { response_kind, is_final: true, status: 'in_progress', body };
-  });
-  expect(parts[0]).toMatchObject({ part: 'frame', frame: { is_final: true, status } });
-});
+])(
+  'a last frame, %s, with the status in_progress ends the answer all the same',
+  async (response_kind, body, status) => {
+    const parts = await partsOf(async function* () {
+      yield { response_kind, is_final: true, status: 'in_progress', body };
+    });
+    expect(parts[0]).toMatchObject({ part: 'frame', frame: { is_final: true, status } });
+  },
+);
 
-test('a function that is no async generator is told what to be', async () => {
+test('a function that is not an async generator is refused with the expected form', async () => {
   const parts = await partsOf((async () => 'hello') as unknown as ModuleAgentFunction);
   expect(parts).toMatchObject([{ part: 'error', message: expect.stringContaining('export default async function*') }]);
 });
@@ -52,7 +55,7 @@ test('an agent that hangs while it cleans up does not keep its reader', async ()
   expect(seen).toHaveLength(1);
 });
 
-test('a file without a function to call is refused, and says what to write', async () => {
+test('a file without a function is refused with the code to write', async () => {
   const path = fileURLToPath(new URL('fixtures/behaviours.mjs', import.meta.url));
   await expect(loadModuleAgent({ id: 'desk', path })).rejects.toThrow('export default async function*');
 });

@@ -3,9 +3,9 @@ import type { Call } from '../call/call.ts';
 import { loadModule } from '../modules/load-module.ts';
 import type { Agent, AgentPart } from './agent.ts';
 import { keptOf, readAgentFrame } from './agent-frame.ts';
-import { retold } from './retelling.ts';
+import { mapAnswer } from './map-answer.ts';
 
-/** What a module agent exports: an async generator of strings, chunks and frames; what it returns is the result. */
+/** The default export of a module agent: an async generator of strings, chunks and frames. Its return value is the result. */
 export type ModuleAgentFunction = (envelope: Parameters<Agent['answer']>[0], call: Call) => AsyncIterable<unknown>;
 
 /** An agent in this process, from a JavaScript or TypeScript file. */
@@ -19,12 +19,12 @@ export async function loadModuleAgent({ id, path }: { id: string; path: string }
   return moduleAgent(id, answers as ModuleAgentFunction);
 }
 
-/** The same from a function at hand, for embedding. */
+/** An agent from a function, for embedding. */
 export function moduleAgent(id: string, run: ModuleAgentFunction): Agent {
   return {
     id,
     answer: (envelope, call) =>
-      retold<unknown, AgentPart>(() => iteratorOf(run(envelope, call)), {
+      mapAnswer<unknown, AgentPart>(() => iteratorOf(run(envelope, call)), {
         item: partOf,
         end: (returned) => ({ part: 'complete', result: asJson(returned ?? {}) }),
         failed(error) {
@@ -56,7 +56,7 @@ function partOf(yielded: unknown): AgentPart {
 function frameOf(json: Json): ReturnType<typeof keptOf> {
   const read = readAgentFrame(json);
   if (read.ok) return keptOf(json, read.value);
-  throw new TypeError(`an agent yielded a frame that cannot be taken: ${read.issues[0]?.message}`);
+  throw new TypeError(`an agent yielded an invalid frame: ${read.issues[0]?.message}`);
 }
 
 function partOfError(error: unknown): AgentPart {
@@ -66,14 +66,14 @@ function partOfError(error: unknown): AgentPart {
   >;
   return {
     part: 'error',
-    // An upper-case code is the agent's own word to its caller; anything else is an accident of its libraries.
+    // An upper-case code is the agent's own; any other code comes from its libraries.
     code: typeof code === 'string' && /^[A-Z][A-Z0-9_.]*$/.test(code) ? code : 'E2A.AGENT_ERROR',
     message: typeof message === 'string' && message !== '' ? message : 'The agent failed.',
     ...(isObject(details) && { details: asJson(details) }),
   };
 }
 
-/** What can be written as JSON, as it will be written: dates become text, functions and undefined go. */
+/** The value as JSON writes it: dates become text; functions and undefined are dropped. */
 function asJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value) ?? 'null') as Json;
 }

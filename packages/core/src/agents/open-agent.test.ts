@@ -18,7 +18,7 @@ describe('a definition', () => {
     ['http without url', { driver: 'http' }, 'agent desk: the http driver needs url; got nothing'],
     ['stdio without command', { driver: 'stdio' }, 'agent desk: the stdio driver needs command; got nothing'],
     [
-      'e2a-ws without url where nobody can dial in',
+      'e2a-ws without url where no agent can dial in',
       { driver: 'e2a-ws' },
       'agent desk: the e2a-ws driver needs url here, as no agent can dial in',
     ],

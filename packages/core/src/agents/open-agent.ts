@@ -26,40 +26,40 @@ import type { OnPush } from './shared-line.ts';
 import { childrenFolder, StdioAgent } from './stdio-agent.ts';
 import { timed } from './timed-agent.ts';
 
-/** What a driver may use to reach its agent. */
+/** The services that a driver may use to reach its agent. */
 export interface DriverContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Where drivers keep what must outlive the process, such as the pids of their children. */
+  /** The folder for data that must outlive the process, such as the pids of child processes. */
   readonly folder: string;
-  /** Where agents that dial in are found. */
+  /** The agents that dial in. */
   readonly hub?: AgentSocketHub;
-  /** Takes what agents say by themselves. */
+  /** Receives pushes: frames that answer no request. */
   readonly onPush?: OnPush;
-  /** The way out to the network. */
+  /** The outbound gate. */
   readonly gate: NetworkGate;
   /** Resolves what `env` and `headers` refer to. Default: variables and files, without a vault. */
   readonly references?: References;
-  /** Of this server, for agents that ask. */
+  /** The version of this server, for agents that ask for it. */
   readonly version?: string;
-  /** Reads what agents send. */
+  /** Parses the messages of agents. */
   readonly reader?: JsonReader;
-  /** What the cards of foreign agents were when they were first seen. */
+  /** The cards of remote agents as they were first seen. */
   readonly pins?: Pins;
-  /** Where the conversations of foreign agents are written down. */
+  /** The store for conversations of remote agents. */
   readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'>;
 }
 
 /**
- * Opens the way to an agent. A new driver is a file beside this one and a line in the table. Definitions come from the
- * operator, by the configuration or with an admin key, so the host they name is let through for that agent as if `gate.allow`
- * named it. An address that anybody else tells, such as a registration among agents, must go through the gate as it is.
+ * Opens an agent. A new driver is a file beside this one and a line in the table. Definitions come from the operator, in the
+ * configuration or with an admin key, so the gate allows the host they name for that agent, as if it were in `gate.allow`. An
+ * address from anyone else, such as a registering agent, must pass the gate unchanged.
  */
 export type Driver = (id: string, definition: DriverDefinition, context: DriverContext) => Promise<Agent>;
 
 const DRIVERS = {
-  // A relative path is taken from where the server was started; a config file makes it absolute first.
+  // A relative path starts at the server's working directory; the config file's loader makes paths absolute first.
   module: (id, definition) => loadModuleAgent({ id, path: needed(id, definition, 'module') }),
   http: async (id, definition, context) => {
     const { clock, ids, gate, reader } = context;
@@ -76,8 +76,8 @@ const DRIVERS = {
     // Without a URL the agent dials in.
     return context.hub?.agent(id) ?? fail(id, 'the e2a-ws driver needs url here, as no agent can dial in');
   },
-  // A command without a slash is looked for in PATH. A relative one, and relative arguments, are taken from where the
-  // server was started, which is where the program runs.
+  // A command without a slash is searched in PATH. A relative command, and relative arguments, start at the server's
+  // working directory, which is also that of the program.
   stdio: async (id, definition, context) => {
     endOrphans({ folder: childrenFolder(context.folder), log: context.log });
     const { args = [] } = definition;
@@ -116,7 +116,7 @@ const DRIVERS = {
   },
 } satisfies Record<DriverName, Driver>;
 
-/** Some programs need a quarter of a minute before they answer. */
+/** Some programs need 15 seconds before they answer. */
 const LONGEST_START_MS = 60_000;
 
 export async function openAgent(id: string, definition: DriverDefinition, context: DriverContext): Promise<Agent> {
@@ -126,13 +126,13 @@ export async function openAgent(id: string, definition: DriverDefinition, contex
   return milliseconds === undefined ? agent : timed(agent, { milliseconds, clock: context.clock });
 }
 
-/** As `stdio`, a program that speaks the Agent Client Protocol; or a server that does, by the scheme of its URL. */
+/** A program that speaks the Agent Client Protocol, started as for `stdio`; or a server, by the scheme of its URL. */
 function acpOpener(id: string, definition: DriverDefinition, context: DriverContext): OpenAcpTransport {
   const { command, url: address, args = [], cwd, client_fs: files, client_terminal: terminals } = definition;
   const { clock, log, gate, reader = new JsonReader() } = context;
   if ((command === undefined) === (address === undefined)) {
     const got = command === undefined ? 'neither' : 'both';
-    fail(id, `the acp driver needs command, a program to run, or url, where an ACP server is; got ${got}`);
+    fail(id, `the acp driver needs command, a program to run, or url, the URL of an ACP server; got ${got}`);
   }
   if (command !== undefined) {
     endOrphans({ folder: childrenFolder(context.folder), log });
@@ -141,7 +141,7 @@ function acpOpener(id: string, definition: DriverDefinition, context: DriverCont
     const env = variablesOf(id, definition, context);
     return acpChild({ id, command, args, env, cwd, childrenFolder: folder, clock, log: limited, reader });
   }
-  // A program elsewhere must not read or run anything here.
+  // A remote program must not read or run anything on this host.
   if (files === 'local' || terminals === 'local') {
     fail(id, `${files === 'local' ? 'client_fs' : 'client_terminal'}: local needs command; got url`);
   }
@@ -152,7 +152,7 @@ function acpOpener(id: string, definition: DriverDefinition, context: DriverCont
   return isSocket ? acpWebSocket(remote) : acpStreamableHttp(remote);
 }
 
-/** `headers`, with the secrets they refer to. */
+/** `headers`, with their references resolved. */
 export function headersOf(
   id: string,
   { headers = {} }: DriverDefinition,
@@ -161,7 +161,7 @@ export function headersOf(
   return references.headers(headers, `agents.${id}.headers`);
 }
 
-/** `env`, with the secrets it refers to. */
+/** `env`, with its references resolved. */
 export function variablesOf(
   id: string,
   { env = {} }: DriverDefinition,
@@ -179,7 +179,7 @@ function keyHeader(
   return key === undefined ? {} : { authorization: references.bearer(key, `agents.${id}.key`) };
 }
 
-/** A member the driver cannot do without. */
+/** A member that the driver requires. */
 export function needed(
   id: string,
   definition: DriverDefinition,
@@ -202,7 +202,7 @@ function urlOf(
   return fail(id, `${member} must start with ${scheme}:// or ${scheme}s://; got ${show(text)}`);
 }
 
-/** A foreign agent is found by its card, or by its URL. */
+/** A remote agent is found by its card, or by its URL. */
 export function peerPlace(
   id: string,
   definition: DriverDefinition,
@@ -213,7 +213,7 @@ export function peerPlace(
   if ((url === undefined) === (card === undefined)) {
     fail(
       id,
-      `the a2a driver needs url, where the agent is, or card, the URL of its card; got ${url === undefined ? 'neither' : 'both'}`,
+      `the a2a driver needs url, the URL of the agent, or card, the URL of its card; got ${url === undefined ? 'neither' : 'both'}`,
     );
   }
   const member = card === undefined ? 'url' : 'card';

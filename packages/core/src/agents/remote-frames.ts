@@ -8,16 +8,16 @@ import {
   type Outcome,
 } from '@dragoman/protocols';
 import { type AgentPart, agentFailed } from './agent.ts';
-import { keptOf, readAgentFrame, says } from './agent-frame.ts';
+import { hasMember, keptOf, readAgentFrame } from './agent-frame.ts';
 import { isConnectionEvent } from './connection-event.ts';
 
 /**
- * The answer of an agent outside of this process, frame by frame: what it says becomes a part, and what breaks the
- * rules ends the answer with a failure that names the rule.
+ * The answer of an agent outside this process, frame by frame: each frame becomes a part, and a frame that breaks the rules ends
+ * the answer with a failure that names the rule.
  *
- *   open ──frame──▶ open ──final frame, or a lie──▶ ended
+ *   open ──frame──▶ open ──final or invalid frame──▶ ended
  *
- * What comes after the end is not part of the answer: the first end counts, as it may have been seen already.
+ * Frames after the end are not part of the answer: the first end counts, because readers may have seen it.
  */
 export class RemoteFrames {
   readonly #requestId: string | null;
@@ -25,7 +25,7 @@ export class RemoteFrames {
   #next = 0;
   #isEnded = false;
 
-  /** Frames that name no request are taken for this one: whoever hands them over knows where they came from. */
+  /** Frames that name no request belong to this one: the driver knows which connection sent them. */
   constructor(requestId: string | null) {
     this.#requestId = requestId;
     this.#order = new FrameOrder(requestId ?? undefined);
@@ -36,7 +36,7 @@ export class RemoteFrames {
     return this.#isEnded;
   }
 
-  /** The part a frame is; `undefined` for anything that is not part of the answer, such as a keepalive. */
+  /** The part for a frame; `undefined` for anything that is not part of the answer, such as a keepalive. */
   receive(json: Outcome<Json>): AgentPart | undefined {
     if (isConnectionEvent(json)) return undefined;
     if (!json.ok) return this.#lie(json.issues);
@@ -44,8 +44,8 @@ export class RemoteFrames {
     if (!read.ok) return this.#lie(read.issues);
     const frame = read.value;
     if (isKeepalive(frame) || isServerPush(frame)) return undefined;
-    // A frame that does not say its number is taken as the next one: answers of before E2A have none. An error is
-    // believed whatever its number: the reference server reports its own accidents with 0 in the middle of a stream.
+    // A frame without a number counts as the next one: answers from before E2A have none. An error is accepted
+    // with any number: the reference server reports internal errors with 0 in the middle of a stream.
     const isError = frame.is_final && frame.status === 'failed';
     const sequence = saysNumber(json.value) && !isError ? frame.sequence : this.#next;
     const issues = this.#order.receive({ ...frame, sequence, request_id: frame.request_id ?? this.#requestId });
@@ -55,23 +55,23 @@ export class RemoteFrames {
     return { part: 'frame', frame: keptOf(json.value, frame) };
   }
 
-  /** The part that says why there are no more frames. */
+  /** Ends the answer with this part, which has the reason. */
   fail(part: AgentPart): AgentPart {
     this.#isEnded = true;
     return part;
   }
 
-  /** No more frames can come. */
+  /** The agent can send no more frames. */
   end(): AgentPart | undefined {
     return this.#isEnded ? undefined : this.fail(agentFailed('The agent ended without an answer.'));
   }
 
   #lie(issues: readonly Issue[]): AgentPart {
-    const first = issues[0]?.message ?? 'it is no E2A response';
-    return this.fail(agentFailed(`The agent sent a frame that cannot be taken: ${first}.`, { issues }));
+    const first = issues[0]?.message ?? 'it is not an E2A response';
+    return this.fail(agentFailed(`The agent sent an invalid frame: ${first}.`, { issues }));
   }
 }
 
 function saysNumber(json: Json): boolean {
-  return isObject(json) && says(json, 'sequence');
+  return isObject(json) && hasMember(json, 'sequence');
 }

@@ -20,21 +20,21 @@ export class Router {
     this.defaultAgent = defaultAgent;
   }
 
-  /** Puts an agent in place of the one of its id, and hands that one back: it may still be answering. */
+  /** Adds an agent, and returns the agent that had its id: that one may still be answering. */
   add(agent: Agent): Agent | undefined {
     const before = this.#agents.get(agent.id)?.agent;
     this.#agents.set(agent.id, { agent, handler: answering(agent, { clock: this.#clock, ids: this.#ids }) });
     return before;
   }
 
-  /** Puts an agent out of reach, and hands it back: it may still be answering. */
+  /** Removes an agent from routing, and returns it: it may still be answering. */
   take(id: string): Agent | undefined {
     const found = this.#agents.get(id);
     this.#agents.delete(id);
     return found?.agent;
   }
 
-  /** Ends an agent with whatever it is answering. */
+  /** Removes an agent and ends its requests. */
   async remove(id: string): Promise<boolean> {
     const agent = this.take(id);
     await agent?.[Symbol.asyncDispose]();
@@ -60,18 +60,19 @@ export class Router {
     return [...this.#agents].flatMap(([id, { agent }]) => (agent.refusal === undefined ? [id] : []));
   }
 
-  /** Where an envelope goes: the agent it names, or the default one. An unknown name is never quietly the default. */
+  /** The agent for an envelope: the one it names, or the default agent if it names none. */
   resolve(envelope: Parameters<Handler>[0], { permissions }: Principal): string {
     const id = targetOf(envelope) ?? this.defaultAgent;
-    if (id === undefined) refuse('no_route', {}, 'The request names no agent, and there is no default agent.');
+    if (id === undefined)
+      refuse('no_route', {}, 'The request does not name an agent, and no default agent is configured.');
     if (this.#agents.has(id)) return id;
-    // Who may not call an agent may not learn of it either.
+    // Callers must not learn of agents that they may not call.
     const reachable = this.ids().filter((other) => allows(permissions.agents, other));
     const close = nearest(id, reachable);
     refuse(
       'no_route',
       close === undefined ? {} : { suggestions: [`did you mean ${close}?`] },
-      `No agent answers to ${JSON.stringify(id)}.`,
+      `Unknown agent ${JSON.stringify(id)}.`,
     );
   }
 

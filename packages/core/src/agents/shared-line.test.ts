@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 
 describe('the id of a request', () => {
-  test('is sent as the caller wrote it, once, and with an ending of ours from then on', async () => {
+  test('is sent unchanged once, and with a suffix after that', async () => {
     const first = ask('r1');
     const second = ask('r1');
     const [one, two] = sent.map((envelope) => String(envelope['request_id']));
@@ -30,18 +30,18 @@ describe('the id of a request', () => {
     expect([resultIn(await first), resultIn(await second)]).toEqual(['first', 'second']);
   });
 
-  test('is not used again, so that what comes late reaches nobody else', async () => {
+  test('is not used again, so that a late frame reaches no other request', async () => {
     const controller = new AbortController();
     const cancelled = parts('r1', controller.signal);
     controller.abort(new Error('cancelled'));
     await expect(cancelled).rejects.toThrow('cancelled');
     const other = ask('r1');
-    say(complete('r1', 'for the one who cancelled'));
+    say(complete('r1', 'for the cancelled request'));
     say(complete(String(sent.at(-1)?.['request_id']), 'for the other'));
     expect(resultIn(await other)).toBe('for the other');
   });
 
-  test('that comes back as a number is a fault of that request', async () => {
+  test('that is a number in the answer is an error of that request', async () => {
     const answer = ask('7');
     say({ ...complete('7', 'yes'), request_id: 7 });
     expect(failureIn(await answer)?.message).toContain('request_id must be');
@@ -49,7 +49,7 @@ describe('the id of a request', () => {
 });
 
 describe('a request that is cancelled', () => {
-  test('is told to the agent', async () => {
+  test('is reported to the agent', async () => {
     await cancel('r1', 's1');
     expect(sent[1]).toMatchObject({
       method: 'chat.interrupt',
@@ -58,7 +58,7 @@ describe('a request that is cancelled', () => {
     });
   });
 
-  test('is not told while another uses the same session, which would be stopped too', async () => {
+  test('is not reported while another request uses the same session, which would be stopped too', async () => {
     const other = ask('r2', 's1');
     await cancel('r1', 's1');
     expect(sent.map((envelope) => envelope['method'])).toEqual(['chat.send', 'chat.send']);
@@ -68,7 +68,7 @@ describe('a request that is cancelled', () => {
 });
 
 describe('a line that is full', () => {
-  test('says so, and has room again when it was read', async () => {
+  test('reports it, and has room again after a read', async () => {
     const reader = line.answer(asking('x'), context.call());
     const first = reader.next();
     for (let sequence = 0; sequence < 4; sequence++) say(chunk('r1', sequence), MiB);
@@ -84,11 +84,11 @@ describe('a line that is full', () => {
     expect(context.clock.waiting).toBe(0);
   });
 
-  test('gives up an answer that nobody reads when it holds up others', async () => {
+  test('drops an unread answer that blocks others', async () => {
     const stalled = line.answer(asking('x', { request_id: 'stalled' }), context.call());
-    const begun = stalled.next();
+    const firstFrame = stalled.next();
     say(chunk('stalled', 0));
-    await begun;
+    await firstFrame;
     const other = ask('other');
     for (let sequence = 1; sequence < 6; sequence++) say(chunk('stalled', sequence), MiB);
     const room = line.room();
@@ -102,7 +102,7 @@ describe('a line that is full', () => {
     expect(failureIn(rest)?.message).toContain('not read for too long');
   });
 
-  test('waits for ever for a reader that holds up nobody', async () => {
+  test('waits for ever for a reader that does not block others', async () => {
     const reader = line.answer(asking('x'), context.call());
     const first = reader.next();
     for (let sequence = 0; sequence < 6; sequence++) say(chunk('r1', sequence), MiB);
@@ -129,7 +129,7 @@ describe('a line that is full', () => {
 });
 
 describe('a line that is lost', () => {
-  test('gives what had come before, then ends every answer, and takes no more requests', async () => {
+  test('passes on the frames already received, then ends every answer, and accepts no further requests', async () => {
     const answers = ['a', 'b'].map((id) => ask(id));
     say(chunk('a', 0));
     line.lose(agentFailed('gone'));
@@ -142,13 +142,13 @@ describe('a line that is lost', () => {
   });
 });
 
-test('an agent that reads nothing is sent nothing more', async () => {
+test('an agent that reads nothing is not sent anything more', async () => {
   sender.unsentBytes = 17 * MiB;
   expect(failureIn(await ask('r1'))?.message).toBe('The agent does not read what it is sent.');
   expect(sent).toEqual([]);
 });
 
-test('a text too long to keep is taken for the only request in flight, and for none among several', async () => {
+test('a frame that is too long belongs to the only request in flight, and to none of several', async () => {
   const tooLong = reject<Json>({ pointer: '', code: 'line_too_long', message: 'too long' });
   const only = ask('a');
   line.receive(tooLong, { bytes: 0, excerpt: '' });
@@ -159,16 +159,16 @@ test('a text too long to keep is taken for the only request in flight, and for n
   expect((await Promise.all(several)).map(resultIn)).toEqual(['b', 'c']);
 });
 
-test('a frame that names no request reaches nobody, and the log says why', async () => {
+test('a frame without a request id is dropped, and the log reports why', async () => {
   const answer = ask('r1');
   const { request_id: _, ...nameless } = complete('r1', 'whose?');
   say(nameless);
-  expect(context.logged).toContain('the agent sent a frame that names no request: request_id has to be in it');
+  expect(context.logged).toContain('the agent sent a frame without request_id');
   say(complete('r1', 'yours'));
   expect(resultIn(await answer)).toBe('yours');
 });
 
-test('a flood of invalid frames is cut short in the log', () => {
+test('a flood of invalid frames is limited in the log', () => {
   const noise = reject<Json>({ pointer: '', code: 'not_json', message: 'no' });
   for (let index = 0; index < 1000; index++) line.receive(noise, { bytes: 5, excerpt: 'noise' });
   expect(context.logged).toHaveLength(20);

@@ -20,11 +20,11 @@ import { Inbox } from './inbox.ts';
 import { LineIds } from './line-ids.ts';
 import { RemoteFrames } from './remote-frames.ts';
 
-/** What a line needs to carry envelopes to the agent. */
+/** Sends the envelopes of a line to the agent. */
 export interface LineSender {
-  /** Takes one envelope. What keeps it from being sent is told by `SharedLine.lose`. */
+  /** Sends one envelope. A failure is reported through `SharedLine.lose`. */
   send(envelope: JsonObject): void;
-  /** Bytes taken that are not on their way yet. */
+  /** Accepted bytes that are not sent yet. */
   readonly unsentBytes: number;
 }
 
@@ -45,7 +45,7 @@ export class SharedLine {
   #unread = 0;
   #full: Full | undefined;
   #lost: AgentPart | undefined;
-  /** One push after the other, in the order they came. */
+  /** Handles pushes one after the other, in the order received. */
   #pushing: Promise<void> = Promise.resolve();
 
   constructor({ agentId, sender, clock, ids, log, onPush }: SharedLineOptions) {
@@ -101,7 +101,7 @@ export class SharedLine {
     }
   }
 
-  /** A frame has come, of so many bytes of text. */
+  /** Handles a received frame; `text` has its length in bytes. */
   receive(frame: Outcome<Json>, text: FrameText): void {
     if (isConnectionEvent(frame)) return;
     if (frame.ok && isPush(frame.value)) {
@@ -114,11 +114,11 @@ export class SharedLine {
       found.inbox.put({ frame, bytes: text.bytes });
       this.#take(text.bytes);
     } else if (frame.ok && id === undefined) {
-      // Whoever waits for it learns nothing until its time is up; who wrote the agent can see why.
-      this.#log.write('warn', {}, 'the agent sent a frame that names no request: request_id has to be in it');
+      // The request ends by its time limit only; the log shows the agent's author why.
+      this.#log.write('warn', {}, 'the agent sent a frame without request_id');
     } else if (frame.ok) {
-      // Late frames of a request that was cancelled, and answers nobody asked for.
-      this.#log.write('debug', { request_id: id }, 'the agent sent what answers no request in flight');
+      // A late frame of a cancelled request, or an answer to no request.
+      this.#log.write('debug', { request_id: id }, 'the agent sent a frame for no request in flight');
     } else {
       const { code, message } = frame.issues[0] ?? { code: 'not_json', message: '' };
       this.#log.write(
@@ -129,12 +129,12 @@ export class SharedLine {
     }
   }
 
-  /** Resolves when there is room for more; until then, read nothing from the agent. */
+  /** Resolves when there is room for more; until then, do not read from the agent. */
   room(): Promise<void> | undefined {
     return this.#full?.over;
   }
 
-  /** The connection is gone: what is in flight ends with this part, after what has come already. */
+  /** The connection is gone: requests in flight end with this part, after the frames already received. */
   lose(end: AgentPart): void {
     if (this.#lost !== undefined) return;
     this.#lost = end;
@@ -144,15 +144,15 @@ export class SharedLine {
   }
 
   /**
-   * A frame too long to keep that begins with no id. When one request alone is in flight it is that one's; otherwise the
-   * gap in the numbers will tell. A short one may be anything the agent printed by mistake.
+   * The request of a frame that is too long and does not begin with an id: the only one in flight. With several in flight, the gap in
+   * the numbers will show it. A short frame may be anything the agent printed by mistake.
    */
   #onlyOne(frame: Outcome<Json>): Unanswered | undefined {
     if (frame.ok || this.#inFlight.size !== 1 || !frame.issues.some(({ code }) => TOO_LONG.has(code))) return;
     return this.#inFlight.values().next().value;
   }
 
-  /** Pushes wait for one another as answers wait for their readers: an agent that floods is not read. */
+  /** Pushes count against the room of the line, so that an agent that floods is not read. */
   #push(json: Json, bytes: number): void {
     const read = readAgentFrame(json);
     if (!read.ok) {
@@ -191,7 +191,7 @@ export class SharedLine {
     return full;
   }
 
-  /** While the line is full, an answer that nobody reads holds up all the others: after a while it has to go. */
+  /** While the line is full, an unread answer blocks all the others, so it is dropped after a while. */
   async #watch(ended: AbortSignal): Promise<void> {
     for (;;) {
       const before = new Map([...this.#inFlight.values()].map(({ inbox }) => [inbox, inbox.taken]));
@@ -201,12 +201,12 @@ export class SharedLine {
       const [largest] = stalled.map(([inbox]) => inbox).sort((a, b) => b.bytes - a.bytes);
       if (largest === undefined) continue;
       const bytes = largest.bytes;
-      largest.replace(agentFailed('The answer was not read for too long, and held up the answers to others.'));
+      largest.replace(agentFailed('The answer was not read for too long, and blocked other answers.'));
       this.#read(bytes);
     }
   }
 
-  /** Tells the agent to stop. In the reference protocol that stops the whole session, so not while others use it. */
+  /** Sends an interrupt. In the reference protocol it stops the whole session, so not while another request uses the session. */
   #interrupt({ session_id, channel, user_id }: E2AEnvelope, id: string): void {
     if ([...this.#inFlight.values()].some((other) => other.sessionId === session_id)) return;
     const interrupt = newEnvelope({
@@ -222,10 +222,10 @@ export class SharedLine {
   }
 }
 
-/** What is known of a frame's text, whether or not it could be read. */
+/** The length and beginning of a frame's text. */
 export interface FrameText {
   readonly bytes: number;
-  /** Its beginning, for those that cannot be read. */
+  /** The beginning of the text, for frames that cannot be read. */
   readonly excerpt: string;
 }
 
@@ -238,17 +238,17 @@ interface SharedLineOptions {
   readonly onPush?: OnPush | undefined;
 }
 
-/** Takes what the agent says by itself; resolves when it is dealt with. */
+/** Handles a push of the agent; resolves when that is done. */
 export type OnPush = (push: AgentPush) => Promise<void>;
 
-/** A request while its answer has not come to an end. */
+/** A request whose answer has not ended. */
 interface Unanswered {
   readonly inbox: Inbox;
   readonly sessionId: string | null;
   readonly request: AgentPush['request'];
 }
 
-/** A line that takes no more for now. */
+/** The state of a full line. */
 interface Full {
   readonly over: Promise<void>;
   end(): void;
@@ -263,12 +263,12 @@ function requestIdOf(json: Json): string | undefined {
   return typeof id === 'string' || typeof id === 'number' ? String(id) : undefined;
 }
 
-/** The request that a text names although it is not JSON as we take it: `NaN` from Python, say, or a repeated key. */
+/** The request that a text names, although it is not valid JSON: it may have `NaN` from Python, or a repeated key. */
 function mentioned(text: string): string | undefined {
   return /"request_id"\s*:\s*"([^"\\]{1,256})"/.exec(text)?.[1];
 }
 
-/** What may wait to be read, of all answers together, before nothing more is taken from the agent. */
+/** Unread bytes of all answers together at which reading from the agent stops. */
 const MAX_UNREAD = 4 * 1024 * 1024;
 const TOO_LONG: ReadonlySet<string> = new Set(['line_too_long', 'frame_too_large']);
 const MAX_UNSENT = 16 * 1024 * 1024;

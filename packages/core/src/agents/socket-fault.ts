@@ -1,6 +1,6 @@
 import { type AgentPart, agentFailed } from './agent.ts';
 
-/** What a WebSocket library gave a connection up for, in words; `undefined` when the connection simply went. */
+/** Why the WebSocket library closed a connection; `undefined` for a connection that was lost. */
 export function socketFault(error: unknown, maxReadBytes: number): string | undefined {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return `it sent more than ${maxReadBytes} bytes in one frame`;
@@ -8,7 +8,7 @@ export function socketFault(error: unknown, maxReadBytes: number): string | unde
   return code.startsWith('WS_ERR_') ? `it broke the rules of WebSocket (${code})` : undefined;
 }
 
-/** The end of every request on a connection that is gone, also of those that did nothing to end it. */
+/** The end of every request on a lost connection. */
 export function connectionLost(fault: string | undefined): AgentPart {
   const why = fault === undefined ? '' : `: ${fault}`;
   return agentFailed(`The connection to the agent was lost before it had answered${why}.`);

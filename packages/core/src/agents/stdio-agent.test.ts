@@ -24,14 +24,14 @@ afterEach(async () => {
 });
 
 describe('a program', () => {
-  test('is not started before it is asked anything', async () => {
+  test('is not started before the first request', async () => {
     const agent = start('family-agent.mjs');
     expect(children()).toEqual([]);
     await family(agent);
     expect(children()).toHaveLength(1);
   });
 
-  test('gets PATH, HOME and the variables named for it, and nothing else of ours', async () => {
+  test("gets PATH, HOME and its configured variables, and nothing else of the server's environment", async () => {
     process.env['DRAGOMAN_SECRET_OF_THE_SERVER'] = 'x';
     const agent = start('family-agent.mjs', [], { MODEL: 'small' });
     const { env } = await family(agent);
@@ -49,7 +49,7 @@ describe('a program', () => {
     expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({ message: 'The agent was stopped.' });
   });
 
-  test('that takes no hint is killed, after time to go by itself', async () => {
+  test('that ignores SIGTERM is killed after a grace period', async () => {
     const agent = start('family-agent.mjs', ['stubborn']);
     const { pid, child } = await family(agent);
     const ended = agent[Symbol.asyncDispose]();
@@ -63,7 +63,7 @@ describe('a program', () => {
     await eventually(() => isAlive(child)).toBe(false);
   });
 
-  test('that is killed fails its requests, and takes what it started with it', async () => {
+  test('that is killed fails its requests, and its child processes end', async () => {
     const agent = start('family-agent.mjs');
     const { pid, child } = await family(agent);
     process.kill(pid, 'SIGKILL');
@@ -73,7 +73,7 @@ describe('a program', () => {
     expect((await family(agent)).pid).not.toBe(pid);
   });
 
-  test('that ends by itself with nothing to do is started again when it is asked', async () => {
+  test('that ends while idle is started again by the next request', async () => {
     const program =
       "process.stdin.once('data', (line) => { const { request_id } = JSON.parse(line); console.log(JSON.stringify({ request_id, response_kind: 'e2a.complete', body: { result: process.pid } })); process.exit(0); })";
     const agent = run(process.execPath, ['-e', program]);
@@ -111,7 +111,7 @@ describe('a program that fails', () => {
     expect(delays().slice(0, 8)).toEqual([1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
   });
 
-  test('makes a request wait for a start that is near, and refuses it when it is far', async () => {
+  test('makes a request wait for the next start if it is near, and fails it otherwise', async () => {
     const agent = start('crashing-agent.mjs', [join(folder, 'starts')]);
     await context.ask(agent, 'x');
     for (const seconds of [1, 2, 4]) {
@@ -126,17 +126,17 @@ describe('a program that fails', () => {
     );
   });
 
-  test('has what it wrote to standard error in the log', async () => {
+  test('has its standard error in the log', async () => {
     const agent = start('crashing-agent.mjs', [join(folder, 'starts')]);
     await context.ask(agent, 'x');
-    const says = () => context.log.lines.find((line) => line.message === 'the agent wrote to stderr')?.fields;
-    await eventually(says).toEqual({ agent: 'agent', stderr: 'I have a bad feeling about this' });
+    const logged = () => context.log.lines.find((line) => line.message === 'the agent wrote to stderr')?.fields;
+    await eventually(logged).toEqual({ agent: 'agent', stderr: 'I have a bad feeling about this' });
   });
 
-  test('because there is none of that name says so', async () => {
+  test('because it does not exist is reported', async () => {
     const agent = run('no-such-program-anywhere', []);
     expect(failureIn(await context.ask(agent, 'x'))?.message).toBe("The agent's program could not be started.");
-    expect(context.log.lines[0]?.fields['reason']).toBe('there is no program "no-such-program-anywhere"');
+    expect(context.log.lines[0]?.fields['reason']).toBe('program not found: "no-such-program-anywhere"');
   });
 
   test('is not started again once the agent is closed', async () => {
@@ -147,18 +147,18 @@ describe('a program that fails', () => {
   });
 });
 
-test('a flood on standard error is cut short in the log', async () => {
+test('a flood on standard error is limited in the log', async () => {
   const program = "for (let i = 0; i < 5000; i++) console.error('x'.repeat(3000)); process.exitCode = 1";
   const agent = run(process.execPath, ['-e', program]);
   await context.ask(agent, 'x');
   const left = () => context.log.lines.find((line) => line.message.includes('left out'))?.fields['count'];
   await eventually(left).toBeGreaterThan(4000);
-  const said = context.log.lines.filter((line) => line.message === 'the agent wrote to stderr');
-  expect(said.length).toBeLessThanOrEqual(50);
-  expect(String(said[0]?.fields['stderr'])).toHaveLength(2000);
+  const lines = context.log.lines.filter((line) => line.message === 'the agent wrote to stderr');
+  expect(lines.length).toBeLessThanOrEqual(50);
+  expect(String(lines[0]?.fields['stderr'])).toHaveLength(2000);
 });
 
-test('a line without end is the end of the program', async () => {
+test('an endless line ends the program', async () => {
   const program = "const more = () => process.stdout.write('a'.repeat(1 << 20), more); more()";
   const agent = run(process.execPath, ['-e', program]);
   const failure = failureIn(await context.ask(agent, 'x'));
@@ -166,14 +166,14 @@ test('a line without end is the end of the program', async () => {
   await eventually(() => context.log.lines.map((line) => line.fields['error'])).toContain('was ended by SIGKILL');
 });
 
-test('a program that closes its output and stays fails what it was asked, and is ended and started again', async () => {
+test('a program that closes its output and keeps running fails its requests, and is ended and started again', async () => {
   const program = "process.stdin.once('data', () => process.stdout.end()); setInterval(() => {}, 1000);";
   const agent = run(process.execPath, ['-e', `${program} process.stdin.on('end', () => process.exit(0));`]);
-  const asked = context.ask(agent, 'x');
+  const answer = context.ask(agent, 'x');
   await eventually(() => children().length).toBe(1);
   await eventually(() => context.clock.waiting).toBe(1);
   context.clock.pass(1000);
-  expect(failureIn(await asked)).toMatchObject({
+  expect(failureIn(await answer)).toMatchObject({
     code: 'agent_failed',
     message: expect.stringContaining('its output'),
   });

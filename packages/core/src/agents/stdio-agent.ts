@@ -16,11 +16,10 @@ import { EXCERPT_LENGTH, MAX_FRAME_BYTES, READ_PAST_LIMIT } from './agent-frame.
 import { type OnPush, SharedLine } from './shared-line.ts';
 
 /**
- * An agent that is a program: envelopes go to its standard input, one a line, and its frames come from its standard
- * output, one a line, each naming the request it answers. What it writes to standard error is logged.
+ * An agent that is a program: envelopes go to its standard input, one a line, and its frames are read from its standard
+ * output, one a line, each naming the request it answers. Its standard error is logged.
  *
- * It is started by the first request: a server with many agents is ready at once, and runs nothing nobody asked for.
- * From then on it is kept running:
+ * The first request starts the program, so that a server with many agents starts quickly. From then on it is kept running:
  *
  *   idle ──a request──▶ running ──ends by itself, with 0 and nothing to answer──▶ idle
  *                        │   ▲
@@ -34,7 +33,7 @@ export class StdioAgent implements Agent {
   readonly #log: LimitedLog;
   readonly #reader: JsonReader;
   readonly #stopped = new AbortController();
-  /** The program that runs, or the start of it that is under way. */
+  /** The running program, or its pending start. */
   #current: Promise<SharedLine | AgentPart> | undefined;
   #startsAt = 0;
   #child: Child | undefined;
@@ -89,7 +88,7 @@ export class StdioAgent implements Agent {
     }
   }
 
-  /** Stays with a program until it ends. */
+  /** Serves a program until it ends. */
   #attend(child: Child, lastWords: LastWords): SharedLine {
     const { clock, ids, log, id, onPush } = this.#options;
     const sender = {
@@ -118,7 +117,7 @@ export class StdioAgent implements Agent {
       const fault = wrote === '' ? wordsOf(exit) : `${wordsOf(exit)} (it wrote: ${wrote})`;
       line.lose(agentFailed(`The agent's program ${fault} before it had answered.`));
       if (this.#stopped.signal.aborted) return;
-      // It did its work for a while, so whatever ended it is news.
+      // The program worked for a while, so the backoff starts over.
       if (line.answered > 0 || clock.elapsed() - startedAt >= STEADY_MS) this.#backoff.reset();
       if (isIdle) this.#current = undefined;
       else this.#failed(fault);
@@ -126,7 +125,7 @@ export class StdioAgent implements Agent {
     return line;
   }
 
-  /** Whether a program that has closed its output, and so can answer nothing more, does not go by itself. */
+  /** Whether a program that has closed its output, and can answer nothing more, keeps running. */
   async #outlives({ exited }: Child): Promise<boolean> {
     const gone = new AbortController();
     void exited.then(() => gone.abort());
@@ -136,7 +135,7 @@ export class StdioAgent implements Agent {
     );
   }
 
-  /** The reason, which may name files of the operator, is for the log alone. */
+  /** The reason may name files of the operator, so it is only logged. */
   #failed(fault: string, reason: LogFields = {}): void {
     const delay = this.#backoff.next();
     this.#lastFault = fault;
@@ -160,12 +159,12 @@ export class StdioAgent implements Agent {
           const excerpt = frame.ok ? '' : Buffer.from(start).toString();
           line.receive(frame, { bytes: text.ok ? text.value.length : 0, excerpt });
         }
-        // A line without end is no message, and what sends it is past helping.
+        // An endless line is not a message, and the program cannot recover from it.
         if (splitter.bytesSinceNewline > MAX_FRAME_BYTES * READ_PAST_LIMIT) killGroup(pid);
         await line.room();
       }
     } catch {
-      // The pipe broke, which means that the program has ended or is about to.
+      // The pipe broke: the program has ended or is about to.
     }
   }
 
@@ -186,8 +185,8 @@ export class StdioAgent implements Agent {
   }
 
   /**
-   * Waits for what the program wrote before it ended. Something that left its group may hold its output open for ever;
-   * that is not waited for.
+   * Waits for the output that the program wrote before it ended. A process that left its group may keep the output open for ever, so
+   * the wait is limited.
    */
   async #drained(read: Promise<unknown>, line: SharedLine): Promise<void> {
     const done = new AbortController();
@@ -197,7 +196,7 @@ export class StdioAgent implements Agent {
   }
 }
 
-/** Where the children of the agents of a server are written down. */
+/** The folder in which a server records the child processes of its agents. */
 export function childrenFolder(folder: string): string {
   return join(folder, 'children');
 }
@@ -221,7 +220,7 @@ function wordsOf({ code, signal }: Exit): string {
 }
 
 const STOPPED = agentFailed('The agent was stopped.');
-/** A request waits this long for a program that is about to be started again. */
+/** How long a request waits for a program that is about to be started again. */
 const PATIENCE_MS = 5000;
 const STEADY_MS = 60_000;
 const DRAIN_MS = 1000;

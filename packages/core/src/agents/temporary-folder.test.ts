@@ -30,7 +30,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test('it lies in the place of this user, which nobody else may enter, and goes when it is removed', () => {
+test('it is in a folder that only this user can access, and can be removed', () => {
   const place = join(root, 'made', 'for-it');
   const folder = temporaryFolder({ places: [place], log });
   expect(dirname(folder.path)).toBe(place);
@@ -40,17 +40,17 @@ test('it lies in the place of this user, which nobody else may enter, and goes w
   expect(log.lines).toEqual([]);
 });
 
-describe('a place that is not ours alone is not used', () => {
+describe('a place that other users can access is not used', () => {
   test.each<[string, (place: string) => void]>([
     [
-      'others may enter it',
+      'other users can access it',
       (place) => {
         mkdirSync(place);
         chmodSync(place, 0o711);
       },
     ],
     [
-      'it leads elsewhere',
+      'it is a link to another folder',
       (place) => {
         mkdirSync(`${place}-elsewhere`, { mode: 0o700 });
         symlinkSync(`${place}-elsewhere`, place);
@@ -68,8 +68,8 @@ describe('a place that is not ours alone is not used', () => {
   });
 });
 
-describe.runIf(existsSync('/proc/self/stat'))('what another host left', () => {
-  test('is removed when it is gone, and its children are ended', async () => {
+describe.runIf(existsSync('/proc/self/stat'))('the folder of another host', () => {
+  test('is removed when the host is gone, and its child processes are ended', async () => {
     const child = spawn(process.execPath, ['-e', 'console.log(1); setInterval(() => {}, 1000)'], { detached: true });
     const pid = child.pid ?? 0;
     try {
@@ -84,7 +84,7 @@ describe.runIf(existsSync('/proc/self/stat'))('what another host left', () => {
     }
   });
 
-  test('stays while it runs, or where nobody can tell', () => {
+  test('stays while the host runs, or where that is unknown', () => {
     const { path } = temporaryFolder({ places: [root], log });
     const elsewhere = join(root, basename(path).replace(/^\d+/, '1'));
     mkdirSync(elsewhere);
@@ -95,7 +95,7 @@ describe.runIf(existsSync('/proc/self/stat'))('what another host left', () => {
   });
 });
 
-/** A folder, and a child in it, as a process with our pid would have left them that ran before us. */
+/** A folder with a recorded child process, as an earlier process with this pid would have left it. */
 function leaveBehind(pid: number): void {
   const { path } = temporaryFolder({ places: [root], log });
   const left = path.replace(/-\d+-([^-]*)$/, '-1-$1');

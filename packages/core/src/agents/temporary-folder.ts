@@ -12,14 +12,17 @@ export interface TemporaryFolder {
 }
 
 /**
- * A data folder for a host that keeps nothing. One that is killed can neither remove it nor end its children, so it lies where
- * the next such host looks, under the name of the process it belongs to. The first place that is nobody else's is taken.
+ * A data folder for a host without one of its own. A host that is killed can neither remove the folder nor end its child processes, so
+ * the folder's name has the pid, and the next host cleans up. The first place that only this user can access is used.
  */
 export function temporaryFolder({ places, log }: { places: readonly string[]; log: Log }): TemporaryFolder {
   const place = places.find(isOurs);
   if (place === undefined) {
-    const expected = 'a folder of this user that nobody else may enter';
-    log.warn({ places, expected }, 'what this host leaves running when it is killed will not be ended by the next one');
+    const expected = 'a folder of this user that no other user can access';
+    log.warn(
+      { places, expected },
+      'no private temporary folder: child processes will keep running if this host is killed',
+    );
   } else removeLeftOvers(place, log);
   const path = mkdtempSync(join(place ?? tmpdir(), beginningOf(process.pid)));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
@@ -28,7 +31,7 @@ export function temporaryFolder({ places, log }: { places: readonly string[]; lo
 function removeLeftOvers(place: string, log: Log): void {
   for (const entry of readdirSync(place)) {
     const [, space, pid = '', startedAt = ''] = NAME.exec(entry) ?? [];
-    // Where it cannot be told whether a process runs, as in another container, its folder is left alone.
+    // A folder of another pid namespace, such as another container, is left alone: its process may still run.
     if (space === undefined || space !== pidSpace()) continue;
     if (isRunning({ pid: Number(pid), startedAt }, bootId())) continue;
     const folder = join(place, entry);
@@ -36,13 +39,13 @@ function removeLeftOvers(place: string, log: Log): void {
       endOrphans({ folder: childrenFolder(folder), log });
       rmSync(folder, { recursive: true, force: true });
     } catch (error) {
-      // Another host may be at it too. It is no reason not to start.
-      log.warn({ folder, error: String(error) }, 'what a host that was killed has left cannot be removed');
+      // Another host may be removing it too. The host starts anyway.
+      log.warn({ folder, error: String(error) }, 'the temporary folder of a killed host cannot be removed');
     }
   }
 }
 
-/** What is written there says which processes are ended: nobody else may have a hand in it. */
+/** Files in this folder decide which processes are ended, so no other user may write to it. */
 function isOurs(place: string): boolean {
   try {
     mkdirSync(place, { recursive: true, mode: 0o700 });
@@ -59,7 +62,7 @@ function beginningOf(pid: number): string {
   return `${pidSpace() ?? 'host'}-${pid}-${startedAt ?? 'unknown'}-`;
 }
 
-/** Which pids these are: a container has its own. */
+/** The pid namespace: a container has its own. */
 function pidSpace(): string | undefined {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0];

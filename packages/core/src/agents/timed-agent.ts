@@ -6,7 +6,7 @@ import { Refused } from '../refusals/refused.ts';
 import { Countdown } from '../time/countdown.ts';
 import type { Agent } from './agent.ts';
 
-/** An agent whose every answer may take this long and no longer, without the time in which it waits for a person. */
+/** An agent with a time limit for each answer. Time in which it waits for a person does not count. */
 export function timed(agent: Agent, { milliseconds, clock }: { milliseconds: number; clock: Clock }): Agent {
   return {
     id: agent.id,

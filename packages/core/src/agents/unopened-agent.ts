@@ -1,6 +1,6 @@
 import { type Agent, agentFailed } from './agent.ts';
 
-/** In the place of an agent that is known and cannot be opened. The reason, which may name files, is the operator's. */
+/** Stands in for an agent that could not be opened. The reason may name files, so callers do not get it. */
 export function unopenedAgent(id: string): Agent {
   return {
     id,

@@ -52,7 +52,7 @@ test('one of the configuration is changed there only, and wins over a stored one
   await expect(apis.remove('shop')).rejects.toMatchObject({ failure: { code: 'conflict' } });
 });
 
-test('a wrong one of the configuration stops the start, and says where', async () => {
+test('an invalid one of the configuration stops the start, and its place is reported', async () => {
   await expect(open().load({ shop: { base_url: 'shop.example.com' } })).rejects.toThrow(/apis\.shop: base_url must be/);
 });
 
@@ -60,10 +60,10 @@ test('plain http needs the gate to allow it', async () => {
   await expect(open().put(api('demo', 'http://127.0.0.1:9000'))).rejects.toMatchObject({
     failure: { code: 'invalid_message', details: { issues: [{ pointer: '/base_url' }] } },
   });
-  const asked: string[] = [];
+  const urls: string[] = [];
   const gate = {
     check: async (url: string) => {
-      asked.push(url);
+      urls.push(url);
       return url.includes(':9000') ? undefined : failure('forbidden', {}, 'it is not allowed');
     },
   };
@@ -73,7 +73,7 @@ test('plain http needs the gate to allow it', async () => {
   await expect(open().put(api('demo', 'http://shop.example/v1'))).rejects.toMatchObject({
     failure: { details: { issues: [{ suggestion: expect.stringContaining('name shop.example:80 in gate.allow') }] } },
   });
-  expect(asked).toEqual(['http://127.0.0.1:9000', 'http://127.0.0.1:9001']);
+  expect(urls).toEqual(['http://127.0.0.1:9000', 'http://127.0.0.1:9001']);
 });
 
 test('a host that does not answer at the moment is not refused', async () => {
@@ -93,7 +93,7 @@ test.each([
     { base_url: 'https://a.example', endpoints: [{ method: 'GET', path: '/a?b' }] },
     '/endpoints/0/path',
   ],
-  ['a stranger', { base_url: 'https://a.example', token: 'x' }, '/token'],
+  ['an unknown member', { base_url: 'https://a.example', token: 'x' }, '/token'],
   [
     'the same endpoint twice',
     {
@@ -105,7 +105,7 @@ test.each([
     },
     '/endpoints/1',
   ],
-  ['a document that is none', { openapi: {} }, '/openapi'],
+  ['an invalid document', { openapi: {} }, '/openapi'],
 ])('refuses %s', (_, json, pointer) => {
   expect(decodeApi('a', json)).toMatchObject({ ok: false, issues: [{ pointer }] });
 });
@@ -125,7 +125,7 @@ test.each([
   });
 });
 
-test('what is said beside a document wins over it', () => {
+test('settings beside a document win over it', () => {
   const openapi = {
     openapi: '3.0.0',
     servers: [{ url: '/v1' }],

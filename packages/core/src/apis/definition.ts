@@ -1,7 +1,7 @@
 import type { Static } from '@dragoman/protocols';
 import { API_METHODS } from '@dragoman/protocols/a2e-workflow';
 
-const description = { type: 'string', maxLength: 4000, description: 'What it is for; the search reads it.' } as const;
+const description = { type: 'string', maxLength: 4000, description: 'What it is for; used by search.' } as const;
 
 const EndpointShape = {
   type: 'object',
@@ -12,7 +12,7 @@ const EndpointShape = {
       type: 'string',
       maxLength: 512,
       pattern: '^/[^?#\\s\\\\]*$',
-      description: 'Below the base URL; {name} stands for one segment.',
+      description: 'A path below the base URL; {name} matches one segment.',
     },
     description,
   },
@@ -20,19 +20,24 @@ const EndpointShape = {
 } as const;
 
 const members = {
-  base_url: { type: 'string', minLength: 1, maxLength: 2048, description: 'https, or http where gate.allow names it.' },
+  base_url: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 2048,
+    description: 'An https URL, or http for hosts in gate.allow.',
+  },
   description,
   endpoints: { type: 'array', items: EndpointShape, maxItems: 5000 },
   allow_unlisted: {
     type: 'boolean',
-    description: 'Agents without apis: ["*"] may call paths that endpoints does not list. Default: false.',
+    description: 'Also allow paths that `endpoints` does not list to agents without `apis: ["*"]`. Default: false.',
   },
   accepts_data_from: {
     type: 'array',
     items: { type: 'string', minLength: 1, maxLength: 300 },
     maxItems: 100,
     description:
-      'Hosts, as host or host:port, whose data workflows may send here although a credential of another host fetched it; "*" is any.',
+      'Hosts (host or host:port) whose credential-protected data workflows may send to this API; "*" for any host.',
   },
 } as const;
 

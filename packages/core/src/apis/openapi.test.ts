@@ -49,14 +49,14 @@ test('a Swagger 2 document names its server in three parts', () => {
   });
 });
 
-test('without a server there is no base URL to tell', () => {
+test('without a server the base URL is missing', () => {
   const { servers: _, ...document } = PETS;
   const outcome = apiFromOpenApi(document);
   expect(outcome.ok && Object.hasOwn(outcome.value, 'base_url')).toBe(false);
 });
 
 test.each([null, [], {}, { openapi: '4.0' }, { openapi: 3, paths: {} }, { swagger: '1.2', paths: {} }])(
-  '%j is no document',
+  '%j is not a document',
   (json) => {
     expect(apiFromOpenApi(json)).toMatchObject({ ok: false, issues: [{ code: 'not_openapi' }] });
   },

@@ -18,7 +18,7 @@ async function keysOn(store = memoryStore()): Promise<Keys> {
   return keys;
 }
 
-test('an admin key with a new value retires the one before it, and no key that was made otherwise', async () => {
+test('a new admin key in the environment revokes the previous one, and no other key', async () => {
   const keys = await keysOn();
   const { secret: made } = await keys.create({ agentId: 'admin', role: 'admin', description: 'for the console' });
   const { secret: ofAgent } = await keys.create({ agentId: 'ada', role: 'agent' });
@@ -34,7 +34,7 @@ test('an admin key with a new value retires the one before it, and no key that w
   ]);
 });
 
-test('without one, the key of the last start stays', async () => {
+test('without a key in the environment, the key of the last start stays', async () => {
   const keys = await keysOn();
   await provideAdminKey(keys, { adminKey: FIRST });
   const shown: string[] = [];
@@ -42,7 +42,7 @@ test('without one, the key of the last start stays', async () => {
   expect([keys.find(FIRST)?.role, shown]).toEqual(['admin', []]);
 });
 
-test('a key that was made otherwise may become the one of the environment, and retires the one before it', async () => {
+test('an existing admin key may become the one of the environment, and revokes the previous one', async () => {
   const keys = await keysOn();
   await provideAdminKey(keys, { adminKey: FIRST });
   const { secret } = await keys.create({ agentId: 'admin', role: 'admin', description: 'spare' });
@@ -50,7 +50,7 @@ test('a key that was made otherwise may become the one of the environment, and r
   expect([keys.find(FIRST), keys.find(secret)?.role]).toEqual([undefined, 'admin']);
 });
 
-test('a key that was retired or revoked is refused by name, with the command that makes another', async () => {
+test('a revoked key is refused with its id and the command that creates another', async () => {
   const keys = await keysOn();
   await provideAdminKey(keys, { adminKey: FIRST });
   await provideAdminKey(keys, { adminKey: SECOND });
@@ -60,7 +60,7 @@ test('a key that was retired or revoked is refused by name, with the command tha
   expect(keys.find(SECOND)?.role).toBe('admin');
 });
 
-test('a key of an agent is no admin key', async () => {
+test('a key of an agent is not an admin key', async () => {
   const keys = await keysOn();
   const { secret } = await keys.create({ agentId: 'ada', role: 'agent' });
   await expect(provideAdminKey(keys, { adminKey: secret })).rejects.toThrow('holds an API key of the agent ada.');
@@ -73,7 +73,7 @@ test.each(['', 'hunter2', 'x'.repeat(23)])('a short key is refused: %j', async (
   await expect(refused).rejects.toMatchObject({ code: 'admin_key' });
 });
 
-test('a short key that an earlier version recorded opens nothing', async () => {
+test('a short key that an earlier version recorded is invalid', async () => {
   const keys = await keysOn();
   await keys.create({ agentId: 'admin', role: 'admin', secret: 'hunter2' });
   expect(keys.find('hunter2')).toBeUndefined();

@@ -1,15 +1,15 @@
 import { type Keys, SHORTEST_KEY } from './keys.ts';
 
 export interface AdminKeyOptions {
-  /** The operator's own, from the environment. */
+  /** The operator's key, from the environment. */
   readonly adminKey?: string | undefined;
-  /** Called with the key that is made when there is none. */
+  /** Called with a new key if there was none. */
   readonly onAdminKey?: ((key: string) => void) | undefined;
 }
 
 /**
- * Sees to it that there is an admin key. The operator's own wins, and one with a new value retires the one before it, which
- * other admin keys outlive. Without one, a key is made on the first start. Throws where the operator's key cannot be used.
+ * Ensures that there is an admin key. A new key from the environment revokes the previous one from there; other admin keys stay valid.
+ * Without a key in the environment, one is created on the first start. Throws where the operator's key cannot be used.
  */
 export async function provideAdminKey(keys: Keys, { adminKey, onAdminKey }: AdminKeyOptions): Promise<void> {
   if (adminKey !== undefined) return useOwn(keys, adminKey);
@@ -19,7 +19,7 @@ export async function provideAdminKey(keys: Keys, { adminKey, onAdminKey }: Admi
   onAdminKey?.(secret);
 }
 
-/** Throws where an operator's key is so short that it could be guessed. */
+/** Throws where an operator's key is short enough to be guessed. */
 export function checkAdminKey(adminKey: string | undefined): void {
   if (adminKey !== undefined && adminKey.length < SHORTEST_KEY) {
     throw unusable(`has ${adminKey.length} characters; it needs at least ${SHORTEST_KEY}`);
@@ -35,7 +35,7 @@ async function useOwn(keys: Keys, secret: string): Promise<void> {
   if (known?.role === 'agent') throw unusable(`holds an API key of the agent ${known.agentId}`);
   const { keyId } =
     known ?? (await keys.create({ agentId: 'admin', role: 'admin', description: FROM_ENVIRONMENT, secret })).row;
-  // After the new one is recorded: a crash in between leaves two that work, and the next start retires the earlier one.
+  // Runs after the new key is recorded: after a crash in between both keys work, and the next start revokes the old one.
   for (const row of await keys.list()) {
     const isEarlier = row.role === 'admin' && row.description === FROM_ENVIRONMENT && row.keyId !== keyId;
     if (isEarlier && row.revokedAt === null) await keys.revoke(row.keyId);
@@ -47,6 +47,6 @@ function unusable(why: string): Error {
   return Object.assign(new Error(message), { code: 'admin_key' });
 }
 
-/** Describes the key that came from the environment. Nobody else may describe one so: it is what rotation goes by. */
+/** The description of the key from the environment. It is reserved, because rotation finds the key by it. */
 export const FROM_ENVIRONMENT = 'from the environment';
 const MAKE_ADMIN_KEY = `export DRAGOMAN_ADMIN_KEY=$(node -p "crypto.randomBytes(32).toString('hex')")`;

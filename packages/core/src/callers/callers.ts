@@ -9,17 +9,17 @@ import { OwnWrites } from '../store/own-writes.ts';
 import type { AgentStore, KeyRow } from '../store/store.ts';
 import { AgentBody } from './definition.ts';
 
-/** The agents administration has made: who they are and what they may do. */
+/** The agents that administration has created, with their permissions. */
 export class Callers {
   readonly #store: AgentStore;
   readonly #clock: Clock;
   readonly #agents = new Map<string, AgentBody>();
   readonly #writes = new OwnWrites();
   #isLoaded = false;
-  /** Made from the list and kept until it changes. */
+  /** Computed from the list and cached until it changes. */
   readonly #principals = new WeakMap<KeyRow, { principal: Principal | undefined; changes: number }>();
   readonly #renewed = new WeakMap<Principal, { principal: Principal; changes: number }>();
-  /** Grows with every change, for callers that cache something made from the list. */
+  /** Increases with every change, for code that caches values computed from the list. */
   changes = 0;
 
   constructor({ store, clock }: { store: AgentStore; clock: Clock }) {
@@ -28,8 +28,8 @@ export class Callers {
   }
 
   /**
-   * Reads what is recorded; again after another process has changed it. False when some of it must be read once more. `onChange` is called
-   * with every agent that is another one than before.
+   * Reads the recorded agents, and again after another process has changed them. Returns false when some must be read once more.
+   * `onChange` is called with every agent that has changed.
    */
   load(onChange: (agentId: string, before: AgentBody | undefined) => void = () => {}): Promise<boolean> {
     return this.#writes.reading(
@@ -56,7 +56,7 @@ export class Callers {
     );
   }
 
-  /** Reads what is recorded, unless that was done. */
+  /** Reads the recorded agents, unless that was done. */
   async ensureLoaded(): Promise<void> {
     if (!this.#isLoaded) await this.load();
   }
@@ -87,7 +87,7 @@ export class Callers {
     });
   }
 
-  /** Who a key proves its bearer to be; `undefined` when its agent is gone. */
+  /** The caller that a key proves; `undefined` when its agent is gone. */
   principalOf(key: KeyRow): Principal | undefined {
     if (key.role === 'admin') return { id: 'admin', kind: 'admin', permissions: ALL_PERMISSIONS, keyId: key.keyId };
     const known = this.#principals.get(key);
@@ -98,7 +98,7 @@ export class Callers {
     return principal;
   }
 
-  /** A caller that came in earlier, with what it may do now; once its agent is gone, nothing. */
+  /** An earlier caller with its current permissions; none once its agent is gone. */
   renewed(principal: Principal): Principal {
     if (principal.kind === 'admin') return principal;
     const known = this.#renewed.get(principal);
@@ -110,7 +110,7 @@ export class Callers {
     return now;
   }
 
-  /** The agent as a caller, when it was proven by other means than a key. */
+  /** The agent as a caller that was proven by other means than an API key. */
   named(agentId: string): Principal | undefined {
     const agent = this.#agents.get(agentId);
     if (agent === undefined) return undefined;
@@ -139,5 +139,5 @@ export function decodeAgentDefinition(json: Json): Outcome<AgentBody> {
   return accept(definition);
 }
 
-/** Names that mean something else where an agent's name could stand. */
+/** Names with another meaning where an agent's name is expected. */
 export const RESERVED_AGENT_IDS: ReadonlySet<string> = new Set([REGISTRY, 'admin', ...BUILT_IN_TARGETS]);

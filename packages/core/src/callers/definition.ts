@@ -5,7 +5,7 @@ import { REFERENCES } from '../vault/definition.ts';
 const names = { type: 'array', items: { type: 'string', minLength: 1, maxLength: 256 }, maxItems: 1000 } as const;
 const positive = { type: 'integer', minimum: 1 } as const;
 
-/** A header: a text, or the name of a secret that is put in at the last moment. */
+/** A header: a text, or the name of a secret that the gate fills in. */
 const HeaderValue = {
   type: ['string', 'object'],
   required: ['credential'],
@@ -14,17 +14,17 @@ const HeaderValue = {
 } as const;
 const A2A_VERSIONS = ['1.0', '0.3'] as const;
 
-/** How an agent is reached. What each driver needs beside its name is checked when it is opened. */
+/** The drivers. The members that a driver needs are checked when the agent is opened. */
 export const DRIVERS = ['module', 'http', 'e2a-ws', 'stdio', 'a2a', 'acp', 'openai'] as const;
 export type DriverName = (typeof DRIVERS)[number];
 
-/** The members of an agent that say how it is reached and what it is: the same in the config and in administration. */
+/** The members of an agent that define its driver and its description, in the config and in administration. */
 export const DriverShape = {
   type: 'object',
   required: ['driver'],
   properties: {
     driver: { enum: DRIVERS, description: 'How the agent is reached.' },
-    module: { type: 'string', minLength: 1, description: 'module: the file whose default export answers.' },
+    module: { type: 'string', minLength: 1, description: 'module: the file whose default export is the agent.' },
     url: {
       type: 'string',
       minLength: 1,
@@ -39,20 +39,20 @@ export const DriverShape = {
     version: {
       enum: A2A_VERSIONS,
       description:
-        'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: as the card says.',
+        'a2a: the version to speak. With `url`, no card is read and JSON-RPC is sent there. Default: the version in the card.',
     },
     credential: {
       type: 'string',
       minLength: 1,
       description:
-        'a2a: the credential of the vault that proves who we are. It is sent in the header that the card names. Default header: `Authorization`.',
+        'a2a: the vault credential that authenticates this server. It is sent in the header that the card names. Default header: `Authorization`.',
     },
     command: { type: 'string', minLength: 1, description: 'stdio, acp: the program to run.' },
     args: { type: 'array', items: { type: 'string' } },
     env: {
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: `stdio, acp: variables beside PATH and HOME. ${REFERENCES}`,
+      description: `stdio, acp: environment variables in addition to PATH and HOME. ${REFERENCES}`,
     },
     headers: {
       type: 'object',
@@ -65,31 +65,31 @@ export const DriverShape = {
       description:
         "openai: the base URL of a server that speaks OpenAI's API, such as http://127.0.0.1:11434/v1. `/chat/completions` is added to it.",
     },
-    model: { type: 'string', minLength: 1, maxLength: 256, description: 'openai: the model to ask.' },
+    model: { type: 'string', minLength: 1, maxLength: 256, description: 'openai: the name of the model.' },
     key: {
       type: 'string',
       minLength: 1,
-      description: `openai: the API key, sent as \`Authorization: Bearer\`. ${REFERENCES} A credential of the vault is sent as it is bound there.`,
+      description: `openai: the API key, sent as \`Authorization: Bearer\`. ${REFERENCES} A vault credential is sent as defined in the vault.`,
     },
     instructions: {
       type: 'string',
       maxLength: 65_536,
-      description: 'openai: what the model reads before every conversation.',
+      description: 'openai: the system prompt.',
     },
     tools: {
       ...names,
       description:
-        'openai: the tools that the model may call, as far as its caller may use them. `*` stands for any text; `files/*` is every tool of the MCP server `files`. Default: none.',
+        'openai: the tools that the model may call, if the caller may use them too. `*` matches any text; `files/*` is every tool of the MCP server `files`. Default: none.',
     },
     max_turns: {
       ...positive,
       maximum: 100,
       description:
-        'openai: how often the model is asked for one answer, each time with the results of its tools. Default: 8.',
+        'openai: the most model calls for one answer; each call after the first has the results of tool calls. Default: 8.',
     },
     parameters: {
       type: 'object',
-      description: 'openai: further members of every request to the model, such as `temperature`.',
+      description: 'openai: additional parameters of every request to the model, such as `temperature`.',
     },
     cwd: {
       type: 'string',
@@ -105,30 +105,34 @@ export const DriverShape = {
     client_fs: {
       enum: ['off', 'local', 'caller'],
       description:
-        'acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the editor that asks, if that offers it. Default: `off`, it uses files by itself.',
+        'acp: where the program may read and write text files, below the folder of its session: `local`, on this server; `caller`, through the editor of the caller, if it supports this. Default: `off`; the program accesses files itself.',
     },
     client_terminal: {
       enum: ['off', 'local', 'caller'],
       description:
-        'acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the editor that asks, if that offers it. They end with the turn. Default: `off`, it runs them by itself.',
+        'acp: where the program may run commands, in the folder of its session: `local`, on this server; `caller`, through the editor of the caller, if it supports this. They end with the turn. Default: `off`; the program runs commands itself.',
     },
-    auth_method: { type: 'string', minLength: 1, description: 'acp: how the program signs in, by the id it gives.' },
+    auth_method: {
+      type: 'string',
+      minLength: 1,
+      description: 'acp: the id of the authentication method, as advertised by the program.',
+    },
     tool_permissions: {
       type: 'object',
       additionalProperties: { enum: ['allow', 'ask', 'deny'] },
       description:
-        'acp: what is done when the program asks for permission, by kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
+        'acp: what to do when the program requests permission, for each kind of tool: read, edit, delete, move, search, execute, think, fetch, switch_mode, other. Default: allow for read, search, think and fetch, ask a person for the others.',
     },
     name: { type: 'string', minLength: 1, maxLength: 100 },
     description: { type: 'string', maxLength: 500 },
     skills: names,
     agentId: { type: 'string', minLength: 1, description: 'Its ERC-8004 id, for the mailbox.' },
-    max_parallel: { ...positive, description: 'Requests it works on at once; others wait. Default: 8.' },
+    max_parallel: { ...positive, description: 'Requests it handles at once; others wait. Default: 8.' },
     timeout_ms: { ...positive, description: 'How long one answer may take.' },
     idempotent: {
       type: 'boolean',
       description:
-        'It may be asked the same thing twice, as a caller does after a crash: so it starts sooner, and one commit does.',
+        'The agent tolerates the same request twice, as after a crash. Requests then start sooner and need one commit instead of two.',
     },
   },
   additionalProperties: false,
@@ -137,7 +141,7 @@ export type DriverDefinition = Static<typeof DriverShape>;
 
 export const LimitsShape = {
   type: 'object',
-  description: 'How much one caller may do, in sliding windows.',
+  description: 'Rate limits of one caller, in sliding windows.',
   properties: {
     requests_per_minute: positive,
     requests_per_hour: positive,
@@ -153,11 +157,11 @@ export const AgentBody = {
   type: 'object',
   required: ['agent_id', 'permissions'],
   properties: {
-    // Some that fit are reserved.
+    // Some valid names are reserved.
     agent_id: AgentId,
     permissions: {
       type: 'object',
-      description: 'What it may use, by name. "*" means all; an empty or absent list means nothing.',
+      description: 'The resources it may use, by name. "*" means all; an empty or absent list means none.',
       properties: { operations: names, apis: names, credentials: names, agents: names, tools: names, workflows: names },
       additionalProperties: false,
     },
@@ -174,14 +178,14 @@ export const AgentBody = {
 } as const;
 export type AgentBody = Static<typeof AgentBody>;
 
-/** The body of `POST /admin/v1/keys`. What an admin key does not need is not looked at, so it may be anything. */
+/** The body of `POST /admin/v1/keys`. Members that an admin key does not need are ignored and may have any value. */
 export const NewKeyRequest = {
   type: 'object',
   properties: {
-    agent_id: { description: 'Whose key it is: the id of an agent that exists. An admin key needs none.' },
-    role: { description: '`"admin"` for another admin key; whatever else it is, the key is one of the agent.' },
+    agent_id: { description: 'The id of an existing agent. Not needed for an admin key.' },
+    role: { description: '`"admin"` creates an admin key; any other value creates a key of the agent.' },
     description: {
-      description: 'What the key is for, as a text without NUL; whatever else it is counts as none.',
+      description: 'What the key is for: a string without NUL. Any other value is ignored.',
       pattern: '^[^\\u0000]*$',
     },
     expires_in_seconds: {

@@ -18,7 +18,7 @@ function open() {
   return new Keys({ store: memoryStore().keys, clock, ids });
 }
 
-test('a key is found by what is sent, as often as it is sent, and nothing else is', async () => {
+test('a key is found by its secret each time it is sent, and by nothing else', async () => {
   const keys = open();
   const { row, secret } = await keys.create({ agentId: 'ada', role: 'agent' });
   for (let time = 0; time < 3; time++) expect(keys.find(secret)).toEqual(row);
@@ -26,7 +26,7 @@ test('a key is found by what is sent, as often as it is sent, and nothing else i
   expect(keys.find(row.hash)).toBeUndefined();
 });
 
-test('a key in use is worth nothing as soon as it is revoked; others go on', async () => {
+test('a key in use is invalid as soon as it is revoked; others stay valid', async () => {
   const keys = open();
   const [gone, kept] = [
     await keys.create({ agentId: 'ada', role: 'agent' }),
@@ -38,14 +38,14 @@ test('a key in use is worth nothing as soon as it is revoked; others go on', asy
   expect(await revoking).toBe(true);
 });
 
-test('more keys than are remembered are all found', async () => {
+test('more keys than the cache holds are all found', async () => {
   const keys = open();
   const made = [];
   for (let at = 0; at < 1100; at++) made.push(await keys.create({ agentId: `agent-${at}`, role: 'agent' }));
   for (let time = 0; time < 2; time++) for (const { row, secret } of made) expect(keys.find(secret)).toEqual(row);
 });
 
-test('a key that expires is worth nothing from then on, and what it has opened ends with it', async () => {
+test('a key is invalid after it expires, and everything opened with it ends', async () => {
   const testClock = new TestClock();
   const store = memoryStore().keys;
   const keys = new Keys({ store, clock: testClock, ids: new TestIds() });

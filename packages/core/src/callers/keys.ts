@@ -3,23 +3,23 @@ import type { Clock, Ids } from '../ports/ports.ts';
 import { OwnWrites } from '../store/own-writes.ts';
 import type { KeyRow, KeyStore } from '../store/store.ts';
 
-/** A key as it is shown, once. */
+/** A new key, with its secret, which is shown once. */
 export interface IssuedKey {
   readonly row: KeyRow;
-  /** What the caller sends. Only its hash is kept. */
+  /** The text that the caller sends. Only its hash is stored. */
   readonly secret: string;
 }
 
 /**
- * API keys. They hold 256 random bits, so one SHA-256 is enough to keep them: there is no dictionary to try. Looking a key
- * up by its hash takes the same time whether it exists or not; only who has one that is in use is told sooner that it is.
+ * API keys. They have 256 random bits, so one SHA-256 protects them: no dictionary attack is possible. Looking up a key by its hash
+ * takes the same time whether or not it exists; only keys in use are found faster.
  */
 export class Keys {
   readonly #store: KeyStore;
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #byHash = new Map<string, KeyRow>();
-  /** Keys in use, in memory only: to hash one with every request costs as much as to read the request. */
+  /** Keys in use, in memory only, so that they are not hashed for every request. */
   readonly #inUse = new Map<string, KeyRow>();
   readonly #writes = new OwnWrites();
   readonly #listeners: ((keyId: string) => void)[] = [];
@@ -30,7 +30,7 @@ export class Keys {
     this.#ids = ids;
   }
 
-  /** Reads what is recorded; again after another process has changed it. False when some of it must be read once more. */
+  /** Reads the recorded keys, and again after another process has changed them. Returns false when some must be read once more. */
   load(): Promise<boolean> {
     return this.#writes.reading(
       () => this.#store.list(),
@@ -69,7 +69,7 @@ export class Keys {
   }
 
   find(secret: string): KeyRow | undefined {
-    // Earlier versions took such keys from the environment. One that can be guessed opens nothing.
+    // Earlier versions accepted short keys from the environment. They could be guessed, so they are invalid.
     if (secret.length < SHORTEST_KEY) return undefined;
     const known = this.#inUse.get(secret);
     if (known !== undefined) return this.#isOver(known) ? undefined : known;
@@ -80,7 +80,7 @@ export class Keys {
     return row;
   }
 
-  /** The record of a key, including one that is revoked. */
+  /** The record of a key, even if it is revoked. */
   async recorded(secret: string): Promise<KeyRow | undefined> {
     const hash = hashOf(secret);
     return (await this.#store.list()).find((row) => row.hash === hash);
@@ -90,7 +90,7 @@ export class Keys {
     return this.#store.list();
   }
 
-  /** Ends the key at once, with everything that was opened by it. */
+  /** Revokes the key at once, and ends everything that was opened with it. */
   async revoke(keyId: string): Promise<boolean> {
     return this.#writes.of(keyId, () => {
       this.#end(keyId);
@@ -98,7 +98,7 @@ export class Keys {
     });
   }
 
-  /** Tells of every key that is revoked or has expired, for whoever holds something open in its name. */
+  /** Calls the listener for every key that is revoked or expires, so that connections of the key can be closed. */
   onRevoked(listener: (keyId: string) => void): void {
     this.#listeners.push(listener);
   }
@@ -107,7 +107,7 @@ export class Keys {
     if (this.#isOver(row)) return;
     this.#byHash.set(row.hash, row);
     if (row.expiresAt === null) return;
-    // What it has opened ends with it.
+    // Everything opened with the key ends when it expires.
     this.#clock.after(row.expiresAt - this.#clock.now().getTime(), () => this.#end(row.keyId));
   }
 
@@ -129,7 +129,7 @@ interface KeyRequest {
   readonly description?: string | null;
   /** Default: it does not expire. */
   readonly expiresInMs?: number | undefined;
-  /** A key the operator brings along, such as an admin key from the environment. */
+  /** A key that the operator supplies, such as the admin key from the environment. */
   readonly secret?: string;
 }
 
@@ -144,5 +144,5 @@ function hashOf(secret: string): string {
 /** Characters: 96 random bits as hexadecimal digits. */
 export const SHORTEST_KEY = 24;
 
-/** Beyond that, all of them are hashed once more. */
+/** At this number the cache is cleared. */
 const MOST_IN_USE = 1000;

@@ -10,7 +10,7 @@ export interface AgentLinesOptions {
   readonly log: Log;
 }
 
-/** The agents that have dialled in to this node, so that other nodes hand over what is for them. */
+/** The agents that have dialled in to this node, so that other nodes hand over their requests. */
 export class AgentLines {
   readonly #options: AgentLinesOptions;
   /** One change after the other. */
@@ -32,7 +32,7 @@ export class AgentLines {
   async #add(agentId: string): Promise<void> {
     const { store, runs, cluster } = this.#options;
     await store.addLine(agentId);
-    // What waits for it elsewhere has waited for this connection.
+    // Requests that wait for it on other nodes can be handed over now.
     for (const { from, ...claimed } of await store.takeWaiting(agentId)) {
       cluster.words.send(from, 'moved', claimed.held.id);
       await runs.adopt(claimed);

@@ -123,7 +123,7 @@ test('a node that was declared dead lets go of what it held before it joins agai
   expect(cluster.node).toBe(2);
 });
 
-test('what nodes that are gone have left is taken over with the next beat', async () => {
+test('runs of nodes that are gone are taken over with the next beat', async () => {
   const { store, beat } = setUp();
   await beat(1);
   expect(store.calls).not.toContain('takeOver');
@@ -132,16 +132,16 @@ test('what nodes that are gone have left is taken over with the next beat', asyn
   expect(store.calls).toContain('takeOver');
 });
 
-test('what one listener cannot do does not keep the others from it', async () => {
+test('a failing listener does not stop the others', async () => {
   const { store, cluster, beat } = setUp();
-  let isTold = false;
+  let hasRun = false;
   cluster.listen({ beat: () => Promise.reject(new Error('not now')) });
   cluster.listen({
     beat: async () => {
-      isTold = true;
+      hasRun = true;
     },
   });
   await beat(1);
-  expect(isTold).toBe(true);
+  expect(hasRun).toBe(true);
   expect(store.calls).toContain('beat');
 });

@@ -13,11 +13,11 @@ export interface ClusterOptions {
   readonly beatMs: number;
 }
 
-/** What has to happen on this node when something changes among the nodes. */
+/** Actions of this node when the set of nodes changes. */
 export interface ClusterListener {
-  /** Claims and continues what nodes that are gone have left. */
+  /** Claims and continues the runs of nodes that are gone. */
   takeOver?(): Promise<void>;
-  /** This node was declared dead: others may continue what it held, so it must not. */
+  /** This node was declared dead: others may continue its runs, so it must not. */
   lost?(): Promise<void> | void;
   /** With every beat. */
   beat?(): Promise<void>;
@@ -117,7 +117,7 @@ export class Cluster {
     }
   }
 
-  /** Resolves when what came with the last beat is done. */
+  /** Resolves when the work of the last beat is done. */
   async settled(): Promise<void> {
     await this.#looking;
   }
@@ -145,7 +145,7 @@ export class Cluster {
   async #joinAgain(): Promise<void> {
     const { store, log } = this.#options;
     const before = this.node;
-    // First: what is not held any more must not be continued under the new number.
+    // First: runs that this node no longer holds must not be continued under the new number.
     await this.#tell('lost');
     await store.join();
     this.#steadySince = undefined;
@@ -167,7 +167,7 @@ export class Cluster {
 const FENCED_AFTER = 0.6;
 const STOPPED = new Error('the node stops');
 const FAILED: Readonly<Record<keyof ClusterListener, string>> = {
-  takeOver: 'what another node left could not be taken over yet',
-  lost: 'what this node has lost could not be let go',
-  beat: 'not everything that a beat brings could be done',
+  takeOver: 'taking over the runs of another node failed; it is tried again',
+  lost: 'releasing the lost runs of this node failed',
+  beat: 'the work of a beat failed',
 };

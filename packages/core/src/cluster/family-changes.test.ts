@@ -8,7 +8,7 @@ async function open(versions: Map<FamilyName, number>) {
   return { log, changes: await FamilyChanges.open({ store: { versions: async () => new Map(versions) }, log }) };
 }
 
-test('a family is read again once after each change, by everybody who has a copy', async () => {
+test('a family is read again once after each change, by every process that has a copy', async () => {
   const versions = new Map<FamilyName, number>([['keys', 4]]);
   const { changes } = await open(versions);
   const read: string[] = [];

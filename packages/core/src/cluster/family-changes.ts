@@ -4,11 +4,11 @@ import type { FamilyName, FamilyStore } from '../store/families.ts';
 /** Reads a family again. False when some of it must be read once more. */
 export type ReloadFamily = () => Promise<boolean>;
 
-/** Reads again what other processes have changed. */
+/** Reads families again that other processes have changed. */
 export class FamilyChanges {
   readonly #store: FamilyStore;
   readonly #log: Log;
-  /** What this process has a copy of. */
+  /** The families that this process has a copy of. */
   readonly #known: Map<FamilyName, number>;
   readonly #reloads = new Map<FamilyName, ReloadFamily[]>();
   readonly #failed = new Set<FamilyName>();
@@ -20,7 +20,7 @@ export class FamilyChanges {
     this.#known = new Map(known);
   }
 
-  /** Open it before anything is read: what changes after that is noticed. */
+  /** Open it before anything is read: later changes are noticed. */
   static async open({ store, log }: { store: FamilyStore; log: Log }): Promise<FamilyChanges> {
     return new FamilyChanges(store, log, await store.versions());
   }
@@ -46,7 +46,7 @@ export class FamilyChanges {
         if (whole.every((is) => is)) this.#known.set(family, version);
         this.#failed.delete(family);
       } catch (error) {
-        // It is tried again with the next look. Said once.
+        // It is tried again with the next look, and logged once.
         if (!this.#failed.has(family)) this.#log.error({ family, error: String(error) }, NOT_TAKEN_OVER);
         this.#failed.add(family);
       }

@@ -88,7 +88,7 @@ test('without words it is given them with the next beat', async () => {
   expect(texts(await reading)).toEqual(['frame 0']);
 });
 
-test('a request that has ended is read to its end, and one that nobody knows has none', async () => {
+test('a request that has ended is read to its end, and an unknown one has no frames', async () => {
   const { followed, record } = setUp();
   record();
   record(true);

@@ -12,8 +12,8 @@ export interface FollowedAnswersOptions {
 }
 
 /**
- * Answers that another node records and somebody reads here. The frames are read from the journal; the node that answers sends a word when
- * there are more. Without a word, they are looked for with each beat.
+ * Answers that another node records and that have readers here. The frames are read from the journal; the node that answers sends a word when
+ * there are more. If no word arrives, the journal is checked with each beat.
  */
 export class FollowedAnswers {
   readonly #options: FollowedAnswersOptions;
@@ -37,7 +37,7 @@ export class FollowedAnswers {
     });
   }
 
-  /** Looks for itself: words may be lost, and nodes too. */
+  /** Checks the store: words may be lost, and nodes too. */
   async look(): Promise<void> {
     for (const followed of this.#byNumber.values()) {
       // Its reader is gone, or asks again.
@@ -58,7 +58,7 @@ export class FollowedAnswers {
     }
   }
 
-  /** Resolves when there may be frames after this one. True when there will be no more than are recorded now. */
+  /** Resolves when there may be frames after this one. True when all frames are recorded. */
   async #more(key: RequestKey, sequence: number, signal: AbortSignal | undefined): Promise<boolean> {
     const name = requestName(key);
     while (signal?.aborted !== true) {
@@ -71,7 +71,7 @@ export class FollowedAnswers {
     return true;
   }
 
-  /** `undefined` when nobody answers it. */
+  /** `undefined` when no node answers it. */
   async #entered(name: string, key: RequestKey): Promise<Followed | undefined> {
     const open = await this.#options.store.openRequest(key);
     if (open === undefined) return undefined;

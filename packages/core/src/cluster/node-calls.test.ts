@@ -65,26 +65,26 @@ test('a call is answered with the next beat when words are lost, once', async ()
   const { one, two } = setUp({ hasWords: false });
   const seen: Json[] = [];
   two.serve('note', async (params) => seen.push(params));
-  const asked = one.ask(2, 'note', 'hello');
+  const answered = one.ask(2, 'note', 'hello');
   await soon();
   await Promise.all([two.look(), two.look()]);
   await soon();
   await one.look();
-  expect(await asked).toBe(1);
+  expect(await answered).toBe(1);
   expect(seen).toEqual(['hello']);
 });
 
-test('a node that is gone does not keep anyone waiting for ever', async () => {
+test('a call of a node that is gone times out', async () => {
   const { clock, one } = setUp();
-  const asked = one.ask(3, 'double', 1);
+  const answered = one.ask(3, 'double', 1);
   await soon();
   await clock.advance(5000);
-  expect(await asked).toBeUndefined();
+  expect(await answered).toBeUndefined();
 });
 
-test('what cannot be done, or is not known, is answered with null', async () => {
+test('a failed or unknown call is answered with null', async () => {
   const { one, two } = setUp();
   two.serve('fail', () => Promise.reject(new Error('not today')));
   expect(await one.ask(2, 'fail', null)).toBeNull();
-  expect(await one.ask(2, 'unheard-of', null)).toBeNull();
+  expect(await one.ask(2, 'unknown', null)).toBeNull();
 });

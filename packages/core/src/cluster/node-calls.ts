@@ -10,7 +10,7 @@ export interface NodeCallsOptions {
   readonly log: Log;
 }
 
-/** What one node asks of another, as a row that the other answers. A call has no effect twice: its row is taken once. */
+/** Calls between nodes: each is a row that the other node answers. A call has no effect twice: its row is taken once. */
 export class NodeCalls {
   readonly #options: NodeCallsOptions;
   readonly #methods = new Map<string, (params: Json) => Promise<Json>>();
@@ -23,7 +23,7 @@ export class NodeCalls {
     options.words.hear('answer', () => void this.#collect().catch(logged));
   }
 
-  /** What this node does for others. */
+  /** Adds a method that other nodes can call. */
   serve(method: string, answer: (params: Json) => Promise<Json>): void {
     this.#methods.set(method, answer);
   }
@@ -44,7 +44,7 @@ export class NodeCalls {
     });
   }
 
-  /** Looks for itself: words may be lost. */
+  /** Checks the store: words may be lost. */
   async look(): Promise<void> {
     await this.#answer();
     await this.#collect();
@@ -55,10 +55,10 @@ export class NodeCalls {
     for (const { id, caller, text } of await store.takeCalls()) {
       const { method, params } = JSON.parse(text) as { method: string; params: Json };
       const answering = this.#methods.get(method)?.(params) ?? Promise.resolve(null);
-      // One that takes long is in no other's way.
+      // A slow call must not delay the others.
       void answering
         .catch((error) => {
-          log.warn({ method, error: String(error) }, 'what another node asked could not be done');
+          log.warn({ method, error: String(error) }, 'the call of another node failed');
           return null;
         })
         .then((answer) => store.answerCall(id, JSON.stringify(answer)))

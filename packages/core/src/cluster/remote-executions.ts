@@ -15,7 +15,7 @@ export interface RemoteExecutionsOptions {
   readonly log: Log;
 }
 
-/** The executions that other nodes run, for this one; and those of this one, for the others. */
+/** Gives this node access to executions on other nodes, and them access to its own. */
 export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
   readonly #options: RemoteExecutionsOptions;
 
@@ -23,9 +23,9 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
     const { executions, cluster } = options;
     this.#options = options;
     cluster.calls.serve(CANCEL, async (key) => executions.cancelHere(key as unknown as ExecutionKey));
-    cluster.calls.serve(TOLD, async (params) => {
+    cluster.calls.serve(EVENTS, async (params) => {
       const { after, ...key } = params as unknown as ExecutionKey & { readonly after: number };
-      return ((await executions.toldHere(key, after)) ?? null) as unknown as Json;
+      return ((await executions.eventsHere(key, after)) ?? null) as unknown as Json;
     });
     executions.join(this);
     cluster.listen(this);
@@ -33,43 +33,43 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
 
   async cancel({ owner, executionId }: ExecutionKey): Promise<boolean> {
     const { store, cluster, clock, log } = this.#options;
-    let isAsked = false;
+    let isEnding = false;
     try {
       for (let tries = 0; tries < MOST_TRIES; tries += 1) {
         const holder = await store.holderOf({ owner, executionId });
-        if (holder === undefined) return isAsked;
-        // Asked once, it ends as soon as what it does just now is recorded.
-        isAsked ||= (await cluster.calls.ask(holder, CANCEL, { owner, executionId } as Json)) === true;
+        if (holder === undefined) return isEnding;
+        // After one call it ends as soon as its current effect is recorded.
+        isEnding ||= (await cluster.calls.ask(holder, CANCEL, { owner, executionId } as Json)) === true;
         await clock.wait(PAUSE_MS);
       }
     } catch (error) {
-      log.warn(
-        { execution_id: executionId, error: String(error) },
-        'the node that runs an execution could not be asked',
-      );
+      log.warn({ execution_id: executionId, error: String(error) }, 'calling the node that runs an execution failed');
     }
-    return isAsked;
+    return isEnding;
   }
 
   async isRunning(key: ExecutionKey): Promise<boolean> {
     return (await this.#runnerOf(key)) !== undefined;
   }
 
-  async told({ owner, executionId }: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]> {
+  async eventsAfter({ owner, executionId }: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]> {
     const { cluster, clock, log } = this.#options;
     try {
       const runner = await this.#runnerOf({ owner, executionId });
-      const told = runner && (await cluster.calls.ask(runner, TOLD, { owner, executionId, after }));
-      if (Array.isArray(told)) return told as unknown as ExecutionEventRecord[];
+      const events = runner && (await cluster.calls.ask(runner, EVENTS, { owner, executionId, after }));
+      if (Array.isArray(events)) return events as unknown as ExecutionEventRecord[];
     } catch (error) {
-      log.debug({ execution_id: executionId, error: String(error) }, 'the node that runs an execution tells nothing');
+      log.debug(
+        { execution_id: executionId, error: String(error) },
+        'the events of an execution could not be read from its node',
+      );
     }
     // It ended just now, or its node is gone and another takes it over.
     await clock.wait(PAUSE_MS);
     return [];
   }
 
-  /** The other node that runs it. What a node held that is gone, nobody runs yet. */
+  /** The other node that runs it. What a dead node held does not run until another node takes it over. */
   async #runnerOf(key: ExecutionKey): Promise<number | undefined> {
     const { store } = this.#options;
     const holder = await store.holderOf(key);
@@ -82,6 +82,6 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
 }
 
 const CANCEL = 'executions.cancel';
-const TOLD = 'executions.told';
+const EVENTS = 'executions.events';
 const MOST_TRIES = 100;
 const PAUSE_MS = 200;

@@ -14,7 +14,7 @@ export interface RemoteQuestionsOptions {
   readonly principalNamed: (id: string) => Principal | undefined;
 }
 
-/** The questions that runs of other nodes have asked, for this one; and those of this one, for the others. */
+/** Gives this node access to open questions on other nodes, and them access to its own. */
 export class RemoteQuestions implements QuestionsElsewhere {
   readonly #options: RemoteQuestionsOptions;
 
@@ -52,14 +52,14 @@ export class RemoteQuestions implements QuestionsElsewhere {
     return (await this.#ask(OPEN_FOR, id)).flat() as unknown as OpenQuestion[];
   }
 
-  /** What the other nodes say that have something to say. */
+  /** The answers of the other nodes that have one. */
   async #ask(method: string, params: Json): Promise<Json[]> {
     const { store, cluster } = this.#options;
     const answers = await Promise.all((await store.others()).map((node) => cluster.calls.ask(node, method, params)));
     return answers.flatMap((answer) => (answer === undefined || answer === null ? [] : [answer]));
   }
 
-  /** Null for one that is not asked here. */
+  /** Null when the question is not open here. */
   async #answerHere({ question, given, by, channel, isToolCall }: AnswerCall): Promise<Taken | null> {
     const { questions, principalNamed } = this.#options;
     const principal = principalNamed(by);

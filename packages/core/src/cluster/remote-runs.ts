@@ -17,7 +17,7 @@ export interface RemoteRunsOptions {
   readonly log: Log;
 }
 
-/** The requests that other nodes answer, for the runs of this one; and those of this one, for the others. */
+/** Gives the runs of this node access to requests on other nodes, and them access to its own. */
 export class RemoteRuns implements Elsewhere, ClusterListener {
   readonly #options: RemoteRunsOptions;
   readonly #followed: FollowedAnswers;
@@ -57,10 +57,7 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
         await clock.wait(PAUSE_MS);
       }
     } catch (error) {
-      log.warn(
-        { request_id: key.requestId, error: String(error) },
-        'the node that answers a request could not be asked',
-      );
+      log.warn({ request_id: key.requestId, error: String(error) }, 'calling the node that answers a request failed');
     }
     return false;
   }
@@ -87,7 +84,7 @@ export class RemoteRuns implements Elsewhere, ClusterListener {
     await this.#takeHandedOver();
   }
 
-  /** The word of it may have been lost. */
+  /** The word about it may have been lost. */
   async #lookForMoved(): Promise<void> {
     const { store, runs } = this.#options;
     const waiting = runs.waitingHere();

@@ -3,7 +3,7 @@ const milliseconds = { type: 'integer', minimum: 100, maximum: 600_000 } as cons
 /** How several nodes on one database live together. */
 export const ClusterShape = {
   type: 'object',
-  description: 'Several nodes on one PostgreSQL database. Only with a `store` in PostgreSQL.',
+  description: 'Several nodes on one PostgreSQL database. Requires a `store` in PostgreSQL.',
   properties: {
     name: {
       type: 'string',
@@ -19,13 +19,14 @@ export const ClusterShape = {
     grace_ms: {
       ...milliseconds,
       default: 2000,
-      description: 'The same for a node whose connection to the database is closed.',
+      description:
+        'How long to wait if the connection of a node to the database is closed, before the others take over its work.',
     },
-    beat_ms: { ...milliseconds, default: 1000, description: 'How often a node shows that it is alive.' },
+    beat_ms: { ...milliseconds, default: 1000, description: 'How often a node sends its heartbeat.' },
     direct_url: {
       type: 'string',
       pattern: '^postgres(ql)?://.+$',
-      description: 'The URL of PostgreSQL itself, where `store` leads to a connection pooler.',
+      description: 'The URL of PostgreSQL itself, if `store` is the URL of a connection pooler.',
     },
     peer_url: {
       type: 'string',

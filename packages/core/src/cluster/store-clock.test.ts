@@ -19,7 +19,7 @@ function database({ ahead, takes = 0 }: { ahead: number; takes?: number }) {
   return { clock, log, state, read, difference, open: () => StoreClock.open({ read, clock, log }) };
 }
 
-test('the time is that of the database, however long the answer took, and goes on by elapsed time', async () => {
+test('the time is that of the database, however long the answer took, and advances by elapsed time', async () => {
   const { clock, difference, open, log } = database({ ahead: 4000, takes: 200 });
   const opened = await open();
   expect(difference(opened)).toBe(4000);

@@ -10,8 +10,8 @@ export interface StoreClockOptions {
 }
 
 /**
- * The time of the database, which all nodes have in common: whatever is decided by a time, such as what has expired or is old enough to be
- * deleted, is decided by this one. Between two looks it goes on by elapsed time.
+ * The time of the database, which all nodes share: it decides what has expired or is old enough to be deleted. Between two looks it advances
+ * by elapsed time.
  */
 export class StoreClock implements Clock {
   readonly #options: StoreClockOptions;
@@ -51,7 +51,7 @@ export class StoreClock implements Clock {
     return this.#options.clock.after(milliseconds, callback);
   }
 
-  /** Looks again. An answer that was long on its way says little, and small differences are its way too. */
+  /** Looks again. A slow answer is ignored, and so are differences that its delay explains. */
   async look(): Promise<void> {
     const { zero, uncertainty } = await look(this.#options);
     const isNews = Math.abs(zero - this.#zero) > Math.max(SMALL_MS, uncertainty);
@@ -69,7 +69,7 @@ export class StoreClock implements Clock {
     return `The clock of this machine is ${seconds} s ${this.#skew > 0 ? 'ahead of' : 'behind'} that of the database`;
   }
 
-  /** Once for each time that it goes wrong. */
+  /** Once each time the clock becomes wrong. */
   #warn(): void {
     const isWrong = Math.abs(this.#skew) > WARNED_MS;
     if (isWrong && !this.#hasWarned) {
@@ -86,7 +86,7 @@ async function look({
   const sentAt = clock.elapsed();
   const time = await read();
   const receivedAt = clock.elapsed();
-  // It was read half way, as far as anybody knows.
+  // The best estimate: the clock was read half way through the query.
   return { zero: time - (sentAt + receivedAt) / 2, uncertainty: (receivedAt - sentAt) / 2 };
 }
 

@@ -6,7 +6,7 @@ export interface WatchersOptions {
   readonly durableHere: (request: number) => number | undefined;
 }
 
-/** Which other nodes read along in the answers of this one. */
+/** The other nodes that read answers of this one. */
 export class Watchers {
   readonly #words: Words;
   readonly #watching = new Map<number, Set<number>>();
@@ -16,7 +16,7 @@ export class Watchers {
     words.hear('watch', (rest) => {
       const [request = 0, node = 0] = rest.map(Number);
       const next = durableHere(request);
-      // It ended meanwhile, or was never here: the other node looks for itself.
+      // It ended meanwhile, or was never here: the other node checks the store itself.
       if (next === undefined) return;
       const nodes = this.#watching.get(request) ?? new Set();
       this.#watching.set(request, nodes.add(node));

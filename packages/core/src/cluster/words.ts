@@ -2,8 +2,8 @@ import type { Log } from '../ports/ports.ts';
 import type { ClusterStore, NodeWord } from '../store/cluster.ts';
 
 /**
- * Short words from node to node, many at a time. A word is a hint that it is worth looking into the database: none may be needed, since a node
- * looks by itself with each beat.
+ * Short words from node to node, many at a time. A word is a hint to look into the database. Words may be lost, since a node also looks
+ * with each beat.
  */
 export class Words {
   readonly #store: Pick<ClusterStore, 'send' | 'onWord'>;
@@ -34,7 +34,7 @@ export class Words {
   }
 
   async #send(): Promise<void> {
-    // With everything that is said in this turn of the loop.
+    // Collects all words of this turn of the event loop.
     await new Promise(setImmediate);
     while (this.#waiting.length > 0) {
       const words = this.#waiting;

@@ -1,18 +1,18 @@
 import { expect, test } from 'vitest';
 import { abortSignalOf, Ending } from './ending.ts';
 
-test('an ending tells its listeners once, with the first reason', () => {
+test('an ending notifies its listeners once, with the first reason', () => {
   const ending = new Ending();
-  const heard: unknown[] = [];
-  const gone = () => heard.push('gone');
-  ending.addEventListener('abort', () => heard.push(ending.reason));
+  const events: unknown[] = [];
+  const gone = () => events.push('gone');
+  ending.addEventListener('abort', () => events.push(ending.reason));
   ending.addEventListener('abort', gone);
   ending.removeEventListener('abort', gone);
   expect([ending.aborted, ending.reason]).toEqual([false, undefined]);
   ending.end('first');
   ending.end('second');
   ending.addEventListener('abort', gone);
-  expect([ending.aborted, ending.reason, heard]).toEqual([true, 'first', ['first']]);
+  expect([ending.aborted, ending.reason, events]).toEqual([true, 'first', ['first']]);
 });
 
 test('its signal is aborted with it, whether it was made before or after', () => {
@@ -24,7 +24,7 @@ test('its signal is aborted with it, whether it was made before or after', () =>
   expect([after.signal.aborted, after.signal.reason]).toEqual([true, 'over']);
 });
 
-test('whoever needs a real signal gets one', () => {
+test('a real signal is available', () => {
   const { signal } = new AbortController();
   const ending = new Ending();
   expect(abortSignalOf(signal)).toBe(signal);

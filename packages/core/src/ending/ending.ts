@@ -1,6 +1,6 @@
 import type { Cancel } from '../ports/ports.ts';
 
-/** What ends something from outside: an `AbortSignal`, or an `Ending`, as far as both are the same. */
+/** The common interface of `AbortSignal` and `Ending`. */
 export interface StopSignal {
   readonly aborted: boolean;
   // biome-ignore lint/suspicious/noExplicitAny: as `AbortSignal` has it
@@ -10,8 +10,7 @@ export interface StopSignal {
 }
 
 /**
- * Tells something to stop: an `AbortController` whose signal is made only for those who ask for it. A real one takes several
- * microseconds, for each request, tool call and execution.
+ * A lightweight `AbortController`, one for each request, tool call and execution. Its real signal is created only when needed.
  */
 export class Ending implements StopSignal {
   /** Most have no listener, or one. */
@@ -20,7 +19,7 @@ export class Ending implements StopSignal {
   #controller: AbortController | undefined;
   #ended: { readonly reason: unknown } | undefined;
 
-  /** The end that a signal tells of. */
+  /** The ending that follows a signal. */
   static of(signal: AbortSignal): Ending {
     const ending = new Ending();
     ending.follow(signal);

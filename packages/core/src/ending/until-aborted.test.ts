@@ -19,7 +19,7 @@ test('a source that hangs is left with the reason', async () => {
   await expect(next).rejects.toThrow('time is up');
 });
 
-test('the source is told to stop when the reader goes', async () => {
+test('the source is closed when the reader leaves', async () => {
   let stopped = false;
   async function* source() {
     try {

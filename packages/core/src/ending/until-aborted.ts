@@ -2,7 +2,7 @@ import type { StopSignal } from './ending.ts';
 
 /**
  * The items of `source` until the signal aborts, then its reason as an error, even if the source hangs and never looks at
- * the signal. The source is asked to stop, and not waited for.
+ * the signal. The source is closed, without waiting for it.
  */
 export async function* untilAborted<T>(
   source: AsyncIterable<T>,
@@ -25,7 +25,7 @@ export async function* untilAborted<T>(
   }
 }
 
-/** What the promise gives, or the reason of the signal as an error when that comes first, even if the promise never settles. */
+/** Settles like the promise, or throws the reason of the signal when it aborts first, even if the promise never settles. */
 export function unlessAborted<T>(promise: Promise<T>, signal: StopSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);

@@ -16,10 +16,10 @@ function newEngine(): Engine {
   return new Engine({ store: memoryStore(), clock: new TestClock(), ids: new TestIds(), log });
 }
 
-/** An agent that says who it is once it is let, and knows whether it was ended. */
+/** An agent that answers with its name when released, and records whether it was closed. */
 class Held {
   readonly agent: Agent;
-  readonly begun: Promise<void>;
+  readonly started: Promise<void>;
   isEnded = false;
   answer: () => void = () => {};
 
@@ -28,7 +28,7 @@ class Held {
       this.answer = resolve;
     });
     let begin = () => {};
-    this.begun = new Promise((resolve) => {
+    this.started = new Promise((resolve) => {
       begin = resolve;
     });
     const agent = moduleAgent('desk', async function* () {
@@ -44,8 +44,8 @@ class Held {
   }
 }
 
-/** What the agent `desk` says, in one text. */
-async function asked(engine: Engine, requestId: string, query = 'who?'): Promise<string> {
+/** The answer of the agent `desk`, as one text. */
+async function answerOf(engine: Engine, requestId: string, query = 'who?'): Promise<string> {
   const principal = { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
   const envelope = newEnvelope({
     request_id: requestId,
@@ -54,11 +54,11 @@ async function asked(engine: Engine, requestId: string, query = 'who?'): Promise
     params: { query },
     is_stream: true,
   });
-  const said: string[] = [];
+  const parts: string[] = [];
   for await (const { body } of engine.handle(envelope, { principal, signal: new AbortController().signal, log })) {
-    if (typeof body['delta'] === 'string') said.push(body['delta']);
+    if (typeof body['delta'] === 'string') parts.push(body['delta']);
   }
-  return said.join('');
+  return parts.join('');
 }
 
 /** An engine whose agent is replaced while it answers. */
@@ -66,8 +66,8 @@ async function replaced() {
   const engine = newEngine();
   const [first, second] = [new Held('the first'), new Held('the second')];
   engine.addAgent(first.agent);
-  const answer = asked(engine, 'r1');
-  await first.begun;
+  const answer = answerOf(engine, 'r1');
+  await first.started;
   engine.addAgent(second.agent);
   return { engine, first, second, answer };
 }
@@ -75,7 +75,7 @@ async function replaced() {
 test('an agent that is replaced finishes what it is answering, and is ended then', async () => {
   const { engine, first, second, answer } = await replaced();
   second.answer();
-  expect(await asked(engine, 'r2')).toBe('the second');
+  expect(await answerOf(engine, 'r2')).toBe('the second');
   expect(first.isEnded).toBe(false);
   first.answer();
   expect(await answer).toBe('the first');
@@ -83,32 +83,32 @@ test('an agent that is replaced finishes what it is answering, and is ended then
   expect(second.isEnded).toBe(false);
 });
 
-test('an agent that is taken out of reach finishes what it is answering, and is asked nothing more', async () => {
+test('an agent that is removed finishes its running answers, and gets no further requests', async () => {
   const engine = newEngine();
   const desk = new Held('still here');
   engine.addAgent(desk.agent);
-  const answer = asked(engine, 'r1');
-  await desk.begun;
+  const answer = answerOf(engine, 'r1');
+  await desk.started;
   engine.retireAgent('desk');
-  await expect(asked(engine, 'r2')).rejects.toMatchObject({ failure: { code: 'no_route' } });
+  await expect(answerOf(engine, 'r2')).rejects.toMatchObject({ failure: { code: 'no_route' } });
   expect(desk.isEnded).toBe(false);
   desk.answer();
   expect(await answer).toBe('still here');
   await expect.poll(() => desk.isEnded).toBe(true);
 });
 
-test('what an agent has answered that was taken out of reach is told again to who may ask it', async () => {
+test('an answer of a removed agent is repeated for a caller with permission', async () => {
   const engine = newEngine();
   const desk = new Held('still here');
   engine.addAgent(desk.agent);
   desk.answer();
-  expect(await asked(engine, 'r1')).toBe('still here');
+  expect(await answerOf(engine, 'r1')).toBe('still here');
   engine.retireAgent('desk');
-  expect(await asked(engine, 'r1')).toBe('still here');
-  await expect(asked(engine, 'r1', 'another')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+  expect(await answerOf(engine, 'r1')).toBe('still here');
+  await expect(answerOf(engine, 'r1', 'another')).rejects.toMatchObject({ failure: { code: 'conflict' } });
 });
 
-test('what the default agent has answered is not told again to who may not ask it any more', async () => {
+test('an answer of the default agent is not repeated for a caller without permission', async () => {
   const engine = newEngine();
   const desk = new Held('still here');
   engine.addAgent(desk.agent);
@@ -131,7 +131,7 @@ test('what the default agent has answered is not told again to who may not ask i
 test.each([
   [['desk', 'desc'], { suggestions: ['did you mean desk?'] }],
   [['desc'], {}],
-])('of agents that nobody has only those are suggested that the caller may ask: %j', async (agents, details) => {
+])('for an unknown agent only permitted agents are suggested: %j', async (agents, details) => {
   const engine = newEngine();
   engine.addAgent(new Held('here').agent);
   const principal = { id: 'ada', kind: 'agent', permissions: { ...ALL_PERMISSIONS, agents } } as const;
@@ -152,7 +152,7 @@ test('an engine that stops has ended the agents that were replaced', async () =>
   expect([first.isEnded, second.isEnded]).toEqual([true, true]);
 });
 
-test('what a server was in the middle of when it went down for days has its end read afterwards, not forgotten at once', async () => {
+test('requests interrupted by an outage of days keep their final frame after the restart', async () => {
   const clock = new TestClock();
   const earlier = rememberingHolds(memoryStore());
   const threeDaysAgo = clock.now().getTime() - 72 * 3_600_000;
@@ -184,7 +184,7 @@ test('what a server was in the middle of when it went down for days has its end 
   await engine.stop({ drainMs: 0 });
 });
 
-test('an answer that can be given again continues after a restart: what is recorded is left out, also where the order is another', async () => {
+test('a repeatable answer continues after a restart without the recorded frames, even in another order', async () => {
   const earlier = memoryStore();
   const clock = new TestClock();
   const agentOf = (...texts: readonly string[]): Agent => ({
@@ -238,7 +238,7 @@ test('a stop leaves it to the next start', async () => {
     },
     async [Symbol.asyncDispose]() {},
   });
-  const answer = asked(engine, 'r');
+  const answer = answerOf(engine, 'r');
   await expect.poll(() => engine.runs.running('ada')).toHaveLength(1);
   await Promise.all([
     expect(answer).rejects.toMatchObject({ failure: { code: 'busy' } }),

@@ -37,7 +37,7 @@ export interface EngineOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Who may call. Default: the agents of the store. */
+  /** The permitted callers. Default: the agents of the store. */
   readonly callers?: Callers;
   /** Of the server, for clients that ask. Default: 0. */
   readonly version?: string;
@@ -51,7 +51,7 @@ export interface EngineOptions {
   readonly anonymousSender?: (owner: string) => Principal | undefined;
 }
 
-/** Everything between the doors and the agents, in one piece: give it envelopes, it answers with frames. */
+/** Everything between the endpoints and the agents: takes envelopes, returns frames. */
 export class Engine {
   readonly keys: Keys;
   readonly callers: Callers;
@@ -59,13 +59,13 @@ export class Engine {
   readonly router: Router;
   readonly runs: Runs;
   readonly pushes: Pushes;
-  /** What running requests have asked people. */
+  /** The questions of running requests to people. */
   readonly questions: OpenQuestions;
   /** For everything that deletes by age. */
   readonly purgeTime: PurgeTime;
-  /** What endpoints do to the requests of their channels on the way to the agent. */
+  /** Layers by channel, which endpoints apply to their requests on the way to the agent. */
   readonly channelLayers = new Map<string, Layer>();
-  /** What agents are given to use; none until somebody puts some here. */
+  /** The tools for agents; empty until they are set. */
   tools: ToolRegistry | undefined;
   /** Answers an envelope: permit → limit → journal → deadline → the server's own methods or the agent. */
   readonly handle: Handler<Reading>;
@@ -139,7 +139,7 @@ export class Engine {
     table.recovers(this.runs.recoverable((row) => this.#callFor(row), answer));
   }
 
-  /** Puts an agent in place; from now on envelopes that name it reach it. One it replaces may finish what it is answering. */
+  /** Adds an agent, which receives the envelopes that name it. A replaced agent may finish its running answers. */
   addAgent(agent: Agent, { maxParallel = 8, isIdempotent = false }: AgentOptions = {}): void {
     this.runs.table.setLimit(agent.id, maxParallel);
     if (isIdempotent) this.#idempotent.add(agent.id);
@@ -148,13 +148,13 @@ export class Engine {
     if (before !== undefined) this.#retire(before);
   }
 
-  /** Puts an agent out of reach. It may finish what it is answering. */
+  /** Removes an agent. It may finish its running answers. */
   retireAgent(id: string): void {
     const agent = this.router.take(id);
     if (agent !== undefined) this.#retire(agent);
   }
 
-  /** Reads what an earlier process left, and deals with what it was in the middle of. Call it once, with the agents in place. */
+  /** Continues or ends the requests of an earlier process. Call it once, after the agents were added. */
   async start(): Promise<void> {
     const counts = this.limiter.load(this.#store.counters);
     await Promise.all([this.keys.load(), this.callers.ensureLoaded(), counts]);
@@ -211,7 +211,7 @@ export class Engine {
     });
   }
 
-  /** An answer is kept from about when it was given, also where the request waited for days, as for a server that was down. */
+  /** An answer is kept from about when it was given, even if its request waited for days. */
   #noteOpen(): Promise<void> {
     const now = this.#clock.now().getTime();
     return this.#store.requests.noteOpen(now - ONE_HOUR, now);
@@ -245,7 +245,7 @@ export class Engine {
 export interface AgentOptions {
   /** Requests it works on at once; others wait. */
   readonly maxParallel?: number;
-  /** It may be asked the same thing twice, so it may start before its request is on the disk. */
+  /** Repeating its requests is safe, so it may start before its request is on the disk. */
   readonly isIdempotent?: boolean;
 }
 

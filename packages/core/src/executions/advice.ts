@@ -1,6 +1,6 @@
 import type { Failure } from '@dragoman/protocols';
 
-/** What to do about a call that got no answer, where whoever refused it has not said so. */
+/** Suggests what to do about a call that got no answer, when the failure itself suggests nothing. */
 export function advised(known: Failure): Failure {
   const suggestions = ADVICE.get(known.code);
   if (known.details.suggestions !== undefined || suggestions === undefined) return known;

@@ -25,7 +25,7 @@ const answer: ApiAnswer = { status: 200, contentType: 'application/json', bytes:
 
 test('an answer stands for five minutes and not longer', () => {
   const { cache, clock } = made();
-  cache.keep('ann', get(), answer, { asked: cache.asking('ann', get()) });
+  cache.keep('ann', get(), answer, { start: cache.startCall('ann', get()) });
   clock.pass(299_999);
   expect(cache.find('ann', get())).toMatchObject({ bytes: answer.bytes, cached: true });
   clock.pass(1);
@@ -35,7 +35,7 @@ test('an answer stands for five minutes and not longer', () => {
 test('one agent never gets what another was answered, nor with another version of a credential', () => {
   const { cache } = made();
   const keyed = get({ headers: { 'X-API-Key': new CredentialUse('key') } });
-  cache.keep('ann', keyed, answer, { asked: cache.asking('ann', keyed) });
+  cache.keep('ann', keyed, answer, { start: cache.startCall('ann', keyed) });
   expect(cache.find('bob', keyed)).toBeUndefined();
   expect(cache.find('ann', get())).toBeUndefined();
   expect(cache.find('ann', get({ headers: { 'x-api-key': new CredentialUse('key') } }))).toBeDefined();
@@ -45,7 +45,7 @@ test('one agent never gets what another was answered, nor with another version o
 
 test('what is kept has a name of its own, however much it is like what was kept before', () => {
   const { cache } = made();
-  const kept = () => cache.keep('ann', get(), answer, { asked: cache.asking('ann', get()) }).lineage;
+  const kept = () => cache.keep('ann', get(), answer, { start: cache.startCall('ann', get()) }).lineage;
   const first = kept();
   expect(cache.find('ann', get())?.lineage).toBe(first);
   expect(kept()).not.toBe(first);
@@ -62,31 +62,31 @@ describe('nothing is kept', () => {
     ['for a caller that says no-store', get({ headers: { 'Cache-Control': 'no-store' } }), answer, undefined],
   ] as const)('%s', (_, request, given, cacheControl) => {
     const { cache } = made();
-    cache.keep('ann', request, given, { cacheControl, asked: cache.asking('ann', request) });
+    cache.keep('ann', request, given, { cacheControl, start: cache.startCall('ann', request) });
     expect(cache.find('ann', request)).toBeUndefined();
     expect(cache.clear()).toBe(0);
   });
 
   test('of an answer to a call that left before the one whose answer is kept', () => {
     const { cache } = made();
-    const [early, late] = [cache.asking('ann', get()), cache.asking('ann', get())];
-    cache.keep('ann', get(), { ...answer, contentType: 'late' }, { asked: late });
-    cache.keep('ann', get(), { ...answer, contentType: 'early' }, { asked: early });
+    const [early, late] = [cache.startCall('ann', get()), cache.startCall('ann', get())];
+    cache.keep('ann', get(), { ...answer, contentType: 'late' }, { start: late });
+    cache.keep('ann', get(), { ...answer, contentType: 'early' }, { start: early });
     expect(cache.find('ann', get())?.contentType).toBe('late');
   });
 
   test('with a time of 0', () => {
     const { cache } = made({ ttlMs: 0 });
-    cache.keep('ann', get(), answer, { asked: cache.asking('ann', get()) });
+    cache.keep('ann', get(), answer, { start: cache.startCall('ann', get()) });
     expect(cache.find('ann', get())).toBeUndefined();
   });
 });
 
 test('max-age makes the time shorter and never longer', () => {
   const { cache, clock } = made();
-  cache.keep('ann', get(), answer, { cacheControl: 'max-age=10', asked: cache.asking('ann', get()) });
+  cache.keep('ann', get(), answer, { cacheControl: 'max-age=10', start: cache.startCall('ann', get()) });
   const long = get({ url: 'https://api.example.com/long' });
-  cache.keep('ann', long, answer, { cacheControl: 'max-age=99999', asked: cache.asking('ann', long) });
+  cache.keep('ann', long, answer, { cacheControl: 'max-age=99999', start: cache.startCall('ann', long) });
   clock.pass(10_000);
   expect(cache.find('ann', get())).toBeUndefined();
   clock.pass(290_000);
@@ -97,16 +97,16 @@ test('what left before a write and is answered after it is not kept; elsewhere, 
   const { cache } = made();
   const elsewhere = get({ url: 'https://other.example.com/' });
   const calls = ['ann', 'bob'].flatMap((owner) =>
-    [get(), elsewhere].map((one) => ({ owner, one, asked: cache.asking(owner, one) })),
+    [get(), elsewhere].map((one) => ({ owner, one, start: cache.startCall(owner, one) })),
   );
   cache.forgetOrigin('ann', 'https://api.example.com/orders');
-  for (const { owner, one, asked } of calls) cache.keep(owner, one, answer, { asked });
+  for (const { owner, one, start } of calls) cache.keep(owner, one, answer, { start });
   expect([cache.find('ann', get()), cache.find('ann', elsewhere), cache.find('bob', get())].map(Boolean)).toEqual([
     false,
     true,
     true,
   ]);
-  cache.keep('ann', get(), answer, { asked: cache.asking('ann', get()) });
+  cache.keep('ann', get(), answer, { start: cache.startCall('ann', get()) });
   expect(cache.find('ann', get())).toBeDefined();
 });
 
@@ -114,7 +114,7 @@ test('a write forgets the origin, for its agent alone; clearing forgets all of o
   const { cache } = made();
   const elsewhere = get({ url: 'https://other.example.com/' });
   for (const owner of ['ann', 'bob'])
-    for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, { asked: cache.asking(owner, one) });
+    for (const one of [get(), elsewhere]) cache.keep(owner, one, answer, { start: cache.startCall(owner, one) });
   cache.forgetOrigin('ann', 'https://api.example.com/orders');
   expect([cache.find('ann', get()), cache.find('ann', elsewhere), cache.find('bob', get())].map(Boolean)).toEqual([
     false,
@@ -127,23 +127,23 @@ test('a write forgets the origin, for its agent alone; clearing forgets all of o
 
 test('what left before all was to be forgotten and is answered after it is not kept; for others it is', () => {
   const { cache } = made();
-  const both = () => ['ann', 'bob'].map((owner) => ({ owner, asked: cache.asking(owner, get()) }));
+  const both = () => ['ann', 'bob'].map((owner) => ({ owner, start: cache.startCall(owner, get()) }));
   const found = () => [cache.find('ann', get()), cache.find('bob', get())].map(Boolean);
   const before = both();
   cache.clear('ann');
-  for (const { owner, asked } of before) cache.keep(owner, get(), answer, { asked });
+  for (const { owner, start } of before) cache.keep(owner, get(), answer, { start });
   expect(found()).toEqual([false, true]);
   const again = both();
   cache.clear();
-  for (const { owner, asked } of again) cache.keep(owner, get(), answer, { asked });
+  for (const { owner, start } of again) cache.keep(owner, get(), answer, { start });
   expect(found()).toEqual([false, false]);
 });
 
 test('what a credential was answered does not stand for the one that replaced it meanwhile', () => {
   const { cache } = made();
   const keyed = get({ headers: { 'X-API-Key': new CredentialUse('key') } });
-  const asked = cache.asking('ann', keyed);
+  const start = cache.startCall('ann', keyed);
   versions.set('key', '3');
-  cache.keep('ann', keyed, answer, { asked });
+  cache.keep('ann', keyed, answer, { start });
   expect(cache.find('ann', keyed)).toBeUndefined();
 });

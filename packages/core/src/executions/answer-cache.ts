@@ -5,9 +5,9 @@ import { CredentialUse } from '../secrets/credential-use.ts';
 import type { ApiAnswer, ApiRequest } from '../workflow/effects.ts';
 
 /**
- * Answers that may stand for the next call of the same kind (A2E, Caching). The key has everything that could make the
- * answer another: who asks, with which version of which credential, and the whole request. What is kept has been through
- * the gate, so no secret is in it.
+ * Answers that may be reused for the next call of the same kind (A2E, Caching). The key has everything that could make the
+ * answer differ: the caller, the version of each credential, and the whole request. Cached answers have been through
+ * the gate, so they contain no secrets.
  */
 export class AnswerCache {
   readonly #clock: Clock;
@@ -15,13 +15,13 @@ export class AnswerCache {
   readonly #ttlMs: number;
   readonly #versionOf: (credentialId: string) => string;
   readonly #entries: LRUCache<string, Entry>;
-  /** When something was last written, by who wrote and where. */
+  /** When a caller last wrote to an origin. */
   readonly #written = new LRUCache<string, number>({ max: MOST_WRITTEN });
-  /** When somebody last had all of his forgotten, and when everybody's was. */
+  /** When the cache of an owner was last cleared, and when all of it was. */
   readonly #cleared = new LRUCache<string, number>({ max: MOST_WRITTEN });
   #allCleared = 0;
   #now = 0;
-  #asked = 0;
+  #calls = 0;
 
   constructor({ clock, ids, ttlMs, versionOf, maxEntries = 1000, maxBytes = 67_108_864 }: AnswerCacheOptions) {
     this.#clock = clock;
@@ -45,35 +45,35 @@ export class AnswerCache {
     return undefined;
   }
 
-  /** The moment, for `keep`: a call that leaves now may be answered with what is true now, and not later. */
-  asking(owner: string, request: ApiRequest): Asking {
-    this.#asked += 1;
+  /** Marks the start of a call, for `keep`: its answer must not be kept if something is written to that origin later. */
+  startCall(owner: string, request: ApiRequest): CallStart {
+    this.#calls += 1;
     const key = this.#ttlMs === 0 || request.method !== 'GET' ? undefined : this.#keyOf(owner, request);
-    return { at: this.#now, number: this.#asked, key };
+    return { at: this.#now, number: this.#calls, key };
   }
 
   /**
-   * Keeps the answer to a call that left at a moment, unless somebody says not to, or something was written there or all was
-   * to be forgotten since. Gives it back named, so that what is computed from it can be kept too.
+   * Keeps the answer to a call, unless the caller or the peer forbids it, or since the start of the call something was
+   * written there or the cache was cleared. Returns the answer with a name, so that values computed from it can be cached too.
    */
-  keep(owner: string, request: ApiRequest, answer: ApiAnswer, { cacheControl, asked }: KeepOptions): ApiAnswer {
+  keep(owner: string, request: ApiRequest, answer: ApiAnswer, { cacheControl, start }: KeepOptions): ApiAnswer {
     const { status } = answer;
     const ttlMs = Math.min(this.#ttlMs, maxAgeMs(cacheControl));
-    if (asked.key === undefined || status < 200 || status > 299) return answer;
-    // A fresh answer replaces the one that is kept, also where it may not be kept itself.
-    const kept = this.#entries.get(asked.key);
-    if (kept !== undefined && kept.number > asked.number) return answer;
-    if (ttlMs === 0 || says(request, NO_STORE)) {
-      this.#entries.delete(asked.key);
+    if (start.key === undefined || status < 200 || status > 299) return answer;
+    // A fresh answer replaces the cached one, even if it must not be cached itself.
+    const kept = this.#entries.get(start.key);
+    if (kept !== undefined && kept.number > start.number) return answer;
+    if (ttlMs === 0 || hasDirective(request, NO_STORE)) {
+      this.#entries.delete(start.key);
       return answer;
     }
     const origin = new URL(request.url).origin;
     const changed = [this.#written.get(`${owner} ${origin}`), this.#cleared.get(owner), this.#allCleared];
-    if (changed.some((at = 0) => at > asked.at)) return answer;
-    // A name nobody has used, also before a restart: to hash what is large would hold up everybody.
+    if (changed.some((at = 0) => at > start.at)) return answer;
+    // A name that was never used, not even before a restart. Hashing a large answer would block other requests.
     const named = { ...answer, lineage: this.#ids.hex() };
     const expiresAt = this.#clock.elapsed() + ttlMs;
-    this.#entries.set(asked.key, { owner, origin, expiresAt, number: asked.number, answer: named });
+    this.#entries.set(start.key, { owner, origin, expiresAt, number: start.number, answer: named });
     return named;
   }
 
@@ -100,16 +100,16 @@ export class AnswerCache {
   }
 
   #keyOf(owner: string, { method, url, query, headers }: ApiRequest): string {
-    const told = (value: string | CredentialUse) =>
+    const keyPart = (value: string | CredentialUse) =>
       value instanceof CredentialUse ? { credential: value.id, version: this.#versionOf(value.id) } : value;
     const parts = [
       owner,
       method,
       url,
-      query.map(([name, value]) => [name, told(value)]),
+      query.map(([name, value]) => [name, keyPart(value)]),
       Object.entries(headers)
-        .map(([name, value]) => [name.toLowerCase(), told(value)] as const)
-        // It asks for another way to get the answer, not for another answer.
+        .map(([name, value]) => [name.toLowerCase(), keyPart(value)] as const)
+        // This header changes how the answer is fetched, not the answer.
         .filter(([name]) => name !== 'cache-control')
         .sort(([a], [b]) => (a < b ? -1 : 1)),
     ];
@@ -120,27 +120,27 @@ export class AnswerCache {
 interface AnswerCacheOptions {
   readonly clock: Clock;
   readonly ids: Ids;
-  /** 0: nothing is kept. */
+  /** 0 disables the cache. */
   readonly ttlMs: number;
   readonly versionOf: (credentialId: string) => string;
   readonly maxEntries?: number;
   readonly maxBytes?: number;
 }
 
-/** A call that leaves. */
-interface Asking {
+/** A call that is being sent. */
+interface CallStart {
   readonly at: number;
-  /** Which of all calls it is. */
+  /** The number of the call, counted from 1. */
   readonly number: number;
-  /** Made when it leaves: a credential that is replaced meanwhile is not the one it was answered for. */
+  /** Computed when the call is sent, because its credential may be replaced before the answer arrives. */
   readonly key: string | undefined;
 }
 
 interface KeepOptions {
-  /** What the peer said of keeping it. */
+  /** The peer's Cache-Control header. */
   readonly cacheControl?: string | undefined;
-  /** As it left. */
-  readonly asked: Asking;
+  /** What `startCall` returned for this call. */
+  readonly start: CallStart;
 }
 
 interface Entry {
@@ -151,19 +151,19 @@ interface Entry {
   readonly answer: ApiAnswer;
 }
 
-/** Only what changes nothing may be left out; and a caller may ask for a fresh answer. */
+/** Only calls that change nothing can be answered from the cache, and a caller may request a fresh answer. */
 function isSafe(request: ApiRequest): boolean {
-  return request.method === 'GET' && !says(request, FRESH);
+  return request.method === 'GET' && !hasDirective(request, FRESH);
 }
 
-/** What the caller's Cache-Control has in it. */
-function says({ headers }: ApiRequest, directive: RegExp): boolean {
+/** Whether the caller's Cache-Control contains a directive. */
+function hasDirective({ headers }: ApiRequest, directive: RegExp): boolean {
   return Object.entries(headers).some(
     ([name, value]) => name.toLowerCase() === 'cache-control' && typeof value === 'string' && directive.test(value),
   );
 }
 
-/** RFC 9111 §5.2.2, as far as it makes our own time shorter. */
+/** RFC 9111 §5.2.2: `max-age` can only shorten our own limit. */
 function maxAgeMs(cacheControl: string | undefined): number {
   if (cacheControl === undefined) return Number.POSITIVE_INFINITY;
   if (FRESH.test(cacheControl)) return 0;
@@ -173,5 +173,5 @@ function maxAgeMs(cacheControl: string | undefined): number {
 
 const FRESH = /(?:^|[\s,])no-(?:store|cache)(?:$|[\s,;=])/i;
 const NO_STORE = /(?:^|[\s,])no-store(?:$|[\s,;=])/i;
-/** More than there are calls under way at once. */
+/** More than the calls that can run at once. */
 const MOST_WRITTEN = 10_000;

@@ -84,7 +84,7 @@ export class ApiCalls {
     }
   }
 
-  /** What the answer to a request is labelled with; `undefined` for one that no credential fetches. */
+  /** The labels of the answer to a request; `undefined` when the request uses no credential. */
   labelsOf({ url, query, headers, body }: ApiRequest): readonly Label[] | undefined {
     const uses = credentialsIn({ query, headers, body });
     if (uses.length === 0) return undefined;
@@ -102,7 +102,8 @@ export class ApiCalls {
     for (let failures = 1; ; failures++) {
       const tried = await this.#attempt(request, context);
       const mayAskAgain = tried.ok && (repeatable || isRefusedForNow(tried.answer.status));
-      if (tried.ok && (!isTransient(tried.answer.status) || !mayAskAgain)) return told(tried.answer, request, failures);
+      if (tried.ok && (!isTransient(tried.answer.status) || !mayAskAgain))
+        return withSentUrl(tried.answer, request, failures);
       const mayRepeat = tried.ok || tried.failure.retryable;
       const isSafe = repeatable || mayAskAgain || (!tried.ok && !hadLeft(tried.failure));
       const random = Number.parseInt(ids.hex().slice(0, 8), 16) / 2 ** 32;
@@ -110,7 +111,7 @@ export class ApiCalls {
       const isInTime = clock.elapsed() + delay < context.deadline;
       if (failures > MOST_RETRIES || !mayRepeat || !isSafe || !isInTime) {
         const retryAfter = isInTime || tried.retryAfterMs === 0 ? undefined : Math.ceil(tried.retryAfterMs / 1000);
-        if (tried.ok) return told(tried.answer, request, failures, retryAfter);
+        if (tried.ok) return withSentUrl(tried.answer, request, failures, retryAfter);
         const ended = advised(repeatable ? tried.failure : withOutcome(tried.failure, request));
         throw new Refused(withDetails(ended, { url: sentUrl(request), attempts: failures }));
       }
@@ -122,13 +123,13 @@ export class ApiCalls {
     const { gate, apis, breaker, cache, clock, maxAnswerBytes } = this.#options;
     const target = this.#urls.read(request.url);
     const origin = target?.origin ?? '';
-    // By caller: the failures of one must not shut out another.
+    // One circuit per caller: the failures of one must not shut out another.
     const circuit = `${principal.id} ${origin}`;
     const openMs = breaker.admit(circuit);
     if (openMs > 0) return { ok: false, failure: circuitOpen(origin, openMs), retryAfterMs: openMs };
     try {
       const { method, url, query, headers, body, idempotencyKey, operationId } = request;
-      const asked = cache.asking(principal.id, request);
+      const start = cache.startCall(principal.id, request);
       const labels = this.labelsOf(request);
       const keyed =
         idempotencyKey === undefined || hasIdempotencyKey(headers)
@@ -138,7 +139,7 @@ export class ApiCalls {
         caller: principal.id,
         method,
         url,
-        // A URL outside every API is the caller's own.
+        // A URL outside every API is chosen by the caller.
         allowList: target !== undefined && apiAround(target, apis) !== undefined ? 'allow' : 'none',
         query,
         headers: keyed,
@@ -156,7 +157,7 @@ export class ApiCalls {
       const answer = { status, contentType, bytes, ...(labels !== undefined && { labels }) };
       return {
         ok: true,
-        answer: cache.keep(principal.id, request, answer, { cacheControl: headerOf(inbound, 'cache-control'), asked }),
+        answer: cache.keep(principal.id, request, answer, { cacheControl: headerOf(inbound, 'cache-control'), start }),
         retryAfterMs: status < 300 ? 0 : (retryAfterMs(headerOf(inbound, 'retry-after'), clock.now()) ?? 0),
       };
     } catch (error) {
@@ -174,15 +175,15 @@ type Attempt =
   | { readonly ok: false; readonly failure: Failure; readonly retryAfterMs: number };
 
 /**
- * Milliseconds for one attempt. A call that has no time of its own left is ended by its execution, which then says so itself:
- * were it the call that failed first, the execution would have failed, or even gone on, instead of being out of time.
+ * Milliseconds for one attempt. A call that has no time left is ended by its execution, which then reports the timeout itself:
+ * if the call failed first, the execution would fail, or even continue, instead of timing out.
  */
 function timeFor({ timeoutMs }: ApiRequest, left: number): number {
   return timeoutMs < left ? timeoutMs : Math.max(0, left) + AFTER_THE_END_MS;
 }
 
-/** An answer that is no success, with how it was asked for. */
-function told(answer: ApiAnswer, request: ApiRequest, attempts: number, retryAfter?: number): ApiAnswer {
+/** Adds the URL and the number of attempts to an answer that is not a success. */
+function withSentUrl(answer: ApiAnswer, request: ApiRequest, attempts: number, retryAfter?: number): ApiAnswer {
   if (answer.status >= 200 && answer.status < 300) return answer;
   const url = sentUrl(request);
   return { ...answer, sent: { url, attempts, ...(retryAfter !== undefined && { retry_after: retryAfter }) } };
@@ -192,14 +193,14 @@ function withDetails(known: Failure, details: Failure['details']): Failure {
   return { ...known, details: { ...known.details, ...details } };
 }
 
-/** What was sent and not answered may have been done. It is not sent again, and whoever asked has to know. */
+/** A request that was sent but not answered may have taken effect. It is not sent again, and the caller must know. */
 function withOutcome(known: Failure, request: ApiRequest): Failure {
   if (!hadLeft(known) || !known.retryable) return known;
   const unknown = outcomeUnknown(request, known.message);
   return known.code === 'timeout' ? { ...unknown, code: 'timeout' } : unknown;
 }
 
-/** The end of a call that may have had its effect and must not have it twice. */
+/** The failure of a call that may have taken effect and must not be repeated. */
 export function outcomeUnknown({ method, url }: Pick<ApiRequest, 'method' | 'url'>, why: string): Failure {
   return {
     ...failure(
@@ -207,11 +208,11 @@ export function outcomeUnknown({ method, url }: Pick<ApiRequest, 'method' | 'url
       {
         outcome: 'unknown',
         suggestions: [
-          'look at the API whether it was done',
-          'give the ApiCall an idempotencyKey, if the API honours one: then it is sent again by itself',
+          'check in the API whether the request took effect',
+          'give the ApiCall an idempotencyKey if the API supports one: then it is retried automatically',
         ],
       },
-      `Whether ${method} ${new URL(url).origin} was acted upon is not known, and it was not sent again. ${why}`,
+      `The outcome of ${method} ${new URL(url).origin} is unknown, and the request was not sent again. ${why}`,
     ),
     retryable: false,
   };
@@ -222,7 +223,7 @@ function circuitOpen(origin: string, waitMs: number): Failure {
   return failure(
     'agent_failed',
     { circuit: 'open', retry_after: seconds, sent: false, suggestions: [`wait ${seconds} s before the next call`] },
-    `${origin} failed several times in a row and is left alone for another ${seconds} s.`,
+    `${origin} failed several times in a row. The next call is allowed in ${seconds} s.`,
   );
 }
 

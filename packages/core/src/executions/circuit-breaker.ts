@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../ports/ports.ts';
 
 /**
- * Leaves alone what keeps failing:
+ * Stops calls to an origin that keeps failing:
  *
  *   closed ──5 failures in a row──▶ open ──60 s──▶ half-open: one may try
  *     ▲                              ▲                │
@@ -17,13 +17,13 @@ export class CircuitBreaker {
     this.#clock = clock;
   }
 
-  /** 0: go ahead, and say how it ended. Else the milliseconds until somebody may try. */
+  /** 0: the call may start, and its outcome must be reported. Otherwise the milliseconds until the next try. */
   admit(name: string): number {
     const circuit = this.#circuits.get(name);
     if (circuit?.openUntil === undefined) return 0;
     const wait = circuit.openUntil - this.#clock.elapsed();
     if (wait > 0) return wait;
-    // Half-open: this one tries, and for everybody else it stays open meanwhile.
+    // Half-open: this call tries, and the circuit stays open for all others meanwhile.
     circuit.openUntil = this.#clock.elapsed() + OPEN_MS;
     return 0;
   }

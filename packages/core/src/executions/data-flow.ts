@@ -6,8 +6,8 @@ import type { ApiRequest } from '../workflow/effects.ts';
 import type { Label } from '../workflow/label.ts';
 
 /**
- * Why a request must not leave with the data that is in it: what a credential fetched goes back to the hosts of that
- * credential, and elsewhere only where the operator's entry of the API says so.
+ * Why a request must not be sent with its data: data that was fetched with a credential may go to the hosts of that
+ * credential, and to other hosts only where the operator's entry of the API allows it.
  */
 export function refuseFlow(
   { url, carries }: Pick<ApiRequest, 'url' | 'carries'>,

@@ -7,8 +7,8 @@ import { credentialsIn } from '../gate/injection.ts';
 import type { ApiRequest } from '../workflow/effects.ts';
 
 /**
- * Why a URL, with everything filled in, is none the caller may call. The plan was checked with its templates open; what
- * they were filled with must not lead out of the API. Where a host has APIs, credentials are sent below their base URLs only,
+ * Why the caller may not call a URL. The plan was checked before its templates were filled in;
+ * their values must not lead out of the API. Where a host has APIs, credentials are sent below their base URLs only,
  * even by callers that may use any API.
  */
 export function refuseDestination(
@@ -17,9 +17,9 @@ export function refuseDestination(
   apis: ApiCatalogue,
   parts: Pick<ApiRequest, 'method' | 'headers' | 'query' | 'body'>,
 ): Failure | undefined {
-  if (target === undefined) return failure('invalid_message', {}, 'The URL of the call is none.');
+  if (target === undefined) return failure('invalid_message', {}, 'The URL of the call is not valid.');
   if (target.username !== '' || target.password !== '') {
-    return failure('forbidden', {}, 'A URL carries no user and no password: use a credential.');
+    return failure('forbidden', {}, 'A URL must not contain a user or a password. Use a credential.');
   }
   const api = apiAround(target, apis);
   if (permitted.includes('*')) {

@@ -5,7 +5,7 @@ import { EffectJournal } from './effect-journal.ts';
 const key = { owner: 'ann', executionId: 'e1' };
 const effect = (name: string) => ({ kind: 'call', key: name, note: {} }) as const;
 
-async function begun() {
+async function startedExecution() {
   const { executions: store } = memoryStore();
   const row = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
   const accepted = await store.accept(row);
@@ -23,7 +23,7 @@ async function begun() {
 }
 
 test('nothing is written before it is needed, and then all of it at once', async () => {
-  const { store, hold, appends } = await begun();
+  const { store, hold, appends } = await startedExecution();
   const journal = new EffectJournal({ key, hold, store });
   for (const name of ['a', 'b', 'c']) journal.add(effect(name));
   expect(appends()).toBe(0);
@@ -38,7 +38,7 @@ test('nothing is written before it is needed, and then all of it at once', async
 });
 
 test('what comes while something is being written goes with the next', async () => {
-  const { store, hold, appends } = await begun();
+  const { store, hold, appends } = await startedExecution();
   const journal = new EffectJournal({ key, hold, store });
   journal.add(effect('a'));
   const first = journal.flush();
@@ -50,7 +50,7 @@ test('what comes while something is being written goes with the next', async () 
 });
 
 test('what an earlier process recorded is found, and counted on from', async () => {
-  const { store, hold } = await begun();
+  const { store, hold } = await startedExecution();
   const earlier = new EffectJournal({ key, hold, store });
   earlier.add(effect('a'));
   await earlier.flush();
@@ -62,8 +62,8 @@ test('what an earlier process recorded is found, and counted on from', async () 
   expect(await store.effects(key)).toHaveLength(2);
 });
 
-test('what cannot be written is told by every later flush, and nothing is written any more', async () => {
-  const { store, hold, appends } = await begun();
+test('every flush after a failed write reports it, and nothing is written any more', async () => {
+  const { store, hold, appends } = await startedExecution();
   await store.finish(await hold(), [], { status: 'error', result: '{}', events: '[]', endedAt: 2 });
   const journal = new EffectJournal({ key, hold, store });
   journal.add(effect('a'));

@@ -2,8 +2,8 @@ import type { EffectKind, EffectRow, ExecutionKey, ExecutionStore } from '../sto
 import type { Held } from '../store/held.ts';
 
 /**
- * The effects of one execution: those an earlier process recorded, and those of this one on their way to the disk. Nothing
- * is written before somebody needs it there; then all that has come since goes in one commit.
+ * The effects of one execution: those that an earlier process recorded, and those of this one that are being written.
+ * Nothing is written before it must be on the disk; then all effects since the last write share one commit.
  */
 export class EffectJournal {
   readonly key: ExecutionKey;
@@ -57,12 +57,12 @@ export class EffectJournal {
     throw this.#broken;
   }
 
-  /** Starts writing what was noted, and does not wait for it. What goes wrong is told by the next `flush`. */
+  /** Starts to write the noted effects without waiting. The next `flush` reports errors. */
   flushSoon(): void {
     this.flush().catch(() => {});
   }
 
-  /** Waits for what is being written, without starting anything. Throws when something could not be. */
+  /** Waits for the current write without starting another. Throws when it failed. */
   async settle(): Promise<void> {
     if (this.#writing !== undefined) await this.#writing;
     if (this.#broken !== undefined) throw this.#broken;
@@ -82,7 +82,7 @@ export class EffectJournal {
   }
 }
 
-/** An effect before it has its place. Its note is a value, made text when it is written: often nobody needs it on the disk. */
+/** An effect before it has its place. Its note becomes text when it is written, which is often never. */
 export type NewEffect = Pick<EffectRow, 'kind' | 'key'> & { readonly note: object; readonly bytes?: Uint8Array };
 
 interface PendingEffect {
@@ -93,9 +93,9 @@ interface PendingEffect {
 interface EffectJournalOptions {
   readonly key: ExecutionKey;
   readonly store: ExecutionStore;
-  /** What an earlier process left. */
+  /** The effects that an earlier process recorded. */
   readonly recorded?: readonly EffectRow[];
-  /** The right to write to it. It is recorded first where that was not needed before. */
+  /** The right to write to the execution, which is recorded first if it was not before. */
   readonly hold: () => Promise<Held>;
 }
 
@@ -107,5 +107,5 @@ function nameOf(kind: EffectKind, key: string): string {
   return `${kind} ${key}`;
 }
 
-/** Answers that wait in memory before they are written without being asked for. */
+/** How many answers may wait in memory before they are written. */
 const MOST_PENDING = 1_048_576;

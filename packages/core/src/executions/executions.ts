@@ -30,8 +30,6 @@ import type { Plan } from '../workflow/plan.ts';
 import type { PoolRunOptions } from '../workflow/pool.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 import type { ApiCalls } from './api-calls.ts';
-import { type Asked, type AskedBy, type AskedReader, recordedRequest, requestText } from './asked.ts';
-import { type Begun, begunBefore, begunElsewhere, begunNow, type EndedExecution } from './begun.ts';
 import { cursorAfter, numberInCursor } from './cursor.ts';
 import { EffectJournal } from './effect-journal.ts';
 import type { ExecutionsElsewhere } from './elsewhere.ts';
@@ -43,21 +41,35 @@ import { type AskPerson, ParkedExecution, WaitsForPerson } from './parked-execut
 import { type Planner, refusalOf } from './planner.ts';
 import { refusedCredentials } from './refused-credentials.ts';
 import { type EndedRun, failedRun, NO_RESULTS, resultText, runningResult } from './result.ts';
+import {
+  type EndedExecution,
+  finishedExecution,
+  remoteExecution,
+  runningExecution,
+  type StartedExecution,
+} from './started-execution.ts';
 import type { StoredData } from './stored-data.ts';
 import type { AskTarget } from './target-asks.ts';
 import { UsedSecrets } from './used-secrets.ts';
+import {
+  type ParsedRequest,
+  type RequestOrigin,
+  recordedRequest,
+  requestText,
+  type WorkflowRequestReader,
+} from './workflow-request.ts';
 
 export interface ExecutionsOptions {
   /** Every run of this process. */
   readonly runs: RunTable;
   readonly store: ExecutionStore;
   readonly forgetting: Pick<ForgettingStore, 'execution'>;
-  readonly reader: AskedReader;
+  readonly reader: WorkflowRequestReader;
   readonly planner: Planner;
   readonly calls: ApiCalls;
   readonly storedData: StoredData;
   readonly askTarget: AskTarget;
-  /** Where people are asked. */
+  /** The open questions to people. */
   readonly questions: Pick<OpenQuestions, 'made' | 'open'>;
   /** Records that a credential was not let out. */
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
@@ -65,7 +77,7 @@ export interface ExecutionsOptions {
   readonly redactorFor: (host: HostPort) => Redactor | undefined;
   /** Runs a plan to its end. */
   readonly run: (plan: Plan, options: PoolRunOptions) => Promise<PoolResult>;
-  /** Whoever had this id when an execution was accepted; `undefined` when there is nobody any more. */
+  /** The principal that had this id when an execution was accepted; `undefined` when it no longer exists. */
   readonly principalNamed: (id: string) => Principal | undefined;
   readonly limits: WorkflowLimits;
   /** How long what has ended is kept. */
@@ -118,46 +130,46 @@ export class Executions {
   }
 
   /**
-   * Records an execution and starts it. A repeat (same id or idempotency key, same plan) is the one that was asked for
-   * before; another plan under the same name is a conflict.
+   * Records an execution and starts it. A repeat (same id or idempotency key, same plan) returns the earlier
+   * execution; another plan under the same name is a conflict.
    */
-  async execute(asked: Asked, context: ExecuteContext): Promise<Begun> {
+  async execute(request: ParsedRequest, context: ExecuteContext): Promise<StartedExecution> {
     const { planner, runs, clock, ids } = this.#options;
     const { principal, idempotencyKey, planHash, waits, hops = 0, requestId } = context;
-    const planned = await planner.compile(asked, principal);
+    const planned = await planner.compile(request, principal);
     if (!planned.ok) {
-      this.#noteRefused(asked, planned.findings, principal);
+      this.#noteRefused(request, planned.findings, principal);
       throw new Refused(refusalOf(planned.findings));
     }
     if (planHash !== undefined && planHash !== planned.plan.hash)
       throw new Refused(otherPlan(planHash, planned.plan.hash));
     const row: ExecutionRow = {
       owner: principal.id,
-      executionId: asked.workflow.executionId ?? `exec-${ids.sortable()}`,
+      executionId: request.workflow.executionId ?? `exec-${ids.sortable()}`,
       digest: planned.plan.hash,
       idempotencyKey: idempotencyKey ?? null,
-      request: requestText(asked, { hops, requestId }),
+      request: requestText(request, { hops, requestId }),
       acceptedAt: clock.now().getTime(),
       end: null,
     };
-    const ready = { asked, plan: planned.plan, hops };
+    const ready = { request, plan: planned.plan, hops };
     const late = new LiveExecution(row, principal);
     late.requestId = requestId;
     const known = this.#live(row);
-    // After everything that can throw: a place has to be given back.
+    // After everything that can throw: a place must be released.
     const place = runs.admit('execution', LANE, principal);
     try {
       if (known !== undefined) await this.#late.now(known);
       else if (place.isRefused) await this.#refuseUnlessThere(row);
       else if (waits === true && this.#late.permits(planned.plan, late)) {
         this.#late.watch();
-        return begunNow(this.#start(late, ready, place));
+        return runningExecution(this.#start(late, ready, place));
       }
       const accepted = await this.#accept(row);
       if (!accepted.repeat) {
         const live = new LiveExecution(row, principal, Promise.resolve(accepted));
         live.requestId = requestId;
-        return begunNow(this.#start(live, ready, place));
+        return runningExecution(this.#start(live, ready, place));
       }
       if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
       return { ...(await this.#follow(accepted.row)), replayedFrom: () => accepted.row.acceptedAt };
@@ -173,7 +185,7 @@ export class Executions {
     return accepted;
   }
 
-  /** One that is there already is answered, however many wait. */
+  /** A repeat is answered even if too many executions wait. */
   async #refuseUnlessThere(row: ExecutionRow): Promise<void> {
     if ((await this.#options.store.find(row)) !== undefined) return;
     refuse('busy', { retry_after: 1 }, 'Too many executions wait for their turn.');
@@ -188,7 +200,7 @@ export class Executions {
     return row.end?.result ?? soFar ?? JSON.stringify(runningResult(row, NO_RESULTS));
   }
 
-  /** What was asked for, and what it did to the world or learned from it, as far as that is recorded. */
+  /** The recorded request of an execution and its recorded effects. */
   async record(key: ExecutionKey): Promise<RecordedExecution | undefined> {
     await this.#ensure(key);
     const { store } = this.#options;
@@ -196,15 +208,15 @@ export class Executions {
     return row && { request: row.request, planHash: row.digest, effects: await store.effects(row) };
   }
 
-  /** An execution of the owner, to read what it tells from any number on. */
-  async follow(key: ExecutionKey): Promise<Begun | undefined> {
+  /** An execution of the owner, whose events can be read after any number. */
+  async follow(key: ExecutionKey): Promise<StartedExecution | undefined> {
     await this.#ensure(key);
     const row = await this.#options.store.find(key);
     return row && this.#follow(row);
   }
 
-  /** One that an earlier process recorded, as soon as it continues or has ended. `undefined`: there is none. */
-  async continued(key: ExecutionKey, signal: AbortSignal): Promise<Begun | undefined> {
+  /** One that an earlier process recorded, as soon as it continues or has ended. `undefined` when it does not exist. */
+  async continued(key: ExecutionKey, signal: AbortSignal): Promise<StartedExecution | undefined> {
     const { store, clock } = this.#options;
     for (;;) {
       const row = await store.find(key);
@@ -216,7 +228,7 @@ export class Executions {
     }
   }
 
-  /** Ends a running execution, and waits until that is recorded. `undefined`: there is none. */
+  /** Ends a running execution, and waits until that is recorded. `undefined` when it does not exist. */
   async cancel(key: ExecutionKey): Promise<{ readonly cancelled: boolean; readonly status: string } | undefined> {
     const live = this.#live(key);
     const reason = new Refused(failure('cancelled', {}, 'The execution was cancelled by its owner.'));
@@ -240,35 +252,35 @@ export class Executions {
   /** Whether it runs here, and is ended with that. */
   cancelHere(key: ExecutionKey): boolean {
     if (this.#live(key) === undefined) return false;
-    // Whoever asks looks for its end in the store.
+    // The node that requested this looks for the end in the store.
     void this.cancel(key).catch(() => {});
     return true;
   }
 
-  /** What it tells after a number, without its end: nothing where it tells nothing for some seconds. `undefined`: it does not run here. */
-  async toldHere(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[] | undefined> {
+  /** Its events after a number, without the final one: none where there are none for some seconds. `undefined`: it does not run here. */
+  async eventsHere(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[] | undefined> {
     const { clock } = this.#options;
     const live = this.#live(key);
     if (live === undefined) return undefined;
-    const until = clock.elapsed() + TOLD_WITHIN_MS;
-    while (live.told <= after + 1 && this.#live(key) === live && clock.elapsed() < until)
-      await clock.wait(TOLD_PAUSE_MS);
-    const told: ExecutionEventRecord[] = [];
-    const most = Math.min(live.told - (after + 1), MOST_TOLD);
-    if (most <= 0) return told;
+    const until = clock.elapsed() + EVENTS_WITHIN_MS;
+    while (live.eventCount <= after + 1 && this.#live(key) === live && clock.elapsed() < until)
+      await clock.wait(EVENTS_PAUSE_MS);
+    const events: ExecutionEventRecord[] = [];
+    const most = Math.min(live.eventCount - (after + 1), MOST_EVENTS);
+    if (most <= 0) return events;
     for await (const event of live.read(after)) {
-      if (event.event === 'execution-finished' || told.push(event) >= most) break;
+      if (event.event === 'execution-finished' || events.push(event) >= most) break;
     }
-    return told;
+    return events;
   }
 
-  /** Others may continue what runs here: nothing more is recorded, and readers go on there. */
+  /** Others may continue what runs here: nothing more is recorded, and readers continue there. */
   letGo(): void {
     for (const parked of this.#parked.values()) parked.end(LOST);
     for (const live of this.#options.runs.values(LiveExecution)) if (live.recording !== undefined) live.end(LOST);
   }
 
-  /** Takes one that has ended out of the record, for good. */
+  /** Deletes an execution that has ended. */
   async remove(key: ExecutionKey): Promise<Removed> {
     await this.#ensure(key);
     return this.#options.forgetting.execution(key);
@@ -296,7 +308,7 @@ export class Executions {
     return { rows: page, next };
   }
 
-  /** Keeps house until the server stops. */
+  /** Purges old executions until the server stops. */
   start(): void {
     const { store, runs, clock, log, keepMs, purgeTime } = this.#options;
     void everyHour(() => store.purge(purgeTime.now() - keepMs), {
@@ -340,11 +352,11 @@ export class Executions {
   /** Waits for the end of the question, however long that takes, and continues then. */
   async #park(parked: ParkedExecution): Promise<void> {
     const { runs, questions, log } = this.#options;
-    const { live, asked } = parked;
+    const { live, pending } = parked;
     const leave = parked.onStop(runs.draining, SUSPENDED);
-    live.park(asked.question);
+    live.park(pending.question);
     try {
-      await questions.open(parked, asked.question);
+      await questions.open(parked, pending.question);
     } catch (reason) {
       live.withdrawn = reason instanceof Error ? reason : new Error(String(reason));
     }
@@ -353,7 +365,7 @@ export class Executions {
     parked.over();
     this.#parked.delete(live.name);
     if (live.withdrawn !== undefined && !(live.withdrawn instanceof Refused) && live.withdrawn !== SUSPENDED) {
-      log.error({ execution_id: live.row.executionId, error: String(live.withdrawn) }, 'a question could not be asked');
+      log.error({ execution_id: live.row.executionId, error: String(live.withdrawn) }, 'opening a question failed');
     }
     if (live.withdrawn === LOST) await this.#followLost(live);
     else if (runs.isClosed('execution') || live.withdrawn === SUSPENDED) {
@@ -361,14 +373,15 @@ export class Executions {
     } else this.#start(live);
   }
 
-  /** What a run needs in order to ask a person: where there is no answer yet, the run stops. */
+  /** Lets a run ask a person: as long as there is no answer, the run stops. */
   #asking(live: LiveExecution, running: Ending): AskPerson {
     return {
       made: (given) => this.#options.questions.made(given),
-      ask: async (asked, settled) => {
-        const { operationId, key, question, end } = asked;
+      ask: async (pending, settled) => {
+        const { operationId, key, question, end } = pending;
         live.tell({ event: 'question-asked', operationId, key, question });
-        const resolved = (told: QuestionEnd) => live.tell({ event: 'question-resolved', operationId, key, end: told });
+        const resolved = (result: QuestionEnd) =>
+          live.tell({ event: 'question-resolved', operationId, key, end: result });
         if (end?.answer !== undefined) {
           resolved(end);
           return end.answer;
@@ -378,9 +391,9 @@ export class Executions {
           live.end(live.withdrawn);
           throw live.withdrawn;
         }
-        // What is under way beside it may finish: ended now, its outcome would be unknown.
+        // Effects in progress may finish: if they were ended now, their outcome would be unknown.
         await settled();
-        running.end(new WaitsForPerson(asked));
+        running.end(new WaitsForPerson(pending));
         return new Promise<never>(() => {});
       },
     };
@@ -395,7 +408,7 @@ export class Executions {
         try {
           return await this.#run(live, planned ?? (await this.#planAgain(live)), isFirst);
         } catch (error) {
-          // Nothing could be recorded, so nothing was done or told since: it goes on from what is recorded, if anything is.
+          // Nothing could be recorded, so nothing was done or reported since: it continues from its record, if there is one.
           const isOver = failureOf(error)?.code !== 'store_unavailable' || runs.isClosed('execution');
           if (isOver || !(await isRecorded(live))) throw error;
           if (!isLogged) {
@@ -429,8 +442,8 @@ export class Executions {
     }
   }
 
-  /** Which secret would have gone where, for its operator. */
-  #noteRefused({ workflow }: Asked, findings: readonly Finding[], { id: caller }: Principal): void {
+  /** Records for the operator which credential would have been sent where. */
+  #noteRefused({ workflow }: ParsedRequest, findings: readonly Finding[], { id: caller }: Principal): void {
     const { planner, noteRefusal } = this.#options;
     for (const { id, to, operationId } of refusedCredentials(workflow, findings, planner.own)) {
       noteRefusal(id, { caller, to, purpose: operationId });
@@ -443,9 +456,9 @@ export class Executions {
     const { body, by } = recordedRequest(row.request);
     live.requestId = by.requestId;
     const read = reader.read(body);
-    if (!read.ok) return failure('internal', {}, 'What was recorded before the restart cannot be read any more.');
-    const outcome = await planner.compile(read.asked, principal);
-    return outcome.ok ? { asked: read.asked, plan: outcome.plan, hops: by.hops ?? 0 } : refusalOf(outcome.findings);
+    if (!read.ok) return failure('internal', {}, 'The record from before the restart can no longer be read.');
+    const outcome = await planner.compile(read.request, principal);
+    return outcome.ok ? { request: read.request, plan: outcome.plan, hops: by.hops ?? 0 } : refusalOf(outcome.findings);
   }
 
   /** Runs it to its end, or to a question to a person. */
@@ -455,7 +468,7 @@ export class Executions {
       await this.#end(live, failedRun(errorOf(planned)));
       return undefined;
     }
-    const { asked, plan, hops } = planned;
+    const { request, plan, hops } = planned;
     const { row, principal } = live;
     const journal = new EffectJournal({
       key: row,
@@ -465,8 +478,8 @@ export class Executions {
     });
     const secrets = new UsedSecrets(redactorFor);
     live.begin(journal, secrets);
-    // Without the time in which it waited for a person.
-    const timeoutMs = Math.max(1, planner.timeoutOf(asked) - live.spentMs);
+    // Excludes the time in which it waited for a person.
+    const timeoutMs = Math.max(1, planner.timeoutOf(request) - live.spentMs);
     const startedAt = clock.elapsed();
     const running = new Ending();
     const leave = running.follow(live);
@@ -479,7 +492,7 @@ export class Executions {
       signal: running,
       caller: limits.cache_seconds > 0 ? principal.id : undefined,
       budgets: this.#budgets,
-      onError: asked.options.onError ?? 'stop',
+      onError: request.options.onError ?? 'stop',
       // Operations that end because it is run again have not ended.
       onProgress: (progress) => runsAgain(running.reason) || live.tell(progress),
     });
@@ -487,31 +500,31 @@ export class Executions {
     if (live.reason === SUSPENDED || live.reason === LOST) throw live.reason;
     if (running.reason instanceof WaitsForPerson) {
       live.spentMs += clock.elapsed() - startedAt;
-      return new ParkedExecution(live, running.reason.asked, async (effect) =>
+      return new ParkedExecution(live, running.reason.pending, async (effect) =>
         store.append(await this.#late.hold(live), [journal.place(effect)]),
       );
     }
-    // What could not be recorded has not happened, whatever came of it here.
+    // An effect that could not be recorded does not count.
     await journal.settle();
     const { status, results, skipped, errors } = ended;
-    const warnings = [...asked.warnings, ...plan.warnings];
+    const warnings = [...request.warnings, ...plan.warnings];
     await this.#end(live, { status, results, skipped, errors, warnings }, secrets);
-    // What it still waits for, nobody wants any more.
+    // Effects that are still in progress are no longer needed.
     if (effects.isWaiting) live.end(OVER);
     return undefined;
   }
 
-  /** What was learned and is not written yet need not be: the result has it, and the journal is not read again. */
+  /** Answers that are not written yet need not be: the result contains them, and the journal is not read again. */
   async #end(live: LiveExecution, run: EndedRun, secrets?: UsedSecrets): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const told = resultText(live.row, run, endedAt);
-    const result = secrets?.isAny === true ? await secrets.redacted(told) : told;
+    const text = resultText(live.row, run, endedAt);
+    const result = secrets?.isAny === true ? await secrets.redacted(text) : text;
     const earlier = await this.#late.end(live, { status: run.status, result, events: live.close(), endedAt });
     if (earlier === undefined) {
       this.#options.runs.counts.finish('execution', outcomeOf(run.status));
       live.finish(run.status, result);
     } else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
-    else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
+    else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_CONTINUE);
     else {
       live.replayedFrom = earlier.acceptedAt;
       live.finish(earlier.end.status, earlier.end.result);
@@ -524,13 +537,13 @@ export class Executions {
     await this.#options.store.finish(held, [], { status: 'error', result, events: '[]', endedAt });
   }
 
-  /** Whoever asks for one that runs must find it recorded. */
+  /** A caller that looks up a running execution must find it recorded. */
   async #ensure(key: ExecutionKey): Promise<void> {
     const live = this.#live(key);
     if (live !== undefined) await this.#late.now(live);
   }
 
-  /** Its readers are told what the process that runs it records. */
+  /** Its readers receive what the process that runs it records. */
   async #followLost(live: LiveExecution): Promise<void> {
     try {
       const row = await this.#endOf(live.row);
@@ -554,8 +567,8 @@ export class Executions {
     }
   }
 
-  /** What one that another node runs tells, from that node; and the rest from its record. */
-  async *#toldElsewhere(
+  /** The events of an execution that another node runs, from that node; the rest from its record. */
+  async *#remoteEvents(
     row: ExecutionRow,
     elsewhere: ExecutionsElsewhere,
     after: number,
@@ -573,7 +586,7 @@ export class Executions {
       const live = this.#live(row);
       // This node has taken it over meanwhile.
       if (live !== undefined) return yield* live.read(last);
-      for (const event of await Promise.race([elsewhere.told(row, last), end])) {
+      for (const event of await Promise.race([elsewhere.eventsAfter(row, last), end])) {
         yield event;
         last = event.sequence;
       }
@@ -582,19 +595,19 @@ export class Executions {
   }
 
   /** The one that runs, or the record of the one that has ended. */
-  async #follow(row: ExecutionRow): Promise<Begun> {
-    if (row.end !== null) return begunBefore(row, row.end.result);
+  async #follow(row: ExecutionRow): Promise<StartedExecution> {
+    if (row.end !== null) return finishedExecution(row, row.end.result);
     const live = this.#live(row);
-    if (live !== undefined) return begunNow(live);
+    if (live !== undefined) return runningExecution(live);
     // It ended while we looked.
     const now = await this.#options.store.find(row);
     const elsewhere = this.#elsewhere;
     if (now?.end === null && elsewhere !== undefined) {
-      const events: Begun['events'] = (after, signal) => this.#toldElsewhere(now, elsewhere, after, signal);
-      return begunElsewhere(now, { endOf: () => this.#endOf(now), events });
+      const events: StartedExecution['events'] = (after, signal) => this.#remoteEvents(now, elsewhere, after, signal);
+      return remoteExecution(now, { endOf: () => this.#endOf(now), events });
     }
-    if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_GO_ON);
-    return begunBefore(now, now.end.result);
+    if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_CONTINUE);
+    return finishedExecution(now, now.end.result);
   }
 }
 
@@ -615,12 +628,12 @@ function otherPlan(expected: string, hash: string): Failure {
   );
 }
 
-export interface ExecuteContext extends AskedBy {
+export interface ExecuteContext extends RequestOrigin {
   readonly principal: Principal;
   /** It runs only if its plan has this hash. */
   readonly planHash?: string | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** The caller hears nothing of it before its end. */
+  /** The caller receives nothing before the end of the execution. */
   readonly waits?: boolean;
 }
 
@@ -637,7 +650,7 @@ export interface ExecutionList {
 }
 
 interface Planned {
-  readonly asked: Asked;
+  readonly request: ParsedRequest;
   readonly plan: Plan;
   readonly hops: number;
 }
@@ -646,32 +659,32 @@ function conflictWith({ executionId }: ExecutionRow): Failure {
   return failure(
     'conflict',
     { execution_id: executionId, suggestions: ['choose another executionId', 'or send the same workflow again'] },
-    `The execution ${executionId} was asked for before with another workflow or other options.`,
+    `The execution ${executionId} was already used with another workflow or other options.`,
   );
 }
 
 function errorOf({ code, message, details }: Failure): WorkflowError {
   const { suggestions, ...others } = details;
-  const told = suggestions ?? (others.issues ?? []).flatMap(({ suggestion }) => suggestion ?? []);
+  const all = suggestions ?? (others.issues ?? []).flatMap(({ suggestion }) => suggestion ?? []);
   return withCategory({
     type: FAILURES[code].workflow as WorkflowError['type'],
     message,
     details: { code, ...plain(others) },
-    ...(told.length > 0 && { suggestions: [...told] }),
+    ...(all.length > 0 && { suggestions: [...all] }),
   });
 }
 
-/** Only what can be told as JSON. */
+/** The details as plain JSON. */
 function plain(details: Failure['details']) {
   return JSON.parse(JSON.stringify(details));
 }
 
-/** Whether what stopped it is followed by another run of it. */
+/** Whether the execution is run again after it stopped for this reason. */
 function runsAgain(reason: unknown): boolean {
   return reason === SUSPENDED || reason === LOST || reason instanceof WaitsForPerson;
 }
 
-/** Whether it has a record to go on from. */
+/** Whether it has a record to continue from. */
 function isRecorded({ recording }: LiveExecution): Promise<boolean> {
   return recording === undefined ? Promise.resolve(false) : recording.then(({ repeat }) => !repeat).catch(() => false);
 }
@@ -685,14 +698,14 @@ function outcomeOf(status: EndedRun['status']): string {
 /** One lane for all executions. No agent can have this id. */
 const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
-/** How often it is looked whether an execution continues. */
+/** How often to check whether an execution continues. */
 const CONTINUED_PAUSE_MS = 50;
-/** How long another node waits for something to be told: less than it waits for an answer. */
-const TOLD_WITHIN_MS = 2000;
-const TOLD_PAUSE_MS = 50;
+/** How long another node waits for an event: less than it waits for an answer. */
+const EVENTS_WITHIN_MS = 2000;
+const EVENTS_PAUSE_MS = 50;
 /** Events in one answer to another node. */
-const MOST_TOLD = 500;
+const MOST_EVENTS = 500;
 /** Between two looks for the end of an execution that another node runs. */
 const LOOK_MS = 200;
-const CANNOT_GO_ON = 'The execution cannot go on just now.';
+const CANNOT_CONTINUE = 'The execution cannot continue at the moment.';
 const OVER = new Error('the execution is over');

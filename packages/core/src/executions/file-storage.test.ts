@@ -134,7 +134,7 @@ test('on a full disk a file is refused like every other write, leaves nothing be
   expect(await small.read(await put('c'))).toHaveLength(large.length);
 });
 
-test('a file that is not as it was written is damaged, and so told; its neighbour is read', async () => {
+test('a changed file is reported as damaged; its neighbour is read', async () => {
   const [bad, sound] = [await write('ann', 'bad'), await write('ann', 'sound')];
   writeFileSync(join(folder, 'stored', bad), '{"a":2}');
   await expect(files.read(bad)).rejects.toMatchObject({ code: 'store_damaged' });

@@ -6,8 +6,8 @@ import { crc32 } from 'node:zlib';
 import { StoreError } from '../store/store-error.ts';
 
 /**
- * What agents store in files, below one folder. Neither an agent nor a key ever becomes part of a path: both are hashed, so
- * there is no name that leads elsewhere, is reserved, is too long or looks like another. No link is followed. The name of a file
+ * Data that agents store in files, below one folder. Neither an agent nor a key ever becomes part of a path: both are hashed, so
+ * no name leads elsewhere, is reserved, is too long or looks like another. No link is followed. The name of a file
  * ends with the checksum of its bytes.
  */
 export class FileStorage {
@@ -64,7 +64,7 @@ export class FileStorage {
     }
   }
 
-  /** Reads every file of these, and tells which of them are damaged or missing. */
+  /** Reads these files and returns those that are damaged or missing. */
   async examine(files: readonly string[]): Promise<FilesExamined> {
     const bad: string[] = [];
     for (const file of files) await this.read(file).catch(() => bad.push(file));
@@ -105,14 +105,14 @@ export class FileStorage {
 
 interface NewFile {
   readonly name: string;
-  /** Tells two versions of one name apart. */
+  /** Distinguishes two versions of one name. */
   readonly unique: string;
   readonly bytes: Uint8Array;
 }
 
 export interface FilesExamined {
   readonly bad: readonly string[];
-  /** Written before files had one: only whether they can be read is known of them. */
+  /** Files from before there were checksums: only whether they can be read is known. */
   readonly withoutChecksum: number;
 }
 
@@ -151,4 +151,4 @@ const FILE = /^[0-9a-f]{64}-[0-9a-f]{32}(?:-[0-9a-f]{8})?(?:\.part)?$/;
 const CHECKSUM = /-[0-9a-f]{32}-([0-9a-f]{8})$/;
 /** Errors that pass when there is room, or a descriptor, again. */
 const NO_ROOM: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
-const FULL = 'The disk is full or no file can be opened: nothing was recorded. It is tried again.';
+const FULL = 'The disk is full or no file can be opened; nothing was recorded. The server will try again.';

@@ -25,7 +25,7 @@ test.each([
 ] as const)(
   '%s with %o leaves when what it was made from is on the disk, and not before',
   async (method, more, kinds) => {
-    const { effects, journal, answer, sent, recorded } = await begun();
+    const { effects, journal, answer, sent, recorded } = await startedExecution();
     await effects.now('now', 'd0');
     const called = effects.call('call', request(method, more), 'd1');
     // As long as it likes: the disk does not answer.
@@ -40,18 +40,18 @@ test.each([
 );
 
 test('GET leaves at once', async () => {
-  const { effects, sent } = await begun();
+  const { effects, sent } = await startedExecution();
   expect(await effects.call('call', request('GET'), 'd1')).toMatchObject({ status: 200 });
   expect(sent).toEqual([{ method: 'GET', recorded: [] }]);
 });
 
 test('what was about to leave when the process ended is not sent again, in no later run either', async () => {
-  const first = await begun();
+  const first = await startedExecution();
   first.answer();
   first.journal.add({ kind: 'intent', key: 'call', note: { digest: 'd1' } });
   await first.journal.flush();
   for (let run = 0; run < 2; run++) {
-    const { effects, sent, journal } = await begun(first.store);
+    const { effects, sent, journal } = await startedExecution(first.store);
     await expect(effects.call('call', request('POST'), 'd1')).rejects.toMatchObject({
       failure: { code: 'interrupted', details: { outcome: 'unknown' } },
     });
@@ -61,12 +61,12 @@ test('what was about to leave when the process ended is not sent again, in no la
 });
 
 test('what was recorded for another computation is neither taken for this one nor done again', async () => {
-  const first = await begun();
+  const first = await startedExecution();
   first.answer();
   await first.effects.call('call', request('POST'), 'd1');
   await first.effects.now('now', 'd1');
   await first.journal.flush();
-  const { effects, sent } = await begun(first.store);
+  const { effects, sent } = await startedExecution(first.store);
   const misfit = { failure: { code: 'internal', message: expect.stringContaining('does not fit') } };
   await expect(effects.call('call', request('POST'), 'd2')).rejects.toMatchObject(misfit);
   await expect(effects.now('now', 'd2')).rejects.toMatchObject(misfit);
@@ -74,7 +74,7 @@ test('what was recorded for another computation is neither taken for this one no
 });
 
 /** An execution on a disk that records nothing until it answers. */
-async function begun(store = rememberingHolds(memoryStore())) {
+async function startedExecution(store = rememberingHolds(memoryStore())) {
   const { executions } = store;
   await executions.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
   const held = heldOf(store, key);
@@ -103,7 +103,7 @@ async function begun(store = rememberingHolds(memoryStore())) {
     journal,
     calls,
     storedData: {} as StoredData,
-    askTarget: nothingAsked,
+    askTarget: noTarget,
     askPerson: {} as AskPerson,
     context: {
       principal: { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS },
@@ -131,4 +131,4 @@ function request(method: ApiRequest['method'], more: Partial<ApiRequest> = {}): 
   };
 }
 
-const nothingAsked = () => Promise.reject(new Error('nothing is asked here'));
+const noTarget = () => Promise.reject(new Error('no target is called here'));

@@ -34,10 +34,10 @@ export interface JournaledEffectsOptions {
 }
 
 /**
- * The effects of one execution, each at most once: what the journal has is answered from it, the rest is done and noted.
+ * The effects of one execution, each at most once: recorded effects are answered from the journal, others are done and noted.
  *
- *   GET                          done; noted, written with whatever is written next
- *   PUT, DELETE, or with a key   all that was learned before is on the disk first, so that a repeat says the same
+ *   GET                          done; noted, written with the next write
+ *   PUT, DELETE, or with a key   everything learned before is on the disk first, so that a repeat sends the same
  *   POST, PATCH                  the intent is on the disk first: found there without an answer, its outcome is unknown
  */
 export class JournaledEffects implements Effects {
@@ -48,7 +48,7 @@ export class JournaledEffects implements Effects {
     this.#options = options;
   }
 
-  /** Whether something is under way that somebody can end. */
+  /** Whether an effect is in progress that can be ended. */
   get isWaiting(): boolean {
     return this.#waiting > 0;
   }
@@ -72,7 +72,7 @@ export class JournaledEffects implements Effects {
       answer = await calls.call(request, context);
     } catch (error) {
       const known = failureOf(error);
-      // An execution that is ended from outside has not learned what came of it.
+      // An execution that is ended from outside did not learn the outcome.
       if (known === undefined || context.signal.aborted) throw error;
       throw this.#ended(key, digest, known);
     } finally {
@@ -84,8 +84,8 @@ export class JournaledEffects implements Effects {
   }
 
   /**
-   * The hub records the request before it is answered, and gives a repeat the recorded answer: a target is asked once. What was learned
-   * before is on the disk first, so that a repeat asks the same.
+   * The hub records the request before it is answered, and gives a repeat the recorded answer: a target is called once. Everything learned
+   * before is on the disk first, so that a repeat sends the same.
    */
   async ask(key: string, request: TargetRequest, digest: string): Promise<Uint8Array> {
     const { journal, askTarget, context, secrets } = this.#options;
@@ -138,7 +138,7 @@ export class JournaledEffects implements Effects {
     const { journal, clock, context } = this.#options;
     const past = this.#past('wait', key, digest);
     let until = past === undefined ? clock.now().getTime() + milliseconds : (JSON.parse(past.note).until as number);
-    // A clock that was set back must not make it wait for longer than was asked.
+    // A clock that was set back must not extend the wait.
     until = Math.min(until, clock.now().getTime() + milliseconds);
     if (past === undefined) {
       journal.add({ kind: 'wait', key, note: { digest, until } });
@@ -150,7 +150,7 @@ export class JournaledEffects implements Effects {
     await clock.wait(left, abortSignalOf(context.signal)).finally(() => this.#waiting--);
   }
 
-  /** The question is on the disk before anybody sees it, with all that was learned before; its answer before anybody acts on it. */
+  /** The question, with everything learned before, is on the disk before it is shown; its answer, before it is used. */
   async approve(
     key: string,
     { operationId, question: given }: ApprovalRequest,
@@ -169,7 +169,7 @@ export class JournaledEffects implements Effects {
     return askPerson.ask({ operationId, key, digest, question, end }, () => this.#settled());
   }
 
-  /** Resolves when nothing else is under way, as in a loop over several items at once, and what came of it is on the disk. */
+  /** Resolves when no other effect is in progress, as in a loop over several items at once, and their outcomes are on the disk. */
   async #settled(): Promise<void> {
     const { journal, clock, context } = this.#options;
     do {
@@ -204,14 +204,14 @@ export class JournaledEffects implements Effects {
     return value;
   }
 
-  /** What was recorded. It must belong to the same computation: else we would go on from what another one did. */
+  /** The recorded effect. It must belong to the same computation: otherwise the execution would continue from another one's effects. */
   #past(kind: EffectKind, key: string, digest: string): EffectRow | undefined {
     const past = this.#options.journal.find(kind, key);
     if (past === undefined || JSON.parse(past.note).digest === digest) return past;
     refuse('internal', { operation: key }, 'What was recorded before the restart does not fit what is computed now.');
   }
 
-  /** A call that failed has failed in every run. */
+  /** A call that failed once fails in every run. */
   #ended(key: string, digest: string, known: Failure): Refused {
     const { journal } = this.#options;
     journal.add({ kind: 'call', key, note: { digest, failure: known } });
@@ -220,20 +220,20 @@ export class JournaledEffects implements Effects {
   }
 }
 
-/** How often it is looked whether what is under way has ended. */
+/** How often to check whether the effects in progress have ended. */
 const SETTLE_MS = 20;
 
 function noteIn<Note>(past: EffectRow | undefined): Note | undefined {
   return past === undefined ? undefined : (JSON.parse(past.note) as Note);
 }
 
-function noteOf(digest: string, { bytes: _, ...told }: ApiAnswer): object {
-  return { digest, ...told };
+function noteOf(digest: string, { bytes: _, ...note }: ApiAnswer): object {
+  return { digest, ...note };
 }
 
-/** The labels are those of its time, for the credential may be bound to other hosts by now. */
+/** The labels are those of the first run, because the credential may be bound to other hosts by now. */
 function answerOf({ note, bytes }: EffectRow, labelsNow: readonly Label[] | undefined): ApiAnswer {
-  const { failure, digest: _, ...told } = JSON.parse(note);
+  const { failure, digest: _, ...answer } = JSON.parse(note);
   if (failure !== undefined) throw new Refused(failure);
-  return { ...(labelsNow !== undefined && { labels: labelsNow }), ...told, bytes: bytes ?? new Uint8Array(0) };
+  return { ...(labelsNow !== undefined && { labels: labelsNow }), ...answer, bytes: bytes ?? new Uint8Array(0) };
 }

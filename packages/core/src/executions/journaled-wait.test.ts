@@ -15,7 +15,7 @@ const key = { owner: 'ann', executionId: 'e1' };
 const ann: Principal = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS };
 
 test('a Wait that a restart comes upon takes what is left of it, and one that is over takes no time', async () => {
-  const { clock, process } = await begun();
+  const { clock, process } = await startedExecution();
   const before = waited((await process()).wait('w', 60_000, 'd'));
   await clock.advance(20_000);
   const after = waited((await process()).wait('w', 60_000, 'd'));
@@ -26,8 +26,8 @@ test('a Wait that a restart comes upon takes what is left of it, and one that is
   await (await process()).wait('w', 60_000, 'd');
 });
 
-test('a clock that was set back does not make it longer than was asked', async () => {
-  const { clock, process } = await begun();
+test('a clock that was set back does not extend the wait', async () => {
+  const { clock, process } = await startedExecution();
   waited((await process()).wait('w', 60_000, 'd'));
   await clock.advance(1);
   const behind = new TestClock('2026-03-28T10:00:00.000Z');
@@ -37,12 +37,12 @@ test('a clock that was set back does not make it longer than was asked', async (
 });
 
 /** An execution, and the processes it runs in one after the other. */
-async function begun() {
+async function startedExecution() {
   const all = rememberingHolds(memoryStore());
   const { executions: store } = all;
   await store.accept({ ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null });
   const clock = new TestClock();
-  const process = async (told = clock) => {
+  const process = async (given = clock) => {
     const journal = new EffectJournal({
       key,
       hold: async () => heldOf(all, key),
@@ -58,15 +58,15 @@ async function begun() {
       askPerson: {} as AskPerson,
       secrets: new UsedSecrets(() => undefined),
     };
-    return new JournaledEffects({ journal, context, clock: told, ...unused });
+    return new JournaledEffects({ journal, context, clock: given, ...unused });
   };
   return { clock, process };
 }
 
 function waited(waiting: Promise<void>): { isOver: boolean } {
-  const told = { isOver: false };
+  const state = { isOver: false };
   waiting.then(() => {
-    told.isOver = true;
+    state.isOver = true;
   });
-  return told;
+  return state;
 }

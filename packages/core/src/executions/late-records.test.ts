@@ -34,7 +34,7 @@ test('one that only reads is recorded once, with its end, before it is answered'
 
 test.each([
   ['one that changes something', post, { waits: true }],
-  ['one whose caller is told at once', get, { waits: false }],
+  ['one whose caller gets events at once', get, { waits: false }],
   ['one with an idempotency key', get, { waits: true, idempotencyKey: 'k' }],
 ])('%s is recorded before it does anything', async (_, operations, context) => {
   const { execute, answer, writes, requests } = workflows();
@@ -46,7 +46,7 @@ test.each([
   expect(writes).not.toContain('accept ended');
 });
 
-test('whoever asks for one that runs finds it recorded: by its id, in the list, by its events', async () => {
+test('a running execution is recorded before it is looked up: by its id, in the list, by its events', async () => {
   for (const ask of ['find', 'list', 'events'] as const) {
     const { execute, answer, writes, requests, executions } = workflows();
     const running = execute(get, 'e1');
@@ -62,7 +62,7 @@ test('whoever asks for one that runs finds it recorded: by its id, in the list, 
   }
 });
 
-test('one that takes longer than a moment is recorded meanwhile, and goes on after a crash', async () => {
+test('an execution that takes longer than 50 ms is recorded meanwhile, and continues after a crash', async () => {
   const { execute, answer, writes, requests, pass, store } = workflows();
   const running = execute(get, 'e1');
   await expect.poll(() => requests.length).toBe(1);
@@ -188,7 +188,7 @@ function workflows(store = memoryStore(), kept = store.executions) {
     apis: { version: 1, list: () => [], find: () => undefined },
     credentials: { list: () => [], find: () => undefined, noteRefusal: () => {}, redactorFor: () => undefined },
     limiter: new Limiter({ clock }),
-    askTarget: () => Promise.reject(new Error('nothing is asked here')),
+    askTarget: () => Promise.reject(new Error('no target is called here')),
     questions: new OpenQuestions({ clock, ids, log }),
     principalNamed: () => ann,
     clock,
@@ -206,7 +206,7 @@ function workflows(store = memoryStore(), kept = store.executions) {
     execute: async (operations: object, id: string, context: object = { waits: true }) => {
       const read = reader.read({ workflow: linesOf(operations, id) });
       if (!read.ok) throw new Error(JSON.stringify(read));
-      return (await executions.execute(read.asked, { principal: ann, ...context })).result();
+      return (await executions.execute(read.request, { principal: ann, ...context })).result();
     },
     answer: async (body: string) => {
       await expect.poll(() => waiting.length).toBeGreaterThan(0);

@@ -9,20 +9,20 @@ export interface LateRecordsOptions {
   /** Records an execution, unless it is there already. */
   readonly accept: ExecutionStore['accept'];
   readonly clock: Clock;
-  /** Everything under way. */
+  /** The executions that run now. */
   readonly live: () => Iterable<LiveExecution>;
 }
 
 /**
- * The records of executions that change nothing and that nobody has been told of: one write, with their end, does for both.
- * Until then there is nothing that a crash could take back.
+ * Executions that change nothing and that no caller knows of yet are recorded once, together with their end.
+ * Until then a crash loses nothing that was reported.
  *
  *   started ──ends within a moment──────────────────────────▶ recorded with its end, then answered
- *      └──takes longer, or somebody asks for it──▶ recorded ──▶ ended
+ *      └──takes longer, or a caller requests it──▶ recorded ──▶ ended
  */
 export class LateRecords {
   readonly #options: LateRecordsOptions;
-  /** What ended lately. A repeat of it is answered without doing it again. */
+  /** Executions that ended recently. A repeat of one is answered without running it again. */
   readonly #recent = new RecentNames();
   #watching = false;
 
@@ -30,19 +30,19 @@ export class LateRecords {
     this.#options = options;
   }
 
-  /** Whether its record can wait for its end. A caller with an idempotency key is one that repeats itself. */
+  /** Whether its record can wait for its end. A caller that sends an idempotency key may repeat its request. */
   permits({ isLight, isHarmless }: Plan, { name, row }: LiveExecution): boolean {
     return isLight && isHarmless && row.idempotencyKey === null && !this.#recent.has(name);
   }
 
-  /** From now on what takes too long is recorded without being asked for. */
+  /** From now on executions that take too long are recorded before their end. */
   watch(): void {
     if (this.#watching) return;
     this.#watching = true;
     this.#options.clock.after(LATE_MS, () => this.#look());
   }
 
-  /** Resolves when it is on the disk. One that is there already under its name ends, for the earlier one's sake. */
+  /** Resolves when it is on the disk. Ends the execution if an earlier one with its name is recorded. */
   async now(live: LiveExecution): Promise<void> {
     live.recording ??= this.#options.accept(live.row);
     const { repeat } = await live.recording;
@@ -57,7 +57,7 @@ export class LateRecords {
     return accepted.held;
   }
 
-  /** Records its end, and with it the beginning where that is not there yet. Gives the earlier one that it turns out to repeat. */
+  /** Records its end, and with it the beginning where that is not there yet. Returns the earlier one that it turns out to repeat. */
   async end(live: LiveExecution, end: ExecutionEnd): Promise<ExecutionRow | undefined> {
     const { store, accept } = this.#options;
     const isLate = live.recording === undefined;
@@ -74,14 +74,14 @@ export class LateRecords {
     const before = this.#options.clock.now().getTime() - LATE_MS;
     for (const live of this.#options.live()) {
       if (live.recording !== undefined) continue;
-      // Whether it could be is told at its end.
+      // A failure is reported at its end.
       if (live.row.acceptedAt <= before) this.now(live).catch(() => {});
       else this.watch();
     }
   }
 }
 
-/** The last names, some thousands of them: a cache in the order of use costs each execution ten times as much. */
+/** The most recent names, some thousands of them. */
 class RecentNames {
   #names = new Set<string>();
   #before = new Set<string>();

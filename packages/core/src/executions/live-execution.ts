@@ -8,14 +8,14 @@ import type { EffectJournal } from './effect-journal.ts';
 import { NO_RESULTS, type ResultsSoFar, runningResult } from './result.ts';
 import type { UsedSecrets } from './used-secrets.ts';
 
-/** One thing told about an execution, with its number, by which a reader resumes. JSON text of one line. */
+/** One event of an execution as a line of JSON text. A reader resumes after its number. */
 export interface ExecutionEventRecord {
   readonly sequence: number;
   readonly event: Progress['event'] | 'execution-finished';
   readonly data: string;
 }
 
-/** An execution that runs in this process, and what it has told so far. */
+/** An execution that runs in this process, and its events so far. */
 export class LiveExecution extends ActiveRun {
   readonly kind = 'execution';
   readonly row: ExecutionRow;
@@ -24,20 +24,20 @@ export class LiveExecution extends ActiveRun {
   readonly principal: Principal;
   /** Its result as JSON text, once that is on the disk. Rejects where it could not be recorded. */
   readonly ended: Promise<string | LongText>;
-  /** Whether it is on the disk, or on the way there; `undefined` while nobody needs it to be. */
+  /** Set when its record was requested; `undefined` while it need not be recorded. */
   recording: Promise<ExecutionAccepted> | undefined;
-  /** Why it is to end while it waits for a person. */
+  /** Why it must end while it waits for a person. */
   withdrawn: Error | undefined;
-  /** How long it has run before it waited for a person. */
+  /** How long it ran before it waited for a person. */
   spentMs = 0;
-  /** The request that it answers, beside itself. */
+  /** The request to the hub that it answers, if any. */
   requestId: string | undefined;
-  /** When it was first asked for, where it turned out to be a repeat. */
+  /** When it was first requested, where it turned out to be a repeat. */
   replayedFrom: number | undefined;
   #journal: EffectJournal | undefined;
   #secrets: UsedSecrets | undefined;
   #results: ResultsSoFar = NO_RESULTS;
-  /** Written out only when somebody reads them: most executions nobody watches. */
+  /** Turned into text only when read: most executions have no event readers. */
   #events: Progress[] = [];
   /** Its record, where another process has ended it. */
   #past: ExecutionRow | undefined;
@@ -60,11 +60,11 @@ export class LiveExecution extends ActiveRun {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Nobody may be waiting for it.
+    // Possibly unhandled: the caller need not wait for the result.
     this.ended.catch(() => {});
   }
 
-  /** It runs, from the beginning: what an earlier run told is told again, with the same numbers. */
+  /** Runs from the beginning: the events of an earlier run are repeated with the same numbers. */
   begin(journal: EffectJournal, secrets: UsedSecrets): void {
     this.#journal = journal;
     this.#secrets = secrets;
@@ -78,7 +78,7 @@ export class LiveExecution extends ActiveRun {
     return this.#question !== undefined ? Promise.resolve() : new Promise((resolve) => this.#onParked.push(resolve));
   }
 
-  /** It waits for the answer to this question, or does no more. */
+  /** Waits for the answer to this question; `undefined` when the wait is over. */
   park(question: Question | undefined): void {
     this.#question = question;
     if (question === undefined) return;
@@ -102,7 +102,7 @@ export class LiveExecution extends ActiveRun {
     return event;
   }
 
-  /** How it stands, as JSON text. What an effect led to is shown when that effect is on the disk, and without secrets. */
+  /** Its state as JSON text, without secrets. The consequences of an effect are shown once the effect is on the disk. */
   async soFar(): Promise<string> {
     const question = this.#question;
     const running = runningResult(this.row, this.#results);
@@ -111,15 +111,15 @@ export class LiveExecution extends ActiveRun {
     return this.#secrets?.isAny === true ? this.#secrets.redacted(text) : text;
   }
 
-  /** How many events there are by now, the end included. */
-  get told(): number {
+  /** The number of events so far, including the final one. */
+  get eventCount(): number {
     return this.#events.length + (this.#end === undefined ? 0 : 1);
   }
 
-  /** Its end is about to be recorded. Gives what was told, to be recorded with it. */
+  /** Its end is about to be recorded. Returns the events, to be recorded with it. */
   close(): string {
     this.#closing = true;
-    // The result has them. Kept until that is on the disk, they would outlive the young generation.
+    // The result contains these values, so the memory can be freed.
     this.#results.values.clear();
     const { executionId } = this.row;
     let text = '';
@@ -135,7 +135,7 @@ export class LiveExecution extends ActiveRun {
     this.#wakeReaders();
   }
 
-  /** Another process has ended it. What it told is in its record. */
+  /** Another process has ended it: its events are in its record. */
   finishElsewhere(row: ExecutionRow, { status, result }: Pick<ExecutionEnd, 'status' | 'result'>): void {
     this.#past = row;
     this.finish(status, result);
@@ -152,7 +152,7 @@ export class LiveExecution extends ActiveRun {
     this.#wakeReaders();
   }
 
-  /** Everything told after a number, to the end. What an effect led to is told when that effect is on the disk. */
+  /** The events after a number, to the final one. The consequences of an effect are reported once the effect is on the disk. */
   async *read(after: number): AsyncGenerator<ExecutionEventRecord, void, undefined> {
     let next = after + 1;
     for (;;) {
@@ -181,7 +181,7 @@ export class LiveExecution extends ActiveRun {
     }
   }
 
-  /** Resolves when what was told so far is on the disk: by itself, or with the end, after which nothing else is written. */
+  /** Resolves when the effects so far are on the disk: on their own, or with the end, after which nothing else is written. */
   async #recorded(): Promise<void> {
     try {
       if (!this.#closing) await this.#journal?.flush();
@@ -198,21 +198,21 @@ export class LiveExecution extends ActiveRun {
   }
 }
 
-/** What one that has ended told, read back. */
+/** The recorded events of an execution that has ended. */
 export async function* pastEvents(
   row: ExecutionRow,
   after: number,
 ): AsyncGenerator<ExecutionEventRecord, void, undefined> {
   if (row.end === null) return;
-  const told = JSON.parse(row.end.events) as readonly {
+  const events = JSON.parse(row.end.events) as readonly {
     readonly sequence: number;
     readonly event: Progress['event'];
   }[];
-  for (const one of told) {
+  for (const one of events) {
     if (one.sequence > after) yield { sequence: one.sequence, event: one.event, data: JSON.stringify(one) };
   }
-  if (told.length <= after) return;
-  yield endEvent(told.length, row.executionId, row.end.status, await stringOf(row.end.result));
+  if (events.length <= after) return;
+  yield endEvent(events.length, row.executionId, row.end.status, await stringOf(row.end.result));
 }
 
 /** The name of an execution in the table of runs. */
@@ -222,9 +222,9 @@ export function executionName({ owner, executionId }: ExecutionKey): string {
 }
 
 /** Why an execution ends that continues after the next start. */
-export const SUSPENDED = new Error('the server stops; the execution goes on after the next start');
+export const SUSPENDED = new Error('the server is stopping; the execution continues after the next start');
 
-/** What is told of an operation, as JSON text. Its ids are words without anything to escape. */
+/** An event of an operation as JSON text. Its ids contain no characters to escape. */
 function dataOf(sequence: number, executionId: string, progress: Progress): string {
   const { event, operationId, key } = progress;
   const place = key === operationId ? '' : `,"key":${JSON.stringify(key)}`;

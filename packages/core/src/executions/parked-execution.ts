@@ -13,14 +13,14 @@ import type { LiveExecution } from './live-execution.ts';
 
 /** How an execution asks a person. */
 export interface AskPerson {
-  /** The question as it is asked, with its id and times. */
+  /** The question with its id and times. */
   made(given: NewQuestion): Question;
-  /** The answer where there is one; else the run stops here, and is done again when there is. */
-  ask(asked: AskedPerson, settled: () => Promise<void>): Promise<QuestionAnswer>;
+  /** Returns the answer if there is one. Otherwise the run stops, and is repeated when the answer arrives. */
+  ask(pending: PersonQuestion, settled: () => Promise<void>): Promise<QuestionAnswer>;
 }
 
-/** A question of an execution, and where it stands in its journal. */
-export interface AskedPerson {
+/** A question of an execution, and its place in the journal. */
+export interface PersonQuestion {
   readonly operationId: string;
   readonly key: string;
   readonly digest: string;
@@ -28,48 +28,48 @@ export interface AskedPerson {
   readonly end: QuestionEnd | undefined;
 }
 
-/** Why a run stops that waits for a person. */
+/** The reason why a run stops to wait for a person. */
 export class WaitsForPerson extends Error {
-  readonly asked: AskedPerson;
+  readonly pending: PersonQuestion;
 
-  constructor(asked: AskedPerson) {
+  constructor(pending: PersonQuestion) {
     super('the execution waits for a person');
-    this.asked = asked;
+    this.pending = pending;
   }
 }
 
 /**
- * An execution that waits for a person. Its plan, data and place are given back: what it did is in the store, and it is run again from there
+ * An execution that waits for a person. Its plan, data and place are released: its effects are in the store, and it is run again from there
  * when the question has ended. Ending it withdraws the question.
  */
 export class ParkedExecution extends Ending implements AskingRun {
   readonly live: LiveExecution;
   readonly row: AskingRun['row'];
   readonly names: readonly string[];
-  readonly asked: AskedPerson;
+  readonly pending: PersonQuestion;
   readonly #record: (effect: NewEffect) => Promise<void>;
   readonly #onOver: (() => void)[] = [];
 
-  constructor(live: LiveExecution, asked: AskedPerson, record: (effect: NewEffect) => Promise<void>) {
+  constructor(live: LiveExecution, pending: PersonQuestion, record: (effect: NewEffect) => Promise<void>) {
     super();
     const { owner, executionId } = live.row;
     this.live = live;
-    this.asked = asked;
+    this.pending = pending;
     this.#record = record;
     this.row = { owner, requestId: live.requestId ?? executionId, agentId: 'workflows', sessionId: null };
     this.names = [executionId];
   }
 
-  /** The question itself is recorded already; its answer is now. */
+  /** The question is recorded already; this records its answer. */
   async tell(frame: Partial<E2AResponse>): Promise<void> {
     const { response_kind: kind, body } = frame;
     const end = kind === undefined || body === undefined ? undefined : questionEndIn({ response_kind: kind, body });
     if (end === undefined || end.state === 'withdrawn') return;
-    const { key, digest } = this.asked;
+    const { key, digest } = this.pending;
     await this.#record({ kind: 'answer', key, note: { digest, end } });
   }
 
-  /** Ends with the signal, for this reason, until that is called off. */
+  /** Ends with the signal, for this reason, until the returned function is called. */
   onStop(signal: Ending, reason: Error): () => void {
     return signal.onEnd(() => this.end(reason));
   }

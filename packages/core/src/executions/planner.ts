@@ -14,9 +14,9 @@ import type { ApiCatalogue } from '../apis/api.ts';
 import type { Principal } from '../call/principal.ts';
 import type { Catalog } from '../workflow/catalog.ts';
 import { compilePlan, type Plan, type PlanOutcome } from '../workflow/plan.ts';
-import type { Asked, AskedOutcome } from './asked.ts';
 import type { WorkflowLimits } from './limits.ts';
 import type { StoredData } from './stored-data.ts';
+import type { ParsedRequest, ParseOutcome } from './workflow-request.ts';
 
 export interface PlannerOptions {
   readonly apis: ApiCatalogue;
@@ -47,26 +47,26 @@ export class Planner {
     this.#options = options;
   }
 
-  /** The operations of the operator's own. */
+  /** The operator's own operations. */
   get own(): OwnOperations {
     return this.#options.catalog.own;
   }
 
-  async compile(asked: Asked, principal: Principal): Promise<PlanOutcome> {
+  async compile(request: ParsedRequest, principal: Principal): Promise<PlanOutcome> {
     const { limits } = this.#options;
     const longest = limits.max_timeout_ms;
-    if ((asked.options.timeout_ms ?? 0) > longest) return { ok: false, findings: [tooLong(longest)] };
-    const { kind } = asked;
+    if ((request.options.timeout_ms ?? 0) > longest) return { ok: false, findings: [tooLong(longest)] };
+    const { kind } = request;
     const plans = kind?.isSelfContained === true ? this.#plansFor(principal) : undefined;
     const known = kind && plans?.get(kind);
     if (known !== undefined) {
-      const { executionId } = asked.workflow;
+      const { executionId } = request.workflow;
       return { ok: true, plan: { ...known, workflow: { ...known.workflow, executionId } } };
     }
-    const outcome = compilePlan(asked.workflow, {
-      ...(await this.#context(asked, principal)),
+    const outcome = compilePlan(request.workflow, {
+      ...(await this.#context(request, principal)),
       catalog: this.#options.catalog,
-      options: { onError: asked.options.onError ?? 'stop' },
+      options: { onError: request.options.onError ?? 'stop' },
     });
     if (outcome.ok && kind !== undefined) plans?.set(kind, outcome.plan);
     return outcome;
@@ -94,67 +94,70 @@ export class Planner {
   }
 
   /** The answer of `validate`. */
-  async report(outcome: Exclude<AskedOutcome, { failure: Failure }>, principal: Principal): Promise<ValidationReport> {
+  async report(outcome: Exclude<ParseOutcome, { failure: Failure }>, principal: Principal): Promise<ValidationReport> {
     if (!outcome.ok) return reportOf(outcome.issues);
-    const planned = await this.compile(outcome.asked, principal);
-    return reportOf([...outcome.asked.warnings, ...(planned.ok ? planned.plan.warnings : planned.findings)]);
+    const planned = await this.compile(outcome.request, principal);
+    return reportOf([...outcome.request.warnings, ...(planned.ok ? planned.plan.warnings : planned.findings)]);
   }
 
   /** Milliseconds an execution may take. */
-  timeoutOf(asked: Asked): number {
-    return timeoutOf(asked, this.#options.limits);
+  timeoutOf(request: ParsedRequest): number {
+    return timeoutOf(request, this.#options.limits);
   }
 
-  async #context(asked: Asked, principal: Principal): Promise<CheckContext> {
+  async #context(request: ParsedRequest, principal: Principal): Promise<CheckContext> {
     const { apis, credentials, storedData, limits, storedWorkflows } = this.#options;
-    // Most workflows read nothing that was kept before, and those need not ask.
-    const stored = /\/store|LoadData|\\u/.test(asked.text) ? await storedData.names(principal.id) : [];
+    // Most workflows read no stored data, so the names are not needed.
+    const stored = /\/store|LoadData|\\u/.test(request.text) ? await storedData.names(principal.id) : [];
     return {
-      level: asked.options.level ?? 'moderate',
+      level: request.options.level ?? 'moderate',
       permissions: principal.permissions,
       apis: Object.fromEntries(apis.list().map((api) => [api.id, api])),
       credentials: credentials(),
-      limits: boundsOf(asked, limits),
+      limits: boundsOf(request, limits),
       stored,
       ...(storedWorkflows !== undefined && { workflows: storedWorkflows().names() }),
     };
   }
 }
 
-/** What no caller could have run: the errors that depend on no permission, and on nothing that is registered or stored. */
+/** The errors for every caller: they depend on no permission, and on nothing that is registered or stored. */
 export function faultsIn(
-  asked: Asked,
+  request: ParsedRequest,
   { limits, catalog }: Pick<PlannerOptions, 'limits' | 'catalog'>,
 ): readonly Finding[] {
-  const outcome = planForAll(asked, { limits, catalog });
+  const outcome = planForAll(request, { limits, catalog });
   return outcome.ok ? [] : outcome.findings.filter(({ severity }) => severity === 'error');
 }
 
-/** The plan of a caller who may use everything there is. */
-export function planForAll(asked: Asked, { limits, catalog }: Pick<PlannerOptions, 'limits' | 'catalog'>): PlanOutcome {
-  const { level = 'moderate', onError = 'stop' } = asked.options;
-  return compilePlan(asked.workflow, { level, limits: boundsOf(asked, limits), catalog, options: { onError } });
+/** The plan of a caller with all permissions. */
+export function planForAll(
+  request: ParsedRequest,
+  { limits, catalog }: Pick<PlannerOptions, 'limits' | 'catalog'>,
+): PlanOutcome {
+  const { level = 'moderate', onError = 'stop' } = request.options;
+  return compilePlan(request.workflow, { level, limits: boundsOf(request, limits), catalog, options: { onError } });
 }
 
-function boundsOf(asked: Asked, limits: WorkflowLimits): Limits {
+function boundsOf(request: ParsedRequest, limits: WorkflowLimits): Limits {
   return {
     operations: limits.max_operations,
     steps: limits.max_steps,
     apiCalls: limits.max_api_calls,
     depth: limits.max_depth,
-    executionTime: timeoutOf(asked, limits),
+    executionTime: timeoutOf(request, limits),
   };
 }
 
-function timeoutOf({ options }: Asked, { timeout_ms, max_timeout_ms }: WorkflowLimits): number {
+function timeoutOf({ options }: ParsedRequest, { timeout_ms, max_timeout_ms }: WorkflowLimits): number {
   return Math.min(options.timeout_ms ?? timeout_ms, max_timeout_ms);
 }
 
-/** Why a workflow that was found wanting does not run. */
+/** The failure of a workflow with errors. */
 export function refusalOf(findings: readonly Finding[]): Failure {
   const errors = findings.filter(({ severity }) => severity === 'error');
   const [first] = errors;
-  // Where nothing but a permission is missing, that is what has to be said.
+  // When only permissions are missing, the code is `forbidden`.
   const code = errors.every((finding) => PERMISSION.has(finding.code)) ? 'forbidden' : 'invalid_message';
   return failure(
     code,
@@ -170,7 +173,7 @@ function tooLong(longest: number): Finding {
     pointer: '/timeout_ms',
     code: 'maximum',
     message,
-    suggestion: `ask for ${longest} or less`,
+    suggestion: `set timeout_ms to ${longest} or less`,
   };
 }
 

@@ -9,14 +9,14 @@ import {
 } from '@dragoman/protocols/a2e-workflow';
 import type { HostPort } from '../gate/host-port.ts';
 
-/** A credential that a workflow wanted to send somewhere, and was not let. */
+/** A credential that a workflow was not allowed to send to a host. */
 export interface RefusedCredential {
   readonly id: string;
   readonly to: HostPort;
   readonly operationId: string;
 }
 
-/** Those for which a workflow was found not to be allowed to run. The vault never hears of them otherwise. */
+/** The credentials because of which a workflow may not run. The vault would not learn of them otherwise. */
 export function refusedCredentials(
   { operations }: Workflow,
   findings: readonly Finding[],

@@ -14,7 +14,7 @@ const rowAt = (acceptedAt: number): ExecutionRow => ({
   end: null,
 });
 
-test('a result tells what came of an execution, and when', () => {
+test('a result reports the outcome of an execution, with its time', () => {
   const at = Date.parse('2026-02-28T23:59:59.999Z');
   expect(JSON.parse(textOf(rowAt(at), run, at + 8))).toEqual({
     execution_id: 'e-1',

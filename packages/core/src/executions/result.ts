@@ -4,10 +4,10 @@ import type { ExecutionRow } from '../store/executions.ts';
 import { type LongText, longBetween } from '../text/long-text.ts';
 import type { PoolResult } from '../workflow/pool-messages.ts';
 
-/** How an execution ended, as its owner is told (A2E, API Reference). The results are text already, and stay it. */
+/** The result of an execution, as its owner receives it (A2E, API Reference). The operations' results are JSON text already. */
 export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): string | LongText {
   const { status, results, skipped, errors, warnings = [] } = run;
-  // An id, a status and a time are words without anything to escape.
+  // Ids, statuses and times contain no characters to escape.
   const head = `{"execution_id":"${row.executionId}","status":"${status}","results":`;
   let tail = '';
   if (skipped.length > 0) tail += `,"skipped":${JSON.stringify(skipped)}`;
@@ -20,7 +20,7 @@ export function resultText(row: ExecutionRow, run: EndedRun, endedAt: number): s
   return results instanceof Uint8Array ? longBetween(head, results, tail) : head + results + tail;
 }
 
-/** As ISO 8601. Those of one second differ in three digits only, and there are many. */
+/** As ISO 8601. Times within one second differ in three digits only. */
 function timeText(milliseconds: number): string {
   const second = Math.floor(milliseconds / 1000);
   if (second !== lastSecond.is) lastSecond = { is: second, text: new Date(second * 1000).toISOString().slice(0, -4) };
@@ -29,9 +29,9 @@ function timeText(milliseconds: number): string {
 
 let lastSecond = { is: 0, text: '1970-01-01T00:00:00.' };
 
-/** What an execution has to show for itself at its end. */
+/** How an execution ended. */
 export interface EndedRun extends Pick<PoolResult, 'status' | 'results' | 'skipped' | 'errors'> {
-  /** What `validate` reports of it. */
+  /** The warnings that `validate` reports. */
   readonly warnings?: readonly Finding[];
 }
 

@@ -10,7 +10,7 @@ test('the wait doubles from one second, with up to a tenth more, and never passe
   expect(delayBefore(9, { random: 1 })).toBe(60_000);
 });
 
-test('what the peer asked for is waited for in full', () => {
+test('a wait that the peer requests is honoured in full', () => {
   expect(delayBefore(1, { random: 0, retryAfterMs: 90_000 })).toBe(90_000);
   expect(delayBefore(3, { random: 0, retryAfterMs: 10 })).toBe(4000);
 });

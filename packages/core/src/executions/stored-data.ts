@@ -25,12 +25,12 @@ export class StoredData {
     this.#options = options;
   }
 
-  /** Keeps it and records that it did, both or neither. Refuses what goes over the agent's quota. */
+  /** Stores the value and records the effect, both or neither. Refuses a value that exceeds the agent's quota. */
   async keep(write: StoreWrite, { owner, by }: { owner: string; by: RecordedBy }): Promise<void> {
     const { store, files, clock, ids, quota } = this.#options;
     const { key: name, json, carries } = write;
     if (UNSTORABLE.test(name)) throw new Refused(failure('invalid_message', {}, 'A key must be text without NUL.'));
-    // Looked at again when it is kept: this only spares the disk a file that could never be.
+    // Checked again when it is stored: this only avoids writing a file that exceeds the quota.
     if (json.length > quota.bytes) throw over({ bytes: json.length, count: 1 }, quota);
     const file =
       write.storage === 'file' && files !== undefined
@@ -116,5 +116,5 @@ function over(wanted: StoredQuota, quota: StoredQuota): Refused {
   return new Refused({ ...failure('too_large', details, message), retryable: false });
 }
 
-/** No database keeps these as they are, so two keys could become one. */
+/** Databases change these characters, so two keys could become one. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;

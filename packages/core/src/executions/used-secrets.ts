@@ -7,7 +7,7 @@ import type { ApiRequest } from '../workflow/effects.ts';
 
 /**
  * The secrets that one execution has used, by the hosts they were sent to. An answer comes without them; a workflow that decodes
- * it or puts it together can still make one of them, so what an execution tells and keeps is searched again.
+ * it or puts it together can still make one of them, so the events and results of an execution are searched again.
  */
 export class UsedSecrets {
   readonly #redactorFor: (host: HostPort) => Redactor | undefined;

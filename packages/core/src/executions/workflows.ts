@@ -16,7 +16,6 @@ import type { LoadedOperations } from '../workflow/load-operations.ts';
 import { WorkflowPool } from '../workflow/pool.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { ApiCalls } from './api-calls.ts';
-import { AskedReader } from './asked.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
 import { Executions } from './executions.ts';
 import { FileStorage } from './file-storage.ts';
@@ -24,6 +23,7 @@ import { DEFAULT_WORKFLOW_LIMITS, type WorkflowLimits, type WorkflowsConfig } fr
 import { Planner, type WorkflowCatalogue } from './planner.ts';
 import { StoredData } from './stored-data.ts';
 import type { AskTarget } from './target-asks.ts';
+import { WorkflowRequestReader } from './workflow-request.ts';
 
 export interface WorkflowsOptions {
   readonly store: Store;
@@ -36,7 +36,7 @@ export interface WorkflowsOptions {
   readonly credentials: KnownCredentials;
   readonly limiter: Limiter;
   readonly askTarget: AskTarget;
-  /** Where people are asked. */
+  /** The open questions to people. */
   readonly questions: OpenQuestions;
   readonly principalNamed: (id: string) => Principal | undefined;
   /** The stored workflows there are when a plan is made. */
@@ -49,24 +49,24 @@ export interface WorkflowsOptions {
   readonly jsonLimits?: JsonLimits;
   /** Default: those of the specification. */
   readonly operations?: LoadedOperations;
-  /** How long what has ended is kept. Default: a day. */
+  /** How long ended executions are kept. Default: a day. */
   readonly keepMs?: number;
   /** The time by which old data is deleted. Default: the clock. */
   readonly purgeTime?: Pick<PurgeTime, 'now'>;
 }
 
-/** The credentials there are, without their values. */
+/** The credentials, without their values. */
 export interface KnownCredentials extends Pick<Secrets, 'redactorFor'> {
   list(): readonly (Credential & { readonly id: string })[];
   find(id: string): { readonly version: number; readonly hosts: readonly string[] } | undefined;
-  /** Records that it was not let out. */
+  /** Records that it was not sent. */
   noteRefusal(id: string, use: SecretUse): void;
 }
 
-/** Everything that plans and executes workflows, in one piece. */
+/** Everything that plans and executes workflows. */
 export interface WorkflowService {
-  /** Reads what is asked for. */
-  readonly reader: AskedReader;
+  /** Reads request bodies. */
+  readonly reader: WorkflowRequestReader;
   readonly planner: Planner;
   readonly executions: Executions;
   /** What StoreData keeps for each agent. */
@@ -101,7 +101,7 @@ export function openWorkflows(options: WorkflowsOptions): WorkflowService {
   });
   const { catalog, modules } = options.operations ?? { catalog: BUILT_IN, modules: [] };
   const pool = new WorkflowPool({ clock, log, operations: modules });
-  const reader = new AskedReader(catalog.own, options.jsonLimits);
+  const reader = new WorkflowRequestReader(catalog.own, options.jsonLimits);
   const known = () => Object.fromEntries(credentials.list().map((credential) => [credential.id, credential]));
   const planner = new Planner({
     apis,

@@ -24,7 +24,7 @@ test('what became empty is dropped, not changed', () => {
   });
 });
 
-test('in another shape a value counts as said wherever it stands, also as a part of a text', () => {
+test('in another shape a value counts as kept wherever it stands, even as a part of a text', () => {
   const to = { message: 'hello', id: 'new', count: 3, flag: true };
   expect(unsaidIn(to, [{ body: 'well hello there' }, { n: [3] }], nothing).map(({ pointer }) => pointer)).toEqual([
     '/id',

@@ -1,7 +1,7 @@
 import { type Allowed, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { encodeWorkflow, operationNamed, parseWorkflow, usesOf, type Workflow } from '@dragoman/protocols/a2e-workflow';
 import type { Permissions } from '../call/principal.ts';
-import { recordedRequest } from '../executions/asked.ts';
+import { recordedRequest } from '../executions/workflow-request.ts';
 import type { ExecutionRow } from '../store/store.ts';
 import { stringOf } from '../text/long-text.ts';
 import { NO_CHANGES } from './changes.ts';

@@ -23,13 +23,17 @@ const holding = (tools: string[], agents: string[] = []) => ({
 });
 
 test('a call of a tool shows the key, the rule that allows it now, and how it ended', () => {
-  const told = explainWire(entry, holding(['echo']));
-  expect(told).toMatchObject({ accepted_at: '2026-03-28T11:59:58.500Z', state: 'succeeded', received: { bytes: 120 } });
-  expect(told.allowed).toMatchObject([
+  const explained = explainWire(entry, holding(['echo']));
+  expect(explained).toMatchObject({
+    accepted_at: '2026-03-28T11:59:58.500Z',
+    state: 'succeeded',
+    received: { bytes: 120 },
+  });
+  expect(explained.allowed).toMatchObject([
     { known_by: 'key key-1, session s1', what: 'to open the session' },
     { known_by: 'the permissions it has now', what: 'to call the tool echo', rule: 'permissions.tools has "echo"' },
   ]);
-  expect(told.outcome).toMatchObject({ duration_ms: 1500, output_bytes: 80, correlation_id: 'c' });
+  expect(explained.outcome).toMatchObject({ duration_ms: 1500, output_bytes: 80, correlation_id: 'c' });
 });
 
 test.each([
@@ -40,18 +44,18 @@ test.each([
 });
 
 test('a skill is allowed by the agents its caller may reach', () => {
-  const told = explainWire({ ...entry, type: 'skill/call/req', name: 'translate' }, holding([], ['desk', 'echo']));
-  expect(told.allowed[1]).toMatchObject({
+  const explained = explainWire({ ...entry, type: 'skill/call/req', name: 'translate' }, holding([], ['desk', 'echo']));
+  expect(explained.allowed[1]).toMatchObject({
     what: 'to call the skill translate',
     rule: 'permissions.agents has "desk", "echo"',
   });
 });
 
-test('what was refused was allowed by nothing, and says why; a line of an earlier version names no key', () => {
+test('a refused call has no permission and shows the reason; a line of an earlier version names no key', () => {
   const { key_id: _, ...earlier } = entry;
   const all = { principalNamed: () => ({ id: 'ada-agent', kind: 'agent' as const, permissions: ALL_PERMISSIONS }) };
-  const told = explainWire({ ...earlier, success: false, error_code: 'rate_limited' }, all);
-  expect(told.allowed).toMatchObject([{ known_by: 'session s1' }]);
-  expect(told.outcome).toMatchObject({ error_code: 'rate_limited', meaning: 'Rate limit exceeded.' });
+  const explained = explainWire({ ...earlier, success: false, error_code: 'rate_limited' }, all);
+  expect(explained.allowed).toMatchObject([{ known_by: 'session s1' }]);
+  expect(explained.outcome).toMatchObject({ error_code: 'rate_limited', meaning: 'Rate limit exceeded.' });
   expect(explainWire({ ...entry, success: false, error_code: 'NO_CITY' }, all).outcome).not.toHaveProperty('meaning');
 });

@@ -12,7 +12,7 @@ import {
 import { mailboxDialect } from '@dragoman/protocols/a2a-mailbox';
 import { a2aMessagesDialect, questionMessage } from '@dragoman/protocols/a2a-messages';
 import { collectAnswer } from '../a2a-messages/collect-answer.ts';
-import { type AskedMessage, finalOf, mailboxAnswerOf } from '../mailbox/answer.ts';
+import { finalOf, type MailboxRequest, mailboxAnswerOf } from '../mailbox/answer.ts';
 import { questionMessageIn } from '../mailbox/question.ts';
 import { unsaidIn } from './changes.ts';
 
@@ -20,7 +20,7 @@ import { unsaidIn } from './changes.ts';
 export async function wayOut(
   dialect: string | null,
   frames: readonly E2AResponse[],
-  exchange: AskedMessage,
+  exchange: MailboxRequest,
 ): Promise<ExplainedFrame[]> {
   const convert = dialect === null ? undefined : TELLERS[dialect];
   return Promise.all(
@@ -43,7 +43,7 @@ export async function wayOut(
 function projection(
   dialect: string,
   message: Json,
-  { frame, exchange }: { frame: E2AResponse; exchange: AskedMessage },
+  { frame, exchange }: { frame: E2AResponse; exchange: MailboxRequest },
 ): Projection {
   if (message === null) {
     const why = `${dialect} tells answers whole, and has no word for a part of one`;
@@ -62,7 +62,7 @@ function projectionsOf({ projections }: E2AResponse): [string, Json][] {
   return Object.entries(projections).filter((entry): entry is [string, JsonObject] => isObject(entry[1]));
 }
 
-type Converter = (frame: E2AResponse, exchange: AskedMessage, frames: readonly E2AResponse[]) => Promise<Json> | Json;
+type Converter = (frame: E2AResponse, exchange: MailboxRequest, frames: readonly E2AResponse[]) => Promise<Json> | Json;
 
 /** Endpoints that do not send frames unchanged. Signatures are made when a message is sent, and are not shown. */
 const TELLERS: Readonly<Record<string, Converter>> = {

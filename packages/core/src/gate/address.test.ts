@@ -108,7 +108,7 @@ test('all spellings of an IPv6 address are judged alike', () => {
   );
 });
 
-test('one address is told from another, however a socket spells it', () => {
+test('different addresses are distinguished, however a socket spells them', () => {
   expect(isSameAddress('127.0.0.1', '::ffff:127.0.0.1')).toBe(true);
   expect(isSameAddress('127.0.0.1', '127.0.0.2')).toBe(false);
   expect(isSameAddress('::1', '127.0.0.1')).toBe(false);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { connectFault } from './connect-fault.ts';
 
 test.each([
-  ['ECONNREFUSED', 'nothing listens there, the connection was refused'],
+  ['ECONNREFUSED', 'connection refused'],
   ['ENOTFOUND', 'its host name cannot be resolved'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'its TLS certificate is not trusted (DEPTH_ZERO_SELF_SIGNED_CERT)'],
   ['CERT_HAS_EXPIRED', 'its TLS certificate is not trusted (CERT_HAS_EXPIRED)'],

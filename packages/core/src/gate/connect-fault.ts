@@ -21,7 +21,7 @@ export function connectFault(error: unknown): string {
 }
 
 const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there, the connection was refused',
+  ECONNREFUSED: 'connection refused',
   ECONNRESET: 'it broke the connection',
   EPIPE: 'it broke the connection',
   ENOTFOUND: 'its host name cannot be resolved',

@@ -67,13 +67,13 @@ function faultOf({ host, address, port, secure }: Judged): NameFault | undefined
     if (addressFault !== undefined) return { why: `its host is ${addressFault.why}` };
   }
   if (port === 0) return { why: 'nothing can listen on port 0', help: 'write the port of a web server, or none' };
-  if (!secure) return { why: 'plain http is let out only to hosts that the operator allows' };
+  if (!secure) return { why: 'plain http is allowed only for hosts that the operator allows' };
   const isWebPort = port === 443 || (port >= 1024 && !SERVICE_PORTS.has(port));
   return isWebPort ? undefined : { why: `port ${port} is not one of a web server` };
 }
 
 function refused(why: string, suggestion: string): Failure {
-  return failure('forbidden', { suggestions: [suggestion] }, `The gate does not let this URL out: ${why}.`);
+  return failure('forbidden', { suggestions: [suggestion] }, `Outbound request blocked: ${why}.`);
 }
 
 /** The URL may be intended: then the operator has to allow it. */

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { expect, test } from 'vitest';
 import { OutboundExchange } from './exchange.ts';
 
-test('an answer that nobody reads is not read from the socket either, until somebody does', async () => {
+test('an answer without a reader is not read from the socket until a reader starts', async () => {
   let isPaused = false;
   const socket = {
     get paused() {

@@ -35,5 +35,5 @@ export function late(milliseconds: number, sent: boolean): Failure {
 
 /** An answer beyond its limit. */
 export function tooLarge(maxBytes: number): Failure {
-  return excessive(`it is larger than ${maxBytes} bytes`, ['ask for less at a time: a page, or fewer fields']);
+  return excessive(`it is larger than ${maxBytes} bytes`, ['request less at a time: a page, or fewer fields']);
 }

@@ -16,7 +16,7 @@ test('every limit has a default, which its minimum allows', () => {
   }
 });
 
-test('no more connections to an origin than told; the others wait their turn', async () => {
+test('no more connections to an origin than the limit; the others wait their turn', async () => {
   let [open, most] = [0, 0];
   const port = await bench.serve((_, response) => {
     open += 1;
@@ -50,7 +50,7 @@ test.each([
   expect((await failureFrom(bench.open({ limits }).request(asking(url)))).code).toBe('agent_failed');
 });
 
-test('announcements and headers that go out are counted as told', async () => {
+test('outgoing announcements and headers are counted up to the limits', async () => {
   const port = await bench.serveTcp((socket) => {
     socket.on('error', () => {});
     socket.once('data', () => {
@@ -63,10 +63,10 @@ test('announcements and headers that go out are counted as told', async () => {
     message: expect.stringContaining('announced without end'),
   });
   const headers = Object.fromEntries(Array.from({ length: 9 }, (_, at) => [`x-${at}`, 'y'.repeat(200)]));
-  const told = async (limits: object) =>
+  const messageFor = async (limits: object) =>
     (await failureFrom(bench.open({ limits }).request(asking(url, { headers })))).message;
-  expect(await told({ sent_header_fields: 8 })).toContain('must be at most 8 fields; got 9');
-  expect(await told({ sent_header_bytes: 1024 })).toContain('must be at most 1024 bytes');
+  expect(await messageFor({ sent_header_fields: 8 })).toContain('must be at most 8 fields; got 9');
+  expect(await messageFor({ sent_header_bytes: 1024 })).toContain('must be at most 1024 bytes');
 });
 
 test('a connection that is not made within connect_ms is given up', async () => {

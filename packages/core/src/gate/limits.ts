@@ -6,41 +6,49 @@ export const GATE_LIMITS = {
   connect_ms: limit({
     minimum: 100,
     default: 10_000,
-    description: 'For a name to be looked up, and for a connection to be made, TLS included.',
+    description: 'The timeout for a DNS lookup, and for a connection including TLS.',
   }),
   connections_per_origin: limit({
     minimum: 1,
     default: 64,
-    description: 'Connections at once to one origin, for each caller and credential.',
+    description: 'Concurrent connections to one origin, for each caller and credential.',
   }),
   origins: limit({
     minimum: 1,
     default: 512,
-    description: 'Origins, for each caller and credential, to which connections are kept.',
+    description: 'Origins with open connections, for each caller and credential.',
   }),
   keep_alive_ms: limit({
     minimum: 1,
     default: 4000,
     description: 'How long an idle connection is kept for the next request.',
   }),
-  resolved_ms: limit({ minimum: 1, default: 2000, description: 'How long the addresses of a name are remembered.' }),
-  header_bytes: limit({ minimum: 1024, default: 16_384, description: 'All headers of an answer.' }),
-  announcements: limit({ minimum: 1, default: 16, description: 'Interim answers (1xx) before the answer itself.' }),
+  resolved_ms: limit({ minimum: 1, default: 2000, description: 'How long DNS results are cached.' }),
+  header_bytes: limit({ minimum: 1024, default: 16_384, description: 'The most bytes of all response headers.' }),
+  announcements: limit({
+    minimum: 1,
+    default: 16,
+    description: 'The most interim responses (1xx) before the response.',
+  }),
   unpacked_ratio: limit({
     minimum: 2,
     default: 100,
-    description: 'How many times its packed size an answer may unpack to.',
+    description: 'The highest compression ratio of a response.',
   }),
   unpacked_free_bytes: limit({
     minimum: 1024,
     default: 1_048_576,
-    description: 'What an answer may unpack to whatever its packed size.',
+    description: 'Bytes that a response may decompress to at any compression ratio.',
   }),
-  sent_header_bytes: limit({ minimum: 1024, default: 16_384, description: 'All headers of a request that goes out.' }),
+  sent_header_bytes: limit({
+    minimum: 1024,
+    default: 16_384,
+    description: 'The most bytes of all headers of an outbound request.',
+  }),
   sent_header_fields: limit({
     minimum: 8,
     default: 64,
-    description: 'How many headers a request that goes out may have.',
+    description: 'The most headers of an outbound request.',
   }),
 } as const;
 

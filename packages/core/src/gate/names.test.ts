@@ -7,16 +7,16 @@ import { isPassingLookup } from './resolver.ts';
 
 let clock: TestClock;
 let server: NameServer;
-/** What the system was asked for. */
-let systemAsked: string[];
+/** The names that the system's resolver received. */
+let systemLookups: string[];
 
 beforeEach(async () => {
   clock = new TestClock();
   server = await NameServer.open();
-  systemAsked = [];
+  systemLookups = [];
 });
 afterEach(() => {
-  // Whatever is still asked for is given up.
+  // Pending lookups are given up.
   clock.pass(60_000);
   server.close();
 });
@@ -26,7 +26,7 @@ function names(found: Promise<readonly string[]> = Promise.resolve(['198.51.100.
     ...{ clock, withinMs: 10_000, forMs: 2000 },
     servers: [server.address],
     system: (name) => {
-      systemAsked.push(name);
+      systemLookups.push(name);
       return found;
     },
   });
@@ -36,18 +36,18 @@ const found = (looking: Names, name: string, isChosen = false) => looking.lookUp
 const faultOf = (looking: Names, name: string) => found(looking, name).catch((error: unknown) => error);
 
 describe('a name that anybody could give', () => {
-  test('has all its addresses from the name server, the old ones first, and is not asked of the system', async () => {
+  test('has all its addresses from the name server, IPv4 first, without a lookup by the system', async () => {
     server.records = { 'a.example': { A: ['192.0.2.1', '192.0.2.2'], AAAA: ['2001:db8::1'] } };
     const [lookups, answers] = [names(), ['192.0.2.1', '192.0.2.2', '2001:db8::1']];
     expect(await found(lookups, 'a.example')).toEqual(answers);
     expect(await found(lookups, 'a.example')).toEqual(answers);
-    expect([server.asked.length, systemAsked]).toEqual([2, []]);
+    expect([server.queries.length, systemLookups]).toEqual([2, []]);
     clock.pass(2000);
     await found(lookups, 'a.example');
-    expect(server.asked).toHaveLength(4);
+    expect(server.queries).toHaveLength(4);
   });
 
-  describe('whose IPv6 addresses nobody tells', () => {
+  describe('whose IPv6 lookup gets no answer', () => {
     beforeEach(() => server.keepsBack.add('AAAA'));
 
     test('has the others a moment later', async () => {
@@ -64,7 +64,7 @@ describe('a name that anybody could give', () => {
       const answers = found(names(), 'a.example');
       await expect.poll(() => clock.waiting).toBe(2);
       clock.pass(249);
-      server.tell();
+      server.release();
       expect(await answers).toEqual(['192.0.2.1', '2001:db8::1']);
     });
 
@@ -73,7 +73,7 @@ describe('a name that anybody could give', () => {
       const answers = found(names(), 'a.example');
       await expect.poll(() => server.keptBack).toBeGreaterThan(0);
       for (let turn = 0; turn < 10; turn += 1) await clock.advance(100);
-      server.tell();
+      server.release();
       expect(await answers).toEqual(['2001:db8::1']);
     });
   });
@@ -82,13 +82,13 @@ describe('a name that anybody could give', () => {
     server.keepsBack.add('A');
     server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: ['2001:db8::1'] } };
     const answers = found(names(), 'a.example');
-    await expect.poll(() => server.asked.length).toBeGreaterThan(1);
+    await expect.poll(() => server.queries.length).toBeGreaterThan(1);
     for (let turn = 0; turn < 10; turn += 1) await clock.advance(100);
-    server.tell();
+    server.release();
     expect(await answers).toEqual(['192.0.2.1', '2001:db8::1']);
   });
 
-  test('waits for none that nobody answers for', async () => {
+  test('does not wait for an unanswered lookup', async () => {
     server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: [] } };
     const lookups = names();
     const dead = Array.from({ length: 100 }, (_, index) =>
@@ -96,40 +96,40 @@ describe('a name that anybody could give', () => {
     );
     const faults = Promise.all(dead.map(({ answers }) => answers.catch((error: unknown) => error)));
     expect(await found(lookups, 'a.example')).toEqual(['192.0.2.1']);
-    await expect.poll(() => new Set(server.asked).size).toBe(101);
+    await expect.poll(() => new Set(server.queries).size).toBe(101);
     // They are given up at their timeout, not after the last name server has failed.
     clock.pass(10_000);
     for (const fault of await faults) expect(isPassingLookup(fault)).toBe(true);
     expect(dead.every(({ hasStarted }) => hasStarted)).toBe(true);
   });
 
-  test('is asked for once while nobody has answered', async () => {
+  test('is looked up once until an answer arrives', async () => {
     const lookups = names();
     const first = lookups.lookUp('dead.example', { isChosen: false });
     clock.pass(5000);
     expect(lookups.lookUp('dead.example', { isChosen: false })).toBe(first);
     const fault = first.answers.catch((error: unknown) => error);
-    await expect.poll(() => server.asked.length).toBeGreaterThan(0);
+    await expect.poll(() => server.queries.length).toBeGreaterThan(0);
     clock.pass(10_000);
     expect(isPassingLookup(await fault)).toBe(true);
     expect(lookups.lookUp('dead.example', { isChosen: false })).not.toBe(first);
   });
 
-  test('that nobody has, or that has no address, is told from one whose name server fails', async () => {
+  test('that does not exist, or has no address, is distinguished from one whose name server fails', async () => {
     server.records = { 'none.example': 'NXDOMAIN', 'empty.example': { A: [], AAAA: [] }, 'broken.example': 'SERVFAIL' };
-    const told: [string, boolean][] = [];
+    const seen: [string, boolean][] = [];
     for (const name of ['none.example', 'empty.example', 'broken.example']) {
-      told.push([name, isPassingLookup(await faultOf(names(), name))]);
+      seen.push([name, isPassingLookup(await faultOf(names(), name))]);
     }
-    expect(told).toEqual([
+    expect(seen).toEqual([
       ['none.example', false],
       ['empty.example', false],
       ['broken.example', true],
     ]);
-    expect(systemAsked).toEqual([]);
+    expect(systemLookups).toEqual([]);
   });
 
-  test('is asked of the system where there is no name server to ask', async () => {
+  test('is looked up by the system where there is no name server', async () => {
     const lookups = names();
     server.close();
     expect(await found(lookups, 'a.example')).toEqual(['198.51.100.1']);
@@ -141,12 +141,12 @@ describe('a name that anybody could give', () => {
     for (const name of ['a.example', 'b.example']) void faultOf(lookups, name);
     // Of the one that has its place its end; of the one that waits for it that of its waiting, too.
     await expect.poll(() => clock.waiting).toBe(3);
-    expect(systemAsked).toHaveLength(1);
+    expect(systemLookups).toHaveLength(1);
     found(lookups, 'chosen.example', true).catch(() => {});
-    expect(systemAsked).toContain('chosen.example');
+    expect(systemLookups).toContain('chosen.example');
   });
 
-  test('is not begun when very many are under way', async () => {
+  test('is not started while very many are under way', async () => {
     const lookups = names();
     const many = Array.from({ length: 501 }, (_, index) =>
       lookups.lookUp(`${index}.dead.example`, { isChosen: false }),
@@ -159,17 +159,17 @@ describe('a name that anybody could give', () => {
   });
 });
 
-test('a name that the operator chose is asked of the system alone', async () => {
+test('a name that the operator chose is looked up by the system alone', async () => {
   server.records = { 'a.example': { A: ['192.0.2.1'], AAAA: [] } };
   expect(await found(names(), 'a.example', true)).toEqual(['198.51.100.1']);
-  expect([systemAsked, server.asked]).toEqual([['a.example'], []]);
+  expect([systemLookups, server.queries]).toEqual([['a.example'], []]);
 });
 
-/** A name server on loopback, which says nothing of names it was told nothing of. */
+/** A name server on loopback, which does not answer for names without a record. */
 class NameServer {
   records: Record<string, { readonly A: string[]; readonly AAAA: string[] } | 'NXDOMAIN' | 'SERVFAIL'> = {};
-  readonly asked: string[] = [];
-  /** The kinds of address that it says nothing of until it is to tell. */
+  readonly queries: string[] = [];
+  /** The kinds of address whose answers it delays until `release`. */
   readonly keepsBack = new Set<'A' | 'AAAA'>();
   readonly #socket: Socket;
   #late: (() => void)[] = [];
@@ -191,7 +191,7 @@ class NameServer {
     return this.#late.length;
   }
 
-  tell(): void {
+  release(): void {
     for (const send of this.#late.splice(0)) send();
   }
 
@@ -219,7 +219,7 @@ class NameServer {
       at += 1 + length;
     }
     const name = labels.join('.').toLowerCase();
-    this.asked.push(name);
+    this.queries.push(name);
     const record = this.records[name];
     const isSix = query.readUInt16BE(at + 1) === 28;
     const kind = isSix ? 'AAAA' : 'A';

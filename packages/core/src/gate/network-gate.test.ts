@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => bench[Symbol.asyncDispose]());
 
 describe('an allowed host', () => {
-  test('is asked, and its answer comes back as it is', async () => {
+  test('is requested, and its answer comes back unchanged', async () => {
     const port = await bench.serve(async (request, response) => {
       let body = '';
       for await (const part of request) body += part;
@@ -65,7 +65,7 @@ describe('an allowed host', () => {
     expect(callersOf.size).toBeLessThanOrEqual(4);
   });
 
-  test('tells whether its answer has come as a whole, and then has the connection free for the next', async () => {
+  test('reports whether its answer is complete, and then frees the connection for the next', async () => {
     const sockets = new Set<unknown>();
     let finish = () => {};
     const port = await bench.serve(({ socket, url }, response) => {
@@ -89,11 +89,11 @@ describe('an allowed host', () => {
     expect(answer.isOver).toBe(true);
   });
 
-  test('is never asked over a connection that carried another credential, or none', async () => {
-    const saidOn = new Map<unknown, Set<string>>();
+  test('is never requested over a connection that carried another credential, or none', async () => {
+    const keysOn = new Map<unknown, Set<string>>();
     const port = await bench.serve((request, response) => {
-      const said = saidOn.get(request.socket) ?? new Set();
-      saidOn.set(request.socket, said.add(String(request.headers['x-key'])));
+      const keys = keysOn.get(request.socket) ?? new Set();
+      keysOn.set(request.socket, keys.add(String(request.headers['x-key'])));
       response.end('x');
     });
     const secrets: Secrets = {
@@ -107,30 +107,30 @@ describe('an allowed host', () => {
       const headers = [{}, { 'x-key': new CredentialUse('a') }, { 'x-key': new CredentialUse('b') }][round % 3] ?? {};
       await textOf(await gate.request(asking(`http://127.0.0.1:${port}/`, { headers })));
     }
-    expect([...saidOn.values()].map((said) => said.size)).toEqual([...saidOn].map(() => 1));
-    expect([...saidOn.values()].flatMap((said) => [...said]).sort()).toContain('secret of a');
+    expect([...keysOn.values()].map((keys) => keys.size)).toEqual([...keysOn].map(() => 1));
+    expect([...keysOn.values()].flatMap((keys) => [...keys]).sort()).toContain('secret of a');
   });
 
-  test('is not asked where the connection led to another address than was judged', async () => {
-    let asked = 0;
+  test('is not requested where the connection led to another address than the checked one', async () => {
+    let requests = 0;
     const port = await bench.serve((_, response) => {
-      asked += 1;
+      requests += 1;
       response.end();
     });
     // The system takes it for 127.0.0.1.
     const gate = bench.gate({ allow: [{ host: '0.0.0.0', port }] });
     expect((await failureFrom(gate.request(asking(`http://0.0.0.0:${port}/`)))).message).toContain('another address');
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
   });
 
   test.each([301, 302, 303, 307, 308])('that redirects is not followed: %i', async (status) => {
-    let asked = 0;
+    let requests = 0;
     const port = await bench.serve((_, response) => {
-      asked += 1;
+      requests += 1;
       response.writeHead(status, { location: '/elsewhere' }).end();
     });
     const answer = await bench.open().request(asking(`http://127.0.0.1:${port}/`));
-    expect([answer.status, answer.headers['location'], asked]).toEqual([status, '/elsewhere', 1]);
+    expect([answer.status, answer.headers['location'], requests]).toEqual([status, '/elsewhere', 1]);
   });
 });
 
@@ -156,7 +156,7 @@ describe('a private host that is not allowed', () => {
     expect(gate.allowing([host]).judge(`http://127.0.0.1:${port}/`, 'none')).toMatchObject({ code: 'forbidden' });
   });
 
-  test('is not asked, and why is told because the URL alone says so', async () => {
+  test('is not requested, and the reason is reported because the URL alone shows it', async () => {
     let connections = 0;
     const port = await bench.serveTcp((socket) => {
       connections += 1;
@@ -185,7 +185,7 @@ describe('an answer', () => {
     expect(await textOf(answer)).toBe(text);
   });
 
-  test('can be had whole: however many pieces it comes in, bounded and broken off as by pieces', async () => {
+  test('can be read whole: from any number of pieces, with the same bounds as piece by piece', async () => {
     const port = await bench.serve((request, response) => {
       if (request.url === '/broken') {
         response.writeHead(200, { 'Content-Length': '100' }).write('half');
@@ -219,7 +219,7 @@ describe('an answer', () => {
     expect((await failureFrom(answer.whole?.() ?? Promise.resolve())).message).toContain('larger than 2000 bytes');
   });
 
-  test('that is larger than asked for is given up', async () => {
+  test('that exceeds the limit of the caller is given up', async () => {
     const port = await bench.serve((_, response) => response.end('x'.repeat(100_001)));
     const failure = await failureFrom(bench.open().request(asking(`http://127.0.0.1:${port}/`, { maxBytes: 100_000 })));
     expect(failure).toMatchObject({ code: 'agent_failed', retryable: false, details: { sent: true } });
@@ -229,30 +229,30 @@ describe('an answer', () => {
 
 describe('a name', () => {
   test('that stands for a private address among others is refused in the words of one that does not exist', async () => {
-    const heard: unknown[] = [];
+    const failures: unknown[] = [];
     for (const resolve of [
       async () => ['93.184.215.14', '10.0.0.1'],
       async () => ['::ffff:10.0.0.1'],
       failing('ENOTFOUND'),
       async () => [],
     ]) {
-      heard.push(await failureFrom(bench.gate({ resolve }).request(asking('https://api.example.com/'))));
+      failures.push(await failureFrom(bench.gate({ resolve }).request(asking('https://api.example.com/'))));
     }
-    expect(heard[0]).toMatchObject({
+    expect(failures[0]).toMatchObject({
       code: 'unreachable',
       message: 'The host is unreachable.',
       details: { sent: false },
     });
-    expect(heard).toEqual(heard.map(() => heard[0]));
+    expect(failures).toEqual(failures.map(() => failures[0]));
     expect(bench.log.lines.map(({ fields }) => fields['reason'])).toEqual([
-      'its name stands for a private address',
-      'its name stands for the mapped form of a private address',
+      'its name resolves to a private address',
+      'its name resolves to the mapped form of a private address',
       'its host name cannot be resolved',
-      'its name stands for no address',
+      'its name does not resolve to an address',
     ]);
   });
 
-  test('that cannot be reached is answered after a pause of any length, so that the time tells nothing of the network', async () => {
+  test('that cannot be reached is answered after a pause of any length, so that the time reveals nothing of the network', async () => {
     const pauses: number[] = [];
     const clock = {
       now: () => systemClock.now(),
@@ -261,17 +261,17 @@ describe('a name', () => {
       wait: async (milliseconds: number) => void pauses.push(milliseconds),
     };
     const resolve = async () => ['10.0.0.1'];
-    const heard = async (options: Partial<GateOptions>, url: string) =>
+    const failures = async (options: Partial<GateOptions>, url: string) =>
       (await failureFrom(bench.gate({ clock, ...options }).request(asking(url)))).code;
     for (let number = 0; number < 8; number += 1) {
-      expect(await heard({ resolve }, 'https://api.example.com/')).toBe('unreachable');
+      expect(await failures({ resolve }, 'https://api.example.com/')).toBe('unreachable');
     }
     expect(new Set(pauses).size).toBe(8);
     for (const pause of pauses) expect(pause).toBeLessThanOrEqual(50);
     // Of a host the operator has named there is nothing to hide.
     const allow = [{ host: 'api.example.com', port: await freePort() }];
     const url = `http://api.example.com:${allow[0]?.port}/`;
-    expect(await heard({ allow, resolve: async () => ['127.0.0.1'] }, url)).toBe('unreachable');
+    expect(await failures({ allow, resolve: async () => ['127.0.0.1'] }, url)).toBe('unreachable');
     expect(pauses).toHaveLength(8);
   });
 
@@ -297,11 +297,11 @@ describe('a name', () => {
     const metadata = ['169.254.169.254', '100.100.100.200', '168.63.129.16', 'fd00:ec2::254', 'fd20:ce::254'];
     for (const address of [...metadata, '::ffff:127.0.0.1']) {
       const { code, message } = await failureFrom(ask(address));
-      expect([code, message]).toEqual(['unreachable', expect.stringContaining('its name stands for')]);
+      expect([code, message]).toEqual(['unreachable', expect.stringContaining('its name resolves to')]);
     }
   });
 
-  test('with an address that does not answer is asked at the next', async () => {
+  test('with an address that does not answer is requested at the next', async () => {
     const port = await bench.serve((request, response) => response.end(request.headers.host));
     const gate = bench.gate({ allow: [{ host: 'a.example', port }], resolve: async () => ['127.9.9.9', '127.0.0.1'] });
     expect(await textOf(await gate.request(asking(`http://a.example:${port}/`)))).toBe(`a.example:${port}`);
@@ -333,7 +333,7 @@ describe('a URL', () => {
     ['http://0x7f.1:8080/', 'a loopback address', 'name 127.0.0.1:8080 in gate.allow'],
     ['https://[::1]/', 'a loopback address', 'name [::1] in gate.allow'],
   ])('%s is refused, and what would help is named', async (url, why, help) => {
-    const resolve = () => Promise.reject(new Error('nobody may look it up'));
+    const resolve = () => Promise.reject(new Error('no lookup is allowed'));
     const failure = await failureFrom(bench.gate({ resolve }).request(asking(url)));
     expect(failure).toMatchObject({ code: 'forbidden', message: expect.stringContaining(why) });
     expect(failure.details['suggestions']).toEqual([expect.stringContaining(help)]);
@@ -363,13 +363,13 @@ describe('headers', () => {
     { 'x-a': '1', 'X-A': '2' },
     { 'x-a': 'x'.repeat(17_000) },
   ])('that are not the caller\u2019s to say are refused: %j', async (headers) => {
-    let asked = 0;
+    let requests = 0;
     const port = await bench.serve((_, response) => {
-      asked += 1;
+      requests += 1;
       response.end();
     });
     const failure = await failureFrom(bench.open().request(asking(`http://127.0.0.1:${port}/`, { headers })));
-    expect([failure.code, asked]).toEqual(['invalid_message', 0]);
+    expect([failure.code, requests]).toEqual(['invalid_message', 0]);
   });
 });
 
@@ -446,7 +446,7 @@ describe('a hostile answer', () => {
     await expect.poll(() => closed.toSorted()).toEqual(['/gone', '/whole']);
   });
 
-  test('of which nothing comes can be read whatever its coding', async () => {
+  test('without a body can be read whatever its coding', async () => {
     const port = await bench.serve((_, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end());
     expect(await textOf(await bench.open().request(asking(`http://127.0.0.1:${port}/`)))).toBe('');
   });
@@ -476,12 +476,12 @@ test('a request whose caller has left ends with the reason the caller gave', asy
   await expect(answer).rejects.toBe(reason);
 });
 
-/** A lookup that comes to nothing, as Node says it. */
+/** A failed lookup, as Node reports it. */
 function failing(code: string): () => Promise<never> {
   return () => Promise.reject(Object.assign(new Error('the lookup failed'), { code }));
 }
 
-test('a host whose name never got its turn to be looked up is not to blame, and its caller is told so', async () => {
+test('a host whose name was never looked up is not to blame, and the error says so', async () => {
   const hanging = new Set<string>();
   const names = ['a.example', 'b.example', 'c.example'];
   const gate = bench.gate({
@@ -491,14 +491,14 @@ test('a host whose name never got its turn to be looked up is not to blame, and 
       return new Promise(() => {});
     },
   });
-  const asked = names.map((name) => failureFrom(gate.request(asking(`https://${name}/`, { timeoutMs: 50 }))));
-  expect(await Promise.all(asked)).toMatchObject([
+  const requests = names.map((name) => failureFrom(gate.request(asking(`https://${name}/`, { timeoutMs: 50 }))));
+  expect(await Promise.all(requests)).toMatchObject([
     { code: 'timeout', details: { sent: false } },
     { code: 'timeout', details: { sent: false } },
     { code: 'unreachable', retryable: true, details: { sent: false, looked_up: false } },
   ]);
   expect([...hanging]).toEqual(['a.example', 'b.example']);
-  // One that nobody wants any more ends with the reason of who does not want it.
+  // A cancelled lookup ends with the reason of its caller.
   const reason = new Error('not any more');
   const unwanted = gate.request(asking('https://c.example/', { signal: AbortSignal.abort(reason) }));
   await expect(unwanted).rejects.toBe(reason);

@@ -265,7 +265,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
     for (const answer of answers) {
       const fault = judgeAddress(answer);
       if (fault === undefined || (destination.isAllowed && fault.byName)) continue;
-      throw this.#unreachableHost(destination, caller, `its name stands for ${fault.why}`);
+      throw this.#unreachableHost(destination, caller, `its name resolves to ${fault.why}`);
     }
   }
 
@@ -326,7 +326,7 @@ export class NetworkGate implements Gate, AsyncDisposable {
 
   #secrets(): Secrets {
     if (this.#parts.secrets !== undefined) return this.#parts.secrets;
-    throw new Refused(failure('forbidden', {}, 'No credential can be used here: there is no vault.'));
+    throw new Refused(failure('forbidden', {}, 'Credentials cannot be used here: there is no vault.'));
   }
 }
 
@@ -417,4 +417,4 @@ const SOCKETS: ReadonlySet<string> = new Set(['wss:', 'ws:']);
 const MOST_DAWDLE_MS = 50;
 const MOST_OF_A_KIND = 4;
 const MOST_PATIENCE_MS = 3000;
-const NO_ADDRESSES = 'its name stands for no address';
+const NO_ADDRESSES = 'its name does not resolve to an address';

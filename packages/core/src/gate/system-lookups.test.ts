@@ -4,7 +4,7 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { isPassingLookup, type Lookup } from './resolver.ts';
 import { SystemLookups } from './system-lookups.ts';
 
-/** Lookups that end when they are told to. */
+/** Lookups that a test ends. */
 function open() {
   const clock = new TestClock();
   const underWay = new Map<string, { found(): void; fail(error: Error): void }>();
@@ -70,13 +70,13 @@ test('a lookup that takes too long may come to something later, and keeps its pl
   expect(later.hasStarted).toBe(false);
   underWay.get('a')?.found();
   await setImmediate();
-  // Nobody waits for c any more.
+  // No caller waits for c any more.
   expect([...underWay.keys()]).toEqual(['a', 'b', 'd']);
   underWay.get('d')?.found();
   expect(await later.answers).toEqual(['address of d']);
 });
 
-test('a name nobody answers for has one place, however often it is asked for', async () => {
+test('an unanswered name has one place, however often it is requested', async () => {
   const { clock, lookUp, underWay } = open();
   void faultOf(lookUp('dead'));
   clock.pass(10_000);
@@ -90,7 +90,7 @@ test('a name nobody answers for has one place, however often it is asked for', a
   expect(await again[1]?.answers).toEqual(['address of dead']);
 });
 
-test('one that does not get its turn in half of its time is not begun any more; one that does has the rest', async () => {
+test('one that waits for more than half of its time is not started; one that starts has the rest', async () => {
   const { clock, lookUp, underWay } = open();
   const all = ['a', 'b', 'c', 'd'].map((name) => lookUp(name));
   for (const { answers } of all) answers.catch(() => {});
@@ -116,7 +116,7 @@ test('names that were found before and are not answered for any more leave a thr
   for (const name of ['a', 'b', 'c']) underWay.get(name)?.fail(new Error('no answer'));
   await setImmediate();
   underWay.clear();
-  // Those are strangers again, and have no more than two places; the others have had no chance yet.
+  // Those are unknown names again, and have no more than two places; the others had no chance yet.
   for (const name of names) void faultOf(lookUp(name));
   expect([...underWay.keys()]).toEqual(['a', 'b', 'd']);
 });

@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'dragoman-tls-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
-if (!hasOpenssl) process.stderr.write('TLS tests of the gate skipped: there is no openssl here.\n');
+if (!hasOpenssl) process.stderr.write('TLS tests of the gate skipped: openssl is not installed.\n');
 
 describe.skipIf(!hasOpenssl)('a host with TLS', () => {
   const ca = hasOpenssl ? authority() : '';
@@ -19,7 +19,7 @@ describe.skipIf(!hasOpenssl)('a host with TLS', () => {
   });
   afterEach(() => bench[Symbol.asyncDispose]());
 
-  async function ask({ certificate, trust = [ca], options = {} }: Asked): Promise<string> {
+  async function ask({ certificate, trust = [ca], options = {} }: Request): Promise<string> {
     const tls = { key: readFileSync(join(folder, 'key.pem')), cert: certificate, ...options };
     const port = await bench.serve((_, response) => response.end('secure'), tls);
     const resolve = async () => ['127.0.0.1'];
@@ -32,7 +32,7 @@ describe.skipIf(!hasOpenssl)('a host with TLS', () => {
   });
 
   test.each([
-    ['signed by nobody we know', { certificate: () => certificate({ name: 'api.test' }), trust: [] }],
+    ['signed by an unknown authority', { certificate: () => certificate({ name: 'api.test' }), trust: [] }],
     ['of another name', { certificate: () => certificate({ name: 'other.test' }) }],
     ['that is over', { certificate: () => certificate({ name: 'api.test', days: -1 }) }],
     ['that signed itself', { certificate: () => selfSigned() }],
@@ -46,7 +46,7 @@ describe.skipIf(!hasOpenssl)('a host with TLS', () => {
   });
 });
 
-interface Asked {
+interface Request {
   readonly certificate: string;
   readonly trust?: readonly string[];
   readonly options?: object;

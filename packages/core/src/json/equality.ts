@@ -23,7 +23,7 @@ export function deepEqual(one: Json, other: Json): boolean {
   return true;
 }
 
-/** A text that is the same for deep-equal values and differs for all others: what a hash table can find them by. */
+/** A text that is the same for deep-equal values and differs for all others: usable as a key of a hash table. */
 export function identity(value: Json): string {
   if (typeof value === 'string') return `"${value}`;
   if (isScalar(value)) return String(value === 0 ? 0 : value);

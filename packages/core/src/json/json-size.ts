@@ -29,7 +29,7 @@ function sizeOrLater(value: Json, waiting: Json[]): number {
   return 2;
 }
 
-/** Looking at each character costs as much as writing it: only of long texts is it worth it. */
+/** Counting the bytes of a text is slow, so it is done only for long texts. */
 function textSize(text: string): number {
   return text.length < LONG ? text.length + 2 : Buffer.byteLength(text) + 2;
 }

@@ -46,13 +46,13 @@ test('a caller sees what it may use and nothing else', () => {
   });
 });
 
-test('where a credential may stand is told when that is more than a header', () => {
+test('the places of a credential are listed when they are more than a header', () => {
   const placed = {
     list: () => [['header'], ['header', 'body']].map((places, at) => ({ id: `key-${at}`, ...credential, places })),
   };
   const principal: Principal = { id: 'ada', kind: 'agent', permissions: { ...NO_PERMISSIONS, credentials: ['*'] } };
-  const told = capabilitiesOf(principal, { apis, bases, credentials: placed }).capabilities.availableCredentials;
-  expect(told.map(({ places }) => places)).toEqual([undefined, ['header', 'body']]);
+  const listed = capabilitiesOf(principal, { apis, bases, credentials: placed }).capabilities.availableCredentials;
+  expect(listed.map(({ places }) => places)).toEqual([undefined, ['header', 'body']]);
 });
 
 test('empty lists are nothing, and a star is everything', () => {
@@ -64,6 +64,6 @@ test('empty lists are nothing, and a star is everything', () => {
   expect(everything.availableCredentials).toHaveLength(2);
 });
 
-test('the value of a credential is not told, even where the catalogue has it at hand', () => {
+test('the value of a credential is not listed, even where the catalogue has it at hand', () => {
   expect(JSON.stringify(of('eve', { credentials: ['*'] }))).not.toContain('the secret');
 });

@@ -7,10 +7,10 @@ import { JsonReader } from '../worker-threads/json-reader.ts';
 import { EndpointEmbedder } from './endpoint-embedder.ts';
 
 function answering(status: number, text: string, reader = new JsonReader()) {
-  const asked: OutboundRequest[] = [];
+  const requests: OutboundRequest[] = [];
   const gate: Pick<Gate, 'request'> = {
     request: async (request) => {
-      asked.push(request);
+      requests.push(request);
       const bytes = Buffer.from(text);
       return {
         status,
@@ -26,11 +26,11 @@ function answering(status: number, text: string, reader = new JsonReader()) {
   const log = new SilentLog();
   const url = 'https://models.example/v1/embeddings';
   const embedder = new EndpointEmbedder({ gate, clock, log, url, model: 'small', credential: 'models-key', reader });
-  return { embedder, asked, clock, log };
+  return { embedder, requests, clock, log };
 }
 
 test('asks through the gate, by the name of a credential, and reads the vectors in any order', async () => {
-  const { embedder, asked } = answering(
+  const { embedder, requests } = answering(
     200,
     '{"data":[{"index":1,"embedding":[0,2]},{"index":0,"embedding":[3,4]}],"usage":{}}',
   );
@@ -38,7 +38,7 @@ test('asks through the gate, by the name of a credential, and reads the vectors 
     [expect.closeTo(0.6), expect.closeTo(0.8)],
     [0, 1],
   ]);
-  expect(asked).toMatchObject([
+  expect(requests).toMatchObject([
     {
       method: 'POST',
       url: 'https://models.example/v1/embeddings',

@@ -32,7 +32,7 @@ test('search_knowledge is there for callers who may search a knowledge base, and
   expect(data).toMatchObject({ count: 1, results: [{ id: 'returns' }] });
   await expect(toolsOf('bob').call('search_knowledge', { query: 'goods' })).rejects.toThrow();
   await expect(toolsOf('ada').call('search_knowledge', { query: 'goods', kb_id: 'secrets' })).rejects.toThrow(
-    'There is no such knowledge base.',
+    'Knowledge base not found.',
   );
   await expect(toolsOf('ada').call('search_knowledge', { query: ' ' })).rejects.toThrow('query');
 });

@@ -116,7 +116,7 @@ describe('by words', () => {
     expect(await ids('orders rain goods nine', undefined, { top_k: 1 })).toHaveLength(1);
   });
 
-  test('an API is not told beside its endpoint', async () => {
+  test('an API is not listed beside its endpoint', async () => {
     const { ids } = await world();
     expect(await ids('shop orders')).not.toContain('shop');
     expect(await ids('shop', undefined, { type: 'api' })).toEqual(['shop']);
@@ -262,7 +262,7 @@ describe('an answer', () => {
     }
   });
 
-  test('has a schema of the operations found, and of no others, when asked', async () => {
+  test('has a schema of the found operations only, on request', async () => {
     const { search } = await world();
     const found = await search('sort a list', undefined, { partial_schema: true, type: 'operation', top_k: 2 });
     const names = Object.keys((found.partial_schema?.['properties'] ?? {}) as JsonObject);

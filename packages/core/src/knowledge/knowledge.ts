@@ -63,11 +63,7 @@ export class KnowledgeSearch implements AsyncDisposable {
   async search(principal: Principal, request: SearchRequest): Promise<Found> {
     const { query, kb_id: baseId, type, top_k: topK = 5 } = request;
     if (baseId !== undefined && !this.#bases.permits(principal, baseId)) {
-      refuse(
-        'not_found',
-        { suggestions: ['GET /api/v1/knowledge/bases lists yours'] },
-        'There is no such knowledge base.',
-      );
+      refuse('not_found', { suggestions: ['GET /api/v1/knowledge/bases lists yours'] }, 'Knowledge base not found.');
     }
     const [vector] = await Promise.all([this.#vectorOf(query), this.#index.update()]);
     const entries = this.#index.entriesFor(principal).filter(({ thing }) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nameMatch } from './name-match.ts';
 
-test('a query that is a name comes before one that is a part of it, and both before all others', () => {
+test('a match of the whole name ranks before one of a part, and both before all others', () => {
   const thing = { id: 'FilterData', name: 'FilterData' };
   expect(nameMatch('filter data', thing)).toBe(2);
   expect(nameMatch('FilterData', thing)).toBe(2);

@@ -5,7 +5,7 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { nearness } from './embedder.ts';
 import { ThreadEmbedder } from './thread-embedder.ts';
 
-test('the installed encoder starts when first asked for, knows what is alike, and goes when idle', async () => {
+test('the installed encoder starts at its first use, ranks similar texts, and stops when idle', async () => {
   const clock = new TestClock();
   await using embedder = new ThreadEmbedder({ clock, log: new SilentLog(), idleMs: 60_000 });
   await expect(embedder.embed(['too early'])).rejects.toThrow('not ready');
@@ -22,7 +22,7 @@ test('the installed encoder starts when first asked for, knows what is alike, an
     'the weather forecast',
     'an unpaid invoice',
   ]);
-  if (rain === undefined || umbrella === undefined || invoice === undefined) throw new Error('three were asked for');
+  if (rain === undefined || umbrella === undefined || invoice === undefined) throw new Error('three were expected');
   expect(nearness(rain, rain)).toBeCloseTo(1, 4);
   expect(nearness(rain, umbrella)).toBeGreaterThan(nearness(rain, invoice) + 0.1);
 
@@ -34,7 +34,7 @@ test('the installed encoder starts when first asked for, knows what is alike, an
 });
 
 test.each([
-  ['says that its packages are missing', "parentPort.postMessage({ kind: 'missing', message: 'not installed' })"],
+  ['reports missing packages', "parentPort.postMessage({ kind: 'missing', message: 'not installed' })"],
   ['does not load', "throw new Error('not installed')"],
   ['ends by itself', 'process.exit(0)'],
 ])('a thread that %s is not tried again', async (_, code) => {
@@ -52,7 +52,7 @@ test.each([
   expect({ starts, lines: log.lines.length }).toEqual({ starts: 1, lines: 1 });
 });
 
-test('who waits for a thread that dies is told', async () => {
+test('a waiter for a thread that dies gets an error', async () => {
   const code = "parentPort.postMessage({ kind: 'ready' }); parentPort.on('message', () => process.exit(1));";
   const start = () => new Worker(`const { parentPort } = require('node:worker_threads'); ${code}`, { eval: true });
   await using embedder = new ThreadEmbedder({ clock: new TestClock(), log: new SilentLog(), start });

@@ -32,8 +32,11 @@ afterEach(() => engine.stop({ drainMs: 0 }));
 const principal = (id: string): Principal => ({ id, kind: 'agent', permissions: ALL_PERMISSIONS });
 let requests = 0;
 
-/** Says something in a session, and gives what the agent was told of it. */
-async function say(content: Json, { session = 's' as string | null, owner = 'ann', ...params }: JsonObject = {}) {
+/** Sends a message in a session, and returns the history that the agent received. */
+async function sendMessage(
+  content: Json,
+  { session = 's' as string | null, owner = 'ann', ...params }: JsonObject = {},
+) {
   requests += 1;
   const envelope = newEnvelope({
     request_id: `r${requests}`,
@@ -46,64 +49,65 @@ async function say(content: Json, { session = 's' as string | null, owner = 'ann
   for await (const frame of engine.handle(envelope, call)) final = frame;
   clock.pass(1000);
   const { history = [] } = (final?.body['result'] ?? {}) as { history?: { role: string; content: Json }[] };
-  return history.map(({ role, content: said }) => [role, said]);
+  return history.map(({ role, content: text }) => [role, text]);
 }
 
 describe('call.history()', () => {
-  test('gives what both sides said before, oldest first, and not what is being asked', async () => {
-    expect(await say('one')).toEqual([]);
-    expect(await say('two')).toEqual([
+  test('gives the earlier messages of both sides, oldest first, and not the current one', async () => {
+    expect(await sendMessage('one')).toEqual([]);
+    expect(await sendMessage('two')).toEqual([
       ['caller', 'one'],
       ['agent', 'noted'],
     ]);
-    expect(await say('three', { limit: 3 })).toEqual([
+    expect(await sendMessage('three', { limit: 3 })).toEqual([
       ['agent', 'noted'],
       ['caller', 'two'],
       ['agent', 'noted'],
     ]);
-    expect(await say('four', { limit: 0 })).toEqual([]);
+    expect(await sendMessage('four', { limit: 0 })).toEqual([]);
   });
 
-  test('gives as many as are wanted, also where that is no whole number, and no number at all', async () => {
-    for (const content of ['one', 'two']) await say(content);
-    expect(await say('three', { limit: 2.5 })).toEqual([
+  test('gives the requested count, even if it is a fraction or not a number', async () => {
+    for (const content of ['one', 'two']) await sendMessage(content);
+    expect(await sendMessage('three', { limit: 2.5 })).toEqual([
       ['caller', 'two'],
       ['agent', 'noted'],
     ]);
-    expect(await say('four', { limit: Number.NaN })).toEqual([]);
+    expect(await sendMessage('four', { limit: Number.NaN })).toEqual([]);
   });
 
-  test('has eight megabytes at most: what would be more, and what came before that, is left out', async () => {
+  test('has eight megabytes at most: a message beyond that, and all older ones, are left out', async () => {
     const megabytes = (count: number) => 'x'.repeat(count * 1024 * 1024);
-    const lengths = async (session: string) => (await say('now', { session })).map(([, said]) => String(said).length);
-    for (const count of [1, 3, 4]) await say(megabytes(count), { session: 'long', words: ['noted'] });
+    const lengths = async (session: string) =>
+      (await sendMessage('now', { session })).map(([, text]) => String(text).length);
+    for (const count of [1, 3, 4]) await sendMessage(megabytes(count), { session: 'long', words: ['noted'] });
     expect(await lengths('long')).toEqual([3 * 1024 * 1024, 5, 4 * 1024 * 1024, 5]);
-    await say(megabytes(9), { session: 'longest', words: ['noted'] });
+    await sendMessage(megabytes(9), { session: 'longest', words: ['noted'] });
     expect(await lengths('longest')).toEqual([]);
   });
 
-  test('has no more of what was streamed, either', async () => {
+  test('limits streamed messages, too', async () => {
     const talkative = moduleAgent('reporter', async function* ({ params }, call) {
       if (params['content'] !== 'go on') return { history: await call.history?.({ limit: 1000 }) };
       yield 'x'.repeat(100_000);
     });
     engine.addAgent(talkative);
     for (let turn = 0; turn < 150; turn += 1) {
-      await say('go on');
+      await sendMessage('go on');
       clock.pass(1000);
     }
     // So many recorded answers of 100,000 characters are eight megabytes, with their questions.
-    expect(await say('now')).toHaveLength(2 * 83);
+    expect(await sendMessage('now')).toHaveLength(2 * 83);
   });
 
   test('is the caller’s own, of this session and no other', async () => {
-    await say('secret', { owner: 'bob' });
-    await say('elsewhere', { session: 'other' });
-    expect(await say('here')).toEqual([]);
-    expect(await say('nowhere', { session: null })).toEqual([]);
+    await sendMessage('secret', { owner: 'bob' });
+    await sendMessage('elsewhere', { session: 'other' });
+    expect(await sendMessage('here')).toEqual([]);
+    expect(await sendMessage('nowhere', { session: null })).toEqual([]);
   });
 
-  test('has nothing that was asked after what is being asked', async () => {
+  test('has nothing that was sent after the current message', async () => {
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -113,7 +117,7 @@ describe('call.history()', () => {
       return { content: 'noted', history: await call.history?.() };
     });
     engine.addAgent(single, { maxParallel: 1 });
-    const all = ['one', 'two', 'three'].map((content) => say(content));
+    const all = ['one', 'two', 'three'].map((content) => sendMessage(content));
     await new Promise(setImmediate);
     goOn();
     const [one, two, three] = await Promise.all(all);
@@ -126,33 +130,33 @@ describe('call.history()', () => {
   });
 
   test('has what went wrong, too', async () => {
-    await say('one', { fail: true });
-    expect(await say('two')).toEqual([
+    await sendMessage('one', { fail: true });
+    expect(await sendMessage('two')).toEqual([
       ['caller', 'one'],
       ['agent', expect.objectContaining({ message: 'no ink' })],
     ]);
   });
 
-  test('has what was streamed, where the end says nothing itself; of a very long answer the beginning', async () => {
+  test('has the streamed text, where the final frame has none; of a very long answer the beginning', async () => {
     const long = 'x'.repeat(40_000);
-    await say('one', { words: ['well ', 'hello'] });
-    await say('two', { words: [long, long, long] });
-    const told = [
+    await sendMessage('one', { words: ['well ', 'hello'] });
+    await sendMessage('two', { words: [long, long, long] });
+    const expected = [
       ['caller', 'one'],
       ['agent', 'well hello'],
       ['caller', 'two'],
       ['agent', `${'x'.repeat(65_536)}…`],
     ];
-    expect(await say('three')).toEqual(told);
-    expect((await lookBackAt('s')).map(({ answer }) => answer).slice(1)).toEqual([told[3]?.[1], 'well hello']);
+    expect(await sendMessage('three')).toEqual(expected);
+    expect((await lookBackAt('s')).map(({ answer }) => answer).slice(1)).toEqual([expected[3]?.[1], 'well hello']);
   });
 });
 
 describe('history.get', () => {
-  test('tells every turn of a page, and of those that are very long the beginning', async () => {
+  test('returns every turn of a page, and the beginning of very long ones', async () => {
     const long = 'x'.repeat(3_000_000);
     for (let turn = 1; turn <= 51; turn += 1) {
-      await say(turn % 10 === 0 ? `${turn} ${long}` : `${turn}`, { words: ['noted'] });
+      await sendMessage(turn % 10 === 0 ? `${turn} ${long}` : `${turn}`, { words: ['noted'] });
     }
     const contents = (await lookBackAt('s')).map(({ params }) => String(params['content']));
     expect(contents.map(Number.parseFloat)).toEqual(Array.from({ length: 50 }, (_, at) => 51 - at));

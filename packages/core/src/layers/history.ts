@@ -3,7 +3,7 @@ import { type Call, type EarlierTurn, ExtendedCall } from '../call/call.ts';
 import type { Layer } from '../call/handler.ts';
 import { lookBack } from '../runs/look-back.ts';
 import type { Runs } from '../runs/runs.ts';
-import type { RecordedTurn, SaidRange, SessionKey, SessionStore, ThreadStore } from '../store/store.ts';
+import type { EarlierRange, RecordedTurn, SessionKey, SessionStore, ThreadStore } from '../store/store.ts';
 
 export interface HistoryOptions {
   readonly sessions: SessionStore;
@@ -31,7 +31,7 @@ export function history(options: HistoryOptions): Layer {
  * than the journal keeps its requests, so the turns before the oldest one are read from there.
  */
 function earlierTurns(envelope: E2AEnvelope, { principal }: Call, context: HistoryOptions) {
-  return async ({ limit, maxBytes }: Omit<SaidRange, 'before'>): Promise<readonly EarlierTurn[]> => {
+  return async ({ limit, maxBytes }: Omit<EarlierRange, 'before'>): Promise<readonly EarlierTurn[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
     // An agent reckons it, and may come to 2.5 or to no number.
     const most = Math.floor(Math.min(limit, MOST));
@@ -71,7 +71,7 @@ function broughtAlong({ params, provenance, timestamp }: E2AEnvelope, most: numb
     .slice(-most);
 }
 
-async function inThread(key: SessionKey, range: SaidRange, { threads }: HistoryOptions): Promise<EarlierTurn[]> {
+async function inThread(key: SessionKey, range: EarlierRange, { threads }: HistoryOptions): Promise<EarlierTurn[]> {
   return (await threads.latest(key, range)).map(({ messageId, isAnswer, text, at }) => {
     const { message, replyTo } = JSON.parse(text) as { message: { content: Json }; replyTo?: string };
     return {
@@ -84,7 +84,7 @@ async function inThread(key: SessionKey, range: SaidRange, { threads }: HistoryO
 }
 
 /** Also how many bytes are left, and when the oldest turn was accepted. */
-async function inJournal(key: SessionKey, range: SaidRange, context: HistoryOptions) {
+async function inJournal(key: SessionKey, range: EarlierRange, context: HistoryOptions) {
   const { rows } = await context.sessions.turns(key, { offset: 0, ...range });
   const turns: EarlierTurn[][] = [];
   let left = range.maxBytes;

@@ -14,7 +14,7 @@ async function priorityWith(hint: string): Promise<unknown> {
   const log = new SilentLog();
   const engine = new Engine({ store, clock: new TestClock(), ids: new TestIds(), log });
   const agent = moduleAgent('echo', async function* () {
-    yield 'heard';
+    yield 'received';
   });
   engine.addAgent(agent);
   const envelope = newEnvelope({
@@ -38,7 +38,7 @@ test.each([
 });
 
 test.each(['constructor', 'toString', '__proto__', 'at once'])(
-  '%s is no priority, and recorded as the usual one',
+  '%s is not a priority, and recorded as the default one',
   async (hint) => {
     expect(await priorityWith(hint)).toBe(1);
   },

@@ -10,7 +10,7 @@ class SetClock implements Clock {
   after = () => () => {};
 }
 
-test('an address that proves nobody too often is not looked at for a while, and no other is kept waiting', () => {
+test('an address with too many failed proofs is ignored for a while, and no other is delayed', () => {
   const clock = new SetClock();
   const proofFailures = new ProofFailures({ clock, perMinute: 3 });
   for (let time = 0; time < 3; time++) {
@@ -23,7 +23,7 @@ test('an address that proves nobody too often is not looked at for a while, and 
   expect(proofFailures.refuse('192.0.2.1')).toBeUndefined();
 });
 
-test('a clock set back frees nobody', () => {
+test('a clock set back releases no address', () => {
   const clock = new SetClock();
   const proofFailures = new ProofFailures({ clock, perMinute: 1 });
   proofFailures.failed('192.0.2.1');

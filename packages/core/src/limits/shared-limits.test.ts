@@ -6,7 +6,7 @@ import { failureOf } from '../refusals/refused.ts';
 import { connectPostgresStore, type PostgresStore } from '../store/postgres/postgres-store.ts';
 import { Limiter } from './limiter.ts';
 
-// Several processes that count for the same callers: all together they let through what the limit says, and no more.
+// Several processes that count for the same callers: together they allow no more than the limit.
 
 let server: PostgresServer;
 let store: PostgresStore;
@@ -54,8 +54,10 @@ async function isLetThrough(limiter: Limiter, principal: Principal): Promise<boo
 describe('three processes', () => {
   test('let through exactly the limit, however many ask at once', async () => {
     const [limiters, principal] = [nodes(3), somebody()];
-    const asked = Array.from({ length: 120 }, (_, number) => isLetThrough(limiters[number % 3] as Limiter, principal));
-    expect((await Promise.all(asked)).filter((is) => is)).toHaveLength(40);
+    const requests = Array.from({ length: 120 }, (_, number) =>
+      isLetThrough(limiters[number % 3] as Limiter, principal),
+    );
+    expect((await Promise.all(requests)).filter((is) => is)).toHaveLength(40);
     // What one of them has counted ahead, another may have: it is given back with the next save.
   });
 
@@ -83,7 +85,7 @@ describe('three processes', () => {
     expect(through).toBe(100);
   });
 
-  test('tell a caller what it has left, with what is counted ahead for it', async () => {
+  test('report the remaining requests of a caller, including those counted ahead', async () => {
     const [[one, other], principal] = [nodes(2) as [Limiter, Limiter], somebody()];
     for (let number = 0; number < 3; number += 1) expect(await isLetThrough(one, principal)).toBe(true);
     expect(one.states(principal).map(({ remaining }) => remaining)).toEqual([37, 97, 997]);

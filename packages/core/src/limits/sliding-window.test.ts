@@ -7,7 +7,7 @@ import { SlidingWindows, type Window } from './sliding-window.ts';
 const minute: Window = { name: 'per_minute', limit: 3, seconds: 60 };
 const hour: Window = { name: 'per_hour', limit: 5, seconds: 3600 };
 
-test('lets through up to the limit and then tells how long to wait', () => {
+test('lets through up to the limit and then returns how long to wait', () => {
   const windows = new SlidingWindows({ clock: new TestClock() });
   const taken = [1, 2, 3].map(() => windows.take('p', [minute]));
   expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, true]);
@@ -18,7 +18,7 @@ test('lets through up to the limit and then tells how long to wait', () => {
   expect(refused.states[0]?.retryAfter).toBeLessThanOrEqual(61);
 });
 
-test('after the wait it told, something is free', () => {
+test('after the reported wait, something is free', () => {
   const clock = new TestClock();
   const windows = new SlidingWindows({ clock });
   while (windows.take('p', [minute]).allowed);
@@ -26,7 +26,7 @@ test('after the wait it told, something is free', () => {
   expect(windows.take('p', [minute]).allowed).toBe(true);
 });
 
-test('what is told after taking is what is found by looking', () => {
+test('the state reported after taking equals the state that is read', () => {
   const clock = new TestClock();
   const windows = new SlidingWindows({ clock });
   for (let count = 0; count < 2; count++) {
@@ -133,7 +133,7 @@ test('counts every slice for the part of it that is inside, however time passes'
   );
 });
 
-test('what may not be done at all has a wait that can be told', () => {
+test('a limit of zero has a finite wait', () => {
   const windows = new SlidingWindows({ clock: new TestClock() });
   const { allowed, states } = windows.take('p', [{ name: 'never', limit: 0, seconds: 60 }]);
   expect([allowed, states[0]?.retryAfter]).toEqual([false, 61]);
@@ -154,7 +154,7 @@ test('what one process counted, the next one knows', async () => {
   expect(second.take('p', [minute]).allowed).toBe(false);
 });
 
-test('who has done nothing for long is forgotten, also for the next save', async () => {
+test('an idle caller is evicted, including from the next save', async () => {
   const clock = new TestClock();
   const windows = new SlidingWindows({ clock });
   windows.take('early', [minute]);

@@ -4,7 +4,7 @@ import { TestClock } from '../../test-support/test-clock.ts';
 import { NO_PERMISSIONS, type Principal } from '../call/principal.ts';
 import { UnreadBudget } from './unread-budget.ts';
 
-/** A budget of 100 bytes, and connections that tell when they are dropped. */
+/** A budget of 100 bytes, and connections that record when they are dropped. */
 function setUp() {
   const budget = new UnreadBudget({ maxBytes: 100, clock: new TestClock(), log: new SilentLog() });
   const dropped: string[] = [];
@@ -41,7 +41,7 @@ test('what was read or closed is free again, and once only', () => {
   expect(dropped).toEqual([]);
 });
 
-test('one answer larger than the budget is delivered while nobody else needs room', () => {
+test('one answer larger than the budget is delivered while no other needs room', () => {
   const { dropped, open } = setUp();
   open('large', 'one').sent(1_000);
   expect(dropped).toEqual([]);

@@ -23,7 +23,7 @@ function quotaOver(left: (range: AnonymousRange) => number) {
   return { quota, clock, swept };
 }
 
-test('the store is asked once for many messages, and keeps seven eighths', async () => {
+test('the store is swept once for many messages, and keeps seven eighths', async () => {
   const { quota, swept } = quotaOver(({ keepBytes }) => keepBytes);
   for (let message = 0; message < 200; message += 1) await quota.admit(256);
   const [first] = swept;
@@ -31,13 +31,13 @@ test('the store is asked once for many messages, and keeps seven eighths', async
   expect(swept.length).toBeLessThanOrEqual(200 / 8 + 1);
 });
 
-test('what an earlier process left counts from the start', async () => {
+test('messages of an earlier process count from the start', async () => {
   const { quota, swept } = quotaOver(() => 64 * KIB);
   await expect(quota.admit(1)).rejects.toMatchObject({ failure: { code: 'busy', details: { retry_after: 60 } } });
   expect(swept).toHaveLength(1);
 });
 
-test('where everything is under way, messages are refused without asking the store for each', async () => {
+test('when all messages are in progress, further ones are refused without a sweep for each', async () => {
   const { quota, clock, swept } = quotaOver(() => 64 * KIB);
   await quota.sweep();
   for (let message = 0; message < 100; message += 1) await expect(quota.admit(10)).rejects.toThrow('is full');
@@ -54,7 +54,7 @@ test('two messages at once ask the store once', async () => {
   expect(swept).toHaveLength(2);
 });
 
-test('what is older than it is kept is never kept', async () => {
+test('messages older than the retention time are removed', async () => {
   const { quota, clock, swept } = quotaOver(() => 0);
   await quota.sweep();
   expect(swept[0]?.before).toBe(clock.now().getTime() - 3_600_000);

@@ -13,8 +13,8 @@ export interface AnonymousQuotaSettings {
 }
 
 /**
- * How much senders without a key may have on the disk. What they add is counted as it comes; when that is too much, the store
- * counts again and removes the oldest, down to seven eighths, so that it does so once for many messages.
+ * Limits the disk space of senders without a key. Messages are counted as they arrive; above the limit, the store counts
+ * again and removes the oldest, down to seven eighths of the limit, so that one sweep makes room for many messages.
  */
 export class AnonymousQuota {
   readonly #store: AnonymousStore;
@@ -24,7 +24,7 @@ export class AnonymousQuota {
   #used = 0;
   #sweeping: Promise<void> | undefined;
   #isCounted = false;
-  /** Until then the store is not asked again, by the clock that nobody sets. */
+  /** The store is not swept again before this time of the monotonic clock. */
   #pausedUntil = 0;
 
   constructor({ store, clock, purgeTime, settings }: AnonymousQuotaOptions) {
@@ -34,7 +34,7 @@ export class AnonymousQuota {
     this.#settings = settings;
   }
 
-  /** Counts what is on the disk, and removes what is too old or too much. */
+  /** Counts the bytes on the disk, and removes messages that are too old or above the limit. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep().finally(() => {
       this.#sweeping = undefined;
@@ -42,11 +42,11 @@ export class AnonymousQuota {
     return this.#sweeping;
   }
 
-  /** Room for a message of this size, or a refusal: then everything there is is still under way. */
+  /** Reserves space for a message of this size. Refuses it when the remaining messages are all in progress. */
   async admit(messageBytes: number): Promise<void> {
-    // It is recorded as it came and as an envelope.
+    // A message is recorded twice: as received and as an envelope.
     const bytes = 2 * messageBytes + RECORD_BYTES;
-    // What an earlier process left counts.
+    // Messages of an earlier process count, too.
     if (!this.#isCounted) await this.sweep();
     const isTooMuch = () => this.#used + bytes > this.#settings.bytes;
     if (isTooMuch() && this.#clock.elapsed() >= this.#pausedUntil) await this.sweep();
@@ -64,7 +64,7 @@ export class AnonymousQuota {
     const before = this.#used;
     const keepBytes = (bytes * 7) / 8;
     const left = await this.#store.sweep({ keepBytes, before: this.#purgeTime.now() - keepMs });
-    // What came meanwhile may or may not be in it: counted twice, it is put right the next time.
+    // Messages received during the sweep may be counted twice; the next sweep corrects that.
     this.#used = left + (this.#used - before);
     this.#isCounted = true;
     if (left > keepBytes) this.#pausedUntil = this.#clock.elapsed() + PAUSE_MS;
@@ -78,6 +78,6 @@ export interface AnonymousQuotaOptions {
   readonly settings: AnonymousQuotaSettings;
 }
 
-/** Where too much is under way to make room, the store is not asked again with every message. */
+/** The pause between sweeps when unfinished requests leave too little to remove. */
 const PAUSE_MS = 1000;
 const FULL = 'The storage for senders without a key is full. Try again later, or send a key.';

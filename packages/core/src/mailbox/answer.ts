@@ -24,29 +24,29 @@ import type { RequestKey, RequestRow } from '../store/store.ts';
 import { targetRequest } from '../targets/target-request.ts';
 import type { MailboxIdentity } from './directory.ts';
 
-/** What of a request makes its answer, whenever and in whichever process that is made: it is always the same. */
-export interface AskedMessage {
+/** The parts of a request that determine its answer, in any process and after any restart. */
+export interface MailboxRequest {
   readonly owner: string;
   readonly requestId: string;
   readonly acceptedAt: number;
   readonly envelope: E2AEnvelope;
 }
 
-/** A request as it was recorded; `undefined` when it did not come to the mailbox. */
-export function askedIn(row: RequestRow): AskedMessage | undefined {
+/** The request of a recorded row; `undefined` for a request of another protocol. */
+export function mailboxRequestIn(row: RequestRow): MailboxRequest | undefined {
   const envelope = recordedEnvelope(row.envelope);
   if (envelope.channel !== 'a2a-mailbox') return undefined;
   return { owner: row.owner, requestId: row.requestId, acceptedAt: row.acceptedAt, envelope };
 }
 
 /**
- * What was asked: as this message has it, or, of a repeat, as the first had it. Who answers may have been renamed in between, and
- * the answer is that of then.
+ * The request of this message; for a repeat, the request as first recorded. The answering agent may have been renamed in
+ * between, and the answer names it as it was then.
  */
-export function askedBy(row: RequestRow, envelope: E2AEnvelope, isRepeat: boolean): AskedMessage {
+export function mailboxRequestOf(row: RequestRow, envelope: E2AEnvelope, isRepeat: boolean): MailboxRequest {
   const { owner, requestId, acceptedAt } = row;
   if (!isRepeat) return { owner, requestId, acceptedAt, envelope };
-  const earlier = askedIn(row);
+  const earlier = mailboxRequestIn(row);
   if (earlier === undefined) throw new Error('a message of the mailbox was recorded as something else');
   return earlier;
 }
@@ -59,7 +59,7 @@ interface Addressing {
   readonly warnings?: readonly string[];
 }
 
-/** The envelope of a message: addressed, and with what the answer needs to find its way back. */
+/** The envelope of a message, with its target and the return address of the answer. */
 export function mailboxEnvelopeOf(
   message: MailboxMessage,
   { target, from, sender, warnings = [] }: Addressing,
@@ -72,13 +72,13 @@ export function mailboxEnvelopeOf(
   const context: JsonObject = {
     from: isObject(given) ? { ...given, name: message.from.name } : { name: message.from.name },
     priority,
-    // Every driver passes it on, so the agent behind it knows that nobody has proven the name.
+    // Every driver passes it on, so the agent knows that the sender's name is not proven.
     ...(sender.kind === 'anonymous' && { anonymous: true }),
   };
   if (expiresAt !== null) context['expires_at'] = expiresAt;
   return {
     ...envelope,
-    // As it was addressed: whom that means is for the configuration of the day to say, and a repeat is told by what was sent.
+    // The address as sent: the configuration decides which agent it means, and repeats are recognised by what was sent.
     provenance: {
       ...provenance,
       details: {
@@ -96,7 +96,7 @@ export function mailboxEnvelopeOf(
   };
 }
 
-/** The final frame of an answer, with what was streamed before it where it says nothing itself: a mailbox tells it whole. */
+/** The final frame of an answer, with the streamed text when the frame has none: a mailbox returns answers in one piece. */
 export async function finalOf(
   frames: AsyncIterable<E2AResponse>,
   seen: (frame: E2AResponse) => unknown = () => {},
@@ -107,10 +107,10 @@ export async function finalOf(
     const seeing = seen(frame);
     if (seeing instanceof Promise) await seeing;
     if (frame.is_final) {
-      const saysItself = withStreamed(frame, null) === frame;
-      if (saysItself) isTooLong = frameText(frame).length > MAX_CHARACTERS;
+      const hasText = withStreamed(frame, null) === frame;
+      if (hasText) isTooLong = frameText(frame).length > MAX_CHARACTERS;
       if (isTooLong) return tooLong(frame);
-      return saysItself || text === '' ? frame : withStreamed(frame, text);
+      return hasText || text === '' ? frame : withStreamed(frame, text);
     }
     const part = textOf(frame);
     isTooLong ||= text.length + part.length > MAX_CHARACTERS;
@@ -120,57 +120,57 @@ export async function finalOf(
 }
 
 /** The final frame as the mailbox's response. */
-export function mailboxAnswerOf(asked: AskedMessage, final: E2AResponse): MailboxResponse {
-  const [response] = mailboxDialect.fromResponse(final, asked.envelope);
-  if (response === undefined || !isMailboxResponse(response)) throw new Error('a final frame says nothing');
+export function mailboxAnswerOf(request: MailboxRequest, final: E2AResponse): MailboxResponse {
+  const [response] = mailboxDialect.fromResponse(final, request.envelope);
+  if (response === undefined || !isMailboxResponse(response)) throw new Error('a final frame has no mailbox response');
   const ended = final.timestamp === null ? undefined : parseTimestamp(final.timestamp);
   const processingTime =
-    response.metadata.processingTime ?? (ended === undefined ? null : Math.max(0, ended - asked.acceptedAt));
+    response.metadata.processingTime ?? (ended === undefined ? null : Math.max(0, ended - request.acceptedAt));
   return {
     ...response,
-    from: answererOf(asked),
-    to: { ...response.to, name: messageSenderOf(asked).name ?? null },
-    metadata: { ...response.metadata, processingTime, ...warningsOf(asked) },
+    from: answeringIdentity(request),
+    to: { ...response.to, name: messageSenderOf(request).name ?? null },
+    metadata: { ...response.metadata, processingTime, ...warningsOf(request) },
   };
 }
 
-/** "Received": the same however often it is asked for. */
-export function acknowledgementOf(asked: AskedMessage, message: MailboxMessage): MailboxResponse {
-  const stamp = { id: randomOf(asked), now: new Date(asked.acceptedAt) };
-  const response = acknowledgement(message, { from: answererOf(asked), stamp });
-  return { ...response, metadata: { ...response.metadata, ...warningsOf(asked) } };
+/** The "received" acknowledgement, identical for every request. */
+export function acknowledgementOf(request: MailboxRequest, message: MailboxMessage): MailboxResponse {
+  const stamp = { id: randomOf(request), now: new Date(request.acceptedAt) };
+  const response = acknowledgement(message, { from: answeringIdentity(request), stamp });
+  return { ...response, metadata: { ...response.metadata, ...warningsOf(request) } };
 }
 
-function warningsOf({ envelope }: AskedMessage): { warnings?: Json } {
+function warningsOf({ envelope }: MailboxRequest): { warnings?: Json } {
   const { warnings } = envelope.provenance.details;
   return warnings === undefined ? {} : { warnings };
 }
 
-/** When what this id would acknowledge was accepted; `undefined` when no acknowledgement has such an id. */
+/** When the message that this id acknowledges was accepted; `undefined` when the id is not that of an acknowledgement. */
 export function acknowledgedAt(messageId: string): number | undefined {
   const time = ACKNOWLEDGEMENT_ID.exec(messageId)?.[1];
   return time === undefined ? undefined : Number(time);
 }
 
-/** Whether this id is that of the acknowledgement of a message, whenever that came. */
+/** Whether this id is that of the acknowledgement of a message, regardless of when it was received. */
 export function acknowledges(messageId: string, key: RequestKey): boolean {
   return ACKNOWLEDGEMENT_ID.exec(messageId)?.[2] === randomOf(key).slice(0, 8);
 }
 
-/** In place of chance: the same for the same message. */
+/** Deterministic in place of random: the same for the same message. */
 function randomOf({ owner, requestId }: RequestKey): string {
   return hash('sha256', `${owner}\n${requestId}`, 'hex');
 }
 
 /** The message of a request, as far as an acknowledgement repeats it. */
-export function messageOf(asked: AskedMessage): MailboxMessage {
-  const { envelope } = asked;
-  const sender = messageSenderOf(asked);
+export function messageOf(request: MailboxRequest): MailboxMessage {
+  const { envelope } = request;
+  const sender = messageSenderOf(request);
   const taskType = textOr(envelope.params['task_type'], undefined);
   const timestamp = envelope.timestamp;
   return {
     version: '0.3.0',
-    messageId: asked.requestId,
+    messageId: request.requestId,
     timestamp,
     from: {
       name: sender.name ?? '',
@@ -180,7 +180,7 @@ export function messageOf(asked: AskedMessage): MailboxMessage {
     to: { name: null, agentId: null },
     message: { contentType: 'application/json', content: envelope.params['content'] ?? null },
     metadata: {
-      messageId: asked.requestId,
+      messageId: request.requestId,
       timestamp,
       replyTo: envelope.correlation_id,
       threadId: envelope.session_id,
@@ -191,7 +191,7 @@ export function messageOf(asked: AskedMessage): MailboxMessage {
   };
 }
 
-export function messageSenderOf({ envelope }: Pick<AskedMessage, 'envelope'>): {
+export function messageSenderOf({ envelope }: Pick<MailboxRequest, 'envelope'>): {
   name?: string;
   agentId?: string;
   callbackUrl?: string;
@@ -200,16 +200,16 @@ export function messageSenderOf({ envelope }: Pick<AskedMessage, 'envelope'>): {
   return isObject(from) ? (from as { name?: string; agentId?: string; callbackUrl?: string }) : {};
 }
 
-function answererOf({ envelope }: AskedMessage): MailboxIdentity {
+function answeringIdentity({ envelope }: MailboxRequest): MailboxIdentity {
   const { id, name, agentId } = envelope.agent_ref ?? {};
   return { name: textOr(name, textOr(id, 'agent')), agentId: textOr(agentId, null) };
 }
 
-/** Cut off, it would pass for a whole one. */
+/** An error, because a truncated answer would look complete. */
 function tooLong(final: E2AResponse): E2AResponse {
   const body = {
     code: 'E2A.AGENT_ERROR',
-    message: `The agent said more than the ${MAX_CHARACTERS} characters a mailbox tells.`,
+    message: `The answer exceeds the mailbox limit of ${MAX_CHARACTERS} characters.`,
   };
   return { ...final, response_kind: 'e2a.error', status: 'failed', body };
 }
@@ -222,7 +222,7 @@ function textOr<Otherwise>(value: unknown, otherwise: Otherwise): string | Other
 const ACKNOWLEDGEMENT_ID = /^msg_(\d{1,15})_([0-9a-f]{8})$/;
 
 /**
- * Of what was streamed, or of the frame that ends the answer: it is held in memory, and is one callback. `CallbackReceiver`
+ * The limit of streamed text and of the final frame: it is held in memory, and is one callback. `CallbackReceiver`
  * takes as much, however it is escaped.
  */
 const MAX_CHARACTERS = 10_000_000;

@@ -4,7 +4,7 @@
  */
 export function addressOf(callbackUrl: string): string {
   const url = new URL(callbackUrl);
-  // The dot at the end of a name says that it is whole, which every name here is.
+  // A trailing dot marks a fully qualified name, and every name here is one.
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '');
   // Neither is sent: RFC 9110 §4.2.5, and a query without anything in it.
   url.hash = '';

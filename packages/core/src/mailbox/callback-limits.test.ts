@@ -34,7 +34,7 @@ test('all ports of a host are one host to proofFailures, and another host is ano
   ask('https://two.example:8443/');
 });
 
-test('a sender has no more callbacks waiting than it may, with a key or without', () => {
+test('a sender cannot exceed its limit of waiting callbacks, with a key or without', () => {
   const limits = new CallbackLimits({
     clock: new TestClock(),
     settings: { queuedPerSender: 10, anonymousPerHost: 2 },

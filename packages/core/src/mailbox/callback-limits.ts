@@ -6,11 +6,11 @@ import { addressOf } from './callback-address.ts';
 export interface CallbackLimitSettings {
   /** Callbacks of one sender that may wait. */
   readonly queuedPerSender: number;
-  /** Callbacks to one host that senders without a key may ask for in a minute, all together. */
+  /** Callbacks per minute to one host from all senders without a key together. */
   readonly anonymousPerHost: number;
 }
 
-/** Keeps the outbox from being filled by one sender, and from being aimed at somebody by many. */
+/** Keeps one sender from filling the outbox, and many senders from flooding one host. */
 export class CallbackLimits {
   readonly #settings: CallbackLimitSettings;
   readonly #hosts: SlidingWindows;
@@ -21,17 +21,17 @@ export class CallbackLimits {
     this.#hosts = new SlidingWindows({ clock });
   }
 
-  /** Refuses a callback that is one too many. */
+  /** Refuses a callback above a limit. */
   check({ url, queued, isAnonymous }: { url: string; queued: number; isAnonymous: boolean }): void {
     const { queuedPerSender, anonymousPerHost: limit } = this.#settings;
     if (queued >= queuedPerSender) {
       refuse('rate_limited', { retry_after: 60 }, `Queue full: ${queued} callbacks of this sender wait already.`);
     }
     if (!isAnonymous) return;
-    // A stranger names as many hosts as it likes.
+    // Anonymous senders can name any number of hosts.
     if (++this.#counted % PRUNE_EVERY === 0) this.#hosts.prune(2 * MINUTE);
     const window = { name: 'callbacks_per_minute', limit, seconds: MINUTE };
-    // Whatever the port: a host has tens of thousands.
+    // The port is ignored: a host has tens of thousands.
     const { allowed, states } = this.#hosts.take(new URL(addressOf(url)).hostname, [window]);
     if (allowed) return;
     refuse(

@@ -22,12 +22,17 @@ describe('a message is for', () => {
     ['an agent by its id', { to: 'tee' }, 'tee', 'Mr. Tee'],
     ['an agent by its name', { to: 'Mr. Tee' }, 'tee', 'Mr. Tee'],
     ['an agent by its agentId, whatever the name', { to: { name: 'Desk', agentId: THEIRS } }, 'tee', 'Mr. Tee'],
-    ['the default agent, where nobody is named', {}, undefined, 'Desk'],
+    ['the default agent, when the message names no recipient', {}, undefined, 'Desk'],
     ['the default agent, where the mailbox is named', { to: 'Desk' }, undefined, 'Desk'],
     ['the default agent, by the agentId of the mailbox', { to: { agentId: OURS.toLowerCase() } }, undefined, 'Desk'],
-    ['who can do it and may be asked', { metadata: { taskType: 'add' } }, 'sums', 'Desk'],
-    ['nobody else when its recipient is unknown', { to: 'Tee' }, 'Tee', 'Tee'],
-    ['nobody else when its agentId is', { to: { name: 'tee', agentId: `${REGISTRY}:3` } }, `${REGISTRY}:3`, 'tee'],
+    ['an agent that has the skill and is permitted', { metadata: { taskType: 'add' } }, 'sums', 'Desk'],
+    ['no other agent when the recipient is unknown', { to: 'Tee' }, 'Tee', 'Tee'],
+    [
+      'no other agent when the agentId is unknown',
+      { to: { name: 'tee', agentId: `${REGISTRY}:3` } },
+      `${REGISTRY}:3`,
+      'tee',
+    ],
   ])('%s', (_, fields, target, name) => {
     expect(directory.find(message(fields), ANN)).toMatchObject({ target, from: { name } });
   });
@@ -38,7 +43,7 @@ describe('an agent that has the mailbox’s own', () => {
     ['name', { name: 'Desk' }, { to: 'Desk' }],
     ['agentId', { agentId: OURS }, { to: { agentId: OURS.toLowerCase() } }],
     ['agentId, beside its name', { agentId: OURS }, { to: { name: 'Desk', agentId: OURS } }],
-  ])('%s is who is meant by it', (_, own, fields) => {
+  ])('a message goes to %s', (_, own, fields) => {
     const directory = new Directory({
       identity: { name: 'Desk', agentId: OURS },
       addressees: () => [{ id: 'other' }, { id: 'tee', ...own }],

@@ -11,20 +11,20 @@ export interface Addressee {
   readonly skills?: readonly string[] | undefined;
 }
 
-/** Who the mailbox as a whole is: whoever names it, or nobody, is answered in this name. */
+/** The identity of the mailbox itself: it answers messages that name the mailbox or no recipient. */
 export interface MailboxIdentity {
   readonly name: string;
   readonly agentId: string | null;
 }
 
-/** Where a message goes, and in whose name it is answered. */
+/** The target of a message, and the identity that answers it. */
 export interface Addressed {
   /** Absent: the default agent. */
   readonly target: string | undefined;
   readonly from: MailboxIdentity;
 }
 
-/** Who a message is for. */
+/** Finds the agent that a message is for. */
 export class Directory {
   readonly #identity: MailboxIdentity;
   readonly #addressees: () => readonly Addressee[];
@@ -35,14 +35,14 @@ export class Directory {
   }
 
   /**
-   * The agent of that `agentId`, else of that id or name. A message to nobody, or to the mailbox itself, goes to the first
+   * The agent of that `agentId`, else of that id or name. A message without a recipient, or to the mailbox itself, goes to the first
    * agent with the `taskType` among its skills that the sender may reach, else to the default one.
    */
   find({ to, metadata }: MailboxMessage, principal: Principal): Addressed {
     const { name, agentId } = to;
     if (this.#isOurs(to)) return { target: this.#skilled(metadata.taskType, principal), from: this.#identity };
     const found = agentId === null ? this.#named(name ?? '') : this.#withAgentId(agentId);
-    // An unknown one is left as it was written: the router says that there is none.
+    // An unknown name is kept as written: the router reports that there is no such agent.
     if (found === undefined) return { target: agentId ?? name ?? '', from: { name: name ?? 'agent', agentId } };
     return { target: found.id, from: { name: found.name ?? found.id, agentId: found.agentId ?? null } };
   }
@@ -55,7 +55,7 @@ export class Directory {
     return ourId !== null && sameAgentId(agentId, ourId);
   }
 
-  /** What an agent of the mailbox is called by as well is that agent's: it was given it. */
+  /** A name or `agentId` that an agent shares with the mailbox belongs to the agent. */
   #isOurs({ name, agentId }: MailboxMessage['to']): boolean {
     const { name: ourName, agentId: ourId } = this.#identity;
     if (agentId !== null) {

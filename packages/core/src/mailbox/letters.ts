@@ -11,12 +11,12 @@ import { claimAll } from '../store/held.ts';
 import { patiently } from '../store/patiently.ts';
 import type { NewDelivery, NewLetter, RequestRow, Store, ThreadMessage } from '../store/store.ts';
 import {
-  type AskedMessage,
   acknowledgementOf,
-  askedBy,
-  askedIn,
   finalOf,
+  type MailboxRequest,
   mailboxAnswerOf,
+  mailboxRequestIn,
+  mailboxRequestOf,
   messageSenderOf,
 } from './answer.ts';
 import { addressOf } from './callback-address.ts';
@@ -43,18 +43,18 @@ export interface LetterSettings {
 
 /** A message that was let in, ready for its agent. */
 export interface Admitted {
-  readonly envelope: AskedMessage['envelope'];
+  readonly envelope: MailboxRequest['envelope'];
   readonly call: Call;
   /** Called with every frame of its answer. */
   readonly seen?: ((frame: E2AResponse) => void) | undefined;
 }
 
 /**
- * Messages whose answers are owed to more than who waits for them: to a thread, or to a callback.
+ * Messages whose answers go to a thread or a callback in addition to the waiting client.
  *
  *   accepted (request and letter on disk) → answered (final frame on disk) → settled (thread and outbox, one commit)
  *
- * A restart finds the letters that are not settled and goes on from wherever they are.
+ * A restart finds the letters that are not settled and continues each from its last state.
  */
 export class Letters {
   readonly #options: LettersOptions;
@@ -64,33 +64,33 @@ export class Letters {
     this.#options = options;
   }
 
-  /** Takes up what an earlier process left. */
+  /** Continues the letters of an earlier process. */
   async start(): Promise<void> {
     const { store, engine } = this.#options;
     for (const letter of await claimAll((limit) => store.threads.claim(limit))) {
       const row = await store.requests.find(letter);
-      const asked = row === undefined ? undefined : askedIn(row);
-      if (asked === undefined) await store.threads.drop(letter);
+      const request = row === undefined ? undefined : mailboxRequestIn(row);
+      if (request === undefined) await store.threads.drop(letter);
       else {
-        const tell = (frame: E2AResponse) => this.#tell(asked, frame);
-        this.#follow(this.#answer(asked, finalOf(engine.runs.read(letter, -1), tell), true));
+        const seen = (frame: E2AResponse) => this.#recordQuestion(request, frame);
+        this.#follow(this.#answer(request, finalOf(engine.runs.read(letter, -1), seen), true));
       }
     }
   }
 
-  /** Waits for the answers that are being put in their places. */
+  /** Waits for the answers that are being recorded. */
   async drain(): Promise<void> {
     await Promise.allSettled(this.#following);
   }
 
-  /** Takes a message in. One with a callback is acknowledged as soon as it is recorded, which its letter is with it. */
+  /** Accepts a message. One with a callback is acknowledged as soon as it is recorded, together with its letter. */
   async receive(
     message: MailboxMessage,
     { envelope, call, seen, hasThread }: Admitted & { readonly hasThread: boolean },
   ): Promise<MailboxResponse> {
     const accepting = deferredAcceptance();
     const letter = this.#letterOf(message, hasThread);
-    // What refuses it (no permission, no such agent) throws here, before anything is written down.
+    // Refusals (no permission, no such agent) throw here, before anything is recorded.
     const beside = { ...call.beside, letter, onAccepted: accepting.resolve };
     const reading = this.#options.engine.handle(envelope, { ...call, beside });
     const { acceptance: accepted, reject: onRefused } = accepting;
@@ -100,7 +100,7 @@ export class Letters {
     });
     const answering = this.#follow(this.#answered(reading, { envelope, seen, accepted, onRefused, onQuestion }));
     const { row, isRepeat } = await accepted;
-    const acknowledge = () => acknowledgementOf(askedBy(row, envelope, isRepeat), message);
+    const acknowledge = () => acknowledgementOf(mailboxRequestOf(row, envelope, isRepeat), message);
     if (message.from.callbackUrl !== null) return acknowledge();
     return this.#soon(Promise.race([answering, question]), acknowledge);
   }
@@ -111,7 +111,7 @@ export class Letters {
     return { thread: { threadId, text: JSON.stringify(message), keep: this.#options.settings.threadMessages } };
   }
 
-  /** Every frame to the last, and what comes of it; tells who waits for the acceptance when there is none. */
+  /** Reads the answer to its end and settles it. When the request is refused, rejects the promise of its acceptance. */
   async #answered(
     reading: Reading,
     { envelope, seen, accepted, onRefused, onQuestion }: Answering,
@@ -122,74 +122,74 @@ export class Letters {
         seen?.(frame);
         if (questionIn(frame) === undefined && questionEndIn(frame) === undefined) return undefined;
         return accepted.then(async ({ row, isRepeat }) => {
-          const asked = askedBy(row, envelope, isRepeat);
-          if (!isRepeat) await this.#tell(asked, frame);
-          const told = questionMessageIn(asked, frame);
+          const request = mailboxRequestOf(row, envelope, isRepeat);
+          if (!isRepeat) await this.#recordQuestion(request, frame);
+          const question = questionMessageIn(request, frame);
           // A repeat is shown the question that is open now, not one that was answered since.
-          if (told !== undefined && isOpen(questions, asked, told.messageId)) onQuestion(told);
+          if (question !== undefined && isOpen(questions, request, question.messageId)) onQuestion(question);
         });
       });
       const { row, isRepeat } = await accepted;
-      // What a repeat owes was owed by the first, which sees to it.
-      return await this.#answer(askedBy(row, envelope, isRepeat), final, !isRepeat);
+      // The first request settles the letter; a repeat must not settle it again.
+      return await this.#answer(mailboxRequestOf(row, envelope, isRepeat), final, !isRepeat);
     } catch (error) {
       onRefused(error);
       throw error;
     }
   }
 
-  /** A question to a person, or its end: in the thread and on its way to the callback, once. Any other frame is none of that. */
-  async #tell(asked: AskedMessage, frame: E2AResponse): Promise<void> {
-    const response = questionMessageIn(asked, frame);
+  /** Adds a question to a person, or its end, to the thread and the outbox, once. Ignores every other frame. */
+  async #recordQuestion(request: MailboxRequest, frame: E2AResponse): Promise<void> {
+    const response = questionMessageIn(request, frame);
     if (response === undefined) return;
     const { store, outbox, clock, log, stopped, settings } = this.#options;
     const text = JSON.stringify(response);
     const { messageId } = response;
     const expiresAt = Date.parse(questionIn(frame)?.expires_at ?? '');
-    const owed = this.#deliveryOf(asked, response, text);
+    const owed = this.#deliveryOf(request, response, text);
     const delivery = owed && {
       ...owed,
       id: `cb-${messageId}`,
       expiresAt: Number.isNaN(expiresAt) ? owed.expiresAt : Math.min(expiresAt, owed.expiresAt ?? expiresAt),
     };
     const message: ThreadMessage = { messageId, isAnswer: true, text, at: clock.now().getTime() };
-    const add = () => store.threads.add(asked, { message, delivery, keep: settings.threadMessages });
+    const add = () => store.threads.add(request, { message, delivery, keep: settings.threadMessages });
     const added = await patiently(add, { clock, log, signal: stopped, what: 'a question', isRepeatable: true });
     if (added && delivery !== null) outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
   }
 
-  /** The response of the final frame; with a letter, also in the thread and on its way to the callback. */
+  /** The response of the final frame. With a letter, it is also added to the thread and the outbox. */
   async #answer(
-    asked: AskedMessage,
+    request: MailboxRequest,
     final: E2AResponse | Promise<E2AResponse>,
     hasLetter: boolean,
   ): Promise<MailboxResponse> {
     const { store, outbox, clock, log, stopped, settings } = this.#options;
-    const response = mailboxAnswerOf(asked, await final);
+    const response = mailboxAnswerOf(request, await final);
     if (!hasLetter) return response;
     const text = JSON.stringify(response);
-    const delivery = this.#deliveryOf(asked, response, text);
+    const delivery = this.#deliveryOf(request, response, text);
     const message: ThreadMessage = {
       messageId: response.messageId,
       isAnswer: true,
       text,
       at: clock.now().getTime(),
     };
-    const settle = () => store.threads.settle(asked, { message, delivery, keep: settings.threadMessages });
-    // What is owed stays owed while the disk is full.
+    const settle = () => store.threads.settle(request, { message, delivery, keep: settings.threadMessages });
+    // Retries while the disk is full.
     const settled = await patiently(settle, { clock, log, signal: stopped, what: 'an answer', isRepeatable: true });
     if (settled && delivery !== null) outbox.admit({ ...delivery, attempts: 0, nextAt: delivery.createdAt });
     return response;
   }
 
-  #deliveryOf(asked: AskedMessage, response: MailboxResponse, body: string): NewDelivery | null {
-    const { callbackUrl } = messageSenderOf(asked);
+  #deliveryOf(request: MailboxRequest, response: MailboxResponse, body: string): NewDelivery | null {
+    const { callbackUrl } = messageSenderOf(request);
     if (callbackUrl === undefined) return null;
-    const { priority, expires_at: expiresAt } = asked.envelope.channel_context;
+    const { priority, expires_at: expiresAt } = request.envelope.channel_context;
     return {
       id: `cb-${this.#options.ids.sortable()}`,
-      owner: asked.owner,
-      requestId: asked.requestId,
+      owner: request.owner,
+      requestId: request.requestId,
       messageId: response.messageId,
       url: addressOf(callbackUrl),
       body,
@@ -199,29 +199,29 @@ export class Letters {
     };
   }
 
-  /** The answer of what was accepted, when it comes in time. */
+  /** The answer if it arrives in time, else the acknowledgement. */
   #soon(answering: Promise<MailboxResponse>, acknowledge: () => MailboxResponse): Promise<MailboxResponse> {
     const { clock, settings } = this.#options;
     return new Promise((resolve, reject) => {
       const cancel = clock.after(settings.answerWithinMs, () => resolve(acknowledge()));
-      // Refused now, it is left to the next start.
+      // An accepted message that is refused now is continued at the next start.
       const fail = (error: unknown) => (error instanceof Refused ? resolve(acknowledge()) : reject(error));
       answering.then(resolve, fail).finally(cancel);
     });
   }
 
-  /** Work that goes on when nobody waits for it any more. */
+  /** Work that continues after its client has disconnected. */
   #follow<Result>(work: Promise<Result>): Promise<Result> {
     const followed = work
-      .catch((error: unknown) => tellUnlessRefused(error, this.#options.log))
+      .catch((error: unknown) => logUnlessRefused(error, this.#options.log))
       .finally(() => this.#following.delete(followed));
     this.#following.add(followed);
     return work;
   }
 }
 
-/** Told to the operator, for nobody waits for the answer any more. A refusal is an answer. */
-export function tellUnlessRefused(error: unknown, log: Log): void {
+/** Logged for the operator, because no client waits for the answer any more. A refusal is an answer. */
+export function logUnlessRefused(error: unknown, log: Log): void {
   if (error instanceof Refused) return;
   log.error({ error: String(error) }, 'the answer to a message could not be recorded');
 }
@@ -245,7 +245,7 @@ function deferredAcceptance() {
     settle = resolved;
     reject = rejected;
   });
-  // Whoever waits for it is told; nobody may be waiting yet.
+  // The rejection reaches every reader of the promise; without a reader, it must not end the process.
   acceptance.catch(() => {});
   const resolve: Beside['onAccepted'] = (row, { isRepeat }) => settle({ row, isRepeat });
   return { acceptance, resolve, reject };

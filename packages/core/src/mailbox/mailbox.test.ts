@@ -29,7 +29,7 @@ const log = new SilentLog();
 const ANN = { id: 'ann', kind: 'agent', permissions: ALL_PERMISSIONS } as const;
 const CALLED_BACK = { name: 'Ann', callbackUrl: 'https://away.example/in' };
 
-test('a message that cannot be recorded is told to its sender, and is whole when it comes again', async () => {
+test('a message that cannot be recorded is refused, and is accepted when it is sent again', async () => {
   const full = new StoreError('store_unavailable', 'The disk is full.');
   const store = memoryStore();
   const { accept } = store.requests;
@@ -70,16 +70,16 @@ test('a message whose answer takes its time is acknowledged, but never before it
     await finished.promise;
     return null;
   });
-  let told: unknown;
+  let received: unknown;
   const receiving = mailbox.receive(message('hello'), { principal: ANN }).then((response) => {
-    told = response;
+    received = response;
   });
   clock.pass(5000);
   await new Promise(setImmediate);
-  expect(told).toBeUndefined();
+  expect(received).toBeUndefined();
   landed.resolve();
   await receiving;
-  expect(told).toMatchObject({ metadata: { status: 'received' } });
+  expect(received).toMatchObject({ metadata: { status: 'received' } });
   finished.resolve();
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
@@ -88,7 +88,7 @@ test('a message whose answer takes its time is acknowledged, but never before it
 test.each([
   ['a plain message', {}],
   ['one of a thread', { threadId: 'th_1' }],
-])('what waits for its agent when the server stops is acknowledged: %s', async (_, metadata) => {
+])('a message that waits for its agent when the server stops is acknowledged: %s', async (_, metadata) => {
   const store = memoryStore();
   const { mailbox, engine } = mailboxOn(store);
   engine.addAgent(
@@ -103,8 +103,8 @@ test.each([
   await new Promise(setImmediate);
   await engine.runs.table.drain(0);
   expect(await working).toMatchObject({ message: { content: { code: 'E2A.INTERRUPTED' } } });
-  const { replyTo, metadata: told } = (await waiting) ?? {};
-  expect(told?.status).toBe('received');
+  const { replyTo, metadata: acknowledged } = (await waiting) ?? {};
+  expect(acknowledged?.status).toBe('received');
   expect(await store.requests.find({ owner: ANN.id, requestId: replyTo ?? '' })).toMatchObject({ state: 'accepted' });
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
@@ -120,7 +120,7 @@ test('an unknown replyTo is reported without a thread as well', async () => {
   await engine.stop({ drainMs: 0 });
 });
 
-test('a repeat gets the first answer, also when its thread has forgotten what it replied to', async () => {
+test('a repeat gets the first answer, even if its thread no longer has the message it replied to', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   const send = (text: string, metadata: object) =>
     mailbox.receive(message(text, { threadId: 'th_1', ...metadata }), { principal: ANN });
@@ -138,7 +138,7 @@ test('a repeat gets the first answer, also when its thread has forgotten what it
 test.each([
   ['a plain message', {}],
   ['one of a thread', { threadId: 'th_1' }],
-])('so does a repeat, whoever would answer it by the configuration of now: %s', async (_, metadata) => {
+])('a repeat gets the first answer, even if the configuration now names another agent: %s', async (_, metadata) => {
   const store = memoryStore();
   let addressees: Addressee[] = [{ id: 'echo', name: 'Ann' }];
   const identity = { name: 'Desk', agentId: null };
@@ -169,7 +169,7 @@ test.each([
 describe.each([
   ['a plain message', {}],
   ['one of a thread', { threadId: 'th_1' }],
-])('so does a repeat whose agent was removed meanwhile: %s', (_, metadata) => {
+])('a repeat gets the first answer after its agent was removed: %s', (_, metadata) => {
   const agentId = 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:12';
   const desk = { id: 'desk', name: 'Front Desk', agentId };
   const mayAsk = (agents: readonly string[]) => ({ ...ANN, permissions: { ...ALL_PERMISSIONS, agents } });
@@ -216,7 +216,7 @@ describe.each([
     await close();
   });
 
-  test('and what is none is told that nobody has the name', async () => {
+  test('and a message that is not a repeat is refused with no_route', async () => {
     const { send, close } = await answered('Front Desk');
     await expect(send('hello', ANN, 'm-2')).rejects.toMatchObject({ failure: { code: 'no_route' } });
     await expect(send('hello', { ...ANN, id: 'bob' })).rejects.toMatchObject({ failure: { code: 'no_route' } });
@@ -224,7 +224,7 @@ describe.each([
   });
 });
 
-test('so does a repeat that replied to an acknowledgement', async () => {
+test('a repeat that replied to an acknowledgement gets the first answer', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore(), echo, { resolve: failing('EAI_AGAIN') });
   const send = (text: string, metadata: object, from?: typeof CALLED_BACK) =>
     mailbox.receive(message(text, { threadId: 'th_1', ...metadata }, from), { principal: ANN });
@@ -241,25 +241,25 @@ test('so does a repeat that replied to an acknowledgement', async () => {
   await engine.stop({ drainMs: 0 });
 });
 
-test('a sender without a key has no part in a session that somebody has under the name of its thread', async () => {
+test('a sender without a key cannot join a session whose id equals its thread id', async () => {
   const store = memoryStore();
-  const told: unknown[] = [];
+  const sessionIds: unknown[] = [];
   const { mailbox, engine } = mailboxOn(store, async function* ({ session_id: sessionId }) {
-    told.push(sessionId);
-    return { content: 'heard' };
+    sessionIds.push(sessionId);
+    return { content: 'received' };
   });
-  const stranger = anonymousPrincipal(anonymousOwner('203.0.113.7', 'Ann'), ['*']);
-  for (const principal of [stranger, ANN]) {
+  const anonymous = anonymousPrincipal(anonymousOwner('203.0.113.7', 'Ann'), ['*']);
+  for (const principal of [anonymous, ANN]) {
     await mailbox.receive(message('hello', { messageId: 'm-1', threadId: 'talk' }), { principal });
   }
-  expect(told).toEqual(['talk', 'talk']);
+  expect(sessionIds).toEqual(['talk', 'talk']);
   // An unsolicited message of the agent is for the only participant.
   expect(await store.sessions.owners({ agentId: 'echo', sessionId: 'talk' })).toEqual([ANN.id]);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
 
-test('a name without a key is somebody else at another address, where nothing of the first is found', async () => {
+test('the same name without a key at another address is another sender, and does not find the messages of the first', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   const send = (addressGroup: string, text: string) => {
     const principal = anonymousPrincipal(anonymousOwner(addressGroup, 'Ann'), ['*']);
@@ -269,7 +269,7 @@ test('a name without a key is somebody else at another address, where nothing of
   await send(here, 'hello');
   for (const from of [undefined, 'Ann']) {
     const found = mailbox.findAnonymous('m-1', { addressGroup: there, from });
-    await expect(found).rejects.toThrow('There is no such message.');
+    await expect(found).rejects.toThrow('Message not found.');
   }
   // No repeat, and so no conflict.
   expect((await send(there, 'another body')).message.content).toBe('another body');
@@ -278,15 +278,15 @@ test('a name without a key is somebody else at another address, where nothing of
   await engine.stop({ drainMs: 0 });
 });
 
-test('the history of a message is what was asked before it, with the answers to that, and nothing that was asked after it', async () => {
+test('the history of a message has the earlier messages with their answers, and no later message', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   const first = deferred();
-  const told: Json[] = [];
+  const histories: Json[] = [];
   const single: ModuleAgentFunction = async function* ({ params: { content }, channel_context: { history } }, call) {
     if (content === 'one') await first.promise;
-    told.push((history as { content: Json }[]).map((said) => said.content));
+    histories.push((history as { content: Json }[]).map((turn) => turn.content));
     expect(await call.history?.()).toEqual(history);
-    return { content: `heard ${content}` };
+    return { content: `got ${content}` };
   };
   engine.addAgent(moduleAgent('echo', single), { maxParallel: 1 });
   const send = (text: string) =>
@@ -296,8 +296,8 @@ test('the history of a message is what was asked before it, with the answers to 
   first.resolve();
   await Promise.all(all);
   await send('four');
-  const said = ['one', 'heard one', 'two', 'heard two', 'three', 'heard three'];
-  expect(told).toEqual([[], said.slice(0, 2), said.slice(0, 4), said]);
+  const turns = ['one', 'got one', 'two', 'got two', 'three', 'got three'];
+  expect(histories).toEqual([[], turns.slice(0, 2), turns.slice(0, 4), turns]);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
@@ -305,10 +305,10 @@ test('the history of a message is what was asked before it, with the answers to 
 test('a thread and an E2A session of the same id, caller and agent are one conversation', async () => {
   const store = memoryStore();
   const { mailbox, engine } = mailboxOn(store);
-  const told: Json[] = [];
+  const histories: Json[] = [];
   const listening: ModuleAgentFunction = async function* ({ params: { content } }, call) {
-    told.push(((await call.history?.()) ?? []).map((said) => said.content));
-    return { content: `heard ${content}` };
+    histories.push(((await call.history?.()) ?? []).map((turn) => turn.content));
+    return { content: `got ${content}` };
   };
   engine.addAgent(moduleAgent('echo', listening));
   const post = (text: string) => {
@@ -332,16 +332,16 @@ test('a thread and an E2A session of the same id, caller and agent are one conve
   await ask('two');
   await post('three');
   await ask('other', { ...ANN, id: 'somebody-else' });
-  const said = ['one', 'heard one', 'two', 'heard two'];
-  expect(told).toEqual([[], said.slice(0, 2), said, []]);
+  const turns = ['one', 'got one', 'two', 'got two'];
+  expect(histories).toEqual([[], turns.slice(0, 2), turns, []]);
   // A thread keeps its messages when the journal has forgotten their requests.
   clock.pass(1000);
   await store.requests.purge(clock.now().getTime());
   await ask('four');
   await post('five');
-  expect(told.slice(4)).toEqual([
-    ['one', 'heard one', 'three', 'heard three'],
-    ['one', 'heard one', 'three', 'heard three', 'four', 'heard four'],
+  expect(histories.slice(4)).toEqual([
+    ['one', 'got one', 'three', 'got three'],
+    ['one', 'got one', 'three', 'got three', 'four', 'got four'],
   ]);
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
@@ -363,13 +363,13 @@ test('a thread of long answers is read in pages of some megabytes, and its histo
   }
   expect(pages).toEqual([[1, 2, 3], [4, 5], [6]]);
   expect(await mailbox.thread('th_1', ANN, { after: 6, limit: 50 })).toMatchObject({ rows: [], more: false });
-  await expect(mailbox.thread('th_2', ANN, { after: 6, limit: 50 })).rejects.toThrow('no such thread');
+  await expect(mailbox.thread('th_2', ANN, { after: 6, limit: 50 })).rejects.toThrow('Thread not found');
   expect((await send('what was said?', 'm-4')).message.content).toEqual({ history: [] });
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
 
-test('the callback that is owed is the answer, at the receiver’s one address, as urgent and until when its sender said', async () => {
+test('a callback carries the answer to the receiver’s address, with the priority and expiry that the sender set', async () => {
   const store = memoryStore();
   const { mailbox, engine } = mailboxOn(store, echo, { resolve: failing('EAI_AGAIN') });
   const expiresAt = new Date(clock.now().getTime() + 60_000);
@@ -405,7 +405,7 @@ test('a repeat owes no callback of its own, and is acknowledged also where its U
   await engine.stop({ drainMs: 0 });
 });
 
-test('what was said in a thread is forgotten when it was kept long enough', async () => {
+test('the messages of a thread are deleted after the retention time', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   await mailbox.start();
   const page = { after: 0, limit: 50 };
@@ -416,18 +416,18 @@ test('what was said in a thread is forgotten when it was kept long enough', asyn
       clock.pass(3_600_000);
       return mailbox.thread('th_1', ANN, page).catch(String);
     })
-    .toContain('no such thread');
+    .toContain('Thread not found');
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
 
-test('a request of another protocol is read by its caller, and by nobody else', async () => {
+test('only its caller can read a request of another protocol', async () => {
   const { mailbox, engine } = mailboxOn(memoryStore());
   const envelope = newEnvelope({ request_id: 'r-1', method: 'chat.send', params: { content: 'hello' } });
   const call = { principal: ANN, signal: new AbortController().signal, log };
   for await (const frame of engine.handle(envelope, call)) expect(frame.status).not.toBe('failed');
   expect(await mailbox.find('r-1', ANN.id)).toMatchObject({ replyTo: 'r-1', metadata: { status: 'success' } });
-  await expect(mailbox.find('r-1', 'bob')).rejects.toThrow('There is no such message.');
+  await expect(mailbox.find('r-1', 'bob')).rejects.toThrow('Message not found.');
   await mailbox.stop();
   await engine.stop({ drainMs: 0 });
 });
@@ -450,7 +450,7 @@ describe('a callback to a name', () => {
     await engine.stop({ drainMs: 0 });
   });
 
-  test('that nobody has is refused with the message', async () => {
+  test('that does not exist is refused with the message', async () => {
     const { mailbox, engine } = mailboxOn(memoryStore(), echo, { resolve: failing('ENOTFOUND') });
     await expect(mailbox.receive(message('hello', {}, CALLED_BACK), { principal: ANN })).rejects.toThrow(
       'callbackUrl cannot be called: The host is unreachable',
@@ -460,11 +460,11 @@ describe('a callback to a name', () => {
   });
 });
 
-describe('an agent that says everything in parts', () => {
+describe('an agent that streams its whole answer', () => {
   test.each([
     ['at once', {}],
     ['in a thread', { threadId: 'th_1' }],
-  ])('is heard whole: %s', async (_, metadata) => {
+  ])('is answered in one piece: %s', async (_, metadata) => {
     const { mailbox, engine } = mailboxOn(memoryStore(), async function* () {
       yield 'one ';
       yield { delta_kind: 'reasoning', delta: 'not for the sender' };
@@ -477,13 +477,13 @@ describe('an agent that says everything in parts', () => {
     await engine.stop({ drainMs: 0 });
   });
 
-  test('and has a result of its own beside them is heard by that', async () => {
+  test('and also returns a result is answered with the result', async () => {
     const { mailbox, engine } = mailboxOn(memoryStore(), async function* () {
       yield 'thinking';
       return { content: 'two' };
     });
-    const { message: told } = await mailbox.receive(message('count'), { principal: ANN });
-    expect(told).toEqual({ contentType: 'text/plain', content: 'two' });
+    const { message: received } = await mailbox.receive(message('count'), { principal: ANN });
+    expect(received).toEqual({ contentType: 'text/plain', content: 'two' });
     await mailbox.stop();
     await engine.stop({ drainMs: 0 });
   });
@@ -509,10 +509,10 @@ describe('an agent that says everything in parts', () => {
         throw new Error('x'.repeat(11_000_000));
       },
     ],
-  ])('and %s is told as an error, not cut off', async (_, agent) => {
+  ])('and %s gets an error, not a truncated answer', async (_, agent) => {
     const { mailbox, engine } = mailboxOn(memoryStore(), agent);
-    const { message: told, metadata } = await mailbox.receive(message('count'), { principal: ANN });
-    expect([metadata.status, told.content]).toEqual([
+    const { message: received, metadata } = await mailbox.receive(message('count'), { principal: ANN });
+    expect([metadata.status, received.content]).toEqual([
       'error',
       { error: expect.stringContaining('10000000 characters'), code: 'E2A.AGENT_ERROR' },
     ]);

@@ -19,20 +19,20 @@ import { everyHour } from '../time/every-hour.ts';
 import { anonymousOwner, anonymousPrefix } from './anonymous.ts';
 import type { AnonymousQuota } from './anonymous-quota.ts';
 import {
-  type AskedMessage,
   acknowledgedAt,
   acknowledgementOf,
   acknowledges,
-  askedBy,
   finalOf,
+  type MailboxRequest,
   mailboxAnswerOf,
   mailboxEnvelopeOf,
+  mailboxRequestOf,
   messageOf,
 } from './answer.ts';
 import { addressOf } from './callback-address.ts';
 import type { CallbackLimits } from './callback-limits.ts';
 import type { Addressed, Directory } from './directory.ts';
-import { type Admitted, type LetterSettings, Letters, tellUnlessRefused } from './letters.ts';
+import { type Admitted, type LetterSettings, Letters, logUnlessRefused } from './letters.ts';
 import { answerRequestIn, isOpen, questionMessageIn, questionMessageOf } from './question.ts';
 import { threadHistory } from './thread-history.ts';
 
@@ -56,27 +56,26 @@ export interface MailboxSettings extends LetterSettings {
   readonly holdMs: number;
 }
 
-/** Who posts a message. */
+/** The sender of a message. */
 export interface Sender {
   readonly principal: Principal;
   readonly idempotencyKey?: string | undefined;
-  /** The message as it came. */
+  /** The message as received. */
   readonly text?: string | Uint8Array | undefined;
   /** The `agentId` it registered with. */
   readonly agentId?: string | undefined;
 }
 
-/** Who asks for an answer without a key. */
-export interface Stranger {
+/** A caller without a key that fetches an answer. */
+export interface AnonymousReader {
   readonly addressGroup: string;
   /** The name the message was sent by. */
   readonly from?: string | undefined;
 }
 
 /**
- * The mailbox of this server: messages come in, are answered by agents through the engine, and the answers go back at once,
- * later by asking, or to a callback. What owes its answer to a thread or a callback is a letter; the rest is a request like
- * any other.
+ * The mailbox of this server. Agents answer its messages through the engine; answers are returned at once, fetched later, or
+ * sent to a callback. A message whose answer goes to a thread or a callback is a letter; any other is a plain request.
  */
 export class MailboxService {
   readonly #options: MailboxServiceOptions;
@@ -89,13 +88,13 @@ export class MailboxService {
     options.engine.channelLayers.set('a2a-mailbox', threadHistory);
   }
 
-  /** Takes up what an earlier process left. Call it once, when the engine and the outbox have started. */
+  /** Continues the letters of an earlier process. Call it once, when the engine and the outbox have started. */
   async start(): Promise<void> {
     await this.claim();
     const { engine, store, clock, log, settings, anonymousQuota } = this.#options;
     const purge = () => {
       const messages = engine.purgeTime.now() - settings.keepThreadsMs;
-      // As long again: who reads a thread now and then by number goes on where it was.
+      // Counts are kept twice as long, so that an occasional reader can continue by number.
       return store.threads.purge({ messages, counts: messages - settings.keepThreadsMs });
     };
     void everyHour(purge, {
@@ -117,13 +116,13 @@ export class MailboxService {
     return this.#letters.start();
   }
 
-  /** Waits for the answers that are being put in their places. Call it when the engine has stopped. */
+  /** Waits for the answers that are being recorded. Call it when the engine has stopped. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#letters.drain();
   }
 
-  /** Takes a message in. Resolves with its answer, or with an acknowledgement when that is not there soon enough. */
+  /** Accepts a message. Resolves with its answer, or with an acknowledgement when the answer takes too long. */
   async receive(given: MailboxMessage, sender: Sender): Promise<MailboxResponse> {
     const { clock, ids, log, directory, engine } = this.#options;
     const { principal, idempotencyKey, text } = sender;
@@ -161,7 +160,7 @@ export class MailboxService {
     return this.#letters.receive(message, { envelope, call, seen, hasThread });
   }
 
-  /** For how long it waits for an agent that is away. A sender that can neither be called back nor ask with a key hears at once. */
+  /** Until when a message waits for an offline agent. A sender with neither a callback nor a key gets the refusal at once. */
   #holdUntil(
     { from }: MailboxMessage,
     { target, principal }: { readonly target: string | undefined; readonly principal: Principal },
@@ -172,7 +171,7 @@ export class MailboxService {
     return agent?.whenReachable?.() === undefined ? undefined : clock.now().getTime() + settings.holdMs;
   }
 
-  /** Whether a message was taken before: then it has its answer, however late it comes again. */
+  /** Whether a message was accepted before. A repeat gets the recorded answer, however late it is. */
   async isRepeat(given: MailboxMessage, { principal, idempotencyKey }: Sender): Promise<boolean> {
     const { messageId } = namedBy(idempotencyKey, given);
     if (messageId === null) return false;
@@ -196,47 +195,48 @@ export class MailboxService {
     return (frame) => quota.count(frame, { hasCallback });
   }
 
-  /** A repeat goes to the agent that answered then, if there is none now: its sender must be allowed to ask that one. */
+  /** A repeat without a current agent goes to the agent that answered it first, which its sender must be permitted to use. */
   async #asAnswered(addressed: Addressed, { idempotencyKey = null, ...key }: Named): Promise<Addressed> {
     const earlier = await this.#options.store.requests.earlier({ ...key, idempotencyKey });
     return earlier === undefined ? addressed : { ...addressed, target: earlier.agentId };
   }
 
-  /** One that owes its answer to nobody but who waits for it, or asks for it later. */
+  /** A message whose answer goes only to the waiting client, or is fetched later. */
   #receivePlain(message: MailboxMessage, { envelope, call, seen }: Admitted): Promise<MailboxResponse> {
     const { clock, engine, log, settings } = this.#options;
     return new Promise((resolve, reject) => {
-      let asked: AskedMessage | undefined;
+      let request: MailboxRequest | undefined;
       let isLate = false;
       const acknowledge = () => {
         isLate = true;
         // Not before it is recorded.
-        if (asked !== undefined) resolve(acknowledgementOf(asked, message));
+        if (request !== undefined) resolve(acknowledgementOf(request, message));
       };
       const onAccepted: Beside['onAccepted'] = (row, { isRepeat }) => {
-        asked = askedBy(row, envelope, isRepeat);
+        request = mailboxRequestOf(row, envelope, isRepeat);
         if (isLate) acknowledge();
       };
       const reading = engine.handle(envelope, { ...call, beside: { ...call.beside, onAccepted } });
       const cancel = clock.after(settings.answerWithinMs, acknowledge);
       const fail = (error: unknown) => {
         cancel();
-        if (isLate) tellUnlessRefused(error, log);
-        // Recorded, and left to the next start: who sent it without an id of its own has to learn with which to come back.
-        if (asked !== undefined && error instanceof Refused) acknowledge();
+        if (isLate) logUnlessRefused(error, log);
+        // Recorded, so the next start continues it. The acknowledgement gives a sender the id to fetch the answer with.
+        if (request !== undefined && error instanceof Refused) acknowledge();
         reject(error);
       };
       const seeing = (frame: E2AResponse) => {
         seen?.(frame);
-        const told = asked === undefined || isLate ? undefined : questionMessageIn(asked, frame);
-        if (asked === undefined || told === undefined || !isOpen(engine.questions, asked, told.messageId)) return;
+        const question = request === undefined || isLate ? undefined : questionMessageIn(request, frame);
+        if (request === undefined || question === undefined || !isOpen(engine.questions, request, question.messageId))
+          return;
         cancel();
-        resolve(told);
+        resolve(question);
       };
       finalOf(reading, seeing)
         .then((final) => {
           cancel();
-          resolve(mailboxAnswerOf(asked ?? unrecorded(), final));
+          resolve(mailboxAnswerOf(request ?? unrecorded(), final));
         })
         .catch(fail);
     });
@@ -248,10 +248,10 @@ export class MailboxService {
   }
 
   /**
-   * The same for a sender without a key, who has to ask from the address the message came from. Others may be at that address,
-   * so it is not told where the sender is called back, and nothing where several have used the id and none is named.
+   * The same for a sender without a key, which must fetch from the address that sent the message. Other senders may share that
+   * address, so the answer omits the callback URL, and an id that several senders used is not found without a name.
    */
-  async findAnonymous(messageId: string, { addressGroup, from }: Stranger): Promise<MailboxResponse> {
+  async findAnonymous(messageId: string, { addressGroup, from }: AnonymousReader): Promise<MailboxResponse> {
     const [key, another] =
       from === undefined
         ? await this.#options.store.threads.sentBy(anonymousPrefix(addressGroup), messageId)
@@ -261,7 +261,7 @@ export class MailboxService {
     return { ...found, to: { ...found.to, callbackUrl: null } };
   }
 
-  /** Threads of a sender, or those in which an agent was asked, in the order of their ids. */
+  /** Threads of a sender, or those addressed to an agent, in the order of their ids. */
   threads(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]> {
     return this.#options.store.threads.list(view, range);
   }
@@ -281,21 +281,21 @@ export class MailboxService {
       const isThere = page.rows.length > 0 || (after > 0 && (await threads.page(view, FIRST)).rows.length > 0);
       if (isThere) return { ...page, isOwner: 'owner' in view };
     }
-    return refuse('not_found', {}, 'There is no such thread.');
+    return refuse('not_found', {}, 'Thread not found.');
   }
 
   async #answerTo(key: RequestKey): Promise<MailboxResponse> {
     const found = await this.#options.engine.runs.find(key);
     if (found === undefined) return noMessage();
     const { envelope, acceptedAt } = found;
-    const asked = { ...key, acceptedAt, envelope };
-    if (found.isFinished) return mailboxAnswerOf(asked, await finalOf(found.read(-1)));
+    const request = { ...key, acceptedAt, envelope };
+    if (found.isFinished) return mailboxAnswerOf(request, await finalOf(found.read(-1)));
     const [open] = await this.#options.engine.questions.anywhereOf(key);
-    const question = open && questionMessageOf(asked, open.question);
-    return question ?? acknowledgementOf(asked, messageOf(asked));
+    const question = open && questionMessageOf(request, open.question);
+    return question ?? acknowledgementOf(request, messageOf(request));
   }
 
-  /** The key is the identity. An `agentId` is somebody's: its agent's, or nobody's we know. */
+  /** The key is the identity: an `agentId` must be the sender's own, or unknown here. */
   #checkIdentity({ from }: MailboxMessage, { principal, agentId: registered }: Sender): void {
     const { agentId } = from;
     if (agentId === null) return;
@@ -308,8 +308,8 @@ export class MailboxService {
   }
 
   /**
-   * What it replies to is in its thread; a name that is not in it is kept, with a warning. An acknowledgement is in no thread,
-   * and stands for the message it acknowledges.
+   * Resolves `replyTo` within the thread. An unknown id is kept, with a warning. An acknowledgement is not in the thread, and
+   * stands for the message it acknowledges.
    */
   async #withReplyTo(
     message: MailboxMessage,
@@ -332,11 +332,11 @@ export class MailboxService {
   async #acknowledged(messageId: string, threadId: string, owner: string): Promise<string | undefined> {
     const at = acknowledgedAt(messageId);
     if (at === undefined) return undefined;
-    const asked = await this.#options.store.threads.askedAt(owner, threadId, at);
-    return asked.find((requestId) => acknowledges(messageId, { owner, requestId }));
+    const requestIds = await this.#options.store.threads.requestIdsAt(owner, threadId, at);
+    return requestIds.find((requestId) => acknowledges(messageId, { owner, requestId }));
   }
 
-  /** A thread forgets its oldest messages; a repeat was let in when this one was still there. */
+  /** The thread may have dropped the message since a repeat was first accepted, so the recorded `replyTo` counts. */
   async #earlierReply(replyTo: string, key: RequestKey): Promise<string | undefined> {
     const row = await this.#options.store.requests.find(key);
     const { correlation_id: earlier = null } = row === undefined ? {} : recordedEnvelope(row.envelope);
@@ -347,7 +347,7 @@ export class MailboxService {
   async #checkCallback(url: string, key: RequestKey, { kind }: Principal): Promise<void> {
     const { gate, store, outbox, callbackLimits } = this.#options;
     const { owner } = key;
-    // A repeat owes nothing new.
+    // A repeat creates no second callback.
     if ((await store.requests.find(key)) !== undefined) return;
     callbackLimits.check({ url, queued: outbox.queued(owner), isAnonymous: kind === 'anonymous' });
     if (await store.outbox.isDisabled(owner, addressOf(url))) {
@@ -355,10 +355,10 @@ export class MailboxService {
     }
     const refused = await gate.check(url, 'callbacks');
     if (refused === undefined) return;
-    // A 400 of the mailbox has one sentence for each problem, so the way out stands in it.
+    // A 400 of the mailbox has one sentence for each problem, so it includes the fix.
     const { message, details } = refused;
-    const told = [message.replace(/\.$/, ''), ...(details.suggestions ?? [])].join('; ');
-    refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${told}`);
+    const reason = [message.replace(/\.$/, ''), ...(details.suggestions ?? [])].join('; ');
+    refuseField('/from/callbackUrl', `callbackUrl cannot be called: ${reason}`);
   }
 }
 
@@ -366,7 +366,7 @@ export class MailboxService {
 export const UNLISTED =
   'Authentication required. Send a key, or ask the operator to list this agent in mailbox.anonymous.';
 
-/** What a repeat is told by. */
+/** The keys that identify a repeat. */
 interface Named extends RequestKey {
   readonly idempotencyKey?: string | null | undefined;
 }
@@ -383,7 +383,7 @@ function refuseField(pointer: string, message: string): never {
 }
 
 function noMessage(): never {
-  return refuse('not_found', {}, 'There is no such message.');
+  return refuse('not_found', {}, 'Message not found.');
 }
 
 function unrecorded(): never {

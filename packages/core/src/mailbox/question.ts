@@ -14,37 +14,37 @@ import {
 } from '@dragoman/protocols/a2a-mailbox';
 import type { Principal } from '../call/principal.ts';
 import type { OpenQuestions } from '../questions/open-questions.ts';
-import { type AskedMessage, mailboxAnswerOf } from './answer.ts';
+import { type MailboxRequest, mailboxAnswerOf } from './answer.ts';
 
-/** What a frame tells a sender of a question, or of the end of one; `undefined` for every other frame. */
-export function questionMessageIn(asked: AskedMessage, frame: E2AResponse): MailboxResponse | undefined {
+/** The message to the sender about a question or its end; `undefined` for every other frame. */
+export function questionMessageIn(request: MailboxRequest, frame: E2AResponse): MailboxResponse | undefined {
   const end = questionEndIn(frame);
   if (end === undefined && questionIn(frame) === undefined) return undefined;
-  // Who answered it by a reply has the answer to that reply.
+  // A sender that answered by a reply already gets the answer to that reply.
   const { by, channel } = end?.answer ?? {};
-  if (by === asked.owner && channel === 'a2a-mailbox') return undefined;
-  return isAnonymous(asked) ? undefined : mailboxAnswerOf(asked, frame);
+  if (by === request.owner && channel === 'a2a-mailbox') return undefined;
+  return isAnonymous(request) ? undefined : mailboxAnswerOf(request, frame);
 }
 
 /** The message that asks an open question. */
-export function questionMessageOf(asked: AskedMessage, question: Question): MailboxResponse | undefined {
-  const body = questionBody(question, asked.envelope.session_id);
-  return questionMessageIn(asked, newResponse({ response_kind: 'acp.output_request', body }));
+export function questionMessageOf(request: MailboxRequest, question: Question): MailboxResponse | undefined {
+  const body = questionBody(question, request.envelope.session_id);
+  return questionMessageIn(request, newResponse({ response_kind: 'acp.output_request', body }));
 }
 
 /** Whether this message asks a question that is open. */
-export function isOpen(questions: OpenQuestions, asked: AskedMessage, messageId: string): boolean {
-  return questions.of(asked).some(({ question }) => question.question_id === messageId);
+export function isOpen(questions: OpenQuestions, request: MailboxRequest, messageId: string): boolean {
+  return questions.of(request).some(({ question }) => question.question_id === messageId);
 }
 
-/** What a reply to a question asks of the server, in place of an agent; `undefined` when the message is none. */
+/** The request to the server that a reply to a question stands for; `undefined` for any other message. */
 export function answerRequestIn(message: MailboxMessage, { kind }: Principal) {
   const questionId = repliedQuestion(message.metadata.replyTo);
   if (questionId === undefined || kind === 'anonymous') return undefined;
   return { method: 'chat.user_answer', params: { ...answerParams(message), question_id: questionId } };
 }
 
-/** Nobody has proven to be that sender, so nobody can answer in its name. */
-function isAnonymous({ envelope }: AskedMessage): boolean {
+/** The sender's identity is not proven, so no one can answer in its name. */
+function isAnonymous({ envelope }: MailboxRequest): boolean {
   return envelope.channel_context['anonymous'] === true;
 }

@@ -4,16 +4,16 @@ import type { Layer } from '../call/handler.ts';
 import { deferred } from '../runs/deferred.ts';
 
 /**
- * What was said before in a thread comes along with each message, in `channel_context.history`, so that agents behind any driver have
- * it. The sender's callback URL stays here: it is no agent's business.
+ * Adds the earlier turns of a thread to each message, in `channel_context.history`, so that agents behind any driver get
+ * them. The sender's callback URL is not passed to agents.
  */
 export const threadHistory: Layer = (next) => (envelope, call) => {
-  const told = withoutCallback(envelope);
-  if (envelope.session_id === null || call.principal.kind === 'anonymous') return next(told, call);
+  const envelopeForAgent = withoutCallback(envelope);
+  if (envelope.session_id === null || call.principal.kind === 'anonymous') return next(envelopeForAgent, call);
   return deferred(async () => {
-    const said = (await call.history?.({ limit: COMES_ALONG, maxBytes: COMES_ALONG_BYTES })) ?? [];
-    const history = within(said, COMES_ALONG_CHARACTERS) as unknown as Json;
-    return next({ ...told, channel_context: { ...told.channel_context, history } }, call);
+    const turns = (await call.history?.({ limit: COMES_ALONG, maxBytes: COMES_ALONG_BYTES })) ?? [];
+    const history = within(turns, COMES_ALONG_CHARACTERS) as unknown as Json;
+    return next({ ...envelopeForAgent, channel_context: { ...envelopeForAgent.channel_context, history } }, call);
   });
 };
 
@@ -24,17 +24,17 @@ function withoutCallback(envelope: E2AEnvelope): E2AEnvelope {
   return { ...envelope, channel_context: { ...envelope.channel_context, from: rest } };
 }
 
-/** The newest of them that have no more characters together than this. */
-function within(said: readonly EarlierTurn[], characters: number): readonly EarlierTurn[] {
+/** The newest turns that fit into this number of characters. */
+function within(turns: readonly EarlierTurn[], characters: number): readonly EarlierTurn[] {
   let left = characters;
-  const from = said.findLastIndex((one) => {
+  const from = turns.findLastIndex((one) => {
     left -= JSON.stringify(one.content).length;
     return left < 0;
   });
-  return said.slice(from + 1);
+  return turns.slice(from + 1);
 }
 
 const COMES_ALONG = 20;
 const COMES_ALONG_CHARACTERS = 64 * 1024;
-/** What so many characters, and all that is around them, may be in bytes. */
+/** The bytes that so many characters and the JSON around them may take. */
 const COMES_ALONG_BYTES = 4 * COMES_ALONG_CHARACTERS;

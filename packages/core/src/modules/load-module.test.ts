@@ -17,11 +17,11 @@ test('what a file exports is there', async () => {
   expect((await loadModule('agent shop', file('good.mjs', 'export const one = 1;\n')))['one']).toBe(1);
 });
 
-test('a file that is not there is told with what wants it', async () => {
+test('a missing file is reported with the member that names it', async () => {
   const path = join(folder, 'none.mjs');
   await expect(loadModule('agent shop', path)).rejects.toMatchObject({
     code: 'module_missing',
-    message: `agent shop: there is no file ${path}`,
+    message: `agent shop: file not found: ${path}`,
   });
 });
 
@@ -36,7 +36,7 @@ test('so is one that cannot be loaded, with the reason', async () => {
   await expect(loadModule('tools', file('lost.mjs', "import 'no-such-package';\n"))).rejects.toThrow('no-such-package');
 });
 
-test('one that waits for what never comes is told as that when there is nothing else to do', async () => {
+test('a module that waits forever is reported as that when nothing else is left to do', async () => {
   const path = file('stuck.mjs', 'await new Promise(() => {});\n');
   const before = process.listenerCount('beforeExit');
   const [loading, other] = [loadModule('tools', path), loadModule('tools', file('ready.mjs', 'export default 1;\n'))];

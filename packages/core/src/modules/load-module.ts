@@ -22,7 +22,7 @@ export class ModuleFault extends Error {
 export async function loadModule(what: string, path: string): Promise<Readonly<Record<string, unknown>>> {
   requireRunnable(what, path);
   const modified = modifiedAt(path);
-  if (modified === undefined) throw new ModuleFault('module_missing', path, `${what}: there is no file ${path}`);
+  if (modified === undefined) throw new ModuleFault('module_missing', path, `${what}: file not found: ${path}`);
   const first = firstLoads.get(path) ?? modified;
   firstLoads.set(path, first);
   const { href } = pathToFileURL(path);

@@ -47,7 +47,7 @@ afterEach(async () => {
   server.close();
 });
 
-/** Callbacks to dead names, and when their lookups are under way, one to a healthy host. */
+/** Callbacks to dead names, and one to a healthy host while their lookups are in progress. */
 async function sendAll({ allowed }: { allowed: readonly string[] }): Promise<void> {
   const log = new SilentLog();
   gate = openGate({
@@ -89,7 +89,7 @@ async function add(id: string, url: string): Promise<void> {
   outbox.admit({ ...row, attempts: 0, nextAt: createdAt });
 }
 
-test('names that strangers give and nobody answers for keep no healthy host waiting', async () => {
+test('names from anonymous senders that do not resolve keep no healthy host waiting', async () => {
   await sendAll({ allowed: [] });
   // The clock stands still: it takes no time at all.
   await expect.poll(async () => (await store.outbox.find('healthy'))?.state).toBe('delivered');

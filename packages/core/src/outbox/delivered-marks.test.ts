@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DeliveredMarks } from './delivered-marks.ts';
 
-/** A store that remembers which marks came together. */
+/** A store that remembers which marks were written together. */
 function open({ fails = '' } = {}) {
   const calls: { readonly ids: readonly string[]; readonly at: number }[] = [];
   const marks = new DeliveredMarks({
@@ -25,7 +25,7 @@ test('marks of several turns are written in one', async () => {
   expect(calls).toEqual([{ ids: ['a', 'b', 'c'], at: 2 }]);
 });
 
-test('one alone is written after a few turns, and so is one that comes later', async () => {
+test('a single mark is written after a few turns, and so is a later one', async () => {
   const { marks, together } = open();
   for (const id of ['a', 'b']) {
     await marks.add(id, 1);
@@ -43,7 +43,7 @@ test('many do not wait', async () => {
   expect(together().flat()).toEqual(ids);
 });
 
-test('one that cannot be written is told so, and no other', async () => {
+test('a mark that cannot be written is rejected, and no other', async () => {
   const { marks, together } = open({ fails: 'b' });
   const results = await Promise.allSettled(['a', 'b', 'c'].map((id) => marks.add(id, 1)));
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

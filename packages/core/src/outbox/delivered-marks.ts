@@ -1,9 +1,8 @@
 import type { OutboxStore } from '../store/store.ts';
 
 /**
- * Writes down what was delivered, some at a time. Each answer comes by itself, and a commit for each would take the disk and a
- * processor from the next deliveries; so a mark waits a few turns of the event loop for others. Nobody waits for it: a
- * callback whose mark is lost in a crash is sent once more, as one would be whose answer came a moment later.
+ * Records deliveries in batches: a mark waits a few turns of the event loop for others, so that they share a commit. A callback
+ * whose mark is lost in a crash is sent once more.
  */
 export class DeliveredMarks {
   readonly #store: Pick<OutboxStore, 'delivered'>;
@@ -33,7 +32,7 @@ export class DeliveredMarks {
     else this.#write();
   };
 
-  /** In one call, and so in one commit. */
+  /** Writes all marks in one commit. */
   #write(): void {
     const marks = this.#waiting;
     this.#waiting = [];
@@ -43,7 +42,7 @@ export class DeliveredMarks {
         for (const { resolve } of marks) resolve();
       },
       () => {
-        // One that cannot be written spoils no other.
+        // A mark that cannot be written must not fail the others.
         for (const { id, at, resolve, reject } of marks) this.#store.delivered([id], at).then(resolve, reject);
       },
     );

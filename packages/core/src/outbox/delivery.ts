@@ -6,20 +6,20 @@ import { failureOf } from '../refusals/refused.ts';
 import type { DeliveryFailure, DueDelivery } from '../store/store.ts';
 import type { PreparedDelivery } from './prepared.ts';
 
-/** What came of one try. `answered`: whether there was any answer; `undefined` when nobody was asked. */
+/** The result of one try. `answered`: whether the host answered; `undefined` when no request was sent. */
 export type DeliveryVerdict =
   | { readonly outcome: 'delivered'; readonly answered: true }
   /** HTTP 410: the receiver wants nothing any more. */
   | { readonly outcome: 'gone'; readonly answered: true; readonly failure: DeliveryFailure }
-  /** It cannot be sent, or its time was over before that: nothing was tried, and nothing is known of the host. */
+  /** It cannot be sent, or it expired before: nothing was tried, and nothing is known of the host. */
   | { readonly outcome: 'given-up'; readonly answered: undefined; readonly failure: DeliveryFailure }
-  /** Its name waited to be looked up, and was not: that is no try either. */
+  /** The host name was not resolved in time, which does not count as a try. */
   | { readonly outcome: 'postponed'; readonly answered: undefined; readonly failure: DeliveryFailure }
   | {
       readonly outcome: 'failed';
       readonly answered: boolean;
       readonly failure: DeliveryFailure;
-      /** Whether another try may come to something. */
+      /** Whether another try may succeed. */
       readonly retry: boolean;
       readonly retryAfterMs?: number;
     };
@@ -37,7 +37,7 @@ export async function attempt(
   { due, prepared: { body, headers }, timeoutMs, signal }: DeliveryAttempt,
   { gate, clock }: { readonly gate: Gate; readonly clock: Clock },
 ): Promise<DeliveryVerdict> {
-  // Asked last of all: nothing that takes time comes between this and the sending.
+  // Read directly before sending, so that no expired callback is sent.
   const now = clock.now().getTime();
   const left = due.expiresAt === null ? timeoutMs : due.expiresAt - now;
   if (left <= 0) return { outcome: 'given-up', answered: undefined, failure: { at: now, reason: EXPIRED } };
@@ -70,7 +70,7 @@ export async function attempt(
       outcome: 'failed',
       answered: false,
       failure,
-      // What the gate forbids it forbids for good; a host that cannot be reached may come back.
+      // A URL that the gate forbids stays forbidden; an unreachable host may come back.
       retry: known === undefined || known.retryable,
     };
   }
@@ -84,17 +84,17 @@ function verdictOn({ status, headers }: InboundAnswer, now: Date): DeliveryVerdi
   const failure = { at, reason, status };
   if (status === 410) return { outcome: 'gone', answered: true, failure };
   const wait = retryAfterMs(headers['retry-after'], now);
-  // "Non-2xx or timeout = retry"; but what is wrong with the request itself stays wrong.
+  // "Non-2xx or timeout = retry", except that an error of the request itself would repeat.
   const retry = status < 400 || isPassingStatus(status);
   return { outcome: 'failed', answered: true, failure, retry, ...(wait !== undefined && { retryAfterMs: wait }) };
 }
 
-/** The answer's status is all we want. A short body is read, to keep the connection; a long or slow one ends it. */
+/** Only the status matters. A short body is read, to keep the connection; a long or slow one closes it. */
 async function letGo(answer: InboundAnswer, clock: Clock): Promise<void> {
   const iterator = answer.body[Symbol.asyncIterator]();
   await new Promise<void>((done) => {
     const cancel = clock.after(PATIENCE_MS, () => {
-      // Its reader cannot: it would have to wait for the next piece first.
+      // The reader cannot close it: it waits for the next chunk.
       answer.end?.();
       done();
     });
@@ -116,7 +116,7 @@ async function drain(iterator: AsyncIterator<Uint8Array>): Promise<void> {
   }
 }
 
-/** Why a delivery is dead whose time was over. */
+/** Reason of a dead delivery that expired. */
 export const EXPIRED = 'it expired before it was delivered';
 
 const MAX_BYTES = 4096;

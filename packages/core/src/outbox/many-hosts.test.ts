@@ -26,7 +26,7 @@ afterAll(() => {
   }
 });
 
-test(`${CALLBACKS} callbacks due at once to 50 hosts: the dead ones delay nobody, and no host gets more than four at a time`, {
+test(`${CALLBACKS} callbacks due at once to 50 hosts: the dead ones delay no other, and no host gets more than four at a time`, {
   timeout: 300_000,
 }, async () => {
   const open = new Map<number, number>();
@@ -44,7 +44,7 @@ test(`${CALLBACKS} callbacks due at once to 50 hosts: the dead ones delay nobody
       }),
     ),
   );
-  // Half of the dead ones take the connection and say nothing; at the others nobody listens.
+  // Half of the dead ones accept the connection and never answer; the others refuse it.
   const hanging = await Promise.all(
     Array.from({ length: DEAD / 2 }, (_, index) => listen(HOSTS - DEAD + index, () => {})),
   );
@@ -62,8 +62,8 @@ interface Place {
 }
 
 /**
- * How many the living hosts have when all of theirs were delivered. A try at a dead one is not given up in this time, so that whoever
- * waited for one would wait for ever.
+ * How many callbacks the living hosts have received when all of theirs were delivered. Tries at dead hosts do not time out
+ * meanwhile, so a callback that waited for one would never be delivered.
  */
 async function deliveredBeside({
   callbacks,

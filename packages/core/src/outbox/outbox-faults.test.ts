@@ -78,7 +78,7 @@ async function turns(): Promise<void> {
 }
 
 /** A host that has answered has several places. */
-async function heard(): Promise<void> {
+async function answeredOnce(): Promise<void> {
   await add('first', 'elsewhere');
   await turns();
   await answer('first', 200);
@@ -107,8 +107,8 @@ describe('a callback whose body is damaged on the disk', () => {
     };
   });
 
-  test('is a dead letter with its reason, told of once, and keeps no other from being sent', async () => {
-    await heard();
+  test('is a dead letter with its reason, logged once, and keeps no other from being sent', async () => {
+    await answeredOnce();
     for (const id of ['damaged', 'whole']) await add(id);
     await turns();
     expect(idsSent()).toEqual(['whole']);
@@ -127,7 +127,7 @@ describe('a callback whose body is damaged on the disk', () => {
     expect([outbox.queued('ann'), outbox.trying]).toEqual([0, 0]);
   });
 
-  test('is not tried again, and whoever asks for that hears why', async () => {
+  test('is not tried again, and a retry is refused with the reason', async () => {
     await add('damaged');
     await turns();
     await expect(outbox.retry('damaged')).rejects.toMatchObject({
@@ -153,9 +153,9 @@ test('a callback whose address is damaged on the disk goes nowhere after a resta
   });
 });
 
-describe('a receiver that has said it is gone', () => {
-  test('gets nothing more of that sender, also as long as the disk is too full to write that down', async () => {
-    await heard();
+describe('a receiver that has answered 410 Gone', () => {
+  test('gets nothing more of that sender, even while the disk is too full to record it', async () => {
+    await answeredOnce();
     const { gone } = store.outbox;
     store.outbox.gone = () => Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
     isAnswered = true;
@@ -173,7 +173,7 @@ describe('a receiver that has said it is gone', () => {
     expect([await stateOf('a'), await stateOf('e'), await stateOf('f')]).toEqual(['dead', 'dead', 'dead']);
     await answer('other', 200);
     expect([outbox.queued('ann'), outbox.trying]).toEqual([0, 0]);
-    // And is enabled as ever.
+    // A retry enables the receiver again.
     await outbox.retry('e');
     await turns();
     expect(idsSent()).toEqual(['e']);
@@ -182,7 +182,7 @@ describe('a receiver that has said it is gone', () => {
   });
 
   test('ends what is on its way there, and nothing else', async () => {
-    await heard();
+    await answeredOnce();
     for (const id of ['a', 'b', 'c']) await add(id);
     await add('other', 'other');
     await turns();
@@ -191,15 +191,15 @@ describe('a receiver that has said it is gone', () => {
     expect([await stateOf('b'), await stateOf('c'), outbox.trying]).toEqual(['dead', 'dead', 1]);
     await answer('other', 200);
     expect(await stateOf('other')).toBe('delivered');
-    // What is tried later is not ended with those.
+    // A later try is not ended with those.
     await outbox.retry('b');
     await turns();
     await answer('b', 200);
     expect([await stateOf('b'), outbox.trying, outbox.queued('ann')]).toEqual(['delivered', 0, 0]);
   });
 
-  test('and says so again to what was under way is heard once: by then that may be forgotten', async () => {
-    await heard();
+  test('and answers 410 to a second try in progress is recorded once, even if the callback is deleted by then', async () => {
+    await answeredOnce();
     isAnswered = true;
     for (const id of ['a', 'b']) await add(id);
     await turns();
@@ -215,8 +215,8 @@ describe('a receiver that has said it is gone', () => {
     expect([written, outbox.trying, outbox.queued('ann')]).toEqual([1, 0, 0]);
   });
 
-  test('and is enabled again while an old try is under way is tried as often as any other', async () => {
-    await heard();
+  test('and is enabled again while an old try is in progress gets the usual number of tries', async () => {
+    await answeredOnce();
     isAnswered = true;
     for (const id of ['slow', 'refused']) await add(id);
     await turns();
@@ -224,7 +224,7 @@ describe('a receiver that has said it is gone', () => {
     await answer('refused', 410);
     await outbox.retry('slow');
     await turns();
-    // The try from before the 410, and the one that was asked for.
+    // The try from before the 410, and the requested retry.
     expect(idsSent()).toEqual(['slow', 'slow']);
     sent.shift();
     slow?.answer(500);
@@ -240,8 +240,8 @@ describe('a receiver that has said it is gone', () => {
   });
 });
 
-test('what was asked for again is still there when an old try arrives', async () => {
-  await heard();
+test('a requested retry stays queued when an old try arrives', async () => {
+  await answeredOnce();
   isAnswered = true;
   for (const id of ['slow', 'refused']) await add(id);
   await turns();
@@ -255,8 +255,8 @@ test('what was asked for again is still there when an old try arrives', async ()
   expect(outbox.queued('ann')).toBe(0);
 });
 
-test('what waits for its next try is waited for no more once its receiver is gone', async () => {
-  await heard();
+test('a callback that waits for its next try is dropped once its receiver is gone', async () => {
+  await answeredOnce();
   for (const id of ['paused', 'refused']) await add(id);
   await turns();
   await answer('paused', 500);
@@ -272,7 +272,7 @@ describe('an outbox that stops', () => {
     await stopped;
   };
 
-  test('leaves what it ends to the next start, and tells nobody that something went wrong', async () => {
+  test('leaves interrupted callbacks to the next start, and logs no warning', async () => {
     await add('a');
     await turns();
     expect(idsSent()).toEqual(['a']);

@@ -23,10 +23,10 @@ let clock: TestClock;
 let store: SqliteStore;
 let outbox: Outbox;
 let sent: OutboundRequest[];
-/** What the receiver does with each request, in turn; the last for all that follow. */
+/** The receiver's behaviour for each request in turn; the last one applies to all that follow. */
 let answers: (number | [number, string] | Error)[];
-/** What it says beside its status. */
-let said: () => InboundAnswer['body'];
+/** The body of its answers. */
+let answerBody: () => InboundAnswer['body'];
 
 const gate: Gate = {
   check: async () => undefined,
@@ -35,7 +35,7 @@ const gate: Gate = {
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     if (answer instanceof Error) throw answer;
     const [status, retryAfter] = Array.isArray(answer) ? answer : [answer ?? 200];
-    return { status, headers: { ...(retryAfter !== undefined && { 'retry-after': retryAfter }) }, body: said() };
+    return { status, headers: { ...(retryAfter !== undefined && { 'retry-after': retryAfter }) }, body: answerBody() };
   },
 };
 let log: SilentLog;
@@ -46,7 +46,7 @@ beforeEach(() => {
   store = memoryStore();
   sent = [];
   answers = [200];
-  said = nothing;
+  answerBody = nothing;
   outbox = opened();
 });
 afterEach(async () => {
@@ -134,18 +134,18 @@ describe('a callback that fails', () => {
     expect([sent.length, await stateOf()]).toEqual([1, 'dead']);
   });
 
-  test('because nobody is there is tried again; because the gate forbids it, is not', async () => {
+  test('because no server listens is tried again; because the gate forbids it, is not', async () => {
     answers = [new Refused(failure('unreachable')), 200];
     await add();
     await pass(1000);
     expect(await stateOf()).toBe('delivered');
-    answers = [new Refused(failure('forbidden', {}, 'The gate does not let this URL out.'))];
+    answers = [new Refused(failure('forbidden', {}, 'Outbound request blocked.'))];
     await add({ id: 'cb-2' });
     await pass(100_000);
     expect(await store.outbox.find('cb-2')).toMatchObject({
       state: 'dead',
       attempts: 1,
-      failures: [{ reason: 'The gate does not let this URL out.' }],
+      failures: [{ reason: 'Outbound request blocked.' }],
     });
   });
 
@@ -183,7 +183,7 @@ describe('a callback that fails', () => {
     expect(await store.outbox.find('cb-1')).toMatchObject({ state: 'dead', attempts: 2 });
   });
 
-  test('waits as long as it is asked to, up to the bound', async () => {
+  test('waits as long as Retry-After requires, up to the bound', async () => {
     outbox = opened({ longestMs: 60_000 });
     answers = [[503, '30'], [503, '86400'], 200];
     await add();
@@ -210,7 +210,7 @@ async function startNext(): Promise<void> {
   await outbox.start();
 }
 
-describe('what expires', () => {
+describe('a callback that expires', () => {
   test('before its turn is never sent', async () => {
     const expiresAt = clock.now().getTime() + 500;
     await store.outbox.add(delivery({ expiresAt }));
@@ -234,7 +234,7 @@ describe('what expires', () => {
     expect([sent.length, await stateOf()]).toEqual([1, 'dead']);
   });
 
-  test('has no more time for a try than it has left', async () => {
+  test('has only the remaining time for a try', async () => {
     await add({ expiresAt: clock.now().getTime() + 700 });
     expect(sent[0]?.timeoutMs).toBe(700);
     await add({ id: 'cb-2' });
@@ -242,20 +242,20 @@ describe('what expires', () => {
   });
 });
 
-describe('what is sent', () => {
+describe('a sent callback', () => {
   test('has the id of its message, and both signatures only where there is a secret to share', async () => {
     await add();
     await add({ id: 'cb-2', owner: 'anonymous 10.0.0.1 Ann' });
-    const [known, stranger] = sent.map(({ headers }) => headers ?? {});
-    expect([known?.['webhook-id'], stranger?.['webhook-id']]).toEqual(['msg_2', 'msg_2']);
+    const [known, anonymous] = sent.map(({ headers }) => headers ?? {});
+    expect([known?.['webhook-id'], anonymous?.['webhook-id']]).toEqual(['msg_2', 'msg_2']);
     expect(known?.['webhook-signature']).toMatch(/^v1,\S+ v1a,\S+$/);
-    expect(stranger?.['webhook-signature']).toMatch(/^v1a,\S+$/);
+    expect(anonymous?.['webhook-signature']).toMatch(/^v1a,\S+$/);
     expect(sent.map(({ caller }) => caller)).toEqual(['ann', 'anonymous 10.0.0.1 Ann']);
   });
 });
 
 describe('a receiver that is gone', () => {
-  test('gets nothing of what waits for it, until somebody has one of them tried again', async () => {
+  test('gets no waiting callbacks until an operator retries one of them', async () => {
     answers = [500, 410];
     await add({ id: 'paused' });
     await add({ id: 'refused' });
@@ -281,7 +281,7 @@ describe('a receiver that is gone', () => {
   test.each([
     [7, 30],
     [90, 90],
-  ])('where callbacks are kept %i days may be asked again after %i', async (keepDays, goneDays) => {
+  ])('where callbacks are kept %i days gets callbacks again after %i', async (keepDays, goneDays) => {
     answers = [410];
     outbox = opened({ keepMs: keepDays * ONE_DAY });
     await add();
@@ -293,7 +293,7 @@ describe('a receiver that is gone', () => {
     expect(await isDisabled()).toBe(false);
   });
 
-  test('is not tried twice over with what was under way when it said so', async () => {
+  test('is not tried twice because of tries that were in progress when it answered 410', async () => {
     const waiting: ((status: number) => void)[] = [];
     const through: Gate = {
       ...gate,
@@ -333,7 +333,7 @@ describe('a receiver that is gone', () => {
     expect(await stateOf('under-way')).toBe('delivered');
   });
 
-  test('nor with what had failed, and was being written down when it said so', async () => {
+  test('nor because of failures that were being recorded when it answered 410', async () => {
     const waiting: ((status: number) => void)[] = [];
     const through: Gate = {
       ...gate,
@@ -356,12 +356,12 @@ describe('a receiver that is gone', () => {
     await expect.poll(() => waiting.length).toBe(2);
     const { failed } = store.outbox;
     let write: (() => void) | undefined;
-    store.outbox.failed = async (...told) => {
+    store.outbox.failed = async (...values) => {
       await new Promise<void>((resolve) => {
         write = resolve;
       });
       store.outbox.failed = failed;
-      await failed(...told);
+      await failed(...values);
     };
     waiting[0]?.(500);
     await expect.poll(() => write).toBeDefined();
@@ -382,7 +382,7 @@ describe('a receiver that is gone', () => {
     expect(await stateOf('failed')).toBe('delivered');
   });
 
-  test('nor with what stood in line when it said so', async () => {
+  test('nor because of callbacks that were queued when it answered 410', async () => {
     const waiting = new Map<string, (status: number) => void>();
     const through: Gate = {
       ...gate,
@@ -426,7 +426,7 @@ describe('a receiver that is gone', () => {
   });
 });
 
-test('a callback that is given up is sent no more, until somebody has it tried again', async () => {
+test('a callback that is given up is not sent any more, until an operator retries it', async () => {
   answers = [500, 200];
   await add();
   expect(await outbox.giveUp('cb-1')).toMatchObject({
@@ -503,7 +503,7 @@ test('a host has four tries at a time over all its ports together', async () => 
 
 test('an answer that does not end keeps its place at the receiver for a moment only', async () => {
   let isLetGo = false;
-  said = () => ({
+  answerBody = () => ({
     [Symbol.asyncIterator]: () => ({
       next: () => new Promise<never>(() => {}),
       return: async () => {
@@ -523,47 +523,45 @@ test('an answer that does not end keeps its place at the receiver for a moment o
 test.each([
   [200, 'delivered', false],
   [410, 'dead', true],
-])(
-  'what a receiver says by %i counts, whatever the coding of what it says beside it',
-  async (status, state, isGone) => {
+])('status %i counts, whatever the coding of the body', async (status, state, isGone) => {
+  await using bench = new GateBench();
+  const port = await bench.serve((_, response) => response.writeHead(status, { 'content-encoding': 'zstd' }).end('(/'));
+  outbox = opened({}, bench.open());
+  const url = `http://127.0.0.1:${port}/`;
+  await add({ url });
+  expect(await store.outbox.find('cb-1')).toMatchObject({ state, attempts: 1 });
+  expect(await store.outbox.isDisabled('ann', url)).toBe(isGone);
+});
+
+test.each(['identity', 'gzip'])(
+  'the connection of an answer that does not end is closed then, including one in %s',
+  async (coding) => {
+    let [isRequested, isClosed] = [false, false];
     await using bench = new GateBench();
-    const port = await bench.serve((_, response) =>
-      response.writeHead(status, { 'content-encoding': 'zstd' }).end('(/'),
-    );
-    outbox = opened({}, bench.open());
-    const url = `http://127.0.0.1:${port}/`;
-    await add({ url });
-    expect(await store.outbox.find('cb-1')).toMatchObject({ state, attempts: 1 });
-    expect(await store.outbox.isDisabled('ann', url)).toBe(isGone);
+    const port = await bench.serve((request, response) => {
+      isRequested = true;
+      request.socket.once('close', () => {
+        isClosed = true;
+      });
+      response.writeHead(200, { 'content-encoding': coding }).flushHeaders();
+    });
+    // By our clock: nothing else ends it.
+    outbox = opened({}, bench.open({ clock }));
+    const row = delivery({ url: `http://127.0.0.1:${port}/` });
+    await store.outbox.add(row);
+    outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
+    // The time for the try, and the patience with what comes after the head of its answer.
+    await expect.poll(() => isRequested && clock.waiting === 2).toBe(true);
+    await pass(250);
+    expect(await stateOf()).toBe('delivered');
+    await expect.poll(() => isClosed, { timeout: 5000 }).toBe(true);
   },
 );
-
-test.each(['identity', 'gzip'])('an answer that does not end is hung up on then, also one in %s', async (coding) => {
-  let [isAsked, isClosed] = [false, false];
-  await using bench = new GateBench();
-  const port = await bench.serve((request, response) => {
-    isAsked = true;
-    request.socket.once('close', () => {
-      isClosed = true;
-    });
-    response.writeHead(200, { 'content-encoding': coding }).flushHeaders();
-  });
-  // By our clock: nothing else ends it.
-  outbox = opened({}, bench.open({ clock }));
-  const row = delivery({ url: `http://127.0.0.1:${port}/` });
-  await store.outbox.add(row);
-  outbox.admit({ ...row, attempts: 0, nextAt: row.createdAt });
-  // The time for the try, and the patience with what comes after the head of its answer.
-  await expect.poll(() => isAsked && clock.waiting === 2).toBe(true);
-  await pass(250);
-  expect(await stateOf()).toBe('delivered');
-  await expect.poll(() => isClosed, { timeout: 5000 }).toBe(true);
-});
 
 describe('while the disk is slow', () => {
   let write: () => void;
 
-  /** Sends two to one receiver, which has one place, and lets nobody write down what came of them. */
+  /** Sends two to one receiver, which has one place, and blocks the recording of their results. */
   async function sendTwo(settings: Partial<OutboxSettings>): Promise<void> {
     const slow = new Promise<void>((resolve) => {
       write = resolve;
@@ -589,7 +587,7 @@ describe('while the disk is slow', () => {
   });
 
   test.each([
-    ['there are no more of those than of tries', { total: 1 }, 200],
+    ['they are at most as many as tries', { total: 1 }, 200],
     ['one that failed keeps its place', {}, 503],
   ])('%s', async (_, settings, status) => {
     answers = [status, 200];
@@ -639,7 +637,7 @@ describe('a start', () => {
   });
 });
 
-test('a stop lets what is under way end, for as long as it is told, and leaves the rest due', async () => {
+test('a stop lets tries in progress end within the drain time, and leaves the rest due', async () => {
   const waiting: ((status: number) => void)[] = [];
   const through: Gate = {
     ...gate,
@@ -687,7 +685,7 @@ test('a name that stands for a private address by the time of a try is not follo
   const { port } = canary.address() as AddressInfo;
   const url = `https://rebinding.example:${port}/in`;
   let address = '93.184.216.34';
-  let asked = 0;
+  let lookups = 0;
   const real = openGate({
     // It dawdles before it refuses, by another clock than the one we pass.
     clock: {
@@ -698,7 +696,7 @@ test('a name that stands for a private address by the time of a try is not follo
     },
     log: new SilentLog(),
     resolve: async () => {
-      asked += 1;
+      lookups += 1;
       return [address];
     },
   });
@@ -710,7 +708,7 @@ test('a name that stands for a private address by the time of a try is not follo
   await add({ url });
   for (let number = 0; number < 4; number += 1) await pass(16_000);
   const { state, failures } = (await store.outbox.find('cb-1')) ?? {};
-  expect([state, failures?.length, asked, connections]).toEqual(['dead', 4, 5, 0]);
+  expect([state, failures?.length, lookups, connections]).toEqual(['dead', 4, 5, 0]);
   await real[Symbol.asyncDispose]();
   canary.close();
 });

@@ -25,12 +25,12 @@ export interface OutboxOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Header fields that a receiver asked for, added when a delivery is sent; null where it wants no more. Default: none. */
+  /** Header fields that the receiver configured, added to each delivery; null when it has unsubscribed. Default: none. */
   readonly headersFor?: (id: string) => Promise<Readonly<Record<string, string>> | null>;
   /** Whether a sender is registered, and so shares a secret with us. */
   readonly isRegistered: (owner: string) => boolean;
   readonly settings?: Partial<OutboxSettings>;
-  /** The time by which old data is deleted. Default: the clock. */
+  /** The time for deleting old data. Default: `clock`. */
   readonly purgeTime?: Pick<PurgeTime, 'now'>;
 }
 
@@ -40,7 +40,7 @@ export interface OutboxSettings extends RetryPolicy {
   /** Tries at the same time, to one host and to all. */
   readonly perHost: number;
   readonly total: number;
-  /** How long what was delivered or given up is kept to look at. */
+  /** How long delivered and dead callbacks are kept. */
   readonly keepMs: number;
 }
 
@@ -52,8 +52,8 @@ export interface OutboxSettings extends RetryPolicy {
  *    │       └→ gone (HTTP 410), or refused for good → dead
  *    └── retry now ── dead
  *
- * Nothing is written down when a try begins: after a crash it is tried again, with the same id and the same bytes. What is
- * dead, delivered or expired is never sent.
+ * Nothing is recorded when a try begins: after a crash it is tried again, with the same id and the same bytes. A dead,
+ * delivered or expired callback is never sent.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -63,11 +63,11 @@ export class Outbox {
   readonly #entries = new Map<string, Entry>();
   readonly #queued = new Map<string, number>();
   readonly #urls = new KnownUrls();
-  /** Receivers that said they are gone, as long as that is being written down. */
+  /** Receivers that answered 410 Gone, until that is recorded. */
   readonly #gone = new Set<string>();
   readonly #tries = new Map<Try, Promise<void>>();
   readonly #stopped = new Ending();
-  /** How many were made before their turn. */
+  /** How many were prepared before their turn. */
   #ahead = 0;
   #stopping = false;
 
@@ -76,18 +76,18 @@ export class Outbox {
     this.#settings = { ...DEFAULT_OUTBOX, ...options.settings };
     this.#schedule = new Schedule(this.#settings);
     this.#delivered = new DeliveredMarks(options.store);
-    // Everyone who waits for a full disk listens to it.
+    // Every write that waits for a full disk listens to it.
     setMaxListeners(0, this.#stopped.signal);
   }
 
-  /** Takes up what an earlier process left. */
+  /** Continues the callbacks of an earlier process. */
   async start(): Promise<void> {
     const { store, clock, log, purgeTime = new PurgeTime({ clock, log }) } = this.#options;
     await this.claim();
     const { keepMs } = this.#settings;
     const purge = () => {
       const ended = purgeTime.now() - keepMs;
-      // Not before what says so: whoever looks at it can still have it tried again.
+      // The 410 is kept at least as long as its callbacks: an operator can still retry them.
       return store.purge({ ended, gone: Math.min(ended, purgeTime.now() - GONE_MS) });
     };
     void everyHour(purge, {
@@ -98,13 +98,13 @@ export class Outbox {
     });
   }
 
-  /** Takes up what a process that is gone left. */
+  /** Takes over the callbacks of a process that has ended. */
   async claim(): Promise<void> {
     const { store } = this.#options;
     for (const due of await claimAll((limit) => store.claim(limit))) this.admit(due);
   }
 
-  /** Others take up what waits here. What is being sent may arrive. */
+  /** Releases waiting callbacks to other processes. One that is being sent may still arrive. */
   letGo(): void {
     const ids = new Set(this.#entries.keys());
     this.#schedule.remove(ids);
@@ -115,9 +115,9 @@ export class Outbox {
   admit(due: DueDelivery): void {
     if (this.#stopping || this.#entries.has(due.id)) return;
     const { id, owner, requestId, messageId, url, priority, expiresAt, attempts, nextAt, isDamaged = false } = due;
-    // It is a URL: the gate judged it before it came here. Whatever the port: a host has tens of thousands.
+    // The gate has checked the URL before. The port is ignored: a host has tens of thousands.
     const host = this.#urls.read(url)?.hostname ?? '';
-    // By name: what is admitted may have its body with it still, and very many may wait.
+    // Copied by name, so that waiting entries do not keep their bodies in memory.
     const entry: Entry = {
       id,
       owner,
@@ -140,7 +140,7 @@ export class Outbox {
     this.#wake(entry);
   }
 
-  /** Resolves when it was delivered or given up; at once when it does not wait here. */
+  /** Resolves when the callback is delivered or given up; at once when it is not waiting here. */
   over(id: string): Promise<void> {
     const entry = this.#entries.get(id);
     return entry === undefined ? Promise.resolve() : new Promise((resolve) => entry.waiting.push(resolve));
@@ -161,8 +161,8 @@ export class Outbox {
   }
 
   /**
-   * Sends a dead callback once more, with all its tries before it. The receiver's 410, if any, is forgotten with that: then its
-   * URL is enabled, also where the callback itself has expired and is never sent.
+   * Queues a dead callback again, with all its tries. This also clears a 410 of the receiver, which enables its URL even if the
+   * callback itself has expired and is never sent.
    */
   async retry(id: string): Promise<{ readonly row: DeliveryRow; readonly isEnabled: boolean }> {
     const { store, clock } = this.#options;
@@ -170,7 +170,7 @@ export class Outbox {
       if (!isDamaged(error)) throw error;
       return refuse('conflict', {}, 'It is damaged in the database and cannot be sent.');
     });
-    const row = found ?? refuse('not_found', {}, 'There is no such callback.');
+    const row = found ?? refuse('not_found', {}, 'Callback not found.');
     const now = clock.now().getTime();
     if (row.state !== 'dead')
       refuse('conflict', {}, `Only a dead callback can be tried again; this one is ${row.state}.`);
@@ -185,10 +185,10 @@ export class Outbox {
 
   /** One callback with its body. */
   async show(id: string): Promise<DeliveryRow> {
-    return (await this.#options.store.find(id)) ?? refuse('not_found', {}, 'There is no such callback.');
+    return (await this.#options.store.find(id)) ?? refuse('not_found', {}, 'Callback not found.');
   }
 
-  /** Gives up a callback that is due: it is dead, and can be tried again by hand. One that is being sent may still arrive. */
+  /** Gives up a callback that is due: it is dead until an operator retries it. One that is being sent may still arrive. */
   async giveUp(id: string): Promise<DeliveryRow> {
     const { store, clock } = this.#options;
     const row = await this.show(id);
@@ -201,7 +201,7 @@ export class Outbox {
     return this.show(id);
   }
 
-  /** Tries every dead callback to a host again, the newest first. Gives how many, and whether there are more than it looked at. */
+  /** Retries every dead callback to a host, the newest first. Returns how many, and whether it has looked at all of them. */
   async retryHost(host: string): Promise<{ readonly retried: number; readonly isAll: boolean }> {
     const dead: string[] = [];
     let seen = 0;
@@ -222,7 +222,7 @@ export class Outbox {
     return { retried, isAll: seen < MOST_LOOKED_AT };
   }
 
-  /** Begins no more tries, and lets those that run end for this long. What was not over is tried again at the next start. */
+  /** Starts no further tries, and gives running ones this long to end. Unfinished tries are repeated at the next start. */
   async stop({ drainMs }: { drainMs: number }): Promise<void> {
     this.#stopping = true;
     for (const entry of this.#entries.values()) entry.cancel?.();
@@ -235,17 +235,17 @@ export class Outbox {
     end();
   }
 
-  /** Puts it in line, now or when its pause is over. */
+  /** Queues a callback, now or after its pause. */
   #wake(entry: Entry): void {
     const { clock } = this.#options;
-    // However far the wall clock was set back in between.
+    // Bounded, because the wall clock may have been set back.
     const pause = Math.min(entry.nextAt - clock.now().getTime(), this.#settings.longestMs);
     if (pause <= 0) {
       this.#schedule.add(entry);
       this.#dispatch();
       return;
     }
-    // One that expires while it waits is given up then, not later.
+    // A callback that expires during its pause is given up at that time.
     const left = entry.expiresAt === null ? pause : Math.min(pause, entry.expiresAt - clock.now().getTime());
     entry.cancel = clock.after(Math.max(0, left), () => {
       entry.cancel = undefined;
@@ -264,14 +264,14 @@ export class Outbox {
     }
   }
 
-  /** Where many wait for one host, the next are read and signed while those before them are sent. */
+  /** Reads and signs the next callbacks of a host while the ones before them are sent. */
   #prepareAhead(entries: readonly Entry[]): void {
-    // Several at a time: what is asked of a thread in one turn goes in one message, and each costs as much as all else about one.
+    // Prepares several in one turn, so that they share one message to the signing thread.
     if (entries[0]?.ahead !== undefined) return;
     for (const entry of entries) {
       if (entry.ahead !== undefined || this.#ahead >= this.#settings.total) continue;
       this.#ahead += 1;
-      // What fails ahead is done again when it is wanted; what is long is not kept till then.
+      // A failure is repeated when its turn comes; a long body is not kept in memory until then.
       entry.ahead = this.#prepare(entry, { isAhead: true }).then(
         (prepared) => (prepared !== undefined && prepared.body.length <= SHORT ? prepared : undefined),
         () => undefined,
@@ -311,7 +311,7 @@ export class Outbox {
       if (verdict !== undefined) {
         answered = verdict.answered;
         if (verdict.outcome === 'delivered') {
-          // The receiver is done with it, and can have the next one while this is written down.
+          // The receiver can get the next callback while this one is recorded.
           leave();
           this.#dispatch();
         }
@@ -331,7 +331,7 @@ export class Outbox {
     }
   }
 
-  /** What came of a try; `undefined` where there is nothing to try any more. */
+  /** The result of a try; `undefined` when there is nothing left to send. */
   async #send(one: Try): Promise<DeliveryVerdict | undefined> {
     const { entry } = one;
     const { clock, log } = this.#options;
@@ -339,7 +339,7 @@ export class Outbox {
       if (entry.isDamaged) throw new StoreError('store_damaged', `What is known of delivery ${entry.id} is damaged.`);
       const prepared = await this.#prepared(entry);
       if (prepared === undefined) this.#forget(entry);
-      // It is dead with all others to this receiver, as soon as that is written down.
+      // It becomes dead with all others to this receiver as soon as the 410 is recorded.
       if (prepared === undefined || this.#isGone(entry)) return undefined;
       const more = await this.#options.headersFor?.(entry.id);
       if (more === null) {
@@ -348,13 +348,13 @@ export class Outbox {
       return await this.#attempt(one, { ...prepared, headers: { ...more, ...prepared.headers } });
     } catch (error) {
       if (!isDamaged(error)) throw error;
-      // It will be no better the next time.
+      // A retry would find the same damage.
       log.warn({ delivery: entry.id, error: String(error) }, 'a callback is damaged');
       return { outcome: 'given-up', answered: undefined, failure: { at: clock.now().getTime(), reason: DAMAGED } };
     }
   }
 
-  /** Ends, with `undefined`, when another try hears that the receiver is gone: this one may still be on its way there. */
+  /** Returns `undefined` when another try gets 410 Gone; this one may still arrive. */
   async #attempt({ entry: due, ending }: Try, prepared: PreparedDelivery): Promise<DeliveryVerdict | undefined> {
     const { timeoutMs } = this.#settings;
     try {
@@ -367,28 +367,28 @@ export class Outbox {
 
   async #record(entry: Entry, verdict: DeliveryVerdict): Promise<void> {
     const { store, clock, log } = this.#options;
-    const told = { delivery: entry.id, host: this.#urls.read(entry.url)?.host, request_id: entry.requestId };
+    const fields = { delivery: entry.id, host: this.#urls.read(entry.url)?.host, request_id: entry.requestId };
     if (verdict.outcome === 'delivered') {
       await this.#insist(() => this.#delivered.add(entry.id, clock.now().getTime()));
       this.#forget(entry);
-      log.debug(told, 'a callback was delivered');
+      log.debug(fields, 'a callback was delivered');
       return;
     }
     const { failure } = verdict;
     if (verdict.outcome === 'given-up') {
-      // Where the row cannot even be written it is left as it is: the next start comes to the same end.
+      // A row that cannot be written stays as it is: the next start gives it up again.
       await this.#insist(() => store.givenUp(entry.id, failure).catch(unlessDamaged));
       this.#forget(entry);
-      log.info({ ...told, reason: failure.reason }, 'a callback was not sent');
+      log.info({ ...fields, reason: failure.reason }, 'a callback was not sent');
       return;
     }
     if (verdict.outcome === 'postponed' && this.#postpone(entry)) {
-      log.debug({ ...told, reason: failure.reason }, 'a callback waits for its next turn');
+      log.debug({ ...fields, reason: failure.reason }, 'a callback waits for its next turn');
       return;
     }
-    log.info({ ...told, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
-    // Another try to the same URL may have heard in the meantime that it is gone. Then this one counts no more, nor towards the
-    // tries of one that somebody has since asked for.
+    log.info({ ...fields, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
+    // Another try may have received 410 Gone meanwhile. Then this one no longer counts, even if an operator has queued the
+    // callback again since.
     const current = this.#entries.get(entry.id);
     if (verdict.outcome === 'gone' && current !== undefined) return this.#recordGone(entry, failure);
     if (verdict.outcome === 'gone' || current !== entry) return;
@@ -396,7 +396,7 @@ export class Outbox {
     entry.postponedAt = undefined;
     const nextAt = this.#nextTry(entry, verdict);
     await this.#insist(() => store.failed(entry.id, failure, nextAt));
-    if (nextAt === null) log.warn({ ...told, attempts: entry.attempts }, 'a callback was given up: a dead letter');
+    if (nextAt === null) log.warn({ ...fields, attempts: entry.attempts }, 'a callback was given up: a dead letter');
     if (nextAt === null || this.#entries.get(entry.id) !== entry) this.#forget(entry);
     else {
       entry.nextAt = nextAt;
@@ -404,7 +404,7 @@ export class Outbox {
     }
   }
 
-  /** From the moment it is heard, nothing is sent there for this sender: to write it down can take as long as a disk is full. */
+  /** Blocks the receiver for this sender at once, because recording the 410 may have to wait while the disk is full. */
   async #recordGone(entry: Entry, failure: DeliveryFailure): Promise<void> {
     const receiver = receiverOf(entry);
     this.#gone.add(receiver);
@@ -419,14 +419,14 @@ export class Outbox {
     return this.#gone.size > 0 && this.#gone.has(receiverOf(entry));
   }
 
-  /** Puts it in line again, as if it had not been its turn; not for ever, so that nothing waits without end. */
+  /** Queues a callback again without counting a try, for a limited time. */
   #postpone(entry: Entry): boolean {
     const { clock } = this.#options;
     const { backoffMs, longestMs } = this.#settings;
     entry.postponedAt ??= clock.elapsed();
     if (clock.elapsed() - entry.postponedAt >= longestMs) return false;
     entry.nextAt = clock.now().getTime() + backoffMs;
-    // Another try to the same URL may have heard in the meantime that it is gone.
+    // Another try to the same URL may have received 410 Gone meanwhile.
     if (this.#entries.get(entry.id) === entry) this.#wake(entry);
     return true;
   }
@@ -448,15 +448,15 @@ export class Outbox {
     return expiresAt !== null && nextAt >= expiresAt ? null : nextAt;
   }
 
-  /** What is known of a try must not be forgotten because the disk is full for a moment: it would be sent again. */
+  /** Retries while the disk is full: a callback whose result is lost would be sent again. */
   #insist<Result>(write: () => Promise<Result>): Promise<Result> {
     const { clock, log } = this.#options;
     const { signal } = this.#stopped;
-    return patiently(write, { clock, log, signal, what: 'what came of a callback', isRepeatable: true });
+    return patiently(write, { clock, log, signal, what: 'the result of a callback', isRepeatable: true });
   }
 
   #forget(entry: Entry | undefined): void {
-    // One that was tried again by hand may have its place.
+    // A retry may have replaced it under the same id.
     if (entry === undefined || this.#entries.get(entry.id) !== entry) return;
     this.#entries.delete(entry.id);
     entry.cancel?.();
@@ -475,11 +475,11 @@ interface Entry extends DueDelivery {
   readonly host: string;
   attempts: number;
   nextAt: number;
-  /** By elapsed time: since when its tries come to nothing that the host has a part in. */
+  /** By elapsed time: since when it is postponed for reasons outside the host. */
   postponedAt: number | undefined;
-  /** Ends the pause it is in. */
+  /** Cancels its pause. */
   cancel: (() => void) | undefined;
-  /** What will be sent of it, made before its turn. */
+  /** Its body and headers, prepared before its turn. */
   ahead: Promise<PreparedDelivery | undefined> | undefined;
   /** To be called when it is over. */
   readonly waiting: (() => void)[];
@@ -513,18 +513,18 @@ const DEFAULT_OUTBOX: OutboxSettings = {
   keepMs: 7 * 24 * ONE_HOUR,
 };
 
-/** How long a receiver's 410 holds, at least. */
+/** How long a receiver's 410 counts, at least. */
 const GONE_MS = 30 * 24 * ONE_HOUR;
 const STORE_PAUSE_MS = 1000;
 /** Characters of a body that is kept in memory until its turn. */
 const SHORT = 65_536;
-/** Why a delivery is dead that an operator gave up. */
+/** Reason of a dead delivery that an operator gave up. */
 const GIVEN_UP = 'it was given up by an operator';
 const PAGE = 200;
 const MOST_LOOKED_AT = 10_000;
-/** Why a delivery is dead that cannot be read. */
+/** Reason of a dead delivery that cannot be read. */
 const DAMAGED = 'it is damaged in the database: what would be sent is not what was written';
-/** Why a delivery is dead whose receiver was taken back. */
+/** Reason of a dead delivery whose receiver has unsubscribed. */
 const UNWANTED = 'its push notification config was deleted';
 const GONE = new Error('the receiver is gone');
 const STOPPED = new Error('the outbox stops');

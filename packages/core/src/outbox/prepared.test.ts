@@ -124,8 +124,8 @@ test('each is read once and sent once, with its own id and the time of its try',
 });
 
 test.each([
-  ['what waited longer than a second for its turn', 1001],
-  ['what was signed before the wall clock was set back', -1000],
+  ['a callback that waited longer than a second for its turn', 1001],
+  ['a callback signed before the wall clock was set back', -1000],
 ])('%s is read and signed again', async (_, milliseconds) => {
   await startAhead(9);
   clock.jump(milliseconds);
@@ -135,7 +135,7 @@ test.each([
   expect(read.slice(9).toSorted(byNumber)).toEqual(names(6, 9));
 });
 
-test('what is over while it waits is not sent when its turn comes later', async () => {
+test('a callback that ends while it waits is not sent at its turn', async () => {
   await startAhead(9);
   await store.outbox.delivered(['cb-7'], clock.now().getTime());
   clock.jump(1001);
@@ -156,7 +156,7 @@ test('a long body is not kept in memory until its turn', async () => {
   expect(read.slice(9).toSorted(byNumber)).toEqual(names(6, 9));
 });
 
-test('what cannot be read before its turn is read when its turn has come', async () => {
+test('a body that cannot be read before its turn is read at its turn', async () => {
   const { dueBody } = store.outbox;
   let isBroken = true;
   store.outbox.dueBody = async (id) => {
@@ -170,7 +170,7 @@ test('what cannot be read before its turn is read when its turn has come', async
   expect(idsSent()).toEqual(names(1, 9));
 });
 
-test('there are no more made before their turn than may be tried at once, however many come and go', async () => {
+test('at most as many are prepared before their turn as may be tried at once', async () => {
   await start(60, { hosts: 10, settings: { total: 4, perHost: 1 } });
   let most = 0;
   await eventually(() => {

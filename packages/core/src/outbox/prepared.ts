@@ -13,7 +13,7 @@ export interface PreparedDelivery {
 
 export interface Preparing {
   readonly due: DueDelivery;
-  /** Whose shared secret signs it. */
+  /** The agent whose shared secret signs it. */
   readonly agentId: string | undefined;
   /** Others are sent meanwhile: it may wait for a thread. */
   readonly isAhead: boolean;

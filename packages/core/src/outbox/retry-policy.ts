@@ -9,8 +9,8 @@ export interface RetryPolicy {
 }
 
 /**
- * The pause before the next try; `undefined` when there is none. Up to as much again comes on top at random, so that ten
- * thousand callbacks that failed together do not come back together; and never before the receiver asked for it.
+ * The pause before the next try; `undefined` after the last. It has up to 100 % jitter, so that callbacks that failed together
+ * are not retried together, and is never shorter than the receiver's Retry-After.
  */
 export function pauseBefore(
   policy: RetryPolicy,

@@ -21,7 +21,7 @@ function known(items: readonly [id: string, host: string, priority?: number][], 
   return schedule;
 }
 
-/** `ann:1` is Ann's; what names nobody is all one sender's. */
+/** `ann:1` belongs to Ann; names without a sender all belong to one. */
 function ownerOf(id: string): string {
   return id.includes(':') ? (id.split(':')[0] ?? '') : 'ann';
 }
@@ -33,7 +33,7 @@ function taken(schedule: Schedule<Scheduled>, most = 100): string[] {
 }
 
 describe('the schedule', () => {
-  test('gives hosts their turns, whoever came first', () => {
+  test('gives hosts their turns, regardless of who was queued first', () => {
     const schedule = known([
       ['a1', 'a'],
       ['a2', 'a'],
@@ -60,7 +60,7 @@ describe('the schedule', () => {
     expect(others).toEqual(['ann:0', 'bob:0', 'cid:0', 'ann:1', 'bob:1', 'ann:2', 'ann:3', 'ann:4']);
   });
 
-  test('keeps the order of a sender with very many, also when some of them are taken out', () => {
+  test('keeps the order of a sender with very many, even if some of them are removed', () => {
     const many = Array.from({ length: 1000 }, (_, index): [string, string] => [`ann:${index}`, 'a']);
     const schedule = filled(many, { perHost: 1, total: 1 });
     const order: string[] = [];
@@ -79,15 +79,15 @@ describe('the schedule', () => {
     expect([order, schedule.size]).toEqual([left, 0]);
   });
 
-  test('knows whose turns come next, whoever sent them', () => {
+  test('knows whose turns come next, across senders', () => {
     const items = ['ann:0', 'ann:1', 'ann:2', 'ann:3', 'ann:4', 'bob:0', 'bob:1', 'cid:0'];
     const schedule = known(
       items.map((id) => [id, 'a']),
       { perHost: 2 },
     );
-    const told = schedule.following('a').map(({ id }) => id);
-    expect(told).toEqual(taken(known(items.map((id) => [id, 'a']))).slice(1, 3));
-    expect(told).toEqual(['bob:0', 'cid:0']);
+    const following = schedule.following('a').map(({ id }) => id);
+    expect(following).toEqual(taken(known(items.map((id) => [id, 'a']))).slice(1, 3));
+    expect(following).toEqual(['bob:0', 'cid:0']);
     schedule.remove(new Set(['bob:0', 'bob:1', 'ann:1']));
     expect([schedule.following('a').map(({ id }) => id), schedule.size]).toEqual([['cid:0', 'ann:2'], 5]);
   });
@@ -103,7 +103,7 @@ describe('the schedule', () => {
     expect(taken(schedule)).toEqual(['a-urgent', 'c-urgent', 'b-normal', 'a-normal', 'a-low']);
   });
 
-  test('gives a host no more places than it has, and the next one when one is free', () => {
+  test('gives a host at most its places, and the next one when one is free', () => {
     const items = Array.from({ length: 6 }, (_, index): [string, string] => [`a${index}`, 'a']);
     const schedule = known(items);
     expect(taken(schedule)).toEqual(['a0', 'a1', 'a2', 'a3']);
@@ -123,7 +123,7 @@ describe('the schedule', () => {
     expect(taken(schedule)).toEqual(['a5', 'a6', 'a7', 'a8']);
   });
 
-  test('gives a host that was never heard of a single place until it answers', () => {
+  test('gives an unknown host a single place until it answers', () => {
     const schedule = filled(Array.from({ length: 6 }, (_, index): [string, string] => [`a${index}`, 'a']));
     expect(taken(schedule)).toEqual(['a0']);
     schedule.leave('a', { answered: undefined });
@@ -189,7 +189,7 @@ describe('the schedule', () => {
     expect(taken(schedule)).toEqual(['x3']);
   });
 
-  test('gives who waits longest its turn, whether it was ever heard of or not', () => {
+  test('gives the longest waiting host its turn, known or unknown', () => {
     const schedule = known([['a1', 'a']]);
     expect(taken(schedule)).toEqual(['a1']);
     schedule.add({ id: 'new', owner: 'ann', host: 'new', priority: 1 });
@@ -229,32 +229,32 @@ describe('among hosts that do not answer', () => {
   const longestWait = (hosts: readonly string[], { starts }: Simulated) =>
     Math.max(...hosts.flatMap((host) => starts.get(host) ?? [Number.POSITIVE_INFINITY]));
 
-  test.each([100, 300, 1000])('%i of them keep none waiting that has answered before', (count) => {
+  test.each([100, 300, 1000])('%i of them keep no answering host waiting', (count) => {
     const [dead, healthy] = [named('dead', count), named('healthy', 20)];
     const schedule = known(healthy.map((host) => [`again-${host}`, host]));
     expect(longestWait(healthy, simulated(schedule, { dead, healthy, each: 4 }))).toBeLessThanOrEqual(20);
   });
 
-  test('those that are known to be so keep none waiting that is new', () => {
+  test('known silent hosts keep no new host waiting', () => {
     const [dead, healthy] = [named('dead', 1000), named('healthy', 20)];
     const schedule = filled([]);
     const before = simulated(schedule, { dead, healthy: [], each: 2 });
     const { starts, most } = simulated(schedule, { dead, healthy, each: 4 });
     expect(longestWait(healthy, { starts, most })).toBeLessThanOrEqual(40);
-    // Half of all places, and a quarter more for those that were not heard of; those that answer have three more of theirs.
+    // Half of all places, and a quarter more for unknown hosts; those that answer have three more of theirs.
     expect([before.most, most]).toEqual([192, 128 + 20 * 3]);
   });
 
   test.each([
     [100, 40],
     [300, 10_040],
-  ])('%i that were never heard of keep others like them waiting for one try at most', (count, milliseconds) => {
+  ])('%i unknown hosts keep other unknown hosts waiting for one try at most', (count, milliseconds) => {
     const [dead, healthy] = [named('dead', count), named('healthy', 20)];
     const done = simulated(filled([]), { dead, healthy, each: 4 });
     expect(longestWait(healthy, done)).toBeLessThanOrEqual(milliseconds);
   });
 
-  test('they have their turns too, and all the places that are left to them', () => {
+  test('silent hosts get their turns, too, and all the places left to them', () => {
     const dead = named('dead', 1000);
     const schedule = filled([]);
     simulated(schedule, { dead, healthy: [], each: 1 });

@@ -1,6 +1,6 @@
 import { SenderTurns } from './sender-turns.ts';
 
-/** What waits for its turn. */
+/** A callback that waits for its turn. */
 export interface Scheduled {
   readonly id: string;
   /** On whose behalf. */
@@ -12,21 +12,20 @@ export interface Scheduled {
 }
 
 /**
- * Whose turn it is. Hosts take turns, so that one with a thousand callbacks keeps nobody waiting, and so do senders at one host;
- * among those of one host, and among hosts, the urgent go first. A host has a few places once it has answered, and only one before that and while it does
- * not answer: a dead one holds up its own callbacks and no others. Of all places, those that do not answer have half at most, and
- * with those that were never heard of three quarters, so that however many they are the others find one.
+ * Decides which callback is sent next. Hosts take turns, and so do the senders at one host, so that a thousand callbacks of one
+ * delay no other; urgent callbacks go first. A host has several places once it has answered, and one before that and while it
+ * does not answer, so a dead host delays only its own callbacks. Hosts that do not answer have at most half of all places, and
+ * together with unknown hosts three quarters.
  */
 export class Schedule<Item extends Scheduled> {
   readonly #perHost: number;
-  /** Places by standing: of each and of those worse than it together. */
+  /** Places by standing: for each standing together with the worse ones. */
   readonly #places: readonly number[];
   readonly #hosts = new Map<string, Host<Item>>();
   /** Those with nothing to do, whose standing is remembered; the longest idle first. */
   readonly #idle = new Set<Host<Item>>();
   /**
-   * By the priority of what they have to send next and by standing: hosts with something to send and a place to send it from, in
-   * turn.
+   * By the priority of their next callback and by standing: hosts with a waiting callback and a free place, in turn.
    */
   readonly #ready: readonly (readonly Set<Host<Item>>[])[] = [0, 1, 2].map(() => STANDINGS.map(() => new Set()));
   /** By standing. */
@@ -50,7 +49,7 @@ export class Schedule<Item extends Scheduled> {
     let host = this.#hosts.get(item.host);
     if (host === undefined) {
       const queues = [0, 1, 2].map(() => new SenderTurns<Item>());
-      host = { name: item.host, running: 0, standing: UNHEARD, queues, turn: undefined, placed: 0 };
+      host = { name: item.host, running: 0, standing: UNKNOWN, queues, turn: undefined, placed: 0 };
       this.#hosts.set(item.host, host);
     }
     this.#idle.delete(host);
@@ -58,7 +57,7 @@ export class Schedule<Item extends Scheduled> {
     this.#place(host);
   }
 
-  /** The next one, which now has a place at its host and one among all; `undefined` when nobody's turn has come. */
+  /** The next callback, which takes a place at its host and one of all; `undefined` when none may be tried. */
   next(): Item | undefined {
     const worst = this.#worstWithRoom();
     for (const turns of this.#ready) {
@@ -76,8 +75,7 @@ export class Schedule<Item extends Scheduled> {
   }
 
   /**
-   * Of those that wait for a host that answers, those whose turns come when all its places have been given again, and once more;
-   * nobody, if they are few.
+   * The callbacks of an answering host that will be sent after the next full round of its places; empty when only a few wait.
    */
   following(name: string): readonly Item[] {
     const host = this.#hosts.get(name);
@@ -86,7 +84,7 @@ export class Schedule<Item extends Scheduled> {
     return queue?.slice(this.#perHost - 1, 2 * this.#perHost - 1) ?? [];
   }
 
-  /** Gives the place at the host back. `answered`: whether it did; `undefined` when nobody asked it. */
+  /** Returns the place at the host. `answered`: whether the host answered; `undefined` when no request was sent. */
   leave(name: string, { answered }: { answered: boolean | undefined }): void {
     const host = this.#hosts.get(name);
     if (host === undefined) return;
@@ -98,7 +96,7 @@ export class Schedule<Item extends Scheduled> {
     this.#restIfIdle(host);
   }
 
-  /** Gives the place among all back. */
+  /** Returns the place among all. */
   release(): void {
     this.#running--;
   }
@@ -112,12 +110,12 @@ export class Schedule<Item extends Scheduled> {
     }
   }
 
-  /** The worst standing of which one more may be tried; -1 when nobody may. */
+  /** The worst standing of which one more host may be tried; -1 when none may. */
   #worstWithRoom(): number {
     if (this.#running >= (this.#places[ANSWERING] ?? 0)) return -1;
-    const [, unheard = 0, silent = 0] = this.#trying;
-    if (unheard + silent >= (this.#places[UNHEARD] ?? 0)) return ANSWERING;
-    return silent >= (this.#places[SILENT] ?? 0) ? UNHEARD : SILENT;
+    const [, unknown = 0, silent = 0] = this.#trying;
+    if (unknown + silent >= (this.#places[UNKNOWN] ?? 0)) return ANSWERING;
+    return silent >= (this.#places[SILENT] ?? 0) ? UNKNOWN : SILENT;
   }
 
   #count(host: Host<Item>, more: number): void {
@@ -125,7 +123,7 @@ export class Schedule<Item extends Scheduled> {
     this.#trying[host.standing] = (this.#trying[host.standing] ?? 0) + more;
   }
 
-  /** How a host stands is remembered when it has nothing to do, as long as they are not too many. */
+  /** Remembers the standing of an idle host, up to a number of hosts. */
   #restIfIdle(host: Host<Item>): void {
     if (host.running > 0 || host.queues.some((queue) => queue.length > 0)) return;
     this.#idle.add(host);
@@ -160,13 +158,13 @@ interface Host<Item extends Scheduled> {
   standing: number;
   /** By priority. */
   readonly queues: readonly SenderTurns<Item>[];
-  /** Where it waits for its turn. */
+  /** The set in which it waits for its turn. */
   turn: Set<Host<Item>> | undefined;
   /** How many had been given a turn before it. */
   placed: number;
 }
 
-/** Who waits longest, of those no worse than that. */
+/** The longest waiting host, of those no worse than that. */
 function firstOf<Item extends Scheduled>(turns: readonly Set<Host<Item>>[], worst: number): Host<Item> | undefined {
   let first: Host<Item> | undefined;
   for (let standing = 0; standing <= worst; standing += 1) {
@@ -180,8 +178,8 @@ function levelOf({ priority }: Scheduled): number {
   return Math.min(2, Math.max(0, priority));
 }
 
-/** What is known of a host, the best first, and the share of all places that it has with those after it. */
+/** The standings of a host, the best first, with the share of all places for it and those after it. */
 const STANDINGS = [{ share: 1 }, { share: 3 / 4 }, { share: 1 / 2 }];
-/** It answered the last time; it was never heard of; it did not answer the last time. */
-const [ANSWERING, UNHEARD, SILENT] = [0, 1, 2] as const;
+/** It answered the last time; it was never tried; it did not answer the last time. */
+const [ANSWERING, UNKNOWN, SILENT] = [0, 1, 2] as const;
 const MAX_IDLE_HOSTS = 1000;

@@ -1,12 +1,12 @@
-/** What waits for its turn, and on whose behalf. */
+/** An item that waits for its turn, and its sender. */
 interface OfSender {
   readonly id: string;
   readonly owner: string;
 }
 
-/** A line in which senders take turns, each with what it sent first: one with a thousand keeps nobody else waiting for them all. */
+/** A queue in which senders take turns, each in its own order, so that one with a thousand items does not delay the others. */
 export class SenderTurns<Item extends OfSender> {
-  /** Whose turn it is next comes first. */
+  /** In the order of their turns. */
   readonly #senders = new Map<string, Line<Item>>();
   #length = 0;
 
@@ -48,7 +48,7 @@ export class SenderTurns<Item extends OfSender> {
     return next.slice(from);
   }
 
-  /** Takes those out that are not wanted any more. */
+  /** Removes these items. */
   remove(ids: ReadonlySet<string>): void {
     for (const [owner, line] of this.#senders) {
       const before = line.length;
@@ -59,7 +59,7 @@ export class SenderTurns<Item extends OfSender> {
   }
 }
 
-/** What one sender waits with, in order. An array that is long moves all that is left each time its first is taken. */
+/** The items of one sender, in order. Taken items are removed in batches, because `shift` moves the rest of a long array. */
 class Line<Item extends OfSender> {
   #items: Item[];
   #taken = 0;
@@ -92,12 +92,12 @@ class Line<Item extends OfSender> {
     this.#items = this.#items.filter(({ id }) => !ids.has(id));
   }
 
-  /** Lets go of those that were taken. */
+  /** Removes the taken items. */
   #drop(): void {
     this.#items.splice(0, this.#taken);
     this.#taken = 0;
   }
 }
 
-/** Some that are kept for nothing, and one move in place of as many. */
+/** Taken items per batch. */
 const MANY_TAKEN = 256;

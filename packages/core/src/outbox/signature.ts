@@ -6,15 +6,15 @@ export interface Signed {
   /** Seconds, of this try. */
   readonly timestamp: number;
   readonly body: string;
-  /** Whose shared secret signs it too; absent for a sender without one. */
+  /** The agent whose shared secret also signs it; absent for a sender without one. */
   readonly agentId: string | undefined;
   /** It may wait for a thread. */
   readonly isAhead?: boolean;
 }
 
 /**
- * The headers of Standard Webhooks: the id is that of the message and stays the same, time and signatures are of this try.
- * `v1a` is Ed25519, for everybody who has the public key; `v1` is HMAC-SHA256, for whom we share a secret with.
+ * The headers of Standard Webhooks: the message id stays the same, the time and the signatures are those of this try. `v1a` is
+ * Ed25519, for receivers with the public key; `v1` is HMAC-SHA256, for agents that share a secret with us.
  */
 export async function webhookHeaders(signed: Signed, keys: SigningKeys): Promise<Record<string, string>> {
   const { messageId, timestamp, body, agentId, isAhead = false } = signed;

@@ -34,7 +34,7 @@ describe('the key that signs callbacks', () => {
     expect(statSync(join(folder, 'callbacks.pem')).mode & 0o777).toBe(0o600);
   });
 
-  test('that is damaged is told with the way out, and not replaced in silence', () => {
+  test('that is damaged is reported with the fix, and not replaced in silence', () => {
     writeFileSync(join(folder, 'callbacks.pem'), 'nonsense');
     expect(() => open()).toThrow(/callbacks\.pem is not a private key.*move it away/);
     expect(readFileSync(join(folder, 'callbacks.pem'), 'utf8')).toBe('nonsense');
@@ -69,7 +69,7 @@ describe('the key that signs callbacks', () => {
 });
 
 describe('the secret of an agent', () => {
-  test('is its own, stays, and is another for whoever gets its id after it', async () => {
+  test('is its own, stays, and changes when another agent gets its id', async () => {
     const keys = open();
     const [ann, bob] = [await keys.shownSecretOf('ann'), await keys.shownSecretOf('bob')];
     expect(ann).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -79,7 +79,7 @@ describe('the secret of an agent', () => {
     expect(await keys.shownSecretOf('ann')).not.toBe(ann);
   });
 
-  test('is its own also where somebody has given it another’s salt in the database', async () => {
+  test('is its own, even with the salt of another agent in the database', async () => {
     await store.outbox.salt('cid', 'the same');
     await store.outbox.salt('dan', 'the same');
     const keys = open();
@@ -87,7 +87,7 @@ describe('the secret of an agent', () => {
   });
 });
 
-test.each([100, 100_000])('a text of %i characters is signed with the key that is told', async (length) => {
+test.each([100, 100_000])('a text of %i characters is signed with the published key', async (length) => {
   const keys = open();
   const text = 'é'.repeat(length);
   const x = Buffer.from(keys.publicKey.slice('whpk_'.length), 'base64').toString('base64url');

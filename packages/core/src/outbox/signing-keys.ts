@@ -21,8 +21,8 @@ export interface PublicJwk {
 }
 
 /**
- * What callbacks are signed with. One Ed25519 key, made at the first start, signs for everybody. From it and a salt of its own each registered agent has a shared secret, so that no secret is in the
- * database and a database alone forges nothing.
+ * The keys that sign callbacks: one Ed25519 key, created at the first start, and a shared secret for each registered agent. That
+ * secret is derived from the key and a salt, so that the database alone contains no secret.
  */
 export class SigningKeys {
   /** As Standard Webhooks writes it: `whpk_` and the 32 bytes in base64. */
@@ -48,8 +48,7 @@ export class SigningKeys {
   }
 
   /**
-   * The signature of a text that everybody can check who has the public key, in base64. A short one that is wanted now is made
-   * at once: to hand one by itself to a thread costs nearly as much as to sign it.
+   * The Ed25519 signature of a text, in base64. Short texts are signed at once, and long or prepared ones on a thread.
    */
   async sign(text: string, { isAhead = false }: { readonly isAhead?: boolean } = {}): Promise<string> {
     if (!isAhead && text.length <= SHORT) return signatureOf(this.#privateKey, text);
@@ -76,7 +75,7 @@ export class SigningKeys {
     this.#secrets.clear();
   }
 
-  /** The agent is gone: whoever gets its id next gets another secret. */
+  /** Deletes the salt and secret of a removed agent, so that the next agent of that id gets another. */
   async forget(agentId: string): Promise<void> {
     await this.#store.forgetSalt(agentId);
     this.#secrets.delete(agentId);

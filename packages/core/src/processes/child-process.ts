@@ -103,7 +103,7 @@ async function end(
 
 function startFault(command: string, [error]: unknown[]): string {
   const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOENT') return `there is no program ${JSON.stringify(command)}`;
+  if (code === 'ENOENT') return `program not found: ${JSON.stringify(command)}`;
   if (code === 'EACCES') return `${JSON.stringify(command)} may not be run`;
   return `${JSON.stringify(command)} cannot be started (${code ?? 'unknown reason'})`;
 }

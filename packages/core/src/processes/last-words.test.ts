@@ -2,7 +2,7 @@ import { REDACTED } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { LastWords } from './last-words.ts';
 
-function told(text: string, env: Record<string, string> = {}): string {
+function wordsOf(text: string, env: Record<string, string> = {}): string {
   const words = new LastWords(env);
   for (const line of text.split('\n')) words.add(line);
   return String(words);
@@ -30,13 +30,13 @@ test.each([
   ['Node', NODE, "Error: Cannot find module '/srv/mcp.mjs'"],
   ['Python', PYTHON, "ModuleNotFoundError: No module named 'nothing'"],
   ['a program that names no error', 'a\nb\n\nc\nusage: it FOLDER', 'b / c / usage: it FOLDER'],
-  ['one that says nothing', '', ''],
-])('of what %s writes it tells why', (_, text, why) => {
-  expect(told(text)).toBe(why);
+  ['one without output', '', ''],
+])('the output of %s shows the reason', (_, text, why) => {
+  expect(wordsOf(text)).toBe(why);
 });
 
-test('what it tells is short, moves no cursor, and holds nothing of its environment', () => {
-  expect(told('x'.repeat(5_000))).toHaveLength(500);
-  expect(told('\u001b[31mError: no\u0007 way\u001b[0m')).toBe('Error: no way');
-  expect(told('bad key sk-12345678 in a', { KEY: 'sk-12345678', SHORT: 'a' })).toBe(`bad key ${REDACTED} in a`);
+test('the result is short, has no control characters, and no values of its environment', () => {
+  expect(wordsOf('x'.repeat(5_000))).toHaveLength(500);
+  expect(wordsOf('\u001b[31mError: no\u0007 way\u001b[0m')).toBe('Error: no way');
+  expect(wordsOf('bad key sk-12345678 in a', { KEY: 'sk-12345678', SHORT: 'a' })).toBe(`bad key ${REDACTED} in a`);
 });

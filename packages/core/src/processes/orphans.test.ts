@@ -61,7 +61,7 @@ describe.runIf(existsSync('/proc/self/stat'))('a process that was given the pid 
   test.each([
     ['that started at another time', { child: { startedAt: '1' } }],
     ['after the machine was started again', { boot: 'another boot' }],
-    ['on a system that cannot tell', { child: { startedAt: null } }],
+    ['on a system without start times', { child: { startedAt: null } }],
   ])('%s is not touched', async (_, change) => {
     const innocent = await sleeper();
     const record = recordOf(innocent);
@@ -80,7 +80,7 @@ describe.runIf(existsSync('/proc/self/stat'))('a process that was given the pid 
   });
 });
 
-test('records that say nothing sensible are dropped', () => {
+test('invalid records are dropped', () => {
   const records = ['', 'null', '{', '{"agent":"a","child":{"pid":-1},"owner":{"pid":2}}', '{"agent":"a"}'];
   for (const [index, text] of records.entries()) writeFileSync(join(folder, `${index}.json`), text);
   writeFileSync(join(folder, 'other.txt'), 'not ours');

@@ -3,18 +3,17 @@ import { allows, type Principal } from '../call/principal.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import type { SessionStore } from '../store/store.ts';
 
-/** What an agent says by itself: it answers no request. */
+/** A frame that an agent sends on its own: it answers no request. */
 export interface AgentPush {
   readonly agentId: string;
-  /** Who sent the request it names, and the id they gave it; `undefined` when it names none that is under way. */
+  /** The sender of the request that the frame names, and its id there; `undefined` when it names no running request. */
   readonly request: { readonly owner: string; readonly requestId: string | null } | undefined;
   readonly frame: E2AResponse;
 }
 
 /**
- * Brings what agents say by themselves to whoever it is for: the sender of the request it names, else the owner of the
- * session it names. Where that is not one caller for certain, nobody gets it. It is not recorded: who is not there to
- * hear it, does not.
+ * Delivers pushes of agents to the sender of the request that they name, else to the owner of the session that they name. A push
+ * without exactly one such caller is dropped. Pushes are not recorded: callers that do not listen miss them.
  */
 export class Pushes {
   readonly #options: PushesOptions;
@@ -24,9 +23,9 @@ export class Pushes {
     this.#options = options;
   }
 
-  /** Hears what is for this caller, as JSON text, until the function given back is called. */
-  subscribe(principal: Principal, hear: (text: string) => void): () => void {
-    const listener = { principal, hear };
+  /** Calls `send` with each push for this caller, as JSON text, until the returned function is called. */
+  subscribe(principal: Principal, send: (text: string) => void): () => void {
+    const listener = { principal, send };
     const listeners = this.#listeners.get(principal.id) ?? new Set();
     this.#listeners.set(principal.id, listeners.add(listener));
     return () => {
@@ -36,25 +35,25 @@ export class Pushes {
   }
 
   async deliver(push: AgentPush): Promise<void> {
-    // Most servers have nobody who listens.
+    // Most servers have no listeners.
     if (this.#listeners.size === 0) return;
     const owner = push.request?.owner ?? (await this.#ownerOf(push));
     const listeners = owner === undefined ? undefined : this.#listeners.get(owner);
     if (listeners === undefined) return;
     const text = JSON.stringify(encodeResponse(this.#frameFor(push)));
-    for (const { principal, hear } of listeners) if (allows(principal.permissions.agents, push.agentId)) hear(text);
+    for (const { principal, send } of listeners) if (allows(principal.permissions.agents, push.agentId)) send(text);
   }
 
-  /** Callers choose their session ids, and two may have chosen the same one: then it names neither. */
+  /** Callers choose their session ids. An id that two callers use has no single owner. */
   async #ownerOf({ agentId, frame: { session_id: sessionId } }: AgentPush): Promise<string | undefined> {
     if (sessionId === null) return undefined;
     const owners = await this.#options.sessions.owners({ agentId, sessionId });
     if (owners.length < 2) return owners[0];
-    this.#options.log.debug({ agent: agentId }, 'a push names a session of several callers; nobody gets it');
+    this.#options.log.debug({ agent: agentId }, 'a push names a session of several callers; it is not delivered');
     return undefined;
   }
 
-  /** The agent's words; our ids and time, and the number all pushes have. */
+  /** The agent's content with this server's ids and time, and the sequence that all pushes have. */
   #frameFor({ agentId, request, frame }: AgentPush): E2AResponse {
     const { clock, ids } = this.#options;
     return newResponse({
@@ -84,5 +83,5 @@ interface PushesOptions {
 
 interface Listener {
   readonly principal: Principal;
-  readonly hear: (text: string) => void;
+  readonly send: (text: string) => void;
 }

@@ -5,8 +5,8 @@ import type { Clock, Ids } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 
 /**
- * What agents ask the program of their caller, such as an editor for a file: a frame `acp.output_request` with the method, answered once by
- * `acp.tool_response` of the same caller. Unlike a question it is not for a person, and ends with its request.
+ * Requests of agents to their caller's client, such as an editor for a file: a frame `acp.output_request` with the method, answered once
+ * by `acp.tool_response` of the same caller. Unlike questions they are not for a person; they end with the agent's request.
  */
 export class ClientCalls {
   readonly #clock: Clock;
@@ -21,7 +21,7 @@ export class ClientCalls {
   async call(running: RunningCall, { method, params, timeoutMs }: Parameters<AskClient>[0]): Promise<JsonObject> {
     if (running.aborted) throw running.reason;
     const mine = [...this.#open.values()].filter((open) => open.running === running);
-    if (mine.length >= MOST_OPEN) refuse('busy', {}, `A request may ask its client ${MOST_OPEN} things at once.`);
+    if (mine.length >= MOST_OPEN) refuse('busy', {}, `A request may have ${MOST_OPEN} open calls to its client.`);
     const id = `c_${this.#ids.hex()}`;
     let abandon = () => {};
     let cancelTimer = () => {};
@@ -45,7 +45,7 @@ export class ClientCalls {
     }
   }
 
-  /** Answers what was asked under this id, as a JSON-RPC response. False where this caller was asked nothing under it. */
+  /** Answers the call with this id by a JSON-RPC response. Returns false where this caller has no open call with this id. */
   answer(id: string, owner: string, response: JsonObject): boolean {
     const open = this.#open.get(id);
     if (open?.running.row.owner !== owner) return false;

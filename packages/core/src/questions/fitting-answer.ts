@@ -16,7 +16,7 @@ import { compileSchema } from '../schema/compile-schema.ts';
 
 type Checked = Pick<QuestionAnswer, 'action' | 'option_id' | 'content'>;
 
-/** The answer, if it fits the question. Throws `Refused` with what to send instead. */
+/** The answer, if it fits the question. Throws `Refused` with the expected form. */
 export function fittingAnswer(question: Question, given: GivenAnswer): Checked {
   if (given.text !== undefined) return fittingAnswer(question, meantBy(given, question));
   const { options = [], schema } = question;

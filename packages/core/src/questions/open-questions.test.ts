@@ -22,7 +22,7 @@ const APPROVER: Principal = {
   permissions: { ...NO_PERMISSIONS, operations: ['questions.answer'] },
 };
 
-/** A server with one agent, `desk`, and whoever reads its answer. */
+/** A server with one agent, `desk`, and the reader of its answer. */
 class Desk {
   readonly clock = new TestClock();
   readonly ids = new TestIds();
@@ -43,7 +43,7 @@ class Desk {
     return this.engine.handle(given, { principal, signal: new AbortController().signal, log });
   }
 
-  /** The frames of a request, as they come. */
+  /** The frames of a request, as they arrive. */
   ask(requestId = 'r1', principal = ADA) {
     const frames: E2AResponse[] = [];
     const over = (async () => {
@@ -69,7 +69,7 @@ class Desk {
   }
 }
 
-/** Asks once, and says what the answer was. */
+/** Asks once, and returns the answer. */
 function asks(question: NewQuestion): ModuleAgentFunction {
   return async function* (_, call) {
     yield 'before';
@@ -81,13 +81,13 @@ function asks(question: NewQuestion): ModuleAgentFunction {
 
 const PERMISSION: NewQuestion = { kind: 'permission', title: 'Delete the folder?' };
 
-test('a question is a frame in the answer, its end is another, and the numbers go on', async () => {
+test('a question and its end are frames in the answer, and the numbers continue', async () => {
   const desk = new Desk(asks(PERMISSION));
   const { frames, over } = desk.ask();
   const { question_id: questionId } = await desk.question();
   await expect.poll(() => frames.length).toBe(2);
-  const [, asked] = frames as [E2AResponse, E2AResponse];
-  expect(asked).toMatchObject({
+  const [, questionFrame] = frames as [E2AResponse, E2AResponse];
+  expect(questionFrame).toMatchObject({
     response_kind: 'acp.output_request',
     status: 'in_progress',
     is_final: false,
@@ -97,7 +97,11 @@ test('a question is a frame in the answer, its end is another, and the numbers g
       params: { options: [{ option_id: 'allow', kind: 'allow_once' }, { option_id: 'reject' }] },
     },
   });
-  expect(questionIn(asked)).toMatchObject({ question_id: questionId, kind: 'permission', title: 'Delete the folder?' });
+  expect(questionIn(questionFrame)).toMatchObject({
+    question_id: questionId,
+    kind: 'permission',
+    title: 'Delete the folder?',
+  });
   const answered = await desk.call('chat.user_answer', {
     request_id: 'r1',
     question_id: questionId,
@@ -153,7 +157,7 @@ test('the same request over ACP: acp.tool_response', async () => {
   expect(frames.at(-1)?.body['result']).toMatchObject({ answer: { action: 'selected', option_id: 'allow' } });
 });
 
-test('nobody answers: the rejecting option is chosen when its time is over', async () => {
+test('without an answer, the rejecting option is chosen when the time is over', async () => {
   const desk = new Desk(asks({ ...PERMISSION, expires_in_ms: 5000 }));
   const { frames, over } = desk.ask();
   await desk.question();
@@ -165,7 +169,7 @@ test('nobody answers: the rejecting option is chosen when its time is over', asy
   expect(questionEndIn(frames[2] as E2AResponse)).toMatchObject({ state: 'expired' });
 });
 
-test('a form that nobody fills in is declined', async () => {
+test('a form without an answer is declined', async () => {
   const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] } as const;
   const desk = new Desk(asks({ kind: 'form', title: 'Who?', schema: { ...schema, required: ['name'] } }));
   const { frames, over } = desk.ask();
@@ -175,7 +179,7 @@ test('a form that nobody fills in is declined', async () => {
   expect(frames.at(-1)?.body['result']).toMatchObject({ answer: { action: 'decline' } });
 });
 
-test('an answer that does not fit is refused with what to send, and the question stays open', async () => {
+test('an answer that does not fit is refused with the expected form, and the question stays open', async () => {
   const desk = new Desk(
     asks({
       kind: 'form',
@@ -193,7 +197,7 @@ test('an answer that does not fit is refused with what to send, and the question
   expect(frames.at(-1)?.body['result']).toMatchObject({ answer: { action: 'accept', content: { age: 7 } } });
 });
 
-test('an unknown option is refused with the options there are', async () => {
+test('an unknown option is refused with the list of options', async () => {
   const desk = new Desk(asks(PERMISSION));
   const { over } = desk.ask();
   const { question_id: id } = await desk.question();
@@ -219,7 +223,7 @@ test('the deadline stands still while a question is open, and runs on afterwards
   expect(frames.at(-1)?.body).toMatchObject({ code: 'E2A.TIMEOUT' });
 });
 
-test('so does the time of an agent with a limit of its own', async () => {
+test("the time of an agent's own limit stands still too", async () => {
   const desk = new Desk(async function* () {});
   const agent = moduleAgent('desk', asks(PERMISSION));
   desk.engine.addAgent(timed(agent, { milliseconds: 1000, clock: desk.clock }));
@@ -274,7 +278,7 @@ test('another caller sees no question; an approver sees and answers it', async (
   expect(frames.at(-1)?.body['result']).toMatchObject({ answer: { by: 'eve' } });
 });
 
-test('an agent never answers the question of a request that it answers, whatever it may do', async () => {
+test('an agent never answers the question of a request that it answers, whatever its permissions', async () => {
   const desk = new Desk(asks(PERMISSION));
   const { over } = desk.ask();
   const { question_id: id } = await desk.question();
@@ -300,7 +304,7 @@ test('a permission is never given by a tool call, a form may be', async () => {
   await expect(questions.answer({ questionId: first }, { option_id: 'allow' }, byTool)).rejects.toMatchObject({
     failure: { code: 'forbidden' },
   });
-  // The same by the method of an agent's tool, which is how a model would try it.
+  // The same over the method of an agent's tool, as a model could try it.
   const sneaky = await desk.call('chat.user_answer', { question_id: first, option_id: 'allow' }, ADA, {
     channel_context: { hops: 1 },
   });
@@ -312,22 +316,22 @@ test('a permission is never given by a tool call, a form may be', async () => {
 });
 
 test('a model that calls an agent as a tool cannot approve through that tool', async () => {
-  const heard: unknown[] = [];
+  const results: unknown[] = [];
   const desk = new Desk(async function* (_, call) {
-    const asked = call.ask?.(PERMISSION);
+    const answer = call.ask?.(PERMISSION);
     await expect.poll(() => desk.engine.questions.openFor(ADA)).toHaveLength(1);
     const id = desk.engine.questions.openFor(ADA)[0]?.question.question_id ?? '';
     const params = { question_id: id, option_id: 'allow' };
     const answered = call.tools?.call('desk', { method: 'chat.user_answer', params });
-    heard.push(await answered?.catch((error: unknown) => error));
-    return { answer: await asked };
+    results.push(await answered?.catch((error: unknown) => error));
+    return { answer: await answer };
   });
   const { engine, clock, ids } = desk;
   engine.tools = new ToolRegistry({ clock });
   engine.tools.add(new AgentTools({ engine, ids, agents: () => [{ id: 'desk' }] as never }));
   const { frames, over } = desk.ask();
-  await expect.poll(() => heard.length).toBe(1);
-  expect(heard[0]).toMatchObject({ message: expect.stringContaining('a person has to answer it') });
+  await expect.poll(() => results.length).toBe(1);
+  expect(results[0]).toMatchObject({ message: expect.stringContaining('a person has to answer it') });
   await desk.call('chat.user_answer', { question_id: (await desk.question()).question_id, option_id: 'reject' });
   await over;
   expect(frames.at(-1)?.body['result']).toMatchObject({ answer: { option_id: 'reject' } });
@@ -335,7 +339,7 @@ test('a model that calls an agent as a tool cannot approve through that tool', a
 
 test('a tool asks the person who reads the request of the agent that called it', async () => {
   const desk = new Desk(async function* (_, call) {
-    return { said: (await call.tools?.call('remove', {}, { timeoutMs: 2500 }))?.data };
+    return { result: (await call.tools?.call('remove', {}, { timeoutMs: 2500 }))?.data };
   });
   const { engine, clock } = desk;
   engine.tools = new ToolRegistry({ clock });
@@ -351,12 +355,12 @@ test('a tool asks the person who reads the request of the agent that called it',
   await desk.call('chat.user_answer', { question_id: id, option_id: 'allow' });
   await over;
   expect(questionIn(frames[0] as E2AResponse)?.question_id).toBe(id);
-  expect(frames.at(-1)?.body['result']).toEqual({ said: 'allow' });
+  expect(frames.at(-1)?.body['result']).toEqual({ result: 'allow' });
 });
 
 test('an agent that is used as a tool asks through the request of the agent that uses it', async () => {
   const desk = new Desk(async function* (_, call) {
-    return { said: (await call.tools?.call('clerk', { content: 'go' }))?.data };
+    return { result: (await call.tools?.call('clerk', { content: 'go' }))?.data };
   });
   const { engine, clock, ids } = desk;
   engine.addAgent(moduleAgent('clerk', asks(PERMISSION)));
@@ -369,7 +373,7 @@ test('an agent that is used as a tool asks through the request of the agent that
   expect(engine.questions.mayAnswer(id, { principal: clerk, channel: 'e2a' })).toBe(false);
   await desk.call('chat.user_answer', { question_id: id, option_id: 'allow' });
   await over;
-  expect(frames.at(-1)?.body['result']).toMatchObject({ said: { answer: { option_id: 'allow' } } });
+  expect(frames.at(-1)?.body['result']).toMatchObject({ result: { answer: { option_id: 'allow' } } });
 });
 
 test.each([
@@ -378,7 +382,7 @@ test.each([
   [{ kind: 'form', title: 'What?' }, 'needs schema'],
   [{ kind: 'url', title: 'Where?' }, 'needs url'],
   [{ ...PERMISSION, option: [] }, 'option is not a field here'],
-])('a question that cannot be asked is an error of the agent: %j', async (question, message) => {
+])('an invalid question is an error of the agent: %j', async (question, message) => {
   let error: unknown;
   const desk = new Desk(async function* (_, call) {
     await call.ask?.(question as NewQuestion).catch((caught: unknown) => {
@@ -392,17 +396,17 @@ test.each([
 test('one request has at most sixteen open questions', async () => {
   let error: unknown;
   const desk = new Desk(async function* (_, call) {
-    const asked = Array.from({ length: 17 }, () => call.ask?.(PERMISSION));
-    await asked.at(-1)?.catch((caught: unknown) => {
+    const answers = Array.from({ length: 17 }, () => call.ask?.(PERMISSION));
+    await answers.at(-1)?.catch((caught: unknown) => {
       error = caught;
     });
-    for (const one of asked.slice(0, -1)) one?.catch(() => {});
+    for (const one of answers.slice(0, -1)) one?.catch(() => {});
   });
   await desk.ask().over;
   expect(String(error)).toContain('16 at once');
 });
 
-test('questions that have ended are listed, newest first, for those who might have answered them', async () => {
+test('ended questions are listed, newest first, for callers that could have answered them', async () => {
   const desk = new Desk(asks(PERMISSION));
   const { questions } = desk.engine;
   const first = desk.ask('r1');
@@ -422,7 +426,7 @@ test('questions that have ended are listed, newest first, for those who might ha
   expect(questions.endedFor({ id: 'desk', kind: 'agent', permissions: ALL_PERMISSIONS })).toEqual([]);
 });
 
-test('of the questions that have ended only the latest are remembered', async () => {
+test('only the latest ended questions are remembered', async () => {
   const desk = new Desk(async function* (_, call) {
     for (let at = 0; at < 205; at++) await call.ask?.({ ...PERMISSION, title: `number ${at}` });
     yield 'after';
@@ -437,15 +441,15 @@ test('of the questions that have ended only the latest are remembered', async ()
   expect([titles.length, titles[0], titles.at(-1)]).toEqual([200, 'number 204', 'number 5']);
 });
 
-test('those who watch hear of every question and of its end', async () => {
+test('listeners receive every question and its end', async () => {
   const desk = new Desk(asks(PERMISSION));
   const seen: string[] = [];
   const stop = desk.engine.questions.onChange(({ requestId }, end) =>
-    seen.push(`${requestId} ${end?.state ?? 'asked'}`),
+    seen.push(`${requestId} ${end?.state ?? 'open'}`),
   );
   const { over } = desk.ask();
   await desk.call('chat.user_answer', { question_id: (await desk.question()).question_id, option_id: 'allow' });
   await over;
   stop();
-  expect(seen).toEqual(['r1 asked', 'r1 answered']);
+  expect(seen).toEqual(['r1 open', 'r1 answered']);
 });

@@ -37,18 +37,18 @@ export interface EndedQuestion extends OpenQuestion {
   readonly end: QuestionEnd;
 }
 
-/** Who answers a question, and how. */
+/** The caller that answers a question, and the channel. */
 export interface Answerer {
   readonly principal: Principal;
   /** How the answer arrived, such as `e2a`, `acp` or `a2a-mailbox`. */
   readonly channel: string;
-  /** It is a tool call, which a model may have made by itself. */
+  /** The answer is a tool call, which a model may have made by itself. */
   readonly isToolCall?: boolean | undefined;
 }
 
 /**
- * The questions that running requests have put to people. A question is open until somebody answers it, its time runs out, or its
- * request ends; the first answer counts. It lives as long as its request runs, and so does the memory of how it ended.
+ * The questions that running requests have put to people. A question is open until it is answered, its time runs out, or its request
+ * ends; the first answer counts. Its end is remembered as long as its request runs.
  *
  *   open ──answer──▶ answered
  *     ├──time──────▶ expired     its rejecting option, or decline
@@ -58,8 +58,8 @@ export class OpenQuestions {
   readonly #clock: Clock;
   readonly #ids: Ids;
   readonly #log: Log;
-  readonly #asked = new Map<string, Asked>();
-  /** The latest ones, oldest first. Their requests have recorded them; here they are only listed. */
+  readonly #known = new Map<string, KnownQuestion>();
+  /** The latest ended questions, oldest first, for lists. The frames of their requests record them. */
   readonly #ended: { readonly one: EndedQuestion; readonly askers: ReadonlySet<string> }[] = [];
   readonly #listeners = new Set<QuestionListener>();
   #elsewhere: QuestionsElsewhere | undefined;
@@ -70,12 +70,12 @@ export class OpenQuestions {
     this.#log = log;
   }
 
-  /** Puts a question to whoever may answer for this request. Rejects when the request, or the signal, ends first. */
+  /** Puts a question to the people who may answer for this request. Rejects when the request, or the signal, ends first. */
   async ask(running: AskingRun, given: NewQuestion, options: AskingOptions = {}): Promise<QuestionAnswer> {
     return this.open(running, this.made(given), options);
   }
 
-  /** The same with a question that was made before, perhaps by an earlier process. Its time counts from when it was asked. */
+  /** Puts an existing question, perhaps of an earlier process. Its time counts from `asked_at`. */
   async open(
     running: AskingRun,
     question: Question,
@@ -84,12 +84,12 @@ export class OpenQuestions {
     const { owner, requestId, agentId, sessionId } = running.row;
     if (running.aborted) throw running.reason;
     signal?.throwIfAborted();
-    const mine = [...this.#asked.values()].filter(({ running: one }) => one === running);
-    if (mine.filter(({ end }) => end === undefined).length >= MOST_OPEN || mine.length >= MOST_ASKED) {
-      throw new RangeError(`a request may ask ${MOST_ASKED} questions, ${MOST_OPEN} at once`);
+    const mine = [...this.#known.values()].filter(({ running: one }) => one === running);
+    if (mine.filter(({ end }) => end === undefined).length >= MOST_OPEN || mine.length >= MOST_QUESTIONS) {
+      throw new RangeError(`a request may ask ${MOST_QUESTIONS} questions, ${MOST_OPEN} at once`);
     }
     return new Promise<QuestionAnswer>((resolve, reject) => {
-      const asked: Asked = {
+      const known: KnownQuestion = {
         open: { owner, requestId, agentId, sessionId, question },
         names: new Set([requestId, ...(running.names ?? [])]),
         askers: new Set([agentId, ...askers]),
@@ -105,31 +105,31 @@ export class OpenQuestions {
         },
       };
       const left = Date.parse(question.expires_at) - this.#clock.now().getTime();
-      const cancelTimer = this.#clock.after(Math.max(left, 0), () => this.#expire(asked));
-      const withdrawn = () => this.#withdraw(asked, running.aborted ? running.reason : signal?.reason);
+      const cancelTimer = this.#clock.after(Math.max(left, 0), () => this.#expire(known));
+      const withdrawn = () => this.#withdraw(known, running.aborted ? running.reason : signal?.reason);
       const forget = () => {
         cancelTimer();
         running.removeEventListener('abort', withdrawn);
         signal?.removeEventListener('abort', withdrawn);
       };
-      this.#asked.set(question.question_id, asked);
+      this.#known.set(question.question_id, known);
       running.onOver(() => {
-        this.#withdraw(asked, new Refused(failure('cancelled', {}, 'The request has ended.')));
-        this.#asked.delete(question.question_id);
+        this.#withdraw(known, new Refused(failure('cancelled', {}, 'The request has ended.')));
+        this.#known.delete(question.question_id);
       });
       running.addEventListener('abort', withdrawn, { once: true });
       signal?.addEventListener('abort', withdrawn, { once: true });
-      // Told to readers only when it is on disk; until then nobody knows its id.
+      // Readers receive the question only when it is on disk; until then its id is unknown to them.
       running
         .tell({ response_kind: 'acp.output_request', body: questionBody(question, sessionId) })
-        .then(() => this.#report(asked), asked.fail);
+        .then(() => this.#report(known), known.fail);
     });
   }
 
   /** The open questions of a request, oldest first. */
   of({ owner, requestId }: RequestKey): readonly OpenQuestion[] {
-    const asked = [...this.#asked.values()].filter(({ end, names }) => end === undefined && names.has(requestId));
-    return asked.map(({ open }) => open).filter((open) => open.owner === owner);
+    const known = [...this.#known.values()].filter(({ end, names }) => end === undefined && names.has(requestId));
+    return known.map(({ open }) => open).filter((open) => open.owner === owner);
   }
 
   /** The open questions that a caller may answer, oldest first. */
@@ -137,25 +137,25 @@ export class OpenQuestions {
     return this.#open().filter((one) => this.mayAnswer(one.question.question_id, { principal, channel: '' }));
   }
 
-  /** Those that have ended lately and that a caller might have answered, newest first. */
+  /** The latest ended questions that a caller could have answered, newest first. */
   endedFor(principal: Principal): readonly EndedQuestion[] {
     const answerer = { principal, channel: '' };
     const might = this.#ended.filter(({ one: open, askers }) => refusalOf({ open, askers }, answerer) === undefined);
     return might.map(({ one }) => one).reverse();
   }
 
-  /** Whether this caller may answer this question this way. An unknown one nobody may. */
+  /** Whether this caller may answer this question over this channel. False for an unknown question. */
   mayAnswer(questionId: string, answerer: Answerer): boolean {
-    const asked = this.#asked.get(questionId);
-    return asked !== undefined && refusalOf(asked, answerer) === undefined;
+    const known = this.#known.get(questionId);
+    return known !== undefined && refusalOf(known, answerer) === undefined;
   }
 
-  /** Runs of other nodes may ask, too. */
+  /** Adds the questions of other nodes. */
   join(elsewhere: QuestionsElsewhere): void {
     this.#elsewhere = elsewhere;
   }
 
-  /** The open questions of a request, whichever node answers it. */
+  /** The open questions of a request, on any node. */
   async anywhereOf(key: RequestKey): Promise<readonly OpenQuestion[]> {
     const here = this.of(key);
     return here.length > 0 || this.#elsewhere === undefined ? here : this.#elsewhere.of(key);
@@ -170,53 +170,53 @@ export class OpenQuestions {
 
   /** Whether this node knows the question. */
   has(questionId: string): boolean {
-    return this.#asked.has(questionId);
+    return this.#known.has(questionId);
   }
 
-  /** Calls back for every question that is asked, and for every end of one. */
+  /** Calls the listener for every new question, and for every end of a question. */
   onChange(listener: QuestionListener): Cancel {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
   /**
-   * Answers a question; resolves when the answer is recorded. Rejects with `Refused`: `not_found` also for a question of somebody
-   * else's, `conflict` for one that has ended, `forbidden` where this caller may not answer it, `invalid_message` for an answer
-   * that does not fit. Without `requestId`, the question is found by its own id.
+   * Answers a question; resolves when the answer is recorded. Rejects with `Refused`: `not_found`, including for a question of
+   * another caller; `conflict` for a question that has ended; `forbidden` where this caller may not answer it; `invalid_message` for
+   * an answer that does not fit. Without `requestId`, the question is found by its own id.
    */
   async answer(
     { questionId, requestId }: { readonly questionId: string; readonly requestId?: string | undefined },
     given: GivenAnswer,
     answerer: Answerer,
   ): Promise<QuestionAnswer> {
-    const asked = this.#asked.get(questionId);
-    const refusal = asked === undefined ? undefined : refusalOf(asked, answerer);
-    const isOther = requestId !== undefined && asked?.names.has(requestId) !== true;
-    if (asked === undefined) {
+    const known = this.#known.get(questionId);
+    const refusal = known === undefined ? undefined : refusalOf(known, answerer);
+    const isOther = requestId !== undefined && known?.names.has(requestId) !== true;
+    if (known === undefined) {
       const taken = await this.#elsewhere?.answer({ questionId, requestId }, given, answerer);
       if (taken !== undefined) return taken;
     }
-    if (asked === undefined || isOther || refusal === 'not_found') {
+    if (known === undefined || isOther || refusal === 'not_found') {
       refuse('not_found', {}, `There is no open question ${JSON.stringify(questionId.slice(0, 100))}.`);
     }
     if (refusal !== undefined) refuse('forbidden', {}, refusal);
-    if (asked.end !== undefined) refuse('conflict', {}, ENDED[asked.end]);
+    if (known.end !== undefined) refuse('conflict', {}, ENDED[known.end]);
     const { principal, channel } = answerer;
     const answer = {
-      ...fittingAnswer(asked.open.question, given),
+      ...fittingAnswer(known.open.question, given),
       by: principal.id,
       channel,
       at: formatTimestamp(this.#clock.now()),
     };
-    await this.#finish(asked, 'answered', answer);
+    await this.#finish(known, 'answered', answer);
     return answer;
   }
 
   #open(): OpenQuestion[] {
-    return [...this.#asked.values()].flatMap(({ end, open }) => (end === undefined ? [open] : []));
+    return [...this.#known.values()].flatMap(({ end, open }) => (end === undefined ? [open] : []));
   }
 
-  /** A question as it is asked. Throws where it cannot be. */
+  /** The question with its id and times. Throws for an invalid question. */
   made(given: NewQuestion): Question {
     const decoded = decodeNewQuestion(given as unknown as Json);
     if (!decoded.ok) throw new TypeError(`call.ask: ${decoded.issues[0]?.message ?? 'the question is not valid'}`);
@@ -234,41 +234,44 @@ export class OpenQuestions {
     };
   }
 
-  #expire(asked: Asked): void {
-    if (asked.end !== undefined) return;
-    const option = rejectingOption(asked.open.question);
+  #expire(known: KnownQuestion): void {
+    if (known.end !== undefined) return;
+    const option = rejectingOption(known.open.question);
     const choice = option === undefined ? ({ action: 'decline' } as const) : SELECTED(option.id);
     const answer = { ...choice, by: null, channel: 'expiry', at: formatTimestamp(this.#clock.now()) };
-    this.#finish(asked, 'expired', answer).catch((error) => {
-      this.#log.warn({ question_id: asked.open.question.question_id, error: String(error) }, 'a question has no end');
+    this.#finish(known, 'expired', answer).catch((error) => {
+      this.#log.warn(
+        { question_id: known.open.question.question_id, error: String(error) },
+        'the end of a question could not be recorded',
+      );
     });
   }
 
-  #withdraw(asked: Asked, reason: unknown): void {
-    if (asked.end !== undefined) return;
-    asked.end = 'withdrawn';
-    const body = questionEndBody({ question_id: asked.open.question.question_id, state: 'withdrawn' });
-    // Before the last frame, where there is time for it.
-    asked.running.tell({ response_kind: 'e2a.chunk', body }).catch(() => {});
-    asked.fail(reason);
-    this.#report(asked);
+  #withdraw(known: KnownQuestion, reason: unknown): void {
+    if (known.end !== undefined) return;
+    known.end = 'withdrawn';
+    const body = questionEndBody({ question_id: known.open.question.question_id, state: 'withdrawn' });
+    // Before the last frame, if the request still takes frames.
+    known.running.tell({ response_kind: 'e2a.chunk', body }).catch(() => {});
+    known.fail(reason);
+    this.#report(known);
   }
 
-  /** Recorded before anybody acts on it. */
-  async #finish(asked: Asked, state: 'answered' | 'expired', answer: QuestionAnswer): Promise<void> {
-    asked.end = state;
-    const body = questionEndBody({ question_id: asked.open.question.question_id, state, answer });
+  /** The end is recorded before it takes effect. */
+  async #finish(known: KnownQuestion, state: 'answered' | 'expired', answer: QuestionAnswer): Promise<void> {
+    known.end = state;
+    const body = questionEndBody({ question_id: known.open.question.question_id, state, answer });
     try {
-      await asked.running.tell({ response_kind: 'e2a.chunk', body });
+      await known.running.tell({ response_kind: 'e2a.chunk', body });
     } catch (error) {
-      asked.fail(error);
+      known.fail(error);
       throw error;
     }
-    asked.settle(answer);
-    this.#report(asked, answer);
+    known.settle(answer);
+    this.#report(known, answer);
   }
 
-  #report({ open, askers, end }: Asked, answer?: QuestionAnswer): void {
+  #report({ open, askers, end }: KnownQuestion, answer?: QuestionAnswer): void {
     const { question_id } = open.question;
     const ended = end === undefined ? undefined : { question_id, state: end, ...(answer && { answer }) };
     if (ended !== undefined) {
@@ -279,10 +282,10 @@ export class OpenQuestions {
   }
 }
 
-/** `end` is absent when the question was asked just now. */
+/** `end` is absent for a new question. */
 export type QuestionListener = (question: OpenQuestion, end: QuestionEnd | undefined) => void;
 
-/** A run as far as it asks: a request that is being answered, or an execution that waits. */
+/** A run that asks questions: a request that is being answered, or an execution that waits. */
 export interface AskingRun extends StopSignal {
   readonly row: Pick<RequestRow, 'owner' | 'requestId' | 'agentId' | 'sessionId'>;
   /** Other requests of the owner that it answers. */
@@ -293,9 +296,9 @@ export interface AskingRun extends StopSignal {
   onOver(callback: () => void): void;
 }
 
-interface Asked {
+interface KnownQuestion {
   readonly open: OpenQuestion;
-  /** The requests that it is a question of. */
+  /** The ids of the requests that the question belongs to. */
   readonly names: ReadonlySet<string>;
   /** The agents that ask. */
   readonly askers: ReadonlySet<string>;
@@ -305,9 +308,9 @@ interface Asked {
   readonly fail: (reason: unknown) => void;
 }
 
-/** Why a caller may not answer: in words, or `not_found` where it may not learn of the question either. */
+/** Why a caller may not answer: a sentence, or `not_found` where it may not see the question either. */
 function refusalOf(
-  { open, askers }: Pick<Asked, 'open' | 'askers'>,
+  { open, askers }: Pick<KnownQuestion, 'open' | 'askers'>,
   { principal, isToolCall = false }: Answerer,
 ): string | undefined {
   const isOwner = principal.id === open.owner && principal.kind !== 'anonymous';
@@ -331,7 +334,7 @@ const SELECTED = (option_id: string) => ({ action: 'selected', option_id }) as c
 
 /** The operation that lets a caller answer the questions of others. */
 export const ANSWER_OPERATION = 'questions.answer';
-/** What a model may answer by itself. Everything else asks for somebody's consent. */
+/** The kinds that a model may answer by itself. Every other kind needs a person's consent. */
 const ANSWERED_BY_TOOLS: ReadonlySet<string> = new Set(['choice', 'form']);
 const CONSENT: QuestionOption[] = [
   { id: 'allow', name: 'Allow', kind: 'allow_once' },
@@ -345,5 +348,5 @@ const ENDED = {
 } as const;
 const DEFAULT_EXPIRY_MS = 600_000;
 const MOST_OPEN = 16;
-const MOST_ASKED = 1000;
+const MOST_QUESTIONS = 1000;
 const MOST_REMEMBERED = 200;

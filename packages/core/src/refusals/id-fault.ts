@@ -1,5 +1,5 @@
 /**
- * What is wrong with an id a caller chose; `undefined` when nothing is. Ids are keys in the store and parts of paths, and
+ * The fault of an id that a caller chose; `undefined` when it is valid. Ids are keys in the store and parts of paths, and
  * not every database keeps a NUL. (Half of a surrogate pair is refused with the JSON it stands in.)
  */
 export function idFault(id: string): string | undefined {
@@ -7,5 +7,5 @@ export function idFault(id: string): string | undefined {
   return id.includes('\0') ? 'must not contain a NUL' : undefined;
 }
 
-/** What a segment of a path may have. */
+/** The maximum length of a path segment. */
 const LONGEST = 512;

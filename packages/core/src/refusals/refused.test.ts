@@ -14,6 +14,6 @@ test.each([
   ['the name of a member of every object', { ...failure('forbidden'), code: 'constructor' }],
   ['a text', 'forbidden'],
   ['nothing', null],
-])('what somebody else calls a failure is none: %s', (_, given) => {
+])('another object called failure is not a failure: %s', (_, given) => {
   expect(failureOf(Object.assign(new Error('x'), { failure: given }))).toBeUndefined();
 });

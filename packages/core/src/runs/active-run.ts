@@ -4,26 +4,26 @@ import { Refused } from '../refusals/refused.ts';
 import type { Slot } from './slots.ts';
 
 /**
- * What a run answers: a request to a target, an execution of a workflow, or a call of a tool. Executions ask targets and targets
+ * The kinds of runs: an execution of a workflow, a request to a target, or a call of a tool. Executions call targets and targets
  * call tools, so a stop closes the kinds in this order.
  */
 export const RUN_KINDS = ['execution', 'request', 'tool'] as const;
 export type RunKind = (typeof RUN_KINDS)[number];
 
-/** Why a run ends here that another process continues. What it has asked for goes on there, too. */
+/** Why a run ends here that another process continues. Its calls of targets and tools continue there, too. */
 export const LOST = new Refused(failure('interrupted'));
 
-/** One run while it is in the table, whatever it answers. */
+/** A run of any kind while it is in the table. */
 export abstract class ActiveRun extends Ending {
   abstract readonly kind: RunKind;
   /** Its key in the table, which sets it; `undefined` when it is over. */
   place: string | number | undefined;
-  /** What it runs in; the table gives it back when the run is over. */
+  /** The slot it runs in; the table releases it when the run is over. */
   slot: Slot | undefined;
-  /** Its work has not begun: it waits for a slot. */
+  /** It has not started yet: it waits for a slot. */
   isWaiting = false;
 
-  /** The server stops and waits no longer: ends the run, or leaves it to the next start. */
+  /** The server stops without waiting any longer: ends the run, or leaves it to the next start. */
   interrupt(): void {
     this.end(new Refused(failure('interrupted')));
   }

@@ -10,7 +10,7 @@ test.each([
   ['from the loop', (ask: () => void) => setImmediate(ask)],
   ['from a tick', (ask: () => void) => process.nextTick(ask)],
   ['from a promise', (ask: () => void) => void Promise.resolve().then(ask)],
-])('whatever goes from promise to promise is over, asked for %s', async (_where, from) => {
+])('all chained promises are handled when called %s', async (_where, from) => {
   const events: string[] = [];
   await new Promise<void>((resolve) => {
     from(() => {

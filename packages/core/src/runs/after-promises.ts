@@ -1,6 +1,6 @@
-/** Resolves when the promises that are ready now have had their turn, and those that became ready by that. */
+/** Resolves when all promises that are ready now have been handled, including those that become ready meanwhile. */
 export async function afterPromises(): Promise<void> {
-  // Asked for outside of any promise's turn, the next tick comes before the first of them.
+  // Outside of a promise callback, the next tick would run before the first of them.
   await undefined;
   await new Promise(process.nextTick);
 }

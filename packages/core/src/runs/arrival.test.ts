@@ -35,17 +35,17 @@ function kept(json: JsonObject, text = JSON.stringify(json)) {
 describe('an envelope', () => {
   test.each<[string, JsonObject]>([
     ['short', { request_id: 'r', method: 'chat.send', params: { content: 'x' } }],
-    ['with members nobody knows', { request_id: 'r', params: {}, colour: { of: ['it'] } }],
+    ['with unknown members', { request_id: 'r', params: {}, colour: { of: ['it'] } }],
     ['in old keys', { request_id: 'r', req_method: 'chat.send', payload: { content: 'x' }, metadata: { a: 1 } }],
     ['that is repaired', { request_id: 'r', params: null, is_stream: null }],
     ['with half a provenance', { request_id: 'r', provenance: { source_protocol: 'acp' } }],
     ['in the name of somebody else', { request_id: 'r', source_agent_id: 'bob', agent_id: null }],
     ['in full', encodeEnvelope(newEnvelope({ request_id: 'r', method: 'chat.send' })) as JsonObject],
-  ])('%s is told as it was given', (_, json) => {
+  ])('%s is read as it was given', (_, json) => {
     expect(JSON.parse(kept(json).text ?? '')).toEqual(json);
   });
 
-  test('costs little more than the names of what it says, also in full', () => {
+  test('is hardly longer than the names of its members, even with all of them', () => {
     const params = { content: 'x'.repeat(5000) };
     expect(kept({ request_id: 'r', method: 'chat.send', params }).written.length).toBeLessThan(100);
     const full = encodeEnvelope(newEnvelope({ request_id: 'r', params })) as JsonObject;
@@ -77,7 +77,7 @@ test('a message that is not an envelope is kept byte by byte', () => {
   expect(readArrival(same, {}).text).toBe(text);
 });
 
-test('what is too large is told by its size, what no door told by nothing', () => {
+test('of a large input only the size is kept, and nothing when the endpoint recorded nothing', () => {
   const text = `"${'x'.repeat(70_000)}"`;
   const written = arrivalText(newEnvelope(), call({ beside: { received: { dialect: 'a2a-messages', text } } }), 'echo');
   expect(readArrival(written, {})).toEqual({
@@ -91,7 +91,7 @@ test('what is too large is told by its size, what no door told by nothing', () =
   expect(readArrival(arrivalText(newEnvelope(), call(), 'echo'), {})).toMatchObject({ dialect: null, text: null });
 });
 
-test('the rules are the entries that let it in', () => {
+test('the rules are the permissions that allowed the request', () => {
   const rules = (principal: Principal, fields = {}) =>
     readArrival(arrivalText(newEnvelope(fields), call({ principal }), 'echo'), {}).rules;
   expect(rules(ADA)).toEqual(['agents:echo']);

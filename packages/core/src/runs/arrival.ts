@@ -4,9 +4,9 @@ import { allows, entryFor, type Principal } from '../call/principal.ts';
 import { claimedIdentities } from './claimed-identities.ts';
 import { type Given, givenIn, givenOf } from './given.ts';
 
-/** How a request came in, for whoever asks later what happened to it. */
+/** How a request arrived, for `explain`. */
 export interface Arrival {
-  /** The key it came with; null for a signature, or for a sender without either. */
+  /** The key it was sent with; null for a signature, or for a sender without either. */
   readonly keyId: string | null;
   /** Whether a signature proved its sender. */
   readonly isSigned: boolean;
@@ -14,16 +14,15 @@ export interface Arrival {
   readonly rules: readonly string[];
   /** The dialect of the endpoint; null where none was recorded. */
   readonly dialect: string | null;
-  /** Bytes or characters that came. */
+  /** Bytes or characters received. */
   readonly size: number;
-  /** What came, without the secrets of `auth`; null where it is not kept. */
+  /** The received text, without the secrets of `auth`; null where it is not kept. */
   readonly text: string | null;
 }
 
 /**
- * The arrival as one text: its facts in the first line, and behind it what came. It is written with every request, so nothing
- * is computed that can be computed when somebody asks, and of an envelope only that is kept which the record of the envelope
- * does not say.
+ * The arrival as one text: its facts in the first line, followed by the received text. It is written with every request, so
+ * it omits everything that can be computed later or that the record of the envelope contains.
  */
 export function arrivalText(envelope: E2AEnvelope, { principal, beside }: Call, agentId: string): string {
   const received = beside?.received;
@@ -37,12 +36,12 @@ export function arrivalText(envelope: E2AEnvelope, { principal, beside }: Call, 
   return `${line}\n${typeof received.text === 'string' ? received.text : textIn(received.text)}`;
 }
 
-/** What was read as JSON is UTF-8, so nothing is checked again: a quarter of the cost of a decoder. */
+/** Text that was read as JSON is valid UTF-8, so it is not checked again. */
 function textIn({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString();
 }
 
-/** `recorded` is the envelope as it was recorded with it. */
+/** `recorded` is the recorded envelope of the request. */
 export function readArrival(text: string, recorded: JsonObject): Arrival {
   const end = text.indexOf('\n');
   const [keyId, rules, dialect, size, kept, proof] = JSON.parse(end === -1 ? text : text.slice(0, end)) as Facts;
@@ -68,12 +67,12 @@ function keptOf({ json }: Received, envelope: E2AEnvelope): Kept {
   return json !== undefined && isObject(json) ? givenOf(json, envelope) : 'text';
 }
 
-/** The entry of each list that names what was asked. */
+/** The entries of the caller's permissions that allow the request. */
 function rulesFor({ id, permissions }: Principal, envelope: E2AEnvelope, agentId: string): string[] {
   const rules = allows(permissions.agents, agentId) ? [`agents:${entryFor(permissions.agents, agentId)}`] : [];
   const claimed = claimedIdentities(envelope, id);
   return [...rules, ...claimed.map((operation) => `operations:${entryFor(permissions.operations, operation)}`)];
 }
 
-/** As much as a person would read; a larger input is told by its size. */
+/** As much as a person would read; of a larger input only the size is kept. */
 const MOST_KEPT = 64 * 1024;

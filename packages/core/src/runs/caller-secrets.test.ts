@@ -21,7 +21,7 @@ test('they are replaced in what is logged for the run', () => {
   const quiet = withoutCallerSecrets(asking({ bearer_token: TOKEN, extra_headers: {} })).log(log);
   quiet.warn(
     { agent: 'a', error: `401: ${TOKEN}`, cause: new Error(`no ${TOKEN}`), deep: [{ at: TOKEN }] },
-    `it said ${TOKEN}`,
+    `it returned ${TOKEN}`,
   );
   expect(log.lines).toHaveLength(1);
   expect(inspect(log.lines, { depth: 9 })).not.toContain(TOKEN);

@@ -23,7 +23,7 @@ export function withoutCallerSecrets({ auth, channel_context: context }: E2AEnve
   if (secrets.length === 0) return UNCHANGED;
   const redactor = new SecretRedactor([...new Set(secrets)]);
   return {
-    frame: (frame) => ({ ...frame, ...(redactedMembers(said(frame), redactor) as Partial<E2AResponse>) }),
+    frame: (frame) => ({ ...frame, ...(redactedMembers(ownMembers(frame), redactor) as Partial<E2AResponse>) }),
     log: (log) => {
       const writing = (level: keyof Log) => (fields: LogFields, message: string) =>
         log[level](redactedFields(fields, redactor), redactor.text(message));
@@ -34,7 +34,7 @@ export function withoutCallerSecrets({ auth, channel_context: context }: E2AEnve
 
 const UNCHANGED: WithoutSecrets = { frame: (frame) => frame, log: (log) => log };
 
-/** What the MCP servers of an editor are started and called with. */
+/** The values of the environments and headers of an editor's MCP servers. */
 function valuesIn(servers: Json | undefined): Json[] {
   return objectsIn(servers)
     .flatMap(({ env, headers }) => [...objectsIn(env), ...objectsIn(headers)])
@@ -58,8 +58,8 @@ function isPlainObject(value: object): boolean {
   return Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** What an agent can say in a frame; the rest echoes the request. */
-function said(frame: E2AResponse): JsonObject {
+/** The members of a frame that an agent can set; the others echo the request. */
+function ownMembers(frame: E2AResponse): JsonObject {
   const { body, task_id, context_id, message_id, source_agent_id, response_kind } = frame;
   const { projections, channel_context, metadata, a2a_metadata, acp_meta, extras } = frame;
   return {
@@ -68,7 +68,7 @@ function said(frame: E2AResponse): JsonObject {
   };
 }
 
-/** A value, and what stands behind the scheme of an `Authorization` header. */
+/** A value, and the part after the scheme of an `Authorization` header. */
 function secretsIn(value: Json): string[] {
   if (typeof value !== 'string') return [];
   const behindScheme = /^(?:bearer|basic|token|apikey)\s+(\S.*)$/i.exec(value)?.[1] ?? value;
@@ -92,5 +92,5 @@ function redactedMembers(members: JsonObject, redactor: Redactor): JsonObject {
   );
 }
 
-/** What is shorter stands in too many texts by chance. */
+/** Shorter values occur in too many texts by chance. */
 const LEAST_LENGTH = 8;

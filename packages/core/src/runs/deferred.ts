@@ -1,4 +1,4 @@
-/** An iterable that is still being found: `find` runs when the first item is asked for, and every item is its own. */
+/** An iterable whose source is found later: `find` runs when the first item is requested, and returns the source of all items. */
 export function deferred<T>(find: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {

@@ -6,7 +6,7 @@ import type { FrameSource } from './reading.ts';
 export interface Elsewhere {
   /** The frames of a request, as the node that answers it records them. */
   follow(key: RequestKey, signal?: AbortSignal): FrameSource;
-  /** Has the node that answers a request do this. False when nobody answers it. Never rejects. */
+  /** Makes the node that answers a request do this. False when no node answers it. Never rejects. */
   control(key: RequestKey, control: RunControl): Promise<boolean>;
   /** The open requests of an owner that others answer. */
   running(owner: string): Promise<readonly RequestRow[]>;

@@ -2,15 +2,14 @@ import { type E2AEnvelope, type E2AProvenance, encodeEnvelope, newEnvelope } fro
 import { hasNoMembers } from '../json/is-empty.ts';
 
 /**
- * An envelope as it is recorded: without the two thirds of its fields that say what an envelope says that does not mention
- * them. Every request is written, so what is left out is left out of every commit. One literal, because the engine writes
- * it several times as fast as fields that are put together one by one; what is `undefined` JSON leaves out.
+ * An envelope as it is recorded: without the fields that have their default values, to keep every commit small. One literal
+ * is faster than fields that are added one by one; JSON omits `undefined`.
  */
 export function envelopeRecord(envelope: E2AEnvelope): string {
   if (!hasNoMembers(envelope.extras)) return JSON.stringify(encodeEnvelope(envelope));
   return JSON.stringify({
-    protocol_version: envelope.protocol_version === UNSAID.protocol_version ? undefined : envelope.protocol_version,
-    provenance: isUnsaid(envelope.provenance) ? undefined : envelope.provenance,
+    protocol_version: envelope.protocol_version === DEFAULTS.protocol_version ? undefined : envelope.protocol_version,
+    provenance: isDefault(envelope.provenance) ? undefined : envelope.provenance,
     request_id: envelope.request_id ?? undefined,
     jsonrpc_id: envelope.jsonrpc_id ?? undefined,
     correlation_id: envelope.correlation_id ?? undefined,
@@ -19,7 +18,7 @@ export function envelopeRecord(envelope: E2AEnvelope): string {
     session_id: envelope.session_id ?? undefined,
     message_id: envelope.message_id ?? undefined,
     timestamp: envelope.timestamp ?? undefined,
-    identity_origin: envelope.identity_origin === UNSAID.identity_origin ? undefined : envelope.identity_origin,
+    identity_origin: envelope.identity_origin === DEFAULTS.identity_origin ? undefined : envelope.identity_origin,
     channel: envelope.channel ?? undefined,
     user_id: envelope.user_id ?? undefined,
     source_agent_id: envelope.source_agent_id ?? undefined,
@@ -41,21 +40,22 @@ export function envelopeRecord(envelope: E2AEnvelope): string {
   } satisfies Recorded);
 }
 
-/** The envelope of a record. We wrote it, so nothing is checked again. */
+/** The envelope of a record. It was written by this server, so it is not checked again. */
 export function recordedEnvelope(record: string): E2AEnvelope {
   return newEnvelope(JSON.parse(record));
 }
 
-/** Every field has its line: who adds one to the envelope is told here. */
+/** Every field must be listed, so a new field of the envelope is a type error here. */
 type Recorded = { [Field in Exclude<keyof E2AEnvelope, 'extras'>]: E2AEnvelope[Field] | undefined };
 
-function isUnsaid(provenance: E2AProvenance): boolean {
+function isDefault(provenance: E2AProvenance): boolean {
   for (const name in provenance) {
     if (name === 'details') {
       if (!hasNoMembers(provenance.details)) return false;
-    } else if (provenance[name as keyof E2AProvenance] !== UNSAID.provenance[name as keyof E2AProvenance]) return false;
+    } else if (provenance[name as keyof E2AProvenance] !== DEFAULTS.provenance[name as keyof E2AProvenance])
+      return false;
   }
   return true;
 }
 
-const UNSAID = newEnvelope();
+const DEFAULTS = newEnvelope();

@@ -9,7 +9,7 @@ import {
 } from '@dragoman/protocols';
 import type { Clock, Ids } from '../ports/ports.ts';
 
-/** Makes the frames that answer one envelope: numbered, stamped, echoing what the request said (E2A §12.4). */
+/** Makes the frames that answer one envelope: numbered, stamped, with the echoes of the request (E2A §12.4). */
 export class FrameMaker {
   readonly #envelope: E2AEnvelope;
   readonly #clock: Pick<Clock, 'now'>;
@@ -37,7 +37,7 @@ export class FrameMaker {
     return this.frame({ response_kind: 'e2a.error', is_final: true, status: 'failed', body });
   }
 
-  /** Any frame: the caller's kind, body and end; our number, time and echo. Written out, because every frame comes by here. */
+  /** Any frame: kind, body and end are given; number, time and echoes are added. Written as one literal for speed. */
   frame(given: Partial<E2AResponse>): E2AResponse {
     const envelope = this.#envelope;
     const timestamp = formatTimestamp(this.#clock.now());

@@ -6,12 +6,12 @@ export function frameText(frame: E2AResponse): string {
   return texts.get(frame) ?? JSON.stringify(encodeResponse(frame));
 }
 
-/** A frame back from the journal. We wrote it, so nothing is checked again. */
+/** A frame from the journal. It was written by this server, so it is not checked again. */
 export function frameFrom(text: string): E2AResponse {
   return framed({ extras: {}, ...(JSON.parse(text) as Omit<E2AResponse, 'extras'>) }, text);
 }
 
-/** A frame whose text is at hand: nobody has to write it again. */
+/** A frame whose text is known, so it need not be written again. */
 export function framed(frame: E2AResponse, text: string): E2AResponse {
   texts.set(frame, text);
   return frame;
@@ -20,8 +20,8 @@ export function framed(frame: E2AResponse, text: string): E2AResponse {
 const texts = new WeakMap<E2AResponse, string>();
 
 /**
- * Writes the frames of one answer, to the byte as `frameText` does, for a fifth of the cost: two thirds of a frame echo
- * the request, and are the same text in all of them.
+ * Writes the frames of one answer, byte for byte as `frameText` does, but faster: the echoes of the request are the same text
+ * in all frames and written once.
  */
 export class FrameWriter {
   #echoed: E2AResponse | undefined;
@@ -43,15 +43,15 @@ export class FrameWriter {
 }
 
 /**
- * The engine keeps what was put together as its pieces until somebody looks inside. Twenty pieces a frame, kept until the
- * frame is durable, cost the garbage collector more than writing them did. A long text is nearly all one piece.
+ * Joins the pieces of a short text: V8 keeps a concatenated string as its pieces, which burden the garbage collector until
+ * the frame is durable. A long text is nearly all one piece.
  */
 function inOnePiece(text: string): string {
   if (text.length <= LONG_TEXT && text.includes('\n')) throw new Error('the text of a frame has more than one line');
   return text;
 }
 
-/** Nothing after the body but echoes: no word of an agent's own beside it. */
+/** Whether only echoes follow the body, and no members that the agent set. */
 function echoesOnly(frame: E2AResponse): boolean {
   return (
     hasNoMembers(frame.projections) &&

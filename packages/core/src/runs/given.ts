@@ -1,8 +1,8 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject, newEnvelope, REDACTED } from '@dragoman/protocols';
 
 /**
- * What a sender wrote of an envelope, told by what the envelope says: the names of the members that are in it as they were
- * given, or, where that is most of them, of those that were not given, and every member that was given otherwise.
+ * The JSON a sender wrote, as a difference to its envelope: the names of the members that the envelope has unchanged, or, when
+ * these are most of them, of those the sender left out; and every member that was written differently.
  */
 export interface Given {
   readonly as?: readonly string[];
@@ -14,8 +14,8 @@ export function givenOf(json: JsonObject, envelope: E2AEnvelope): Given {
   const same: string[] = [];
   const other: [string, Json][] = [];
   for (const name of Object.keys(json)) {
-    // The same value, not an equal one: decoding leaves alone what it need not fix.
-    if (saidBy(envelope, name) === json[name]) same.push(name);
+    // The same value, not an equal one: decoding keeps values that it need not fix.
+    if (memberOf(envelope, name) === json[name]) same.push(name);
     else other.push([name, name === 'auth' ? withoutSecretsIn(json[name] ?? null) : (json[name] ?? null)]);
   }
   const but = other.length === 0 ? {} : { but: Object.fromEntries(other) };
@@ -30,12 +30,12 @@ export function givenIn({ as, without, but = {} }: Given, recorded: JsonObject):
   return { ...Object.fromEntries(Object.entries(recorded).filter(([name]) => isNamed(name))), ...but };
 }
 
-function saidBy(envelope: E2AEnvelope, name: string): unknown {
+function memberOf(envelope: E2AEnvelope, name: string): unknown {
   if (FIELD_NAMES.has(name)) return envelope[name as keyof E2AEnvelope];
   return Object.hasOwn(envelope.extras, name) ? envelope.extras[name] : undefined;
 }
 
-/** E2A §13: what carries a secret is not recorded. */
+/** E2A §13: members that carry secrets are not recorded. */
 function withoutSecretsIn(auth: Json): Json {
   if (!isObject(auth)) return auth;
   return Object.fromEntries(Object.entries(auth).map(([name, value]) => [name, SECRET.has(name) ? REDACTED : value]));

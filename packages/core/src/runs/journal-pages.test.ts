@@ -3,23 +3,23 @@ import type { FrameRow, RequestKey, RequestStore } from '../store/store.ts';
 import { JournalPages } from './journal-pages.ts';
 
 test('only a few pages are read at once, and the owners of the answers take turns', async () => {
-  const asked: RequestKey[] = [];
+  const keys: RequestKey[] = [];
   const answers: ((rows: FrameRow[]) => void)[] = [];
   const frames: RequestStore['frames'] = (key) => {
-    asked.push(key);
+    keys.push(key);
     return new Promise((resolve) => answers.push(resolve));
   };
   const pages = new JournalPages({ frames } as RequestStore);
   const read = (owner: string) => pages.read({ owner, requestId: 'r' }, { after: -1 });
   const reads = [...Array(8).fill('many'), 'one', 'two'].map(read);
-  expect(asked).toHaveLength(4);
+  expect(keys).toHaveLength(4);
   for (let done = 0; done < reads.length; done += 1) {
     answers[done]?.([]);
     await new Promise((resolve) => setImmediate(resolve));
-    expect(asked.length).toBe(Math.min(reads.length, done + 5));
+    expect(keys.length).toBe(Math.min(reads.length, done + 5));
   }
   await Promise.all(reads);
-  expect(asked.slice(4).map(({ owner }) => owner)).toEqual(['many', 'one', 'two', 'many', 'many', 'many']);
+  expect(keys.slice(4).map(({ owner }) => owner)).toEqual(['many', 'one', 'two', 'many', 'many', 'many']);
 });
 
 test('a page for a reader that has left is not read', async () => {

@@ -53,11 +53,11 @@ export interface PageRange {
   readonly limit?: number;
   /** A page has at least one frame, however long that is. */
   readonly maxBytes?: number;
-  /** Aborted when nobody reads any more: the page is not read then, and has no frames. */
+  /** Aborted when the reader has left: the page is not read then, and has no frames. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a reader is given at a time: one write to its socket. */
+/** The size of a page: one write to the socket of a reader. */
 export const PAGE_BYTES = 64 * 1024;
 /** The store reads one page after another; more than a few only wait in memory. */
 const MOST_READING = 4;

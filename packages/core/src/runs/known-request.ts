@@ -3,7 +3,7 @@ import type { FrameRow, RequestKey } from '../store/store.ts';
 import type { PageRange } from './journal-pages.ts';
 import type { Reading } from './reading.ts';
 
-/** A recorded request, whichever protocol it came by: what every protocol can do with it. */
+/** A recorded request of any protocol, with what every protocol can do with it. */
 export interface KnownRequest {
   readonly envelope: E2AEnvelope;
   /** Epoch milliseconds. */

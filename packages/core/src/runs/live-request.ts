@@ -15,15 +15,15 @@ export class LiveRequest extends ActiveRun implements RunningCall {
   readonly run: Run;
   /** Its target can give the answer again after a restart. */
   readonly canContinue: boolean;
-  /** What an earlier process recorded of the answer. */
+  /** The frames that an earlier process recorded. */
   readonly recorded: RecordedFrames | undefined;
   done: Promise<void> = Promise.resolve();
   held: Hold | undefined;
-  /** Where the caller wants it to end with the last of them. */
+  /** Set where the caller wants it to end with its last reader. */
   readers: Readers | undefined;
-  /** It was begun before it was recorded, and cannot be; or it is left to the next start. Nothing more is to be given. */
+  /** It started before it was recorded and could not be recorded, or it is left to the next start. No more frames may be given. */
   isAbandoned = false;
-  /** Gives a frame in between; set while it is being answered. */
+  /** Inserts a frame; set while the request is being answered. */
   insert: ((frame: Partial<E2AResponse>) => Promise<void>) | undefined;
   /** Called when it is over. */
   readonly over: (() => void)[] = [];
@@ -53,14 +53,14 @@ export class LiveRequest extends ActiveRun implements RunningCall {
     this.over.push(callback);
   }
 
-  /** Nobody will see the answer under this run. */
+  /** The answer of this run will not be shown to any reader. */
   abandon(reason: unknown): void {
     this.isAbandoned = true;
     this.run.abandon(reason);
     this.end(new Refused(failure('cancelled')));
   }
 
-  /** Another process answers it: what is done here is over, and readers go on there. */
+  /** Another process answers it: the work here is over, and readers continue there. */
   lose(source: FrameSource): void {
     this.isAbandoned = true;
     this.run.follow(source);

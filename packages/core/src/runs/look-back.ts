@@ -6,9 +6,8 @@ import type { Runs } from './runs.ts';
 import { textOf, withStreamed } from './streamed-text.ts';
 
 /**
- * How a turn was answered, for later readers: its final frame, with what was streamed before where that frame says
- * nothing itself. `undefined` as long as there is no end. Only the beginning of a very long answer: the whole is read by its
- * request.
+ * How a turn was answered, for later readers: its final frame, with the streamed text where that frame has no result
+ * of its own. `undefined` as long as there is no end. A very long answer is cut: all of it can be read by its request.
  */
 export async function lookBack(
   { requestId, final }: RecordedTurn,
@@ -16,16 +15,16 @@ export async function lookBack(
 ): Promise<E2AResponse | undefined> {
   if (final === null) return undefined;
   const frame = frameFrom(final);
-  const spoken = onlyTextOf(frame);
-  if (spoken !== undefined) return saying(frame, cut(spoken));
-  const isSilent = withStreamed(frame, null) !== frame;
-  if (!isSilent || frame.sequence === 0) return frame;
-  let text = '';
+  const text = onlyTextOf(frame);
+  if (text !== undefined) return withText(frame, cut(text));
+  const hasNoResult = withStreamed(frame, null) !== frame;
+  if (!hasNoResult || frame.sequence === 0) return frame;
+  let streamed = '';
   for await (const one of runs.read({ owner, requestId }, -1)) {
-    text += textOf(one);
-    if (text.length > LONGEST) break;
+    streamed += textOf(one);
+    if (streamed.length > LONGEST) break;
   }
-  return text === '' ? frame : saying(frame, cut(text));
+  return streamed === '' ? frame : withText(frame, cut(streamed));
 }
 
 /** The text of a unary answer that was nothing but text. It reads the same as a streamed one. */
@@ -34,7 +33,7 @@ function onlyTextOf({ response_kind: kind, body: { result } }: E2AResponse): str
   return typeof result['text'] === 'string' ? result['text'] : undefined;
 }
 
-function saying(frame: E2AResponse, text: string): E2AResponse {
+function withText(frame: E2AResponse, text: string): E2AResponse {
   return { ...frame, body: { ...frame.body, result: text } };
 }
 
@@ -42,5 +41,5 @@ function cut(text: string): string {
   return text.length > LONGEST ? `${cutTo(text, LONGEST)}…` : text;
 }
 
-/** Characters of one answer. A model that is told of the conversation takes little more, and a page has fifty of them. */
+/** Characters of one answer. A model takes little more of a conversation, and a page has fifty answers. */
 const LONGEST = 64 * 1024;

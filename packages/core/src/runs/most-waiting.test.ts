@@ -49,9 +49,9 @@ function setUp(store = memoryStore()) {
 }
 
 /** The same with one at work, and as many behind it as one caller may have waiting. */
-async function crowded({ asked = 1_001 } = {}) {
+async function crowded({ sent = 1_001 } = {}) {
   const made = setUp();
-  const answers = Array.from({ length: asked }, (_, index) => made.send(ask(`r${index}`)));
+  const answers = Array.from({ length: sent }, (_, index) => made.send(ask(`r${index}`)));
   await expect.poll(() => made.table.load.request.waiting).toBe(1_000);
   return { ...made, answers };
 }
@@ -77,7 +77,7 @@ test('one more is busy before it is recorded, those of others are taken, and wha
 });
 
 test('those on their way to the disk count', async () => {
-  const { letGo, answers } = await crowded({ asked: 1_010 });
+  const { letGo, answers } = await crowded({ sent: 1_010 });
   letGo();
   const settled = await Promise.allSettled(answers);
   expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(9);
@@ -91,7 +91,7 @@ test('a repeat of what waits gets its answer all the same', async () => {
   expect(await again).toEqual(await answers[7]);
 });
 
-test('so does one that is known by its idempotency key alone: it is judged as ever, and never busy', async () => {
+test('so does a repeat by its idempotency key: it gets the same checks as before, and is never busy', async () => {
   const { send, table, letGo } = setUp();
   const first = send(ask('keyed'), ada, 'pay-once');
   const others = Array.from({ length: 1_000 }, (_, index) => send(ask(`r${index}`)));

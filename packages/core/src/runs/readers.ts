@@ -1,4 +1,4 @@
-/** Who reads an answer that is to end with the last of them. */
+/** Counts the readers of an answer that ends with the last of them. */
 export class Readers {
   readonly #onLastLeft: () => void;
   #present = 0;

@@ -8,13 +8,13 @@ export interface FrameSource {
   after(sequence: number): Promise<readonly FrameRow[]>;
   /** Resolves when `after` would not wait; absent where it never does. */
   ready?(sequence: number): Promise<void>;
-  /** The frame of this sequence, where it is at hand: nobody has to read it back from its text. */
+  /** The frame of this sequence, where it is in memory, so that it need not be read from its text. */
   frame?(sequence: number): E2AResponse | undefined;
 }
 
 /**
- * One reader of an answer. Nothing is opened before it reads. It can take the frames one by one, as they are told in
- * `Handler`, or, what is much cheaper, as they were recorded: several at a time, as text that only needs to be sent.
+ * One reader of an answer. Nothing is opened before it reads. It can take the frames one by one, as a
+ * `Handler` gives them, or, which is much cheaper, as they were recorded: several at a time, as text that only needs to be sent.
  */
 export class Reading implements AsyncIterable<E2AResponse> {
   readonly #open: () => Promise<FrameSource>;
@@ -28,7 +28,7 @@ export class Reading implements AsyncIterable<E2AResponse> {
     this.#last = after;
   }
 
-  /** Resolves when `next` has something to give, or nothing more. Whoever waits here holds no frame in memory. */
+  /** Resolves when `next` has something to give, or nothing more. A reader that waits here holds no frame in memory. */
   async ready(): Promise<void> {
     if (this.#over) return;
     this.#source ??= await this.#opened();
@@ -46,7 +46,7 @@ export class Reading implements AsyncIterable<E2AResponse> {
     return rows;
   }
 
-  /** The final frame; those before it are passed over. */
+  /** The final frame; earlier frames are skipped. */
   async final(): Promise<FrameRow | undefined> {
     for (;;) {
       const last = (await this.next()).at(-1);
@@ -60,7 +60,7 @@ export class Reading implements AsyncIterable<E2AResponse> {
     }
   }
 
-  /** Once, also where `next` is asked while `ready` has not opened it yet. */
+  /** Opened once, even if `next` is called before `ready` has opened it. */
   #opened(): Promise<FrameSource> {
     this.#opening ??= this.#open();
     return this.#opening;

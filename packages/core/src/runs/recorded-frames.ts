@@ -1,7 +1,7 @@
 import type { E2AResponse } from '@dragoman/protocols';
 
 /**
- * What an earlier process recorded of an answer that is given again. Frames are compared by what they report and not by their place: where
+ * The frames that an earlier process recorded of an answer that is given again. Frames are compared by what they report and not by their place: where
  * a workflow does several things at once, they may end in another order.
  */
 export class RecordedFrames {

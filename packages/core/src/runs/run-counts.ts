@@ -7,20 +7,20 @@ export interface AgentCounts {
   failed: number;
 }
 
-/** How many runs and frames there were since the start: numbers only, nothing of whose they are. */
+/** How many runs and frames there were since the start: numbers only, without their owners. */
 export class RunCounts {
   /** Frames recorded. */
   frames = 0;
-  /** Runs that were taken in, without repeats. */
+  /** Accepted runs, without repeats. */
   readonly accepted: Record<RunKind, number> = { execution: 0, request: 0, tool: 0 };
-  /** Runs that came to their end, by outcome. */
+  /** Ended runs, by outcome. */
   readonly #finished: Record<RunKind, Map<string, number>> = {
     execution: new Map(),
     request: new Map(),
     tool: new Map(),
   };
 
-  /** Accepted requests by the protocol they came by. Peers may name any; those we do not know are `other`. */
+  /** Accepted requests by their protocol. Peers may name any; unknown ones are `other`. */
   readonly byProtocol = new Map<string, number>();
   /** By the agent that answers. Agents come and go; beyond a thousand they are `other`. */
   readonly byAgent = new Map<string, AgentCounts>();

@@ -1,6 +1,6 @@
 import type { Announced, Slot } from './slots.ts';
 
-/** A run's place until it is recorded: a slot, or the right to wait for one. Give it back exactly once. */
+/** A run's place until it is recorded: a slot, or the right to wait for one. Release it exactly once. */
 export class RunPlace {
   #slot: Slot | undefined;
   readonly #announced: Announced | undefined;
@@ -21,7 +21,7 @@ export class RunPlace {
     return this.#slot === undefined && this.#announced === undefined;
   }
 
-  /** Hands the slot over to a run, which then gives it back. */
+  /** Hands the slot over to a run, which then releases it. */
   takeSlot(): Slot | undefined {
     const slot = this.#slot;
     this.#slot = undefined;

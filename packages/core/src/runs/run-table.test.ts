@@ -45,7 +45,7 @@ describe('a place', () => {
     expect(table.admit('request', 'lane', ADA).hasSlot).toBe(true);
   });
 
-  test('of one lane is none of another', () => {
+  test('of one lane does not count for another', () => {
     const { table } = setUp();
     table.admit('request', 'lane', ADA);
     expect(table.admit('execution', 'other', ADA).hasSlot).toBe(true);

@@ -18,7 +18,7 @@ import { type SlotRequest, Slots } from './slots.ts';
  */
 export class RunTable {
   readonly counts = new RunCounts();
-  /** Whether nothing new may be taken just now: what is recorded could be another node's by then. */
+  /** Whether nothing new may be accepted now: another node may own the recorded runs by then. */
   isFenced: () => boolean = () => false;
   /** Ends when a stop begins. */
   readonly draining = new Ending();
@@ -50,7 +50,7 @@ export class RunTable {
     return this.#closed.has(kind);
   }
 
-  /** Throws `Refused` when the server stops, or may take nothing just now. */
+  /** Throws `Refused` when the server stops, or may accept nothing now. */
   requireOpen(kind: RunKind): void {
     if (this.isFenced()) refuse('store_unavailable', { retry_after: 5 }, 'This node does not reach its database.');
     if (this.isClosed(kind)) refuse('busy', { retry_after: 5 }, 'The server is stopping.');
@@ -77,7 +77,7 @@ export class RunTable {
     return done;
   }
 
-  /** Puts a run in the table. One that is there under its name gives way, and stays in the table until it is over. */
+  /** Puts a run in the table. A run that has its name already loses the name, and stays in the table until it is over. */
   add(run: ActiveRun, name?: string): void {
     const before = name === undefined ? undefined : this.#live.remove(name);
     if (before !== undefined) this.#put(before, this.#nextNumber());
@@ -85,7 +85,7 @@ export class RunTable {
     this.#underWay[run.kind] += 1;
   }
 
-  /** The run is over. Doing it twice changes nothing. */
+  /** The run is over. Calling it twice changes nothing. */
   remove(run: ActiveRun): void {
     run.slot?.release();
     run.slot = undefined;
@@ -95,7 +95,7 @@ export class RunTable {
     this.#leave(run.kind);
   }
 
-  /** Resolves when the run has a slot, for which it asks when it is no longer held; rejects with its reason when it ends first. */
+  /** Resolves when the run has a slot, which it requests when it is no longer held; rejects with its reason when it ends first. */
   async turn(run: ActiveRun, request: Omit<SlotRequest, 'signal'>, held?: Promise<void>): Promise<void> {
     run.isWaiting = true;
     try {
@@ -132,11 +132,11 @@ export class RunTable {
   }
 
   /**
-   * Deals with what a process that is gone left. Where the disk is full, ends are written when there is
+   * Continues or ends the runs of a process that is gone. Where the disk is full, ends are written when there is
    * room, and the start does not wait for that.
    */
   async recover(): Promise<void> {
-    // All before the first is resumed: what that brings about is not left by anybody.
+    // All are listed before the first is resumed, because resumed runs may start new ones.
     const left = await Promise.all(this.#recoveries.map((found) => found()));
     const ends: Promise<void>[] = [];
     for (const resume of left.flat()) {
@@ -146,7 +146,7 @@ export class RunTable {
     await Promise.race([Promise.all(ends), this.#clock.wait(LONGEST_RECOVERY_MS)]);
   }
 
-  /** Takes nothing new and lets what runs finish for so long, then interrupts it. Resolves when nothing runs any more. */
+  /** Accepts nothing new, lets runs finish for so long, then interrupts them. Resolves when nothing runs any more. */
   async drain(drainMs: number): Promise<void> {
     this.draining.end(STOPPED);
     await drained({ clock: this.#clock, drainMs, over: () => this.#over(), end: () => this.#interrupt() });
@@ -164,7 +164,7 @@ export class RunTable {
     }
   }
 
-  /** The newest first: what runs on behalf of another began after it. */
+  /** The newest first: a run on behalf of another started after it. */
   #interrupt(): void {
     this.interrupted.end(STOPPED);
     for (const run of this.#live.values().reverse()) run.interrupt();
@@ -188,7 +188,7 @@ export class RunTable {
 
 /** A kind of run that outlives its process. */
 export interface Recoverable<Row> {
-  /** What was left, oldest first. */
+  /** The unfinished runs, oldest first. */
   unfinished(): Promise<readonly Row[]>;
   /** Continues with it or ends it; `ended` is what the start of a server waits for. */
   resume(row: Row): Promise<Resumed | undefined>;
@@ -200,9 +200,9 @@ interface Resumed {
 type Resume = () => Promise<Resumed | undefined>;
 
 interface StartOptions {
-  /** By which it is found. */
+  /** The name by which it is found. */
   readonly name: string;
-  /** Whose slot it runs in; without one it asks for its `turn`. */
+  /** The place whose slot it runs in; without one it requests a `turn`. */
   readonly place?: RunPlace | undefined;
 }
 
@@ -211,7 +211,7 @@ export interface RunLoad {
   waiting: number;
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever it is made with
+// biome-ignore lint/suspicious/noExplicitAny: any constructor arguments
 type RunType<Run extends ActiveRun> = abstract new (...args: any[]) => Run;
 
 function newLoad(): RunLoad {

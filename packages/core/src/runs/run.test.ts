@@ -11,24 +11,24 @@ import { RunCounts } from './run-counts.ts';
 const KEY = { owner: 'ann', requestId: 'r1' };
 const FRAMES = 400;
 
-test('readers of a live answer of 8 MiB get every frame once and in order, however slow they are and whenever they come', async () => {
+test('readers of a live answer of 8 MiB get every frame once and in order, however slow they are and whenever they start', async () => {
   const run = await startRun();
-  const heard = { fast: [] as FrameRow[], slow: [] as FrameRow[] };
-  const fast = readAll(run, heard.fast);
+  const received = { fast: [] as FrameRow[], slow: [] as FrameRow[] };
+  const fast = readAll(run, received.fast);
   const late: Promise<void>[] = [];
-  const lateHeard: FrameRow[][] = [];
+  const lateReceived: FrameRow[][] = [];
   for (let sequence = 0; sequence < FRAMES; sequence += 1) {
     await run.give(frame(sequence));
     // One reader takes a single batch now and then, and falls behind what is kept in memory.
-    if (sequence % 100 === 50) heard.slow.push(...(await run.after(heard.slow.length - 1)));
+    if (sequence % 100 === 50) received.slow.push(...(await run.after(received.slow.length - 1)));
     if (sequence % 150 === 149) {
       const own: FrameRow[] = [];
-      lateHeard.push(own);
+      lateReceived.push(own);
       late.push(readAll(run, own));
     }
   }
-  await Promise.all([fast, readAll(run, heard.slow), ...late]);
-  for (const rows of [heard.fast, heard.slow, ...lateHeard]) {
+  await Promise.all([fast, readAll(run, received.slow), ...late]);
+  for (const rows of [received.fast, received.slow, ...lateReceived]) {
     expect(rows.map(({ sequence }) => sequence)).toEqual(Array.from({ length: FRAMES }, (_, sequence) => sequence));
     expect(rows.every(({ sequence, text }) => JSON.parse(text).body.delta.startsWith(`${sequence}:`))).toBe(true);
     expect(rows.at(-1)?.isFinal).toBe(true);
@@ -36,18 +36,18 @@ test('readers of a live answer of 8 MiB get every frame once and in order, howev
 });
 
 test('of a long answer the newest frames are read from memory, and the others from the journal', async () => {
-  const { run, asked } = await countedRun();
+  const { run, reads } = await countedRun();
   for (let sequence = 0; sequence < FRAMES; sequence += 1) await run.give(frame(sequence));
   expect((await run.after(FRAMES - 2)).map(({ sequence }) => sequence)).toEqual([FRAMES - 1]);
-  expect(asked).toEqual([]);
+  expect(reads).toEqual([]);
   expect((await run.after(-1)).at(0)?.sequence).toBe(0);
-  expect(asked).toEqual([-1]);
+  expect(reads).toEqual([-1]);
 });
 
-async function readAll(run: Run, heard: FrameRow[]): Promise<void> {
+async function readAll(run: Run, received: FrameRow[]): Promise<void> {
   for (;;) {
-    const rows = await run.after(heard.length - 1);
-    heard.push(...rows);
+    const rows = await run.after(received.length - 1);
+    received.push(...rows);
     if (rows.length === 0 || rows.at(-1)?.isFinal === true) return;
   }
 }
@@ -56,17 +56,17 @@ async function startRun(): Promise<Run> {
   return (await countedRun()).run;
 }
 
-/** With the sequences after which the journal was asked for frames. */
-async function countedRun(): Promise<{ run: Run; asked: number[] }> {
+/** With the sequences after which frames were read from the journal. */
+async function countedRun(): Promise<{ run: Run; reads: number[] }> {
   const { requests } = memoryStore();
   const row = { ...KEY, agentId: 'a', sessionId: null, idempotencyKey: null, envelope: '{}', acceptedAt: 1 };
   const accepted = await requests.accept({ ...row, state: 'started', expiresAt: null, priority: 1 });
   const held = 'held' in accepted ? accepted.held : null;
-  const asked: number[] = [];
+  const reads: number[] = [];
   const store: typeof requests = {
     ...requests,
     frames: (key, range) => {
-      asked.push(range.after);
+      reads.push(range.after);
       return requests.frames(key, range);
     },
   };
@@ -86,7 +86,7 @@ async function countedRun(): Promise<{ run: Run; asked: number[] }> {
       counts: new RunCounts(),
       patience,
     }),
-    asked,
+    reads,
   };
 }
 

@@ -10,11 +10,11 @@ import type { FrameSource } from './reading.ts';
 import { outcomeOfFrame, type RunCounts } from './run-counts.ts';
 
 /**
- * The answer to one request while it is being given. Frames are written in batches, whatever has come while the last
- * batch was on its way to the disk, and readers see them only once they are there.
+ * The answer to one request while it is being given. Frames are written in batches: all that arrive during one write are the
+ * next batch. Readers see frames only once they are on the disk.
  *
  * Recent frames are kept in memory, as the text that was recorded, up to a bound shared by all readers; a reader that falls
- * behind it reads from the journal instead. So a slow reader costs nothing and loses nothing.
+ * behind it reads from the journal instead. So a slow reader takes no memory and loses nothing.
  */
 export class Run implements FrameSource {
   readonly key: RequestKey;
@@ -28,7 +28,7 @@ export class Run implements FrameSource {
   readonly #onFrame: RunOptions['onFrame'];
   readonly #onLanded: RunOptions['onLanded'];
   readonly #onLost: RunOptions['onLost'];
-  /** Where readers are given the rest, when another node answers the request. */
+  /** The source of the remaining frames when another node answers the request. */
   #followed: FrameSource | undefined;
   /** Frames still in memory; the first has the sequence `#tailStart`. */
   #tail: FrameRow[] = [];
@@ -38,7 +38,7 @@ export class Run implements FrameSource {
   #pending: FrameRow[] = [];
   #pendingSize = 0;
   #pendingFrames: E2AResponse[] = [];
-  /** The frames of the batch that became durable last: who reads along takes them from here. */
+  /** The frames of the batch that became durable last, for readers that keep up. */
   #newest: readonly E2AResponse[] = [];
   #given: number;
   #durable: number;
@@ -99,10 +99,10 @@ export class Run implements FrameSource {
 
   /**
    * Takes the next frame. Where it returns a promise, wait for it before making another: the final frame is durable then,
-   * and any other holds back whoever is faster than the disk.
+   * and any other slows down an agent that is faster than the disk.
    */
   give(frame: E2AResponse): Promise<void> | undefined {
-    // E2A §12.3: sequence starts at 0 and goes up by one; nothing comes after the final frame.
+    // E2A §12.3: sequence starts at 0 and increases by one; nothing follows the final frame.
     if (frame.sequence !== this.#given) throw new Error(`frame ${frame.sequence} given where ${this.#given} is next`);
     if (this.#final !== undefined) throw new Error('a frame was given after the final one');
     if (this.#broken !== undefined) throw this.#broken;
@@ -116,7 +116,7 @@ export class Run implements FrameSource {
     this.#pendingFrames.push(frame);
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
-      // Who gives the next frame, and who reads, is told by `#broken`.
+      // `#broken` reports the error to the agent and to readers.
       this.#flushing.catch(() => {});
     }
     return frame.is_final || this.#pendingSize > MAX_PENDING ? this.#flushing : undefined;
@@ -133,7 +133,7 @@ export class Run implements FrameSource {
     return patiently(() => this.#store.start(held), this.#patience);
   }
 
-  /** Another process answers the request: readers are given what that records, and nothing more is taken here. */
+  /** Another process answers the request: readers receive its frames, and no more frames are accepted here. */
   follow(source: FrameSource): void {
     this.#followed = source;
     this.#broken ??= LOST;
@@ -147,7 +147,7 @@ export class Run implements FrameSource {
     return this.#taken.rows;
   }
 
-  /** The request is on the disk, with the answer that was taken. `held` is null when that was all of it. */
+  /** The request is on the disk, with the frames of `takeAnswer`. `held` is null when that was all of it. */
   recorded(held: Held | null): void {
     this.#held = held;
     if (this.#taken !== undefined) this.#land(this.#taken);
@@ -156,7 +156,7 @@ export class Run implements FrameSource {
     this.#recording = undefined;
   }
 
-  /** The request will never be recorded under this answer: nobody will see it. */
+  /** The request will not be recorded with this answer, so no reader may see it. */
   abandon(reason: unknown): void {
     this.#broken = reason;
     this.#recording?.fail(reason);
@@ -184,7 +184,7 @@ export class Run implements FrameSource {
 
   async #flush(): Promise<void> {
     try {
-      // After the promises that are ready now: what an agent says without waiting for anything is one batch.
+      // After the promises that are ready now: frames that an agent gives without waiting are one batch.
       await afterPromises();
       if (this.#recording !== undefined) await this.#recording.opened;
       while (this.#pending.length > 0) {
@@ -202,7 +202,7 @@ export class Run implements FrameSource {
     }
   }
 
-  /** These are durable from now on: whoever waits may see them. */
+  /** These frames are durable from now on, and waiting readers may see them. */
   #land({ rows, size, frames }: Batch): void {
     this.#keep(rows, size);
     this.#durable += rows.length;
@@ -241,7 +241,7 @@ export class Run implements FrameSource {
     this.#tailSize += size;
     for (const row of batch) this.#tail.push(row);
     if (this.#tailSize <= TAIL_LENGTH) return;
-    // Cut by half: a cut for each batch would move the whole tail each time.
+    // Half is dropped at once: dropping with each batch would move the whole tail each time.
     let dropped = 0;
     for (; this.#tailSize > TAIL_LENGTH / 2 && dropped < this.#tail.length; dropped++) {
       this.#tailSize -= this.#tail[dropped]?.text.length ?? 0;
@@ -273,9 +273,9 @@ export interface RunOptions {
   /** For readers that have fallen behind. */
   readonly pages: JournalPages;
   readonly counts: RunCounts;
-  /** How long to go on when the store refuses. */
+  /** How long to try again when the store refuses. */
   readonly patience: Patience;
-  /** The sequence to go on from, for a request an earlier process began. */
+  /** The sequence to continue from, for a request an earlier process began. */
   readonly from?: number;
 }
 
@@ -286,7 +286,7 @@ interface Batch {
   readonly frames: readonly E2AResponse[];
 }
 
-/** A request that asks a question, or goes on after one, is listed with that time. */
+/** A request that asks a question, or continues after one, is listed with that time. */
 function changesProgress(frame: E2AResponse): boolean {
   const { is_final: isFinal, sequence, response_kind: kind } = frame;
   return isFinal || sequence === 0 || kind === 'acp.output_request' || questionEndIn(frame) !== undefined;
@@ -297,7 +297,7 @@ function changeBy(frame: E2AResponse): ProgressChange {
   return { at, end: frame.is_final ? answerEnd(frame) : undefined };
 }
 
-/** A door that is shut until it is opened, or known never to open. */
+/** A promise that is resolved by `open` or rejected by `fail`. */
 class Latch {
   open: () => void = () => {};
   fail: (reason: unknown) => void = () => {};
@@ -307,12 +307,12 @@ class Latch {
   });
 
   constructor() {
-    // There may be nobody who waits.
+    // Possibly nothing waits for it.
     this.opened.catch(() => {});
   }
 }
 
-/** Those from `start` on that together are no longer than this; at least one. */
+/** The rows from `start` on that together are at most this long; at least one. */
 function upTo(length: number, rows: readonly FrameRow[], start: number): readonly FrameRow[] {
   let end = start;
   for (let taken = 0; end < rows.length; end++) {
@@ -322,7 +322,7 @@ function upTo(length: number, rows: readonly FrameRow[], start: number): readonl
   return rows.slice(start, end);
 }
 
-/** How much of an answer stays in memory for those who read along. */
+/** How much of an answer stays in memory for readers that keep up. */
 const TAIL_LENGTH = 1 << 20;
 /** How much may wait for the disk before the agent has to. */
 const MAX_PENDING = 256 * 1024;

@@ -155,7 +155,7 @@ describe('an answer', () => {
     expect(await all(runs.read({ owner: 'ada', requestId: 'r1' }, 20))).toEqual([]);
   });
 
-  test('goes on when its reader leaves', async () => {
+  test('continues when its reader leaves', async () => {
     const gate = withResolvers();
     const { open, runs } = setUp(async function* () {
       yield 'one';
@@ -213,7 +213,7 @@ describe('a repeat', () => {
     });
     await all(open(ask('r1')));
     const outcome = await all(open(ask('r1', 'something else'))).catch(failureOf);
-    const suggestions = ['repeat the body of then to get the answer of then, or take another id for this one'];
+    const suggestions = ['send the original body to get its answer, or use another id for this request'];
     expect(outcome).toMatchObject({ code: 'conflict', details: { request_id: 'r1', suggestions } });
   });
 
@@ -252,12 +252,12 @@ describe('a request that has expired', () => {
     expect(Array.from({ length: 8 }, () => table.admit('request', 'agent', ada).hasSlot)).not.toContain(false);
   });
 
-  test('while it waited for its turn ends with that, and its agent is not asked', async () => {
+  test('while it waits for its turn ends with that, and its agent is not called', async () => {
     const gate = withResolvers();
-    const heard: unknown[] = [];
+    const called: unknown[] = [];
     const { open, clock, table } = expiring(
       async function* (envelope) {
-        heard.push(envelope.request_id);
+        called.push(envelope.request_id);
         await gate.promise;
         return {};
       },
@@ -269,7 +269,7 @@ describe('a request that has expired', () => {
     gate.resolve();
     expect(await first).toMatchObject([{ status: 'succeeded' }]);
     expect(await second).toMatchObject([{ is_final: true, status: 'failed', body: { code: 'E2A.EXPIRED' } }]);
-    expect(heard).toEqual(['first']);
+    expect(called).toEqual(['first']);
   });
 
   test('and was answered in time gets that answer again', async () => {
@@ -344,7 +344,7 @@ describe('after a restart', () => {
     const never = new Promise<never>(() => {});
     const first = setUp(
       async function* () {
-        yield 'begun';
+        yield 'started';
         await never;
       },
       { maxParallel: 1 },
@@ -376,9 +376,9 @@ describe('after a restart', () => {
 });
 
 test('what waits for its turn when the patience of a stop is over is answered after the next start', async () => {
-  const asked: unknown[] = [];
+  const called: unknown[] = [];
   const agent: ModuleAgentFunction = async function* ({ params }) {
-    asked.push(params['content']);
+    called.push(params['content']);
     if (params['content'] === 'for ever') await new Promise(() => {});
     return {};
   };
@@ -390,7 +390,7 @@ test('what waits for its turn when the patience of a stop is over is answered af
   expect((await running).at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
   expect(await waiting).toMatchObject({ code: 'busy', retryable: true, details: { retry_after: 5 } });
   expect(await store.requests.find({ owner: 'ada', requestId: 'waiting' })).toMatchObject({ state: 'accepted' });
-  expect(asked).toEqual(['for ever']);
+  expect(called).toEqual(['for ever']);
 
   const next = setUp(agent, { store: nextProcess(store) });
   await next.recover();
@@ -429,8 +429,8 @@ async function* twoWords() {
   yield 'two';
   return {};
 }
-describe('an agent that may be asked twice', () => {
-  /** A store that tells what it was asked to write, and records requests only when told to. */
+describe('an idempotent agent', () => {
+  /** A store that notes its writes, and records requests only after `record`. */
   function slowStore() {
     const store = memoryStore();
     const written: string[] = [];
@@ -453,16 +453,16 @@ describe('an agent that may be asked twice', () => {
     return { store, written, record: gate.resolve };
   }
 
-  test('is recorded together with the answer it gives at once, and nobody hears it before', async () => {
+  test('is recorded together with its immediate answer, and no reader sees the answer before', async () => {
     const { store, written, record } = slowStore();
     const { open, table } = setUp(twoWords, { store, idempotent: true });
-    let heard = false;
+    let isRead = false;
     const frames = all(open(ask('r1'))).finally(() => {
-      heard = true;
+      isRead = true;
     });
     await new Promise(setImmediate);
     expect(written).toEqual(['accept with 3']);
-    expect(heard).toBe(false);
+    expect(isRead).toBe(false);
     record();
     inOrder(await frames);
     expect(written).toEqual(['accept with 3']);
@@ -472,11 +472,11 @@ describe('an agent that may be asked twice', () => {
 
   test('starts before its request is recorded, and its frames follow it', async () => {
     const { store, written, record } = slowStore();
-    const said = withResolvers();
+    const mayEnd = withResolvers();
     const { open } = setUp(
       async function* () {
         yield 'at once';
-        await said.promise;
+        await mayEnd.promise;
         return {};
       },
       { store, idempotent: true },
@@ -486,16 +486,16 @@ describe('an agent that may be asked twice', () => {
     expect(written).toEqual(['accept']);
     record();
     await new Promise(setImmediate);
-    said.resolve();
+    mayEnd.resolve();
     inOrder(await frames);
     expect(written).toEqual(['accept', 'append 1', 'append 1']);
   });
 
   test('answers a repeat with what was recorded first, and another body with a conflict', async () => {
-    let asked = 0;
+    let calls = 0;
     const { open, table, log } = setUp(
       async function* () {
-        return { asked: ++asked };
+        return { calls: ++calls };
       },
       { idempotent: true, maxParallel: 1 },
     );
@@ -536,7 +536,7 @@ describe('an agent that may be asked twice', () => {
 });
 
 describe('while the store refuses', () => {
-  /** A store whose appends are refused until told otherwise. */
+  /** A store that refuses appends while `refuses` is set. */
   function refusingStore(why: Error) {
     const store = memoryStore();
     const append = store.requests.append;
@@ -553,7 +553,7 @@ describe('while the store refuses', () => {
   test('an answer waits for it, and comes whole when there is room again', async () => {
     const { store, state } = refusingStore(full);
     const { open, clock } = setUp(twoWords, { store });
-    const heard = all(open(ask('r1')));
+    const read = all(open(ask('r1')));
     for (let round = 0; round < 8; round++) {
       await settled();
       clock.pass(5_000);
@@ -562,7 +562,7 @@ describe('while the store refuses', () => {
     expect(state.tries).toBe(9);
     state.refuses = false;
     clock.pass(5_000);
-    const frames = await heard;
+    const frames = await read;
     inOrder(frames);
     expect(frames.map(({ response_kind }) => response_kind)).toEqual(['e2a.chunk', 'e2a.chunk', 'e2a.complete']);
   });
@@ -577,13 +577,13 @@ describe('while the store refuses', () => {
       },
       { store },
     );
-    const heard = all(open(ask('r1')));
+    const read = all(open(ask('r1')));
     await settled();
     runs.cancel({ owner: 'ada', requestId: 'r1' });
     await settled();
     state.refuses = false;
     clock.pass(5_000);
-    const frames = await heard;
+    const frames = await read;
     inOrder(frames);
     expect(frames.at(-1)?.body['code']).toBe('E2A.CANCELLED');
   });
@@ -591,11 +591,11 @@ describe('while the store refuses', () => {
   test('stopping does not wait for it: the next start ends the request', async () => {
     const { store, state } = refusingStore(full);
     const { open, table } = setUp(twoWords, { store });
-    const heard = all(open(ask('r1')));
-    heard.catch(() => {});
+    const read = all(open(ask('r1')));
+    read.catch(() => {});
     await settled();
     await table.drain(0);
-    await expect(heard).rejects.toBe(full);
+    await expect(read).rejects.toBe(full);
 
     state.refuses = false;
     const next = setUp(twoWords, { store: nextProcess(store) });

@@ -33,11 +33,11 @@ export interface Admission {
   readonly sessionId: string | null;
   readonly priority: number;
   readonly expiresAt: number | null;
-  /** It is to end when nobody reads it any more. */
+  /** It ends when its last reader leaves. */
   readonly endsUnread?: boolean;
 }
 
-/** The requests among the runs of this process, which are recorded with every frame, and the way to those that were answered. */
+/** The requests among the runs of this process, which are recorded with every frame, and access to those that were answered. */
 export class Runs {
   /** Every run of this process. */
   readonly table: RunTable;
@@ -89,7 +89,7 @@ export class Runs {
   }
 
   /**
-   * Records the request and starts answering it, whoever reads along. A repeat (same id or key, same body) gets the
+   * Records the request and starts answering it, with or without readers. A repeat (same id or key, same body) gets the
    * answer already given or under way; the same id with another body is a conflict.
    */
   open(envelope: E2AEnvelope, call: Call, admission: Admission, answer: Handler): Reading {
@@ -97,8 +97,8 @@ export class Runs {
   }
 
   /**
-   * For what no agent can be asked any more: a repeat gets the answer already given or under way, if its caller may still ask who
-   * gave it. Anything else is refused for the reason given.
+   * For requests that no agent can answer any more: a repeat gets the answer already given or under way, if its caller may still use
+   * the agent that gave it. Anything else is refused for the reason given.
    */
   reopen(envelope: E2AEnvelope, call: Call, reason: Refused): Reading {
     return new Reading({ open: () => this.#reopen(envelope, call, reason), after: call.after ?? -1 });
@@ -122,7 +122,7 @@ export class Runs {
     return loads;
   }
 
-  /** A request of an owner, whichever protocol it came by. */
+  /** A request of an owner, by any protocol. */
   async find(key: RequestKey): Promise<KnownRequest | undefined> {
     const row = await this.#store.requests.find(key);
     if (row === undefined) return this.#findElsewhere(key);
@@ -170,7 +170,7 @@ export class Runs {
     const opened = { requestId, envelope: recorded, text, call, admission, recordedWith };
     if (line !== undefined) return this.#openAt(line, opened);
     const isHeld = this.#heldFor(admission) !== undefined;
-    // After everything that can throw: a place has to be given back.
+    // After everything that can throw: a place must be released.
     const place = this.table.admit('request', admission.agentId, call.principal, { isHeld });
     const row = this.#rowOf(opened, place.hasSlot ? 'started' : 'accepted');
     let early: LiveRequest | undefined;
@@ -195,7 +195,7 @@ export class Runs {
         if (admission.endsUnread === true) this.#endUnread(live, call.signal);
         return live.run;
       }
-      this.#abandon(early, new Error('the request was there already'));
+      this.#abandon(early, new Error('the request is a repeat'));
       return this.#repeated(accepted.row, recorded, call);
     } catch (error) {
       this.#abandon(early, error);
@@ -221,7 +221,7 @@ export class Runs {
     };
   }
 
-  /** The other node that an agent is connected to that has dialled in there, and not here. */
+  /** The other node that an agent has dialled in to, when it is not connected here. */
   #lineFor(agentId: string): Promise<number | undefined> | undefined {
     if (this.#elsewhere === undefined || this.#whenReachable(agentId) === undefined) return undefined;
     return this.#elsewhere.lineOf(agentId);
@@ -262,17 +262,17 @@ export class Runs {
     return this.#sourceOf(earlier, call);
   }
 
-  /** Never after it was accepted: one that is there already gets its answer, however many wait and however late it is. */
+  /** Only new requests are refused: a repeat gets its answer, however many requests wait and however late it is. */
   async #refuseUnlessKnown(row: RequestRow, reason: Failure): Promise<void> {
     if ((await this.#store.requests.earlier(row)) === undefined) throw new Refused(reason);
   }
 
-  /** A request with an expiry waits for an agent that is away; any other is told at once. */
+  /** A request with an expiry waits for an agent that is away; any other fails at once. */
   #heldFor({ agentId, expiresAt }: Pick<RequestRow, 'agentId' | 'expiresAt'>): Promise<void> | undefined {
     return expiresAt === null ? undefined : this.#whenReachable(agentId);
   }
 
-  /** A request that waits is answered when it expires, and not when its turn would have come. */
+  /** A waiting request fails as soon as it expires. */
   #endExpired(live: LiveRequest): void {
     const { expiresAt } = live.row;
     if (expiresAt === null) return;
@@ -287,14 +287,14 @@ export class Runs {
   }
 
   /**
-   * An agent that may be asked the same thing twice starts before its request is on the disk. Whoever asked hears nothing
-   * before it is; if we crash in between, they ask again.
+   * An idempotent agent starts before its request is on the disk. The caller receives nothing before it is; after a crash in
+   * between, it sends the request again.
    */
   #mayStartEarly(row: RequestRow, { beside }: Call): boolean {
     return beside?.nonce === undefined && this.#isIdempotent(row.agentId) && this.#find(row) === undefined;
   }
 
-  /** What the agent answers without waiting for anything is recorded with the request, in one commit instead of two. */
+  /** An answer that the agent gives without waiting is recorded with the request, in one commit instead of two. */
   async #acceptEarly({ row, run }: LiveRequest, beside: RecordedWith): Promise<Accepted> {
     await afterPromises();
     const frames = run.takeAnswer();
@@ -312,16 +312,16 @@ export class Runs {
     return this.table.get(LiveRequest, requestName(key));
   }
 
-  /** The first of its readers is who asked. */
+  /** The caller is its first reader. */
   #endUnread(live: LiveRequest, signal: AbortSignal): void {
     live.readers = new Readers(() => this.cancel(live.row, UNREAD));
     live.readers.add(signal);
   }
 
-  /** The request as it runs, or as it is recorded. What ends in between is recorded before it stops running. */
+  /** The request as it runs, or as it is recorded. A request that ends in between is recorded before it stops running. */
   #sourceOf(key: RequestKey, reader: { readonly signal?: AbortSignal | undefined } = {}): FrameSource {
     const live = this.#find(key);
-    // Asked for only where it counts: a signal is made when somebody asks for it.
+    // Read only where it is needed: reading `signal` creates it.
     if (live?.readers !== undefined && reader.signal !== undefined) live.readers.add(reader.signal);
     if (live !== undefined) return live.run;
     return this.#recorded(key, reader.signal);
@@ -343,7 +343,7 @@ export class Runs {
     return this.#control(key, { do: 'end', reason });
   }
 
-  /** Holds a running answer where it is: nothing more is taken from the agent until `resume`. */
+  /** Holds a running answer where it is: the agent's frames wait until `resume`. */
   pause(key: RequestKey): boolean | Promise<boolean> {
     return this.#control(key, { do: 'pause' });
   }
@@ -394,13 +394,13 @@ export class Runs {
       .filter((row) => row.owner === owner);
   }
 
-  /** Others may continue what is answered here: nothing more is recorded, and readers go on there. */
+  /** Others may continue what is answered here: nothing more is recorded, and readers continue there. */
   letGo(): void {
     for (const live of this.table.values(LiveRequest)) this.#lose(live);
   }
 
   #lose(live: LiveRequest): void {
-    // One that is not recorded yet is nobody's.
+    // A request that is not recorded yet belongs to no process.
     if (live.isAbandoned || live.run.held === null) return;
     this.#log.warn({ request_id: live.row.requestId }, 'another process answers a request that was answered here');
     live.lose(this.#recorded(live.row));
@@ -416,16 +416,16 @@ export class Runs {
     });
   }
 
-  /** Resolves when everything that is being asked of an agent now has its answer. */
+  /** Resolves when all running requests to an agent are answered. */
   async settled(agentId: string): Promise<void> {
-    const asked = this.table.values(LiveRequest).filter(({ row }) => row.agentId === agentId);
-    await Promise.all(asked.map(({ done }) => done));
+    const running = this.table.values(LiveRequest).filter(({ row }) => row.agentId === agentId);
+    await Promise.all(running.map(({ done }) => done));
   }
 
   /**
-   * What an earlier process accepted but never started runs after a restart. What it started continues behind the frames it has where the
-   * target can give its answer again; else it ends with `E2A.INTERRUPTED`, also where the agent may be asked twice: it may be what ended
-   * that process.
+   * Requests that an earlier process accepted but did not start run after a restart. Started requests continue after their frames where
+   * the target can give its answer again. Others end with `E2A.INTERRUPTED`, even if the agent is idempotent: the request may have caused
+   * the crash.
    */
   recoverable(callFor: (row: RequestRow) => Call | undefined, answer: Handler): Recoverable<Claimed<RequestRow>> {
     const resume: Recoverable<Claimed<RequestRow>>['resume'] = async (claimed) => {
@@ -465,7 +465,7 @@ export class Runs {
   #begin(request: RequestToBegin, envelope: E2AEnvelope, call: Call, answer: Handler, place?: RunPlace): LiveRequest {
     const { row } = request;
     const live = this.#live(request);
-    // The work is not the reader's: it goes on when the reader that started it goes away.
+    // The work does not belong to its reader: it continues when the reader that started it leaves.
     const own = new ExtendedCall(call, live);
     const work = () =>
       this.#work(live, envelope, own, answer).catch((error) => {
@@ -504,7 +504,7 @@ export class Runs {
       };
       frames = answer(envelope, new ExtendedCall(call, { log: secrets.log(call.log) }))[Symbol.asyncIterator]();
       while (!run.answered) {
-        // Also one that hangs and never looks at its signal is left behind.
+        // An agent that hangs and ignores its signal is abandoned, too.
         const item = await unlessAborted(frames.next(), live);
         if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
         if (live.recorded?.takes(item.value) === true) continue;
@@ -521,7 +521,7 @@ export class Runs {
       }
       await run.give(secrets.frame(this.#maker(envelope, run.next).error(known ?? failure('agent_failed'))));
     } finally {
-      // Told to stop, and not waited for.
+      // The agent is stopped, but not waited for.
       frames?.return?.().catch(() => {});
       for (const callback of live.over) callback();
     }
@@ -579,7 +579,7 @@ interface RequestToBegin {
   readonly recorded?: RecordedFrames | undefined;
 }
 
-/** What a frame reports, of an agent whose answers can be given again. */
+/** The identity of a frame, for an agent whose answers can be given again. */
 type FrameKey = (frame: E2AResponse) => string;
 
 interface RunsOptions {
@@ -591,9 +591,9 @@ interface RunsOptions {
   readonly table: RunTable;
   /** Called with every frame, once. */
   readonly onFrame?: ((frame: E2AResponse) => void) | undefined;
-  /** Whether an agent may be asked the same thing twice. */
+  /** Whether an agent is idempotent: repeating a request has no further effect. */
   readonly isIdempotent?: (agentId: string) => boolean;
-  /** Resolves when an agent that is away can be asked; `undefined` when it can be now. */
+  /** Resolves when an agent that is away is reachable; `undefined` when it is now. */
   readonly whenReachable?: (agentId: string) => Promise<void> | undefined;
   /** Of an agent whose answers can be given again after a restart. */
   readonly frameKeyOf?: (agentId: string) => FrameKey | undefined;

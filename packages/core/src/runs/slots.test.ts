@@ -93,7 +93,7 @@ describe('so many may wait', () => {
     return waiting;
   };
 
-  test('of one principal no more than its share, of all together no more than there is room for', () => {
+  test('one principal is limited to its share, and all together to the room there is', () => {
     const slots = new Slots({ limitOf: () => 1 });
     slots.tryTake('a');
     expect(wait(slots, 'many', 2_000)).toBe(1_000);
@@ -134,7 +134,7 @@ describe('so many may wait', () => {
   });
 });
 
-test('nobody overtakes those who wait', async () => {
+test('a new run does not overtake waiting ones', async () => {
   const slots = new Slots({ limitOf: () => 2 });
   const held = [slots.tryTake('a'), slots.tryTake('a')];
   const waiting = slots.take(request('p'));

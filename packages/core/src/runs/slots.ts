@@ -1,7 +1,7 @@
 import type { Principal } from '../call/principal.ts';
 import type { StopSignal } from '../ending/ending.ts';
 
-/** A place to run in. Give it back exactly once. */
+/** A place to run in. Release it exactly once. */
 export interface Slot {
   release(): void;
 }
@@ -14,10 +14,10 @@ export interface SlotRequest {
   readonly signal: StopSignal;
 }
 
-/** Who waits. */
+/** A waiting run. */
 type Waiting = Pick<Principal, 'id' | 'kind'>;
 
-/** A request that will wait. Give it back exactly once: when it has called `take`, or when it never will. */
+/** A request that will wait. Release it exactly once: when it has called `take`, or when it never will. */
 export interface Announced {
   release(): void;
 }
@@ -36,15 +36,15 @@ export class Slots {
     this.#limitOf = limitOf;
   }
 
-  /** A slot if one is free and nobody waits for it. */
+  /** A slot if one is free and no run waits for it. */
   tryTake(lane: string): Slot | undefined {
     const slots = this.#slotsOf(lane);
     return slots.running < this.#limitOf(lane) && nextLine(slots) === undefined ? this.#slot(lane, slots) : undefined;
   }
 
   /**
-   * Lets a request wait that is yet to be recorded; `undefined` when too many do. Only this is refused: what was accepted is
-   * answered, so `take` lets everybody wait.
+   * Lets a request wait that is yet to be recorded; `undefined` when too many do. Only this can be refused: accepted requests are
+   * answered, so `take` has no limit.
    */
   tryWait(lane: string, waiting: Waiting): Announced | undefined {
     const slots = this.#slotsOf(lane);
@@ -162,7 +162,7 @@ function lineOf(slots: LaneSlots, { kind }: Waiting): Line {
   return kind === 'anonymous' ? slots.anonymous : slots.known;
 }
 
-/** The line to serve next; `undefined` when nobody waits. */
+/** The line to serve next; `undefined` when no run waits. */
 function nextLine({ known, anonymous }: LaneSlots): Line | undefined {
   if (known.waiting > 0) return known;
   return anonymous.waiting > 0 ? anonymous : undefined;
@@ -188,5 +188,5 @@ function remove(line: Line, principal: string, waiter: Waiter): boolean {
 const MOST_WAITING = 10_000;
 /** The default of `connections_per_agent`: a caller that waits for its answers reaches that limit first. */
 const MOST_WAITING_OF_ONE = 1_000;
-/** Of all anonymous principals together: known callers go first, so what waits here may wait long. */
+/** Of all anonymous principals together: known callers go first, so these may wait long. */
 const MOST_WAITING_ANONYMOUS = 100;

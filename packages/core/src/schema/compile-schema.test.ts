@@ -96,7 +96,7 @@ describe('agrees with Ajv about', () => {
   });
 });
 
-/** Ajv counts what a branch has looked at that failed or was not taken (JSON Schema 2020-12, 11), so it is no reference here. */
+/** Ajv counts members of failed or unused branches as evaluated (against JSON Schema 2020-12, 11), so it is not a reference here. */
 describe('members and items that no other keyword has looked at', () => {
   const named = (name: string, more: object = {}) => ({ properties: { [name]: true }, required: [name], ...more });
   test.each<[string, JsonSchema, Json, Json]>([
@@ -151,7 +151,7 @@ describe('members and items that no other keyword has looked at', () => {
   });
 });
 
-describe('a problem is told by', () => {
+describe('a problem is reported by', () => {
   test.each<[string, JsonSchema, Json, object[]]>([
     [
       'its member',

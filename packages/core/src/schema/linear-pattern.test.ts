@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { linearPattern } from './linear-pattern.ts';
 
-describe('a pattern of a stranger', () => {
+describe('an untrusted pattern', () => {
   test.each([
     ['a group', `(?:${'a'.repeat(900)}){1000}`],
     ['one after another', 'a{1000}'.repeat(140)],

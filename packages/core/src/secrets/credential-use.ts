@@ -1,4 +1,4 @@
-/** Where a secret goes. The vault puts it there; nothing else sees it. */
+/** A placeholder for a secret. The vault replaces it; no other code sees the secret. */
 export class CredentialUse {
   readonly id: string;
   constructor(id: string) {

@@ -2,7 +2,7 @@ import type { Json } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
 import { BoundedTalk } from './bounded-talk.ts';
 
-test('values are told as they are while there is room, and then by their beginning', () => {
+test('values are shown whole while there is room, and then by their beginning', () => {
   const talk = new BoundedTalk({ whole: 100, least: 10 });
   const short = { text: 'x'.repeat(50), 'a number': 7, none: null };
   expect(talk.bounded(short)).toBe(short);
@@ -27,6 +27,6 @@ test.each<[string, Json, Json]>([
     JSON.parse(`{"__proto__":"${'x'.repeat(90)}"}`),
     JSON.parse(`{"__proto__":"${'x'.repeat(23)}…"}`),
   ],
-])('what is cut is %s', (_, value, told) => {
-  expect(new BoundedTalk({ whole: 0, least: 40 }).bounded(value)).toEqual(told);
+])('what is cut is %s', (_, value, expected) => {
+  expect(new BoundedTalk({ whole: 0, least: 40 }).bounded(value)).toEqual(expected);
 });

@@ -91,7 +91,7 @@ function unknownMethod(method: string) {
   return failure(
     'unknown_method',
     { method, ...suggestions },
-    `This server does not answer ${JSON.stringify(method)}.`,
+    `This server does not support the method ${JSON.stringify(method)}.`,
   );
 }
 

@@ -33,7 +33,7 @@ const BAD: Readonly<Record<string, Kind>> = {
 };
 
 describe.each(Object.entries(GOOD))('%s', (_name, { privateKey, publicKey }) => {
-  test('signs and proves itself, and nobody else does', async () => {
+  test('its signature proves its own key, and no other', async () => {
     const [key, ...more] = publicKeysIn(spki(publicKey));
     expect(more).toEqual([]);
     if (key === undefined) expect.unreachable();
@@ -50,12 +50,12 @@ describe.each(Object.entries(GOOD))('%s', (_name, { privateKey, publicKey }) => 
   });
 });
 
-test.each(Object.entries(BAD))('%s is no key to sign messages with', (_name, { privateKey, publicKey }) => {
+test.each(Object.entries(BAD))('%s is not a key to sign messages with', (_name, { privateKey, publicKey }) => {
   expect(publicKeyFault(spki(publicKey))).toBeDefined();
   expect(privateKeyIn(pkcs8(privateKey))).toBeUndefined();
 });
 
-test('a signature in another form than ours is none: ECDSA as two numbers, RSA with PKCS #1 padding', async () => {
+test('a signature in another form is invalid: ECDSA as two numbers, RSA with PKCS #1 padding', async () => {
   const { 'ECDSA P-256': ec, RSA: rsa } = GOOD;
   if (ec === undefined || rsa === undefined) expect.unreachable();
   const [ecKey] = publicKeysIn(spki(ec.publicKey));
@@ -72,7 +72,7 @@ test.each([
   ['three keys', spki(GOOD['Ed25519']?.publicKey as KeyObject).repeat(3)],
   ['a key and words', `${spki(GOOD['Ed25519']?.publicKey as KeyObject)}hello`],
   ['nothing', ''],
-])('%s is no public key', (_name, text) => {
+])('%s is not a public key', (_name, text) => {
   expect(publicKeyFault(text)).toMatch(/SPKI PEM/);
 });
 

@@ -31,19 +31,19 @@ describe.each(Object.entries(KINDS))('%s', (_name, { privateKey, publicKey }) =>
   });
 });
 
-test('hundreds at once are each answered with their own, in whatever order they are asked', async () => {
+test('hundreds at once each get their own answer, in any order', async () => {
   const { privateKey, publicKey } = KINDS.Ed25519;
   const key = publicKeyOf(publicKey);
-  const asked = Array.from({ length: 400 }, async (_, at) => {
+  const checks = Array.from({ length: 400 }, async (_, at) => {
     if (at % 2 === 0) return (await signatures.sign(privateKey, `text ${at}`)) === ed25519(privateKey, `text ${at}`);
     // Every third of them is for another text.
     const text = at % 3 === 0 ? 'another' : `text ${at}`;
     return (await signatures.verify(key, `text ${at}`, ed25519(privateKey, text))) === (at % 3 !== 0);
   });
-  expect(new Set(await Promise.all(asked))).toEqual(new Set([true]));
+  expect(new Set(await Promise.all(checks))).toEqual(new Set([true]));
 });
 
-test('more keys than the thread keeps are all told apart', async () => {
+test('more keys than the thread keeps are all distinguished', async () => {
   const pairs = Array.from({ length: 1100 }, () => generateKeyPairSync('ed25519'));
   const own = new Signatures();
   // So that the thread is full in the middle of a message.
@@ -51,8 +51,8 @@ test('more keys than the thread keeps are all told apart', async () => {
   const verdicts = await Promise.all(
     pairs.flatMap(({ privateKey, publicKey }) => {
       const signature = ed25519(privateKey, 'text');
-      const stranger = publicKeyOf(KINDS.Ed25519.publicKey);
-      return [own.verify(publicKeyOf(publicKey), 'text', signature), own.verify(stranger, 'text', signature)];
+      const foreign = publicKeyOf(KINDS.Ed25519.publicKey);
+      return [own.verify(publicKeyOf(publicKey), 'text', signature), own.verify(foreign, 'text', signature)];
     }),
   );
   expect(verdicts.filter((_, at) => at % 2 === 0)).toEqual(pairs.map(() => true));
@@ -60,7 +60,7 @@ test('more keys than the thread keeps are all told apart', async () => {
   await own[Symbol.asyncDispose]();
 });
 
-test('who waits when it ends is told so', async () => {
+test('a waiter gets an error when it ends', async () => {
   const ending = new Signatures();
   const waiting = ending.sign(KINDS.Ed25519.privateKey, 'text');
   await ending[Symbol.asyncDispose]();

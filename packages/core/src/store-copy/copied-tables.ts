@@ -20,7 +20,7 @@ interface Source {
 
 /**
  * Every table, with what others refer to first. A column that both stores have is copied as it is; the others are in `DERIVED`. A table that is
- * neither here nor in `LEFT_OUT` stops the copy: nothing is lost without a word.
+ * neither here nor in `LEFT_OUT` stops the copy: no data is lost silently.
  */
 const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'keys', family: 'keys', key: ['key_id'] },
@@ -97,9 +97,9 @@ const COPIED_TABLES: readonly CopiedTable[] = [
   { name: 'stored_data', family: 'stored data', key: ['owner', 'name'], from: { sqlite: { hasFiles: true } } },
 ];
 
-/** What belongs to one store, or to one start of a server. */
+/** Tables that belong to one store, or to one start of a server. */
 const LEFT_OUT: Readonly<Record<CopyEnd['kind'], readonly string[]>> = {
-  // A list of requests and executions whose rows say themselves that they are damaged.
+  // A list of requests and executions that their own rows mark as damaged.
   sqlite: ['commits', 'damages', 'unfinished_copy', 'thread_ends'],
   postgres: [
     'nodes',
@@ -116,10 +116,10 @@ const LEFT_OUT: Readonly<Record<CopyEnd['kind'], readonly string[]>> = {
 /** Columns that one store has and the other computes. */
 const DERIVED = ['holder', 'epoch', 'next', 'size', 'number'];
 
-/** What was open is held by no process that runs: the first server that starts on the copy claims it. */
+/** Open runs are held by no running process: the first server that starts on the copy claims them. */
 const UNHELD: Readonly<Record<string, string>> = { holder: '0', epoch: '0' };
 
-/** One table of a copy: what is read of the source, and what of the target to compare. */
+/** One table of a copy: how to read the source, and how to read the target for the comparison. */
 export interface TableCopy {
   readonly table: string;
   readonly family: string;

@@ -16,9 +16,9 @@ export interface CopyQuery {
   readonly table: string;
   readonly columns: readonly { readonly name: string; readonly expression: string }[];
   readonly rows: string;
-  /** The columns that order the rows and tell each from all others. */
+  /** The columns that order the rows and identify each. */
   readonly key: readonly string[];
-  /** Values of `file` are read and come as `value`. */
+  /** Values of `file` are read and returned as `value`. */
   readonly hasFiles?: boolean;
 }
 

@@ -3,7 +3,7 @@ import { StoreError } from '../store/store-error.ts';
 import { type TableCopy, tableCopies } from './copied-tables.ts';
 import type { CopyEnd, CopyQuery, CopyRow, CopyTarget } from './copy-end.ts';
 
-/** What was copied of one family, and is the same on both sides. */
+/** The copied rows of one family, the same on both sides. */
 export interface CopiedFamily {
   readonly family: string;
   readonly rows: number;
@@ -20,8 +20,8 @@ export interface CopyProgress {
 }
 
 /**
- * Copies everything, then reads both stores again and compares them. What an earlier, interrupted copy has written stays: rows are written in the
- * order of their key, so the last one tells where to continue.
+ * Copies everything, then reads both stores again and compares them. The rows of an earlier, interrupted copy are kept: rows are written in the
+ * order of their key, so the copy continues after the last one.
  */
 export async function copyRows(
   { source, target }: { readonly source: CopyEnd; readonly target: CopyTarget },

@@ -131,7 +131,7 @@ class PostgresTarget extends PostgresEnd implements CopyTarget {
 
   async insert(table: string, columns: readonly CopyColumn[], rows: readonly CopyRow[]): Promise<void> {
     const names = columns.map(({ name }) => name).join(', ');
-    // A number with a fraction goes as its text.
+    // A number with a fraction is sent as text.
     const fields = columns.map(({ name, type }) => `i.${name}::${type}`).join(', ');
     const arrays = columns.map(({ type }, index) => `$${index + 1}::${type === 'double precision' ? 'text' : type}[]`);
     await this.connection.query(

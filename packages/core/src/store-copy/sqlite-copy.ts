@@ -194,7 +194,7 @@ class SqliteTarget extends SqliteEnd implements CopyTarget {
   }
 
   async finish(): Promise<void> {
-    // Of rows that nobody holds the epoch is 0: a store that is opened for the first time must have a higher one.
+    // Rows that no process holds have the epoch 0: a store that is opened for the first time must have a higher one.
     this.database.exec('BEGIN IMMEDIATE; DROP TABLE unfinished_copy; UPDATE commits SET count = 1; COMMIT');
     this.#isClosed = true;
     this.database.close();

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from './store.ts';
 
-/** What every store must do for agents. `open` gives a fresh, empty one. */
+/** The contract of every store for agents. `open` returns a fresh, empty one. */
 export function describeAgents(name: string, open: () => Promise<Store>): void {
   describe(`agents in ${name}`, () => {
     let store: Store;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { NewDelivery, RequestRow, Store } from './store.ts';
 
-/** What every store must do with records of senders without a key. `open` gives a fresh, empty one. */
+/** The contract of every store for records of senders without a key. `open` returns a fresh, empty one. */
 export function describeAnonymous(name: string, open: () => Promise<Store>): void {
   describe(`${name}: records of senders without a key`, () => {
     test('the newest that fit are kept, and older ones go first', async () => {

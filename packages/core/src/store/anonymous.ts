@@ -1,7 +1,7 @@
-/** How the owner of a record begins whose sender has no key. No agent's id does: it has a blank. */
+/** The prefix of owners of records whose sender has no key. It contains a blank, so no agent's id begins with it. */
 export const ANONYMOUS = 'anonymous ';
 
-/** Whether what is recorded belongs to an anonymous sender. Of a caller, `Principal.kind` says it. */
+/** Whether a record belongs to an anonymous sender. For a caller, use `Principal.kind`. */
 export function isAnonymousOwner(owner: string): boolean {
   return owner.startsWith(ANONYMOUS);
 }
@@ -14,11 +14,11 @@ export interface AnonymousRange {
   readonly before: number;
 }
 
-/** What senders without a key have left on the disk, as a whole. */
+/** The records of all senders without a key. */
 export interface AnonymousStore {
   /**
-   * Keeps the newest and removes the rest: requests with their frames, callbacks, and URLs that are not called any more.
-   * What is still under way stays, and counts. Returns how many bytes are left.
+   * Keeps the newest and removes the rest: requests with their frames, callbacks, and disabled callback URLs.
+   * Open records are kept, and count. Returns how many bytes are left.
    */
   sweep(range: AnonymousRange): Promise<number>;
 }
@@ -31,11 +31,11 @@ export const ANONYMOUS_KINDS = [
 ] as const;
 export type AnonymousKind = (typeof ANONYMOUS_KINDS)[number]['kind'];
 
-/** One record, for whoever decides whether it stays. */
+/** One record, as input for the decision to keep it. */
 export interface AnonymousRecord {
   readonly at: number;
   readonly bytes: number;
-  /** Under way, or owed to somebody. */
+  /** It is open, or its answer is still to be delivered. */
   readonly isOpen: boolean;
 }
 
@@ -54,7 +54,7 @@ export class AnonymousRoom {
     return this.#room;
   }
 
-  /** Whether the record stays. */
+  /** Whether the record is kept. */
   keeps({ at, bytes, isOpen }: AnonymousRecord): boolean {
     const fits = at >= this.#before && bytes <= this.#room;
     this.#room = bytes <= this.#room ? this.#room - bytes : 0;
@@ -64,5 +64,5 @@ export class AnonymousRoom {
   }
 }
 
-/** What a record takes beside its texts: its row, its places in the indexes, and what belongs to it. */
+/** The size of a record beside its texts: its row, its index entries, and its dependent rows. */
 export const RECORD_BYTES = 512;

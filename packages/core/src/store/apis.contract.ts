@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ApiRow } from './apis.ts';
 import type { Store } from './store.ts';
 
-/** What every store must do for APIs. `open` gives a fresh, empty one. */
+/** The contract of every store for APIs. `open` returns a fresh, empty one. */
 export function describeApis(name: string, open: () => Promise<Store>): void {
   describe(`APIs in ${name}`, () => {
     let store: Store;

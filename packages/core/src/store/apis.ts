@@ -9,6 +9,6 @@ export interface ApiStore {
   put(row: ApiRow): Promise<void>;
   /** By age. */
   list(): Promise<ApiRow[]>;
-  /** False when there is none. */
+  /** False when it does not exist. */
   remove(apiId: string): Promise<boolean>;
 }

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync
 import { dirname } from 'node:path';
 
 /**
- * Space kept back on the disk. On a full one even a DELETE needs room, so without it nobody could clean up.
+ * Space kept back on the disk. On a full disk even a DELETE needs space, so without it nothing could be removed.
  */
 export class Ballast {
   readonly #path: string;
@@ -30,7 +30,7 @@ export class Ballast {
     this.#held = this.#bytes === 0;
   }
 
-  /** Puts it in place when the disk has room for it. Says whether it is. */
+  /** Puts it in place when the disk has space for it. Returns whether it is in place. */
   restore(): boolean {
     if (this.#held) return true;
     const { bavail, bsize } = statfsSync(dirname(this.#path));
@@ -40,7 +40,7 @@ export class Ballast {
       this.#fill();
       this.#held = true;
     } catch {
-      // Somebody else took the space first.
+      // Another program took the space first.
       this.release();
     }
     return this.#held;
@@ -49,7 +49,7 @@ export class Ballast {
   #fill(): void {
     const file = openSync(this.#path, 'wx', 0o600);
     try {
-      // Noise, because a file system that compresses would keep nothing back for zeros.
+      // Random bytes, because a compressing file system would reserve no space for zeros.
       const noise = randomBytes(Math.min(this.#bytes, 1_048_576));
       for (let left = this.#bytes; left > 0; ) left -= writeSync(file, noise, 0, Math.min(left, noise.length));
       fsyncSync(file);
@@ -59,5 +59,5 @@ export class Ballast {
   }
 }
 
-/** What must be free beside it, so that putting it back does not fill the disk again. */
+/** The space that must remain free, so that restoring it does not fill the disk again. */
 const MARGIN = 1_048_576;

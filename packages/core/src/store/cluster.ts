@@ -8,21 +8,21 @@ import type { RequestKey, RequestRow } from './store.ts';
  *   live ──▶ leaving ──▶ left
  *     └── silent for too long ──▶ dead ──▶ joins again under another number, if it is still there
  *
- * Everything that is open has a holder, which is the number of a node. What a node holds that has left or is dead may be claimed.
+ * Everything that is open has a holder, which is the number of a node. Runs of a node that has left or is dead may be claimed.
  */
 export interface ClusterStore {
   /** The number of this node. No other start of a process ever had it. */
   readonly node: number;
-  /** Every node that is here, and those that have gone lately; oldest first. */
+  /** All current nodes, and those that left recently; oldest first. */
   nodes(): Promise<NodeRow[]>;
   /**
-   * Shows that this node is alive. False when it was declared dead: what it held may be another's now. Rejects when the database does not
+   * Shows that this node is alive. False when it was declared dead: another node may hold its runs now. Rejects when the database does not
    * answer in time.
    */
   beat(withinMs: number): Promise<boolean>;
   /** Takes a new number, after this node was declared dead. */
   join(): Promise<void>;
-  /** Declares dead which nodes have not shown that they are alive. Gives their numbers. */
+  /** Declares nodes dead that have not shown that they are alive. Returns their numbers. */
   buryDead(limits: NodeLimits): Promise<number[]>;
   /** Whether a node that is gone still holds something. */
   hasLeftovers(): Promise<boolean>;
@@ -31,7 +31,7 @@ export interface ClusterStore {
   /** How the database that they share keeps what it acknowledges. */
   database(): Promise<SharedDatabase>;
 
-  /** A request that is open, with who answers it. */
+  /** An open request, with the node that answers it. */
   openRequest(key: RequestKey): Promise<OpenRequest | undefined>;
   /** Those of these numbers that are open. */
   openRequests(numbers: readonly number[]): Promise<OpenRequest[]>;
@@ -45,7 +45,7 @@ export interface ClusterStore {
   lineOf(agentId: string): Promise<number | undefined>;
   /** Takes the requests that other nodes have handed over to this one, oldest first. */
   takeHandedOver(): Promise<Claimed<RequestRow>[]>;
-  /** Takes over the requests that wait for an agent on nodes to which it is not connected. Gives with each who held it. */
+  /** Takes over the requests that wait for an agent on nodes to which it is not connected. Returns each with its previous holder. */
   takeWaiting(agentId: string): Promise<(Claimed<RequestRow> & { readonly from: number })[]>;
 
   /** The node that runs an execution; `undefined` when it has ended. */
@@ -63,7 +63,7 @@ export interface ClusterStore {
   /** The calls for this node that were not taken before, oldest first. */
   takeCalls(): Promise<NodeCall[]>;
   answerCall(id: number, text: string): Promise<void>;
-  /** The answers to those of these calls that have one. They are forgotten with that. */
+  /** The answers to these calls, as far as there are any. They are deleted with that. */
   takeAnswers(ids: readonly number[]): Promise<Omit<NodeCall, 'caller'>[]>;
 }
 
@@ -93,9 +93,9 @@ export interface SharedDatabase {
   readonly version: string;
   /** Of the tables. */
   readonly schemaVersion: number;
-  /** What a commit waits for: `on` and more wait for a synchronous standby, where one is named. */
+  /** The setting `synchronous_commit`: from `on` upwards a commit waits for a synchronous standby, where one is named. */
   readonly synchronousCommit: string;
-  /** Which standbys those are; empty: none, so that a failover can lose what was acknowledged last. */
+  /** The synchronous standbys; empty: none, so that a failover can lose the latest acknowledged writes. */
   readonly synchronousStandbys: string;
   /** How many standbys are connected. */
   readonly standbys: number;
@@ -129,7 +129,7 @@ export interface NodeRow {
   readonly configDigest: string | null;
   /** Where other nodes reach it. */
   readonly peerUrl: string | null;
-  /** What it is responsible for. */
+  /** Its current responsibilities. */
   readonly holds: NodeHolds;
 }
 

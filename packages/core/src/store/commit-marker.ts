@@ -6,8 +6,8 @@ import type { Database } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
 /**
- * Keeps the number of commits in a file beside the database, written about once a second. SQLite drops everything behind a
- * damaged place in its log without a word: a database that is behind its marker has lost what was acknowledged.
+ * Keeps the number of commits in a file beside the database, written about once a second. SQLite silently drops everything after a
+ * damaged place in its log: a database that is behind its marker has lost acknowledged writes.
  */
 export class CommitMarker {
   readonly #path: string;
@@ -32,7 +32,7 @@ export class CommitMarker {
     }
   }
 
-  /** Notes how many there are; `count` is asked again when it is written. */
+  /** Notes the number of commits; `count` is called again when it is written. */
   note(count: () => number): void {
     if (this.#elapsed() - this.#writtenAt >= INTERVAL_MS) this.write(count());
     else
@@ -61,7 +61,7 @@ export class CommitMarker {
   }
 }
 
-/** Refuses a database that lost commits: what was revoked or used in them would be valid again. */
+/** Refuses a database that lost commits: a key revoked or a nonce used in them would be valid again. */
 export function refuseLoss(database: Database, { folder, marker }: { folder: string; marker: CommitMarker }): void {
   const [has, had] = [countOf(database), marker.read()];
   if (has >= had) return;
@@ -72,7 +72,7 @@ export function refuseLoss(database: Database, { folder, marker }: { folder: str
   );
 }
 
-/** Refuses to make a database where one has been: it would be empty, and what lies beside it useless. */
+/** Refuses to create a database where one has been: it would be empty, and the files beside it useless. */
 export function refuseMissing(folder: string): void {
   if (sizeOf(join(folder, DATABASE)) > 0) return;
   const left = BESIDE.filter((name) => sizeOf(join(folder, name)) > 0);
@@ -93,6 +93,6 @@ function sizeOf(path: string): number {
 
 /** Its name begins as that of the database: removing `dragoman.db*` before a restore removes both. */
 const MARKER = `${DATABASE}-commits`;
-/** What only a server that had a database leaves in its folder. */
+/** Files that only a server with a database leaves in its folder. */
 const BESIDE = [`${DATABASE}-wal`, MARKER, 'vault.key', 'stored'];
 const INTERVAL_MS = 1_000;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from './store.ts';
 
-/** What every store must do for counters. `open` gives a fresh, empty one. */
+/** The contract of every store for counters. `open` returns a fresh, empty one. */
 export function describeCounters(name: string, open: () => Promise<Store>): void {
   describe(`counters in ${name}`, () => {
     let store: Store;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { CredentialRow, ReceiptRow, VaultSeal } from './credentials.ts';
 import type { Store } from './store.ts';
 
-/** What every store must do for the vault. `open` gives a fresh, empty one. */
+/** The contract of every store for the vault. `open` returns a fresh, empty one. */
 export function describeCredentialStore(name: string, open: () => Promise<Store>): void {
   describe(`${name}: credentials`, () => {
     let store: Store;

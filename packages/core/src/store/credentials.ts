@@ -15,7 +15,7 @@ export interface CredentialRow {
   readonly updatedAt: number;
 }
 
-/** What binds the rows together, so that none can be exchanged for an older one. */
+/** Binds the rows together, so that none can be replaced by an older one. */
 export interface VaultSeal {
   readonly salt: string;
   /** Tells the right key from a wrong one. */
@@ -26,7 +26,7 @@ export interface VaultSeal {
   readonly mac: string;
 }
 
-/** That a secret was used, or refused. */
+/** Records that a secret was used, or refused. */
 export interface ReceiptRow {
   readonly at: number;
   readonly caller: string;
@@ -42,7 +42,7 @@ export interface CredentialStore {
   list(): Promise<CredentialRow[]>;
   seal(): Promise<VaultSeal | undefined>;
   /**
-   * Rows and the seal over all that is there then, in one commit. `previous` is the `mac` of the seal it takes the place of, null for
+   * Writes rows and the new seal over all rows, in one commit. `previous` is the `mac` of the seal it takes the place of, null for
    * the first. False, and nothing is changed, when another seal is there.
    */
   put(rows: readonly CredentialRow[], seal: VaultSeal, previous: string | null): Promise<boolean>;

@@ -1,4 +1,4 @@
-/** Something in the database that is not what was written. Reading it answers `store_damaged`, or it is left out. */
+/** A damaged row. Reading it fails with `store_damaged`, or it is left out. */
 export interface Damage {
   readonly kind: 'request' | 'execution' | 'key' | 'agent' | 'api' | 'registration' | 'workflow';
   /** Empty for what belongs to the server. */

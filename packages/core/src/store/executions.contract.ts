@@ -5,7 +5,7 @@ import { longBetween, SLICE, sharedBytes, stringOf } from '../text/long-text.ts'
 import type { EffectRow, ExecutionEnd, ExecutionPageQuery, ExecutionRow, StoredRow } from './executions.ts';
 import type { Store } from './store.ts';
 
-/** What every store must do for executions and what they keep. `open` gives a fresh, empty one. */
+/** The contract of every store for executions and stored data. `open` returns a fresh, empty one. */
 export function describeExecutions(name: string, open: OpenStore): void {
   describe(`executions in ${name}`, () => {
     let store: Store;
@@ -68,7 +68,7 @@ export function describeExecutions(name: string, open: OpenStore): void {
         await store.executions.accept(execution({ executionId: 'other' }));
         await store.executions.finish(heldOf(store, mine), [], END);
         expect(await store.executions.named('by-name')).toEqual([theirs, { ...mine, end: END }]);
-        expect(await store.executions.named('nobody has it')).toEqual([]);
+        expect(await store.executions.named('unknown')).toEqual([]);
       });
 
       test('the same idempotency key under another id is a repeat of the first; the id counts more', async () => {
@@ -113,7 +113,7 @@ export function describeExecutions(name: string, open: OpenStore): void {
         );
       });
 
-      test('a position that is taken is refused, and with it all that came along', async () => {
+      test('a taken position is refused, with all effects of the same call', async () => {
         const row = execution();
         await store.executions.accept(row);
         await store.executions.append(heldOf(store, row), [effect(0)]);
@@ -226,7 +226,7 @@ export function describeExecutions(name: string, open: OpenStore): void {
         expect(await store.storedData.names(`${owner}-other`)).toEqual([]);
       });
 
-      test('gives back what it took the place of, and counts that no more', async () => {
+      test('returns the replaced value, and no longer counts it', async () => {
         await store.executions.accept(execution());
         const first = stored({ value: null, file: `${owner}-f1`, bytes: 90 });
         await store.storedData.keep(first, QUOTA, by(0));
@@ -236,7 +236,7 @@ export function describeExecutions(name: string, open: OpenStore): void {
         expect(await store.storedData.files()).not.toContain(`${owner}-f1`);
       });
 
-      test('lists what there is, and forgets what it is told to, for its owner alone', async () => {
+      test('lists and deletes data of its owner only', async () => {
         await store.executions.accept(execution());
         const row = stored({ bytes: 60 });
         await store.storedData.keep(row, QUOTA, by());

@@ -1,19 +1,19 @@
 import type { LongText } from '../text/long-text.ts';
 import type { Claimed, Held } from './held.ts';
 
-/** An execution of a workflow is known by who asked for it and the id they gave it. */
+/** An execution of a workflow is identified by its caller and the id the caller gave it. */
 export interface ExecutionKey {
   readonly owner: string;
   readonly executionId: string;
 }
 
-/** Recorded before anything runs. It is under way as long as it has no end, also after a crash. */
+/** Recorded before anything runs. It is open as long as it has no end, even after a crash. */
 export interface ExecutionRow extends ExecutionKey {
-  /** Of what is to run: tells a repeat from a conflict. */
+  /** The hash of the plan: distinguishes a repeat from a conflict. */
   readonly digest: string;
   /** The caller's `Idempotency-Key`, a second name for the same execution. */
   readonly idempotencyKey: string | null;
-  /** What was asked for, as JSON text: the workflow and how it is to run. */
+  /** The request as JSON text: the workflow and its options. */
   readonly request: string;
   /** Epoch milliseconds. */
   readonly acceptedAt: number;
@@ -22,16 +22,16 @@ export interface ExecutionRow extends ExecutionKey {
 
 export interface ExecutionEnd {
   readonly status: string;
-  /** What its owner is answered, as JSON text. */
+  /** Its result as JSON text. */
   readonly result: string | LongText;
-  /** What was told while it ran, as JSON text. */
+  /** Its events as JSON text. */
   readonly events: string;
   readonly endedAt: number;
 }
 
 /**
- * Something an execution did to the world or learned from it. Everything else it does is computed again after a crash;
- * these are read back instead.
+ * An external effect of an execution, or its answer. Everything else is computed again after a crash;
+ * effects are read back instead.
  */
 export interface EffectRow {
   /** 0, 1, 2 … in the order they were recorded. */
@@ -46,8 +46,8 @@ export interface EffectRow {
 }
 
 /**
- * `intent`: a call that must not be made twice is about to leave. `question`: a person was asked; `answer`: how that ended. The others: what
- * came of the effect.
+ * `intent`: a call that must not be repeated is about to be sent. `question`: a question to a person; `answer`: how it ended. The others: the
+ * outcome of the effect.
  */
 export type EffectKind = 'intent' | 'question' | 'answer' | 'call' | 'ask' | 'store' | 'wait' | 'now' | 'stored';
 
@@ -56,7 +56,7 @@ export type ExecutionAccepted =
   | { readonly repeat: false; readonly held: Held | null }
   | { readonly repeat: true; readonly row: ExecutionRow };
 
-/** An execution in a list: everything but what was asked and answered. */
+/** An execution in a list, without its request and result. */
 export interface ExecutionSummary extends ExecutionKey {
   /** Goes up with each execution: where the next page begins. */
   readonly number: number;
@@ -73,7 +73,7 @@ export interface ExecutionPageQuery {
 
 export interface ExecutionStore {
   /**
-   * Records an execution, with its end where it has one, or tells which earlier one has its id or, failing that, its
+   * Records an execution, with its end where it has one, or returns the earlier one that has its id or, failing that, its
    * idempotency key.
    */
   accept(row: ExecutionRow): Promise<ExecutionAccepted>;
@@ -97,7 +97,7 @@ export interface ExecutionStore {
   purge(before: number): Promise<number>;
 }
 
-/** What an agent keeps beyond one execution, under names of its own. */
+/** Data that an agent keeps beyond one execution, under names of its own. */
 export interface StoredRow {
   readonly owner: string;
   readonly name: string;
@@ -118,20 +118,20 @@ export interface StoredQuota {
   readonly count: number;
 }
 
-/** `kept`: and what it took the place of. Else what there would have been. */
+/** `kept`: with the value that was replaced. Otherwise the totals that it would have led to. */
 export type Kept =
   | { readonly kept: true; readonly replaced: StoredRow | null }
   | { readonly kept: false; readonly bytes: number; readonly count: number };
 
 export interface StoredDataStore {
-  /** Keeps it and records the effects of the execution that did so, in one commit: or neither, where it is too much. */
+  /** Keeps it and records the effects of the execution that did so, in one commit: or neither, when it exceeds the quota. */
   keep(row: StoredRow, quota: StoredQuota, by: { held: Held; effects: readonly EffectRow[] }): Promise<Kept>;
   find(owner: string, name: string): Promise<StoredRow | undefined>;
   /** The names of an owner, in order. */
   names(owner: string): Promise<string[]>;
-  /** What an owner has stored, by name. */
+  /** The stored data of an owner, by name. */
   list(owner: string): Promise<StoredInfo[]>;
-  /** Forgets it, and gives back what it was; null when there was nothing of that name. */
+  /** Deletes and returns it; null when the name does not exist. */
   remove(owner: string, name: string): Promise<StoredRow | null>;
   /** The files of everybody that are in use. */
   files(): Promise<string[]>;

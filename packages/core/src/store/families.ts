@@ -1,4 +1,4 @@
-/** What administration keeps, and every process has a copy of in memory. */
+/** The data of administration, of which every process has a copy in memory. */
 export type FamilyName =
   | 'keys'
   | 'agents'
@@ -9,7 +9,7 @@ export type FamilyName =
   | 'registrations'
   | 'pins';
 
-/** Tells when another process has changed what this one has a copy of. A store that one process owns has none. */
+/** Notices when another process has changed data that this one has a copy of. A store that one process owns has none. */
 export interface FamilyStore {
   /** A number for each family, which is another one after another process changed it. Own changes do not count. */
   versions(): Promise<ReadonlyMap<FamilyName, number>>;

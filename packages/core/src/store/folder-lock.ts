@@ -8,7 +8,7 @@ import { StoreError } from './store-error.ts';
 
 /**
  * Makes this process the only one on a data folder. The lock is SQLite's own on an empty database: the system lets go of
- * it when the process ends, however it ends. Who holds it stands in a file beside it, for the message.
+ * it when the process ends, however it ends. A file beside it names the holder, for the error message.
  */
 export class FolderLock {
   readonly #owner: string;
@@ -48,7 +48,7 @@ export class FolderLock {
 
 /**
  * The lock file can be removed while its owner runs; then a second process locks a new one. But every connection holds a lock on
- * the database itself, and nobody gets it exclusively meanwhile. Waits for a backup that is about to end.
+ * the database itself, and no other connection can lock it exclusively meanwhile. Waits for a backup that is about to end.
  */
 function refuseOpened(engine: SqliteEngine, path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
@@ -56,7 +56,7 @@ function refuseOpened(engine: SqliteEngine, path: string): void {
   try {
     database.exec('PRAGMA busy_timeout = 2000; PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_master');
   } catch (error) {
-    // Any other fault is for whoever opens it to work with.
+    // Any other error is reported when the database is opened.
     if (faultOf(error) === 'busy') throw error;
   } finally {
     database.close();

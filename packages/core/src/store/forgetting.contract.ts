@@ -5,7 +5,7 @@ import { END, effect, executionRow, storedRow } from './executions.contract.ts';
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import type { ExecutionRow, RequestRow, Store } from './store.ts';
 
-/** What every store must do to forget. `open` gives a fresh, empty one. */
+/** The contract of every store for forgetting. `open` returns a fresh, empty one. */
 export function describeForgetting(name: string, open: OpenStore): void {
   describe(`forgetting in ${name}`, () => {
     let store: Store;

@@ -1,10 +1,10 @@
 import type { ExecutionKey } from './executions.ts';
 import type { RequestKey } from './store.ts';
 
-/** What came of taking something out: it is gone; it is under way and stays; it never was there. */
+/** The outcome of a deletion: it is gone; it is open and kept; it never existed. */
 export type Removed = 'removed' | 'under_way' | 'absent';
 
-/** What was taken out, and what could not be because it is under way. */
+/** The numbers of deleted records, and of those that are kept because they are open. */
 export interface ForgottenCounts {
   readonly requests: number;
   readonly sessions: number;
@@ -14,22 +14,22 @@ export interface ForgottenCounts {
   readonly callbacks: number;
   readonly memories: number;
   readonly underWay: number;
-  /** The files of what was stored: nothing names them any more, and whoever asked removes them. */
+  /** The files of deleted data: no row names them any more, and the caller must remove them. */
   readonly files: readonly string[];
 }
 
-/** Takes out what was recorded, for good: where the store can, its bytes are overwritten. */
+/** Deletes records for good: where the store can, their bytes are overwritten. */
 export interface ForgettingStore {
   /**
-   * A request with its frames, what its thread has of it, and its callbacks: also where those are all that is left of it. While
-   * its answer is owed to somebody it is under way.
+   * A request with its frames, its messages in a thread, and its callbacks, even if only those are left. It is open as long as
+   * its answer is still to be delivered.
    */
   request(key: RequestKey): Promise<Removed>;
   /** An execution with its effects, events and result. */
   execution(key: ExecutionKey): Promise<Removed>;
   /**
-   * Everything recorded in a caller's name that has ended. What it did with secrets, how often it called, and the nonces it
-   * has used stay for their time: they protect others.
+   * All ended records of a caller. Its uses of secrets, its counters and its nonces are kept for their time, because they
+   * protect others.
    */
   caller(owner: string): Promise<ForgottenCounts>;
 }

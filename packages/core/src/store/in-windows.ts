@@ -14,14 +14,14 @@ export async function inWindows(
   return total;
 }
 
-/** The same where what is removed needs no looking for. */
+/** The same where the rows to remove need no search. */
 export async function untilNone(remove: () => Promise<number>): Promise<number> {
   let total = 0;
   for (let removed = await remove(); removed > 0; removed = await remove()) total += removed;
   return total;
 }
 
-/** The same for a page whose rows may be anywhere: the newest of what all windows have. */
+/** The same for a page whose rows may be anywhere: the newest rows of all windows. */
 export async function newestInWindows(
   limit: number,
   look: (from: string) => Promise<ExecutionWindow>,

@@ -1,8 +1,8 @@
 import type { Database } from './sqlite-engine.ts';
 
 /**
- * Reads every page and compares each index with its table, of the whole database where it is small and else of the tables that
- * decide who may do what and what is to be done.
+ * Reads every page and compares each index with its table, of the whole database if it is small, else of the tables with
+ * permissions and open work.
  */
 export function integrityOf(database: Database): Integrity {
   const { bytes } = database

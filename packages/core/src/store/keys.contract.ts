@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KeyRow, Store } from './store.ts';
 
-/** What every store must do for keys. `open` gives a fresh, empty one. */
+/** The contract of every store for keys. `open` returns a fresh, empty one. */
 export function describeKeys(name: string, open: () => Promise<Store>): void {
   describe(`keys in ${name}`, () => {
     let store: Store;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { KnowledgeBaseRow } from './knowledge.ts';
 import type { Store } from './store.ts';
 
-/** What every store must do for knowledge bases. `open` gives a fresh, empty one. */
+/** The contract of every store for knowledge bases. `open` returns a fresh, empty one. */
 export function describeKnowledge(name: string, open: () => Promise<Store>): void {
   describe(`knowledge bases in ${name}`, () => {
     let store: Store;

@@ -9,6 +9,6 @@ export interface KnowledgeStore {
   put(row: KnowledgeBaseRow): Promise<void>;
   /** By age. */
   list(): Promise<KnowledgeBaseRow[]>;
-  /** False when there is none. */
+  /** False when it does not exist. */
   remove(baseId: string): Promise<boolean>;
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { MemoryEntryRow } from './memories.ts';
 import type { Store } from './store.ts';
 
-/** What every store must do with what agents remember. `open` gives a fresh, empty one. */
+/** The contract of every store for the memory of agents. `open` returns a fresh, empty one. */
 export function describeMemories(name: string, open: () => Promise<Store>): void {
   describe(`${name}: memories`, () => {
     let store: Store;
@@ -39,7 +39,7 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       await openedBy('cat', 'a', 5);
       await openedBy('cat', 'e', 5);
       expect(await knownOf('cat')).toEqual(['b', 'c', 'd', 'e']);
-      // The one that is opened is known, also when it is the earliest and large.
+      // The opened one is kept, even if it is the oldest and large.
       await openedBy('cat', 'a', 0, JSON.stringify({ a: 'x'.repeat(24) }));
       expect(await knownOf('cat')).toEqual(['a', 'd', 'e']);
       expect(await knownOf('dan')).toEqual(['a']);
@@ -68,7 +68,7 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       expect(await store.memories.list(space, 0)).toEqual([]);
     });
 
-    test('a space takes no more than its quota, but replacing is no more', async () => {
+    test('a space is limited by its quota, and replacing an entry adds nothing', async () => {
       const space = nextSpace();
       const two = { entries: 2, size: 100, spaces: 100 };
       expect(await store.memories.put(entry({ space, key: 'a' }), two)).toBe('stored');
@@ -80,7 +80,7 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       expect(await store.memories.list(space, 0)).toHaveLength(2);
     });
 
-    test('an owner has as much as so many full spaces hold, in however many it is; replacing is no more', async () => {
+    test('an owner is limited to the size of so many full spaces, and replacing an entry adds nothing', async () => {
       const quota = { entries: 2, size: 50, spaces: 2 };
       const owner = 'eva';
       const [a, b, c, d, e] = [nextSpace(), nextSpace(), nextSpace(), nextSpace(), nextSpace()];
@@ -90,7 +90,7 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       expect(await put({ space: e, updatedAt: 49 })).toBe('owner_full');
       expect(await put({ space: e, owner: 'finn' })).toBe('stored');
       expect(await put({ space: a, entry: '"again"' })).toBe('stored');
-      // What has expired makes room, wherever it is, and is gone from the disk.
+      // Expired entries of any space make room, and are deleted from the disk.
       expect(await put({ space: e, key: 'other', updatedAt: 50 })).toBe('stored');
       expect(await store.memories.list(d, 0)).toEqual([]);
       expect(await store.memories.remove(c, owner, ['k'])).toBe(1);
@@ -109,13 +109,13 @@ export function describeMemories(name: string, open: () => Promise<Store>): void
       expect(await store.memories.list(space, 49)).toHaveLength(1);
       expect(await store.memories.list(space, 50)).toHaveLength(0);
       expect(await store.memories.put(entry({ space, key: 'b', updatedAt: 50, expiresAt: 60 }), one)).toBe('stored');
-      // Also from the disk: else what lasts a second fills it, whatever the quota.
+      // From the disk, too: otherwise short-lived entries fill it in spite of the quota.
       expect((await store.memories.list(space, 0)).map(({ key }) => key)).toEqual(['b']);
       expect(await store.memories.purge(55)).toBe(0);
       expect(await store.memories.purge(60)).toBe(1);
     });
 
-    test("another's entry that has expired is in nobody's way", async () => {
+    test("another's expired entry does not block a key", async () => {
       const space = nextSpace();
       await store.memories.put(entry({ space, owner: 'ann', expiresAt: 50 }), PLENTY);
       const his = entry({ space, owner: 'bob', createdAt: 50, updatedAt: 50 });

@@ -1,4 +1,4 @@
-/** A place an agent remembers things in: known by who opened it and the id it was given. */
+/** A memory space of an agent, identified by its owner and its id. */
 export interface MemoryRow {
   readonly memoryId: string;
   readonly owner: string;
@@ -8,12 +8,12 @@ export interface MemoryRow {
   readonly createdAt: number;
 }
 
-/** Something remembered. Where it belongs (whose, which namespace, which tier) is its space. */
+/** A memory entry. Its space says whose it is, with namespace and tier. */
 export interface MemoryEntryRow {
   readonly space: string;
   /** The digest of its key. */
   readonly key: string;
-  /** Who stored it: in a space that several share, nobody else changes it. */
+  /** Who stored it: in a shared space, only that owner may change it. */
   readonly owner: string;
   /** As JSON text. */
   readonly entry: string;
@@ -23,20 +23,20 @@ export interface MemoryEntryRow {
   readonly expiresAt: number | null;
 }
 
-/** What there is of something. */
+/** A number of entries and their size. */
 export interface MemoryUse {
   readonly entries: number;
   /** In characters. */
   readonly size: number;
 }
 
-/** How much one space may hold of what has not expired. */
+/** The limit of one space, without expired entries. */
 export interface MemoryQuota extends MemoryUse {
-  /** One owner holds as much as this many that are full, in however many it is. */
+  /** The limit of one owner: as much as this many full spaces hold, in any number of spaces. */
   readonly spaces: number;
 }
 
-/** How much one owner may hold. */
+/** The limit of one owner. */
 export function wholeOf({ entries, size, spaces }: MemoryQuota): MemoryUse {
   return { entries: entries * spaces, size: size * spaces };
 }
@@ -45,21 +45,21 @@ export type MemoryPut = 'stored' | 'full' | 'owner_full' | 'foreign';
 
 export interface MemoriesStore {
   /**
-   * Makes it, or leaves it as it is. Of more than its owner may hold the first that were made are known no more: nothing is in
-   * them by themselves, and whoever opens one again finds what is there.
+   * Creates the space, or keeps it as it is. Beyond the owner's limit the oldest spaces are forgotten. Entries are stored
+   * apart from their space, so they are found when it is opened again.
    */
   open(row: MemoryRow, quota: MemoryQuota): Promise<void>;
   find(owner: string, memoryId: string): Promise<MemoryRow | undefined>;
   /**
    * Adds an entry or puts it in place of the one with its key, whose `createdAt` it keeps. `full`: the space would hold more
-   * than its quota, `owner_full`: its owner would; `foreign`: the key is another's. None changes anything. What has expired in
-   * the space, or is the owner's, is forgotten first.
+   * than its quota, `owner_full`: its owner would; `foreign`: the key is another's. None changes anything. Expired entries of
+   * the space and of the owner are deleted first.
    */
   put(row: MemoryEntryRow, quota: MemoryQuota): Promise<MemoryPut>;
-  /** What is in a space and has not expired by `now`, the latest first. */
+  /** The entries of a space that have not expired by `now`, newest first. */
   list(space: string, now: number): Promise<MemoryEntryRow[]>;
-  /** Forgets those of these keys that are the owner's. Returns how many. */
+  /** Deletes the entries with these keys that are the owner's. Returns how many. */
   remove(space: string, owner: string, keys: readonly string[]): Promise<number>;
-  /** Forgets what has expired. Returns how many. */
+  /** Deletes expired entries. Returns how many. */
   purge(now: number): Promise<number>;
 }

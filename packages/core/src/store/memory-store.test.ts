@@ -6,7 +6,7 @@ import { describeStore } from './store.contract.ts';
 
 describeStore('the store in memory', async (earlier) => (earlier === undefined ? memoryStore() : nextProcess(earlier)));
 
-test('a store in memory that is closed refuses what it is asked, and may be closed again', async () => {
+test('a closed store in memory refuses calls, and may be closed again', async () => {
   const store = await openMemoryStore();
   await store[Symbol.asyncDispose]();
   await store[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ export async function openMemoryStore(): Promise<SqliteStore> {
   return memoryStoreOn(await loadEngine());
 }
 
-/** No disk is waited for, so no thread is needed: each question is answered where it is asked. */
+/** There is no disk to wait for, so no thread is needed: each call runs at once. */
 export function memoryStoreOn(engine: SqliteEngine, database = openInMemory(engine)): SqliteStore {
   const committer = new Committer({
     database,
@@ -25,7 +25,7 @@ export function memoryStoreOn(engine: SqliteEngine, database = openInMemory(engi
     epoch: committer.epoch,
     async ask(name, ...values) {
       if (!isOpen) throw new StoreError('store_unavailable', 'The store is closed.');
-      // Nothing removed stays behind in a file.
+      // No file keeps deleted data.
       if (name === 'scrub') return undefined;
       const call = { id: 0, name, values };
       const [answer] = committer.isRead(call) ? [committer.read(call)] : committer.commit([call]);

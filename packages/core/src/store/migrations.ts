@@ -44,7 +44,7 @@ function numberOf(database: Database, sql: string): number {
   return Number(Object.values(Object(row))[0]);
 }
 
-/** "Drag": tells our files from those of other programs. */
+/** "Drag": marks the files of this program. */
 export const APPLICATION_ID = 0x44726167;
 
 /**
@@ -161,29 +161,29 @@ export const MIGRATIONS: readonly string[] = [
   `${REGISTRATION_TABLES}; ${NONCE_TABLES}`,
   'ALTER TABLE requests ADD COLUMN arrival TEXT',
   'ALTER TABLE stored_data ADD COLUMN labels TEXT',
-  // An answer that came with its request, as it would be in `frames`: in one row both take half as many pages.
+  // An answer that was recorded with its request, in the form of `frames`: one row takes fewer pages than two.
   `
   ALTER TABLE requests ADD COLUMN answer_count INTEGER;
   ALTER TABLE requests ADD COLUMN answer_lengths TEXT;
   ALTER TABLE requests ADD COLUMN answer TEXT;
   ALTER TABLE requests ADD COLUMN answer_checksum BIGINT
   `,
-  // What an earlier version left out of `result` because it stood in it already; null since then. `withRepeats` reads it.
+  // The repeated parts that an earlier version left out of `result`; null since then. `withRepeats` reads it.
   'ALTER TABLE execution_ends ADD COLUMN repeats TEXT',
-  // What an owner remembers is counted for each entry that is added, and an entry can be large: the index has its length.
+  // The size of an owner's memory is computed for each new entry, and entries can be large: the index has their length.
   'CREATE INDEX memory_entries_by_owner ON memory_entries (owner, expires_at, length(entry))',
-  // When a request that took long was last known to be open. Few do: those that do not are not written to a second time.
+  // When a long request was last known to be open. Short ones have none, so their row is not written again.
   `
   CREATE TABLE late_requests (
     request INTEGER PRIMARY KEY REFERENCES requests (id) ON DELETE CASCADE,
     open_at BIGINT NOT NULL
   )
   `,
-  // Of what is said about a callback once and for all: where it goes, whose it is, until when. Null in rows that are older.
+  // The checksum of a callback's constant columns: URL, owner, expiry. Null in older rows.
   'ALTER TABLE deliveries ADD COLUMN head_checksum BIGINT',
   THREAD_END_TABLES,
   ANONYMOUS_INDEXES,
-  // How many transactions were committed: a database behind what is known of it elsewhere has lost some.
+  // The number of committed transactions: a database with fewer than its marker has lost some.
   `
   CREATE TABLE commits (
     id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -208,12 +208,12 @@ export const MIGRATIONS: readonly string[] = [
   PUSH_CONFIG_TABLES,
   // The folder that a client works in.
   'ALTER TABLE sessions ADD COLUMN cwd TEXT',
-  // What the hash of a pin is of, and the hash of the last change that was refused.
+  // The definition that a pin's hash was computed from, and the hash of the last refused change.
   `
   ALTER TABLE tool_pins ADD COLUMN definition TEXT;
   ALTER TABLE tool_pins ADD COLUMN refused TEXT
   `,
-  // Which opening of the store works on it: that of an earlier one is claimed.
+  // The opening of the store that works on it: rows of an earlier opening are claimed.
   `
   ALTER TABLE open_requests ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
   ALTER TABLE open_executions ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
@@ -221,7 +221,7 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE deliveries ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0;
   ALTER TABLE push_configs ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0
   `,
-  // Ids that differ only in the case of letters are found at once.
+  // Finds ids that differ only in the case of letters.
   'CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))',
   ENDED_BY_TIME_INDEX,
 ];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { NonceRow } from './nonces.ts';
 import type { RequestRow, Store } from './store.ts';
 
-/** What every store must do with nonces. `open` gives a fresh, empty one. */
+/** The contract of every store for nonces. `open` returns a fresh, empty one. */
 export function describeNonces(name: string, open: () => Promise<Store>): void {
   describe(`${name}: nonces`, () => {
     const nonce: NonceRow = { agentId: 'ada', nonce: '0'.repeat(32), digest: 'one', usedAt: 5 };

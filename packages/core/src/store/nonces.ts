@@ -2,16 +2,16 @@
 export interface NonceRow {
   readonly agentId: string;
   readonly nonce: string;
-  /** Of the signed bytes: tells a replay from a second use. */
+  /** The digest of the signed bytes: distinguishes a repeat from a second use. */
   readonly digest: string;
   /** Epoch milliseconds. */
   readonly usedAt: number;
 }
 
-/** `fresh`: never seen before · `same`: these very bytes came before · `reused`: other bytes had it. */
+/** `fresh`: never seen before · `same`: used before for the same bytes · `reused`: used before for other bytes. */
 export type NonceUse = 'fresh' | 'same' | 'reused';
 
-/** Which nonces were used. That of a request is recorded with the request, in one commit (`RequestStore.accept`). */
+/** The used nonces. The nonce of a request is recorded with the request, in one commit (`RequestStore.accept`). */
 export interface NonceStore {
   use(row: NonceRow): Promise<NonceUse>;
   /** The latest use of those that were purged; 0 when there was none. */
@@ -19,8 +19,8 @@ export interface NonceStore {
   /** How many there are. */
   count(): Promise<number>;
   /**
-   * Forgets those used before then, and remembers the latest use among them in the same commit: when the clock is set back, what
-   * was forgotten must not look new again. Returns how many.
+   * Deletes those used before then, and records the latest use among them in the same commit: when the clock is set back, a
+   * deleted nonce must not look new again. Returns how many.
    */
   purge(before: number): Promise<number>;
 }

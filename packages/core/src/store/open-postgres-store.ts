@@ -1,7 +1,7 @@
 import type { PostgresStore, PostgresStoreOptions } from './postgres/postgres-store.ts';
 
 /**
- * Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that says what stands in the way. The client is
+ * Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that names the obstacle. The client is
  * loaded here: a server with another store does not load it.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {

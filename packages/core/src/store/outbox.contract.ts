@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import type { DeliveryRow, NewDelivery, Store } from './store.ts';
 
-/** What the outbox of every store must do. `open` gives a fresh, empty one. */
+/** The contract of every store for the outbox. `open` returns a fresh, empty one. */
 export function describeOutbox(name: string, open: OpenStore): void {
   describe(`the outbox of ${name}`, () => {
     let store: Store;
@@ -51,12 +51,12 @@ export function describeOutbox(name: string, open: OpenStore): void {
       expect(await store.outbox.claim(1000)).toEqual([]);
     });
 
-    test("the callbacks of one request are found, and nobody else's", async () => {
-      const row = delivery({ requestId: 'asked' });
+    test('only the callbacks of one request are found', async () => {
+      const row = delivery({ requestId: 'r-1' });
       await store.outbox.add(row);
       await store.outbox.add(delivery({ id: `${row.id}-other`, requestId: 'another' }));
-      await store.outbox.add(delivery({ id: `${row.id}-theirs`, owner: `not ${owner}`, requestId: 'asked' }));
-      expect(await store.outbox.answering({ owner, requestId: 'asked' })).toEqual([fresh(row)]);
+      await store.outbox.add(delivery({ id: `${row.id}-theirs`, owner: `not ${owner}`, requestId: 'r-1' }));
+      expect(await store.outbox.answering({ owner, requestId: 'r-1' })).toEqual([fresh(row)]);
     });
 
     test('the same id again changes nothing', async () => {
@@ -113,14 +113,14 @@ export function describeOutbox(name: string, open: OpenStore): void {
       const [one, two, dead] = [delivery({ id: `1-${owner}` }), delivery({ id: `2-${owner}` }), delivery()];
       for (const row of [one, two, dead]) await store.outbox.add(row);
       await store.outbox.givenUp(dead.id, { at: 1500, reason: 'too late' });
-      await store.outbox.delivered([one.id, dead.id, 'nobody', two.id], 2000);
+      await store.outbox.delivered([one.id, dead.id, 'unknown', two.id], 2000);
       const found = await Promise.all([one, two, dead].map(({ id }) => store.outbox.find(id)));
       expect(found).toMatchObject([
         { state: 'delivered', attempts: 1, endedAt: 2000 },
         { state: 'delivered', attempts: 1, endedAt: 2000 },
         { state: 'dead', attempts: 0, endedAt: 1500 },
       ]);
-      expect(await store.outbox.find('nobody')).toBeUndefined();
+      expect(await store.outbox.find('unknown')).toBeUndefined();
     });
 
     test('what is given up without a try is dead with the tries it had, and one that was delivered stays so', async () => {
@@ -185,7 +185,7 @@ export function describeOutbox(name: string, open: OpenStore): void {
       expect((await store.outbox.find(row.id))?.state).toBe('dead');
     });
 
-    test('that a receiver is gone is forgotten when it was said long ago, however old its callback', async () => {
+    test('a report of a gone receiver is purged by its own age, however old the callback is', async () => {
       await using(await open(), async (one) => {
         for (const [id, at] of [
           ['old', 2000],
@@ -194,7 +194,7 @@ export function describeOutbox(name: string, open: OpenStore): void {
           await one.outbox.add(delivery({ id, url: `https://${id}.example/` }));
           await one.outbox.gone(id, { at, reason: 'HTTP 410', status: 410 });
         }
-        // It was said for the first time then, whoever says it again.
+        // The first report counts, even if it is repeated later.
         await one.outbox.add(delivery({ id: 'again', url: 'https://old.example/' }));
         await one.outbox.gone('again', { at: 5000, reason: 'HTTP 410', status: 410 });
         expect(await one.outbox.purge({ ended: 0, gone: 3000 })).toBe(1);
@@ -213,8 +213,8 @@ export function describeOutbox(name: string, open: OpenStore): void {
           return [rows.map(({ id }) => id), total];
         };
         expect(await ids({ offset: 0, limit: 10 })).toEqual([['d', 'c', 'b', 'a'], 4]);
-        const { body, ...told } = fresh(delivery({ id: 'd' }));
-        expect((await one.outbox.list({ offset: 0, limit: 1 })).rows).toEqual([told]);
+        const { body, ...summary } = fresh(delivery({ id: 'd' }));
+        expect((await one.outbox.list({ offset: 0, limit: 1 })).rows).toEqual([summary]);
         expect(await ids({ offset: 1, limit: 2 })).toEqual([['c', 'b'], 4]);
         expect(await ids({ state: 'dead', offset: 0, limit: 10 })).toEqual([['b'], 1]);
         expect(await one.outbox.purge({ ended: 3000, gone: 0 })).toBe(1);

@@ -1,8 +1,8 @@
 import type { RequestKey } from './store.ts';
 
 /**
- * due → delivered, or due → dead. A delivery that is being tried is still due: whether the try arrived is known only when
- * it is over, and a crash in between must lead to another.
+ * due → delivered, or due → dead. A delivery stays due during an attempt: whether it arrived is known only afterwards,
+ * and a crash in between must lead to another attempt.
  */
 export type DeliveryState = 'due' | 'delivered' | 'dead';
 
@@ -13,12 +13,12 @@ export interface NewDelivery {
   readonly owner: string;
   /** The request it answers. */
   readonly requestId: string;
-  /** Of the body: the same at every try, so that the receiver can tell a repeat. */
+  /** The id in the body: the same at every attempt, so that the receiver recognizes a repeat. */
   readonly messageId: string;
   readonly url: string;
   /** The bytes that are sent, as text. */
   readonly body: string;
-  /** Lower goes first. */
+  /** Lower is sent first. */
   readonly priority: number;
   /** Epoch milliseconds; after it nothing is sent. */
   readonly expiresAt: number | null;
@@ -27,25 +27,25 @@ export interface NewDelivery {
 
 export interface DeliveryRow extends NewDelivery {
   readonly state: DeliveryState;
-  /** Tries that are over. */
+  /** Finished attempts. */
   readonly attempts: number;
-  /** When it may be tried next. */
+  /** When the next attempt may start. */
   readonly nextAt: number;
-  /** Why each try failed, oldest first. */
+  /** Why each attempt failed, oldest first. */
   readonly failures: readonly DeliveryFailure[];
   /** When it was delivered or given up. */
   readonly endedAt: number | null;
 }
 
-/** A delivery as far as it is told of: bodies can be long, and only who sends one wants it. */
-export type ToldDelivery = Omit<DeliveryRow, 'body'>;
+/** A delivery without its body, which can be long and is needed only for sending. */
+export type DeliverySummary = Omit<DeliveryRow, 'body'>;
 
 /** A whole delivery; `null` in place of a damaged body. */
-export type ShownDelivery = ToldDelivery & { readonly body: string | null };
+export type ShownDelivery = DeliverySummary & { readonly body: string | null };
 
-/** All of a delivery that is known while it waits; the body is read when it is sent. */
+/** The data of a waiting delivery; the body is read when it is sent. */
 export interface DueDelivery extends Omit<DeliveryRow, 'body' | 'createdAt' | 'state' | 'failures' | 'endedAt'> {
-  /** Something of it is not what was written, and must not be gone by: it might be where it goes. */
+  /** It is damaged, and must not be used: the damage may be in its URL. */
   readonly isDamaged?: boolean;
 }
 
@@ -57,48 +57,48 @@ export interface DeliveryFailure {
 }
 
 export interface OutboxPage {
-  readonly rows: readonly ToldDelivery[];
+  readonly rows: readonly DeliverySummary[];
   readonly total: number;
 }
 
 export interface OutboxStore {
-  /** Puts it in, unless its id is there already or its owner's URL is disabled: then it is dead from the start. */
+  /** Adds it, unless its id exists already or its owner's URL is disabled: then it is dead from the start. */
   add(delivery: NewDelivery): Promise<void>;
   find(id: string): Promise<DeliveryRow | undefined>;
-  /** What to send; nothing when it is not due, or not any more. */
+  /** The delivery to send; `undefined` when it is not due. */
   dueBody(id: string): Promise<string | undefined>;
-  /** The callbacks a request has led to, in the order they came. */
+  /** The callbacks of a request, in the order they were added. */
   answering(key: RequestKey): Promise<ShownDelivery[]>;
-  /** Takes over at most `limit` due deliveries whose process is gone, in the order they came. */
+  /** Takes over at most `limit` due deliveries whose process is gone, in the order they were added. */
   claim(limit: number): Promise<DueDelivery[]>;
-  /** All of them that are due, in one commit; what is not is left as it is. */
+  /** Marks those that are due as delivered, in one commit; others are left as they are. */
   delivered(ids: readonly string[], at: number): Promise<void>;
-  /** A try failed: it is tried again at `nextAt`, or dead when that is null. */
+  /** An attempt failed: the next one is at `nextAt`; it is dead when that is null. */
   failed(id: string, failure: DeliveryFailure, nextAt: number | null): Promise<void>;
-  /** It is dead without another try. */
+  /** It is dead without another attempt. */
   givenUp(id: string, failure: DeliveryFailure): Promise<void>;
   /**
-   * The receiver said that it is gone (HTTP 410): the delivery and every other one of this owner to this URL is dead, and
+   * The receiver reported that it is gone (HTTP 410): the delivery and every other one of this owner to this URL is dead, and
    * so is every later one. Returns the ids.
    */
   gone(id: string, failure: DeliveryFailure): Promise<string[]>;
   isDisabled(owner: string, url: string): Promise<boolean>;
-  /** Takes back that the URL is gone. False when nobody had said so. */
+  /** Enables the URL again. False when it was not disabled. */
   enable(owner: string, url: string): Promise<boolean>;
-  /** Dead → due, with all tries before it; its URL is enabled again. False when it is not dead. */
+  /** Dead → due, and keeps its earlier attempts; its URL is enabled again. False when it is not dead. */
   revive(id: string, at: number): Promise<boolean>;
   /** Newest first. */
   list(page: { readonly state?: DeliveryState; readonly offset: number; readonly limit: number }): Promise<OutboxPage>;
-  /** Forgets what ended, and which receivers said that they are gone, before then. Returns how many. */
+  /** Deletes deliveries that ended before then, and reports of gone receivers from before then. Returns how many. */
   purge(before: { readonly ended: number; readonly gone: number }): Promise<number>;
   /** The salt of an agent's signing secret; the one given is kept when there is none. */
   salt(agentId: string, fresh: string): Promise<string>;
-  /** Forgets it: whoever has this id next gets another secret. */
+  /** Deletes the salt: the next agent with this id gets another secret. */
   forgetSalt(agentId: string): Promise<void>;
 }
 
-/** Why a delivery is dead that nobody tried. */
+/** Why a delivery is dead without any attempt. */
 export const DISABLED = 'the receiver has answered 410 Gone to this sender before';
 
-/** More than the tries of one life; those of lives before a "retry now" stay as long as there is room. */
+/** More than the attempts of one cycle; failures from before a "retry now" are kept as long as there is room. */
 export const MAX_FAILURES = 20;

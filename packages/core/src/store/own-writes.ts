@@ -1,11 +1,11 @@
-/** Which rows this process is writing: what it reads of them meanwhile may be older than what it has in memory. */
+/** The rows that this process is writing: reads of them meanwhile may be older than its memory. */
 export class OwnWrites {
   readonly #open = new Map<string, number>();
   /** Those that were written while the rows were read. */
   #written: Set<string> | undefined;
   #lastReading: Promise<unknown> = Promise.resolve();
 
-  /** Writes one row. What is in memory must have changed when this resolves. */
+  /** Writes one row. The memory must have changed when this resolves. */
   async of<Result>(id: string, write: () => Promise<Result>): Promise<Result> {
     this.#open.set(id, (this.#open.get(id) ?? 0) + 1);
     try {
@@ -19,8 +19,8 @@ export class OwnWrites {
   }
 
   /**
-   * Reads rows, and hands them over with what tells those that must stay as they are in memory. False when there were some: then they must
-   * be read again. One after the other: older rows must not come after newer ones.
+   * Reads rows and applies them, except those that this process is writing. False when there were some: then they must be read again. One after
+   * the other: older rows must not overwrite newer ones.
    */
   reading<Row>(
     read: () => Promise<readonly Row[]>,

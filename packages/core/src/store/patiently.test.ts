@@ -16,7 +16,7 @@ function setting({ isRepeatable = false } = {}) {
   return { clock, stop, warned, patience };
 }
 
-test('what the store refuses is tried again, later each time, and told once', async () => {
+test('a refused write is tried again, later each time, and logged once', async () => {
   const { clock, warned, patience } = setting();
   const tries: number[] = [];
   const written = patiently(async () => {
@@ -30,14 +30,14 @@ test('what the store refuses is tried again, later each time, and told once', as
   expect(warned).toEqual(['an answer could not be recorded yet']);
 });
 
-test('who is told to stop gets the refusal', async () => {
+test('a stopped writer gets the refusal', async () => {
   const { stop, patience } = setting();
   const written = patiently(() => Promise.reject(full), patience);
   stop.abort();
   await expect(written).rejects.toBe(full);
 });
 
-test('another fault is tried again only where a second time does no harm', async () => {
+test('another error is tried again only where a repeat does no harm', async () => {
   const fault = new Error('no such column');
   await expect(patiently(() => Promise.reject(fault), setting().patience)).rejects.toBe(fault);
   const { clock, patience } = setting({ isRepeatable: true });

@@ -4,17 +4,17 @@ import { failureOf } from '../refusals/refused.ts';
 export interface Patience {
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends it: the next refusal counts. */
+  /** Stops it: the next refusal is thrown. */
   readonly signal: AbortSignal;
-  /** What is waiting, for the log. */
+  /** The name of the waiting work, for the log. */
   readonly what: string;
-  /** Written twice it is as written once, so whatever went wrong is worth another try. */
+  /** Writing twice has the same effect as writing once, so every error is worth another try. */
   readonly isRepeatable?: boolean;
 }
 
 /**
- * Writes, and tries again for as long as the store refuses for the time being: a full disk, or a database that somebody
- * else holds. What was accepted must come to its end while the server lives, not at its next start.
+ * Writes, and tries again while the store refuses temporarily: a full disk, or a database that another program
+ * has locked. Accepted work must end while the server runs, not at its next start.
  */
 export async function patiently<T>(write: () => Promise<T>, patience: Patience): Promise<T> {
   const { clock, log, signal, what, isRepeatable = false } = patience;
@@ -24,7 +24,7 @@ export async function patiently<T>(write: () => Promise<T>, patience: Patience):
     } catch (error) {
       // A refusal means that nothing was recorded, so that doing it again does it once.
       if (signal.aborted || !(isRepeatable || failureOf(error)?.code === 'store_unavailable')) throw error;
-      // Once: many may be waiting for the same disk.
+      // Logged once: many may be waiting for the same disk.
       if (delay === FIRST_MS) log.warn({ error: String(error) }, `${what} could not be recorded yet`);
       await clock.wait(delay, signal).catch(() => {
         throw error;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Store } from './store.ts';
 
-/** What every store must do with pins. `open` gives a fresh, empty one. */
+/** The contract of every store for pins. `open` returns a fresh, empty one. */
 export function describePins(name: string, open: () => Promise<Store>): void {
   describe(`${name}: pins`, () => {
     test('the last pin of a name is the one that is listed, with its definition to be read by itself', async () => {

@@ -1,4 +1,4 @@
-/** What a foreign tool was when it was last found good. */
+/** The last accepted definition of a foreign tool. */
 export interface PinRow {
   /** `<server>__<tool>`. */
   readonly name: string;
@@ -14,14 +14,14 @@ export interface NewPin {
   readonly name: string;
   readonly hash: string;
   readonly pinnedAt: number;
-  /** What the hash is of, as JSON text; null where it is too long to be kept. */
+  /** The definition behind the hash, as JSON text; null where it is too long to be kept. */
   readonly definition: string | null;
 }
 
 export interface PinStore {
-  /** Pins a name that has no pin yet. Gives the pin that it has then, which may be another process's. */
+  /** Pins a name that has no pin yet. Returns its pin, which another process may have set. */
   add(pin: NewPin): Promise<PinRow>;
-  /** Replaces an earlier one of the name, and what was refused of it. */
+  /** Replaces the pin of the name, and its refused change. */
   put(pin: NewPin): Promise<void>;
   /** Records that a change was refused. */
   refuse(name: string, hash: string): Promise<void>;

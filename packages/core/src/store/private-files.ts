@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from 'node:fs';
 
-/** Makes the folder, for its owner only. One that was there with things of others in it keeps its mode: returns false then. */
+/** Makes the folder, for its owner only. An existing folder with other files in it keeps its mode: returns false then. */
 export function createPrivateFolder(folder: string, ownFile: string): boolean {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if ((statSync(folder).mode & 0o077) === 0) return true;
@@ -11,7 +11,7 @@ export function createPrivateFolder(folder: string, ownFile: string): boolean {
 }
 
 /**
- * Makes an empty file, for its owner only, unless there is one. It never opens one that is there: closing it again would
+ * Creates an empty file, for its owner only, unless it exists. It never opens an existing one: closing it again would
  * drop the locks that SQLite has on it in this process.
  */
 export function createPrivateFile(path: string): void {

@@ -4,7 +4,7 @@ import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts'
 import { frame, requestRow } from './requests.contract.ts';
 import type { NewDelivery, PushConfig, Store } from './store.ts';
 
-/** What every store must do for push notification configs. `open` gives a fresh, empty one. */
+/** The contract of every store for push notification configs. `open` returns a fresh, empty one. */
 export function describePushConfigs(name: string, open: OpenStore): void {
   describe(`push notification configs in ${name}`, () => {
     let store: Store;
@@ -67,7 +67,7 @@ export function describePushConfigs(name: string, open: OpenStore): void {
       });
     });
 
-    test('a request has no more than it may have, and one that is gone has none', async () => {
+    test('a request is limited in its configs, and a deleted request has none', async () => {
       expect(await store.pushConfigs.put(config('a'), 1)).toBe(true);
       expect(await store.pushConfigs.put(config('b'), 1)).toBe(false);
       expect(await store.pushConfigs.put(config('a', { url: 'https://two.example/' }), 1)).toBe(true);

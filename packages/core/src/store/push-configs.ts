@@ -1,18 +1,18 @@
 import type { NewDelivery } from './outbox.ts';
 import type { RequestKey } from './store.ts';
 
-/** Where a caller wants the events of one request sent. */
+/** The URL to which the events of one request are sent. */
 export interface PushConfig extends RequestKey {
   readonly configId: string;
   /** Unique among all. Its deliveries are named after it. */
   readonly name: string;
   readonly url: string;
-  /** The form of what is sent. */
+  /** The format of the events. */
   readonly version: string;
   /** Sealed by the vault; null when there are none. */
   readonly secrets: string | null;
   readonly createdAt: number;
-  /** The last event that was put into the outbox or is not to be sent; empty when there is none. */
+  /** The last event that was put into the outbox or skipped; empty before the first. */
   readonly position: string;
   /** Nothing more will be sent. */
   readonly isOver: boolean;
@@ -25,8 +25,8 @@ export interface PushConfigRow extends PushConfig {
 
 export interface PushConfigStore {
   /**
-   * Keeps it, unless the request is gone or has as many already. Where there is one of this id, only where and how it is sent
-   * changes. False: not kept.
+   * Stores it, unless the request is gone or has as many already. An existing config of this id keeps everything but its URL
+   * and format. False: not stored.
    */
   put(config: PushConfig, most: number): Promise<boolean>;
   find(key: RequestKey, configId: string): Promise<PushConfigRow | undefined>;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RegistrationRow } from './registrations.ts';
 import type { Store } from './store.ts';
 
-/** What every store must do with registrations. `open` gives a fresh, empty one. */
+/** The contract of every store for registrations. `open` returns a fresh, empty one. */
 export function describeRegistrations(name: string, open: () => Promise<Store>): void {
   describe(`${name}: registrations`, () => {
     const row: RegistrationRow = {
@@ -60,11 +60,11 @@ export function describeRegistrations(name: string, open: () => Promise<Store>):
       expect(await store.registrations.beats(9)).toEqual([]);
     });
 
-    test('a heartbeat changes its time alone, and is none for an agent that is not there', async () => {
+    test('a heartbeat changes only its time, and fails for an unknown agent', async () => {
       await using store = await open();
       await store.registrations.put(row);
       expect(await store.registrations.beat('weather', 9)).toBe(true);
-      expect(await store.registrations.beat('nobody', 9)).toBe(false);
+      expect(await store.registrations.beat('unknown', 9)).toBe(false);
       expect(await store.registrations.list()).toEqual([{ ...row, lastHeartbeat: 9 }]);
     });
 

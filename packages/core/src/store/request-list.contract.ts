@@ -6,7 +6,7 @@ import { frame, requestRow } from './requests.contract.ts';
 import { SCANNED } from './sql/request-list.ts';
 import type { ListedRequest, RequestQuery, RequestRow, Store } from './store.ts';
 
-/** What every store must do to list requests. `open` gives a fresh, empty one. */
+/** The contract of every store for request lists. `open` returns a fresh, empty one. */
 export function describeRequestList(name: string, open: OpenStore): void {
   describe(`the list of requests in ${name}`, () => {
     let store: Store;
@@ -89,7 +89,7 @@ export function describeRequestList(name: string, open: OpenStore): void {
         expect(await list(query)).toEqual({ ids, total: ids.length });
       });
 
-      test('a page goes on after the last one of the page before, and every page knows the total', async () => {
+      test('a page continues after the last request of the previous page, and every page has the total', async () => {
         const seen: string[] = [];
         let after: ListedRequest | undefined;
         do {

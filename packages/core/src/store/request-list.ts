@@ -2,7 +2,7 @@ import type { AnswerEnd } from '@dragoman/protocols';
 import type { RequestKey } from './store.ts';
 
 /**
- * How far a request has come: it waits (`accepted`), an agent works on it (`started`), its answer has begun (`answering`), or how it
+ * The progress of a request: it waits (`accepted`), an agent works on it (`started`), it has frames (`answering`), or how it
  * ended.
  */
 export type RequestProgress = 'accepted' | 'started' | 'answering' | AnswerEnd;
@@ -24,7 +24,7 @@ export interface RequestQuery {
   readonly progress?: readonly RequestProgress[] | undefined;
   /** Those whose progress changed at this time or later. Epoch milliseconds. */
   readonly changedSince?: number | undefined;
-  /** Those that came by this protocol, as the provenance of their envelopes names it. */
+  /** Those of this protocol, as the provenance of their envelopes names it. */
   readonly protocol?: string | undefined;
   /** Those whose envelope contains this text, in upper or lower case of ASCII. */
   readonly text?: string | undefined;
@@ -33,12 +33,12 @@ export interface RequestQuery {
   readonly limit: number;
 }
 
-/** The place of a request in a list: newest change first, and of the same time what was recorded last. */
+/** The place of a request in a list: newest change first, and within one time the latest recorded. */
 export interface RequestPlace extends RequestKey {
   readonly changedAt: number;
 }
 
-/** A request as far as it is listed: envelopes and answers can be long. */
+/** A request in a list, without its envelope and answer, which can be long. */
 export interface ListedRequest extends RequestPlace {
   readonly agentId: string;
   readonly sessionId: string | null;
@@ -57,8 +57,8 @@ export interface RequestList {
    */
   readonly total?: number | undefined;
   /**
-   * A query that has to pass over many requests stops early, so that no caller holds the store for long. This is the last one it
-   * passed, where more follow: the next query begins after it.
+   * A query that must skip many requests stops early, so that no caller blocks the store for long. This is the last one it
+   * looked at, where more follow: the next query begins after it.
    */
   readonly lookedUpTo?: RequestPlace | undefined;
 }

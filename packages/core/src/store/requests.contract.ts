@@ -3,7 +3,7 @@ import { heldOf } from '../../test-support/held-runs.ts';
 import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts';
 import type { FrameRow, RequestKey, RequestRow, Store } from './store.ts';
 
-/** What every store must do for requests and their frames. `open` gives a fresh, empty one. */
+/** The contract of every store for requests and their frames. `open` returns a fresh, empty one. */
 export function describeRequests(name: string, open: OpenStore): void {
   describe(`requests in ${name}`, () => {
     let store: Store;
@@ -55,7 +55,7 @@ export function describeRequests(name: string, open: OpenStore): void {
         expect(await store.requests.named('by-name-answered')).toMatchObject([
           { state: 'finished', arrival: ODD_TEXT },
         ]);
-        expect(await store.requests.named('nobody has it')).toEqual([]);
+        expect(await store.requests.named('unknown')).toEqual([]);
       });
 
       test('the same id again is a repeat and gives the first row, whatever the body says now', async () => {
@@ -93,7 +93,7 @@ export function describeRequests(name: string, open: OpenStore): void {
         expect(await store.requests.accept({ ...byId, idempotencyKey: 'k' })).toEqual({ repeat: true, row: byId });
       });
 
-      test('an earlier one is told by its id, else by its idempotency key, without recording anything', async () => {
+      test('an earlier one is found by its id, else by its idempotency key, without recording anything', async () => {
         const byId = request({ requestId: 'r1' });
         const byKey = request({ requestId: 'r2', idempotencyKey: 'k' });
         await store.requests.accept(byId);
@@ -155,7 +155,7 @@ export function describeRequests(name: string, open: OpenStore): void {
         expect(turns.rows).toMatchObject([{ final: frames.at(-1)?.text }]);
       });
 
-      test('an answer that came too late for a repeat is not recorded', async () => {
+      test('an answer to a repeat is not recorded', async () => {
         const row = request();
         await store.requests.accept(row);
         const frames = [frame(0, { isFinal: true })];
@@ -292,7 +292,7 @@ export function describeRequests(name: string, open: OpenStore): void {
         expect(read).toEqual(frames.slice(after + 1, after + 1 + limit));
       });
 
-      test('no more bytes than asked for, counted as UTF-8', async () => {
+      test('at most the requested bytes, counted as UTF-8', async () => {
         const row = request({ requestId: 'wide' });
         await store.requests.accept(row);
         await store.requests.append(

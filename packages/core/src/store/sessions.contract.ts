@@ -4,7 +4,7 @@ import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts'
 import { ALL, frame, requestRow } from './requests.contract.ts';
 import type { RequestKey, RequestRow, SessionRow, Store } from './store.ts';
 
-/** What every store must do for sessions and their turns. `open` gives a fresh, empty one. */
+/** The contract of every store for sessions and their turns. `open` returns a fresh, empty one. */
 export function describeSessions(name: string, open: OpenStore): void {
   describe(`sessions in ${name}`, () => {
     let store: Store;
@@ -47,7 +47,7 @@ export function describeSessions(name: string, open: OpenStore): void {
       const page = await store.sessions.list(owner, { offset: 0, limit: 10, cwd: '/work' });
       expect(page).toEqual({ rows: [session({ sessionId: 'a', cwd: '/work' })], total: 1 });
       expect((await store.sessions.named(owner, 'a')).map(({ agentId }) => agentId)).toEqual(['other', 'echo']);
-      expect(await store.sessions.named('nobody', 'a')).toEqual([]);
+      expect(await store.sessions.named('unknown', 'a')).toEqual([]);
     });
 
     test('a request with a session id makes its session', async () => {
@@ -77,7 +77,7 @@ export function describeSessions(name: string, open: OpenStore): void {
       await expect(store.sessions.create(session({ title: 'a\0' }))).rejects.toThrow('NUL');
     });
 
-    test('are listed by page, last used first, for one agent if asked', async () => {
+    test('are listed by page, last used first, optionally for one agent', async () => {
       for (let index = 0; index < 7; index += 1) {
         await store.sessions.create(
           session({ sessionId: `s${index}`, agentId: index % 2 ? 'odd' : 'even', updatedAt: index }),
@@ -159,7 +159,7 @@ export function describeSessions(name: string, open: OpenStore): void {
         expect(await names()).toEqual(['echo/young', 'other/s1']);
       });
 
-      test('are forgotten by the hundred, also behind those that are still used', async () => {
+      test('are purged by the hundred, including those behind sessions in use', async () => {
         for (let index = 0; index < 250; index += 1) {
           await store.sessions.create(session({ sessionId: `used${index}`, updatedAt: 900 }));
         }
@@ -203,7 +203,7 @@ export function describeSessions(name: string, open: OpenStore): void {
         expect(rows.map(({ requestId }) => requestId)).toEqual(['r0']);
       });
 
-      test('before one of them leave out it and what came after it; before one that is not recorded yet, none', async () => {
+      test('before one of them exclude it and later ones; before one that is not recorded yet, none', async () => {
         const before = async (requestId: string) => {
           const { rows } = await store.sessions.turns(conversation(), {
             offset: 0,

@@ -9,8 +9,8 @@ import type { StoreStats } from './store.ts';
 import { StoreError } from './store-error.ts';
 
 /**
- * Runs calls on the database: a batch of writes in one transaction, with one fsync for all of them. What goes wrong with
- * one call is that call's answer. It throws only when the store is broken.
+ * Runs calls on the database: a batch of writes in one transaction, with one fsync for all of them. An error in
+ * one call is the answer to that call. It throws only when the store is broken.
  */
 export class Committer {
   // Keeps the database referenced as long as its statements: they dangle without it.
@@ -72,7 +72,7 @@ export class Committer {
     }
   }
 
-  /** All of them, or none when the disk is full or somebody else holds the database. */
+  /** All of them, or none when the disk is full or another program has locked the database. */
   commit(calls: readonly StoreCall[]): StoreAnswer[] {
     try {
       if (!this.#hasRoom()) return this.#commitRemovals(calls);
@@ -93,7 +93,7 @@ export class Committer {
     this.#checkpoint();
   }
 
-  /** Moves all of the log into the database and cuts it off: what was overwritten since is in no file any more. */
+  /** Moves all of the log into the database and truncates it, so that overwritten data is in no file any more. */
   scrub(): void {
     try {
       this.#statements.truncatingCheckpoint.get();
@@ -108,7 +108,7 @@ export class Committer {
     this.#database.close();
   }
 
-  /** After the disk failed: another failure adds nothing to it. */
+  /** The disk has failed already: another failure adds nothing. */
   abandon(): void {
     try {
       this.#database.close();
@@ -116,8 +116,8 @@ export class Committer {
   }
 
   /**
-   * First without savepoints, which cost as much as a small write. A call that throws may have written before: then all of
-   * it is undone and done again, each call in a savepoint of its own.
+   * First without savepoints, which are as slow as a small write. A call that throws may have written before: then everything
+   * is undone and repeated, each call in a savepoint of its own.
    */
   #transaction(calls: readonly StoreCall[]): StoreAnswer[] {
     try {
@@ -143,7 +143,7 @@ export class Committer {
       this.#commitsSinceCheckpoint += 1;
       return answers;
     } catch (error) {
-      // After some errors SQLite has rolled back by itself.
+      // After some errors SQLite has already rolled back.
       if (this.#database.isTransaction) rollback.run();
       throw error;
     }
@@ -169,7 +169,7 @@ export class Committer {
     }
   }
 
-  /** Ordinary writes wait until the ballast is back, or as much was freed inside the file: the last space is for cleaning. */
+  /** Ordinary writes wait until the ballast is back, or as much was freed inside the file: the last space is for deletions. */
   #hasRoom(): boolean {
     if (this.#ballast.held || this.#ballast.restore()) return true;
     const { free } = this.#statements.freeBytes.get() as { free: number };
@@ -206,8 +206,8 @@ export class Committer {
   }
 
   /**
-   * Moves the write-ahead log into the database, so that it stays short. SQLite would do so by itself, but keep a failed
-   * fsync to itself too. How many pages a commit adds shows only here, so the next interval is set from it.
+   * Moves the write-ahead log into the database, so that it stays short. SQLite could do so itself, but would not
+   * report a failed fsync. How many pages a commit adds shows only here, so the next interval is set from it.
    */
   #checkpoint(): void {
     try {
@@ -233,7 +233,7 @@ export interface CommitterOptions {
   readonly logPath: string;
   /** Called when the disk became full, and when there is room again. */
   readonly onRoom: (room: boolean) => void;
-  /** Milliseconds that only ever grow. */
+  /** Monotonic milliseconds. */
   readonly elapsed: () => number;
 }
 
@@ -284,12 +284,12 @@ function prepareTransaction(database: Database) {
 
 const DISK_FULL: ErrorData = {
   code: 'store_unavailable',
-  message: 'The disk is full: nothing was recorded. It goes on by itself when there is room.',
+  message: 'The disk is full; nothing was recorded. Writing resumes when there is space.',
 };
 
 const HELD: ErrorData = {
   code: 'store_unavailable',
-  message: 'Another program holds the database: nothing was recorded. It goes on by itself when that program lets go.',
+  message: 'Another program has locked the database; nothing was recorded. Writing resumes when the lock is released.',
 };
 
 function unopened(reason: string): ErrorData {

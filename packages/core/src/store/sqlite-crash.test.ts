@@ -16,17 +16,19 @@ describe('kill -9', () => {
   test.each([
     ['as fast as it can', 8],
     ['one after the other', 1],
-  ])('of a process that writes %s loses nothing it was told is recorded', { timeout: 300_000 }, async (_, lanes) => {
+  ])('of a process that writes %s loses no acknowledged write', { timeout: 300_000 }, async (_, lanes) => {
     const folder = join(root, `killed-${lanes}`);
-    const told: string[] = [];
+    const acknowledged: string[] = [];
     for (let cycle = 0; cycle < 16; cycle += 1) {
       // Another moment each time: from the first acknowledgement to deep in the stream.
-      told.push(...(await writeAndKill(folder, { prefix: `c${cycle}`, lanes, count: 1 + ((cycle * 37) % 200) })));
+      acknowledged.push(
+        ...(await writeAndKill(folder, { prefix: `c${cycle}`, lanes, count: 1 + ((cycle * 37) % 200) })),
+      );
       const store = await openSqliteStore({ folder, ballastBytes: 0, onFatal });
-      await expectAllThere(store, told);
+      await expectAllThere(store, acknowledged);
       await store[Symbol.asyncDispose]();
     }
-    expect(told.length).toBeGreaterThan(16);
+    expect(acknowledged.length).toBeGreaterThan(16);
   });
 });
 
@@ -95,9 +97,9 @@ describe.runIf(strace === '')(`a real fsync that fails${strace}`, () => {
 if (strace !== '') test.skip(`a real fsync that fails${strace}`, () => {});
 
 /** Every acknowledged request with at least its acknowledged frames, and no gap in any stream. */
-async function expectAllThere(store: SqliteStore, told: readonly string[]): Promise<void> {
+async function expectAllThere(store: SqliteStore, acknowledged: readonly string[]): Promise<void> {
   const last = new Map<string, number>();
-  for (const line of told) {
+  for (const line of acknowledged) {
     const [word, owner, requestId, sequence] = line.split(' ');
     if (word === 'accepted') last.set(`${owner} ${requestId}`, -1);
     if (word === 'frames') last.set(`${owner} ${requestId}`, Number(sequence));
@@ -115,7 +117,7 @@ async function expectAllThere(store: SqliteStore, told: readonly string[]): Prom
   );
 }
 
-/** Everything the writer said was acknowledged, up to its end: at least `count` lines. */
+/** All writes the writer reported as acknowledged, up to its end: at least `count` lines. */
 async function writeAndKill(
   folder: string,
   { count, ...writer }: typeof WRITER & { count: number },

@@ -116,7 +116,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
   test.each([
     ['of an envelope', 'the envelope'],
     ['of frames', 'the frame'],
-    ['of an answer that came with its request', 'the answer'],
+    ['of an answer that was recorded with its request', 'the answer'],
     ['of a callback that is to be sent', 'the callback'],
     ['of a message of a thread', 'the words'],
   ])('%s is never handed out', (_, needle) => {
@@ -137,7 +137,7 @@ describe('a flipped bit inside a text, which SQLite does not notice,', () => {
   });
 });
 
-test('an index that does not match its table opens, and is found by whoever looks', () => {
+test('an index that does not match its table opens, and the integrity check finds it', () => {
   fill(path);
   const database = openDatabase(engine, path);
   prepareOperations(database).writes.putKey({ ...KEY, hash: 'needle' });
@@ -153,7 +153,7 @@ test('an index that does not match its table opens, and is found by whoever look
   damaged.close();
 });
 
-test('whichever bit flips, nobody is handed what was not written', () => {
+test('whichever bit flips, no damaged data is returned', () => {
   fill(path);
   const whole = readFileSync(path);
   let refused = 0;

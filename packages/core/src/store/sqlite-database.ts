@@ -5,7 +5,7 @@ import { createPrivateFile } from './private-files.ts';
 import { type Database, faultOf, type SqliteEngine } from './sqlite-engine.ts';
 import { StoreError } from './store-error.ts';
 
-/** Opens the database, makes it if there is none, and refuses one that is damaged, foreign or newer. */
+/** Opens the database, creates it if it does not exist, and refuses one that is damaged, foreign or newer. */
 export function openDatabase(engine: SqliteEngine, path: string): Database {
   createPrivateFile(path);
   const database = engine.open(path);
@@ -39,7 +39,7 @@ function refuseDamaged(database: Database): void {
 /** In the data folder. */
 export const DATABASE = 'dragoman.db';
 
-/** How long the write-ahead log may become before it is moved. A log that is used again costs half of one that grows. */
+/** How long the write-ahead log may become before it is moved. Reusing the log is cheaper than letting it grow. */
 export const LOG_BYTES = 16_777_216;
 
 const SQLITE_CORRUPT = 11;

@@ -14,7 +14,7 @@ describe('the driver', () => {
     expect((await loadEngine()).name).toBe(builtIn ? 'node:sqlite' : '@photostructure/sqlite');
   });
 
-  test('that does not load is told with the way out', async (context) => {
+  test('that does not load is reported with the fix', async (context) => {
     context.skip(isBuiltin('node:sqlite'), 'this Node has node:sqlite, so there is no version of it to miss it on');
     await expect(loadEngine('24.1.0')).rejects.toMatchObject({
       code: 'driver_missing',

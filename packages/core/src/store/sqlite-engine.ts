@@ -1,7 +1,7 @@
 import type { EngineModule } from './sqlite-messages.ts';
 import { StoreError } from './store-error.ts';
 
-/** What we use of SQLite, the same in both drivers. Tests hand in one that fails on demand. */
+/** The part of SQLite that the store uses, the same in both drivers. Tests pass one that fails on demand. */
 export interface SqliteEngine {
   readonly name: string;
   open(path: string): Database;
@@ -36,14 +36,14 @@ export async function loadEngine(version: string = process.versions.node): Promi
   }
 }
 
-/** The one of a module, where one is told. */
+/** The engine of a module, if one is given. */
 export async function engineOf(module: EngineModule | undefined): Promise<SqliteEngine> {
   return module === undefined ? loadEngine() : (await import(module.url)).engine(module.data);
 }
 
 /** What an error of the driver means for the store. */
 export type SqliteFault =
-  /** The operation's own: its neighbours are not concerned. */
+  /** Caused by the operation itself: others in the batch are not affected. */
   | 'operation'
   /** No space left. Nothing was recorded; it may work again later. */
   | 'full'
@@ -51,9 +51,9 @@ export type SqliteFault =
   | 'busy'
   /** A file could not be opened, as when the process has no descriptor left. It may work again later. */
   | 'unopened'
-  /** The file is not what was written. */
+  /** The file is damaged. */
   | 'damaged'
-  /** The disk failed. After a failed fsync nobody knows what is on it: nothing may be acknowledged any more. */
+  /** The disk failed. After a failed fsync the state of the file is unknown: no write may be acknowledged any more. */
   | 'broken';
 
 export function faultOf(error: unknown): SqliteFault {
@@ -63,7 +63,7 @@ export function faultOf(error: unknown): SqliteFault {
     return FAULTS.find(({ code }) => code === (Number(error.errcode) & 0xff))?.fault ?? 'operation';
   }
   if ('code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')) return 'unopened';
-  // The package's `all` and `iterate` leave the number out; the words are SQLite's own.
+  // The package's `all` and `iterate` leave the number out; the text is SQLite's own.
   if (!('code' in error) || error.code !== 'ERR_SQLITE_ERROR') return 'operation';
   return FAULTS.find(({ words }) => error.message.includes(words))?.fault ?? 'operation';
 }
@@ -77,10 +77,10 @@ const FIRST_WITH_SQLITE = 24;
 const WAY_OUT =
   'Node 24 and later have one built in; on Node 20 and 22 install the optional dependencies (`npm install --include=optional`).';
 
-/** The shared memory beside the write-ahead log could not grow: SQLite's other way of saying that the disk is full. */
+/** The shared memory beside the write-ahead log could not grow: SQLite's other sign of a full disk. */
 const SQLITE_IOERR_SHMSIZE = 4874;
 
-/** By SQLite's primary result code and what it says of it. All others are the operation's own fault. */
+/** By SQLite's primary result code and its message. All others are caused by the operation. */
 const FAULTS: readonly { readonly code: number; readonly words: string; readonly fault: SqliteFault }[] = [
   { code: 5, words: 'database is locked', fault: 'busy' },
   { code: 6, words: 'database table is locked', fault: 'busy' },

@@ -47,7 +47,7 @@ describe('with a driver that fails', () => {
     return rememberingHolds(opened);
   }
 
-  test('a failed fsync breaks the store: every write waiting or later is refused, and the host hears it once', async () => {
+  test('a failed fsync breaks the store: every write waiting or later is refused, and the host is notified once', async () => {
     Atomics.store(control, COMMIT, IOERR_FSYNC);
     const writes = ['a', 'b', 'c'].map((requestId) => store.requests.accept(requestRow({ requestId })));
     for (const write of writes) await expect(write).rejects.toMatchObject(UNAVAILABLE);
@@ -114,7 +114,7 @@ describe('with a driver that fails', () => {
     expect(fatal).toHaveLength(1);
   });
 
-  test('a damaged page is told to the reader who finds it; the rest goes on', async () => {
+  test('a damaged page fails the read that finds it; other reads work', async () => {
     Atomics.store(control, SELECT, CORRUPT);
     await expect(store.keys.list()).rejects.toMatchObject({ code: 'store_damaged' });
     Atomics.store(control, SELECT, 0);
@@ -135,7 +135,7 @@ describe('with a driver that fails', () => {
     ['full for the shared memory of the log', IOERR_SHMSIZE],
     ['held by another program', BUSY],
     ['out of descriptors', CANTOPEN],
-  ])('a disk that is %s refuses writes, answers reads, and goes on by itself', async (_, code) => {
+  ])('a disk that is %s refuses writes, answers reads, and recovers by itself', async (_, code) => {
     Atomics.store(control, COMMIT, code);
     await expect(store.requests.accept(requestRow())).rejects.toMatchObject(UNAVAILABLE);
     expect(await store.requests.find({ owner: 'ann', requestId: 'before' })).toBeDefined();
@@ -211,7 +211,7 @@ describe.runIf(disk.why === '')(`on a small disk${disk.why}`, () => {
     expect(await store.requests.accept(requestRow())).toMatchObject({ repeat: false });
   });
 
-  test('full by somebody else: writing goes on when they clean up', async () => {
+  test('filled by another program: writing continues when it frees space', async () => {
     const other = join(diskPath, 'other');
     await store.requests.accept(requestRow({ requestId: 'before' }));
     const { bavail, bsize } = statfsSync(diskPath);

@@ -3,7 +3,7 @@ import type { OperationsByName } from './sql/operations.ts';
 import type { StoreStats } from './store.ts';
 import { StoreError, type StoreErrorCode } from './store-error.ts';
 
-// What the store and its thread say to each other.
+// The messages between the store and its thread.
 
 /** Handed to the thread when it starts. */
 export interface ThreadSetup {
@@ -33,7 +33,7 @@ export interface StoreCall {
 export type FromThread =
   | { readonly kind: 'ready'; readonly epoch: number }
   | { readonly kind: 'refused'; readonly error: ErrorData }
-  /** Answers one after the other, each as the id of its call and its value: most are nothing but a word. */
+  /** Answers one after the other, each as the id of its call and its value, which is nearly always short. */
   | readonly unknown[]
   | { readonly kind: 'failed'; readonly failed: readonly FailedAnswer[] }
   | { readonly kind: 'broken'; readonly error: ErrorData }
@@ -60,7 +60,7 @@ export function* callsIn(message: readonly unknown[]): Generator<StoreCall> {
   }
 }
 
-/** An error on its way between threads; without a code it is one that only we can cause. */
+/** An error on its way between threads; without a code it is a bug of this program. */
 export interface ErrorData {
   readonly code: StoreErrorCode | undefined;
   readonly message: string;
@@ -70,5 +70,5 @@ export function errorOf({ code, message }: ErrorData): Error {
   return code === undefined ? new Error(message) : new StoreError(code, message);
 }
 
-/** What the thread can be asked. */
+/** The operations of the thread. */
 export type Questions = OperationsByName & { stats(): StoreStats; scrub(): void };

@@ -39,7 +39,7 @@ describeStore('the store in SQLite', async (earlier) => {
 });
 
 describe('what was forgotten', () => {
-  test('is in no file any more, whatever its size, while the store goes on', async () => {
+  test('is in no file any more, whatever its size, while the store continues', async () => {
     const folder = newFolder();
     await using(folder, async (store) => {
       const inFiles = () =>
@@ -62,13 +62,13 @@ describe('what was forgotten', () => {
   });
 });
 
-test('a value that no thread can be sent fails who brought it, and nobody beside or after', async () => {
+test('a value that cannot be sent to a thread fails only the call with it', async () => {
   await using(newFolder(), async (store) => {
     const odd = (() => {}) as unknown as number;
-    const asked = [odd, 1, odd].map((priority, number) =>
+    const calls = [odd, 1, odd].map((priority, number) =>
       store.requests.accept(requestRow({ requestId: `r${number}`, priority })),
     );
-    const settled = await Promise.allSettled(asked);
+    const settled = await Promise.allSettled(calls);
     expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
     expect(await store.requests.accept(requestRow({ requestId: 'sound' }))).toBeDefined();
   });
@@ -94,7 +94,7 @@ describe('what was written', () => {
     });
   });
 
-  test('is all in one file after closing, and nobody holds the folder', async () => {
+  test('is all in one file after closing, and the folder is released', async () => {
     const folder = newFolder();
     await using(folder, async (store) => {
       await store.requests.accept(requestRow());
@@ -103,7 +103,7 @@ describe('what was written', () => {
     expect(readdirSync(folder).sort()).toEqual(['dragoman.db', 'dragoman.db-commits', 'dragoman.lock']);
   });
 
-  test('includes what was asked just before closing', async () => {
+  test('includes calls just before closing', async () => {
     const folder = newFolder();
     const store = await open(folder);
     const writes = Array.from({ length: 1000 }, (_, index) =>

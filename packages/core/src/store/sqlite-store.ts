@@ -37,12 +37,12 @@ import type {
 } from './store.ts';
 import { type SqliteStoreOptions, startStoreThread } from './store-thread.ts';
 
-/** Opens the store in a data folder. Rejects with a `StoreError` that says what stands in the way. */
+/** Opens the store in a data folder. Rejects with a `StoreError` that names the obstacle. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<SqliteStore> {
   return new SqliteStore(await startStoreThread(options));
 }
 
-/** Answers questions from the database: the store's thread or, for a database in memory, the code that asks. */
+/** Runs operations on the database: the store's thread or, for a database in memory, the calling code. */
 export interface StoreOwner extends AsyncDisposable {
   /** The number of this opening of the store. */
   readonly epoch: number;
@@ -53,7 +53,7 @@ export interface StoreOwner extends AsyncDisposable {
   stats(): Promise<StoreStats>;
 }
 
-/** Every family as questions to the owner of the database. */
+/** Every family as calls to the owner of the database. */
 export class SqliteStore implements Store {
   readonly #owner: StoreOwner;
 
@@ -161,11 +161,11 @@ export class SqliteStore implements Store {
   readonly threads: ThreadStore = {
     drop: (key) => this.#ask('dropLetter', key),
     settle: (key, answer) => this.#ask('settleLetter', key, answer),
-    add: (key, told) => this.#ask('addToLetter', key, told),
+    add: (key, addition) => this.#ask('addToLetter', key, addition),
     claim: (limit) => this.#ask('claimLetters', limit),
     sentBy: (ownerPrefix, requestId) => this.#ask('sentBy', ownerPrefix, requestId),
     has: (owner, threadId, messageId) => this.#ask('threadHas', owner, threadId, messageId),
-    askedAt: (owner, threadId, at) => this.#ask('askedAt', owner, threadId, at),
+    requestIdsAt: (owner, threadId, at) => this.#ask('requestIdsAt', owner, threadId, at),
     list: (view, range) => this.#ask('listThreads', view, range),
     page: (view, range) => this.#ask('threadPage', view, range),
     latest: (key, range) => this.#ask('latestInThread', key, range),
@@ -279,7 +279,7 @@ export class SqliteStore implements Store {
     return this.#owner.stats();
   }
 
-  /** Finishes what was asked, empties the write-ahead log into the database, and lets go of the folder. */
+  /** Finishes pending calls, empties the write-ahead log into the database, and releases the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#owner[Symbol.asyncDispose]();
   }
@@ -309,7 +309,7 @@ export class SqliteStore implements Store {
     return used;
   }
 
-  /** What was taken out is in the log as well until that is moved. */
+  /** Deleted data remains in the log until that is moved. */
   async #scrubbed<Result>(removing: Promise<Result>): Promise<Result> {
     const removed = await removing;
     await this.#ask('scrub');

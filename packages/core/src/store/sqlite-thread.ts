@@ -18,7 +18,7 @@ import {
   type ToThread,
 } from './sqlite-messages.ts';
 
-// The thread that owns the database. SQLite is synchronous: here it blocks nobody but those who wait for it.
+// The thread that owns the database. SQLite is synchronous: here it blocks only the callers that wait for it.
 
 if (parentPort === null) throw new Error('sqlite-thread.ts runs in a worker only');
 const port = parentPort;
@@ -95,14 +95,14 @@ function makingRoom<Result>(ballast: Ballast, work: () => Result): Result {
 }
 
 /**
- * Takes everything that waits, answers the reads, commits one batch of writes, and looks again: a read waits for one
- * batch at most, and all writes that came in meanwhile share the next commit.
+ * Takes all waiting calls, answers the reads, commits one batch of writes, and looks again: a read waits for one
+ * batch at most, and all writes that arrived meanwhile share the next commit.
  */
 function serve({ driver, lock, committer, marker }: Opened): void {
   const reads: StoreCall[] = [];
   const writes: StoreCall[] = [];
   let closing = false;
-  /** What is asked of the thread itself. */
+  /** Calls of the thread itself. */
   const own: Readonly<Record<string, () => unknown>> = {
     stats: () => ({ driver, ...committer.counts }),
     scrub: () => committer.scrub(),
@@ -181,8 +181,8 @@ function tellRoom(room: boolean): void {
   else log('error', { folder: setup.folder }, 'the disk is full: nothing new is recorded');
 }
 
-/** Writes that share one commit at most: what a read may have to wait for. */
+/** Writes that share one commit at most: a read may have to wait for one such commit. */
 const BATCH = 512;
 
-// Last, when everything above is there.
+// Last, when everything above is initialized.
 await start();

@@ -1,6 +1,6 @@
 /**
- * Why the store did not do what it was asked. Matched by `code`, never by class. What a caller is told of it, `failureOf`
- * knows: here the wording of failures would bring every protocol into the store's thread.
+ * Why an operation of the store failed. Matched by `code`, never by class. `failureOf` translates it for callers: doing that
+ * here would load every protocol into the store's thread.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
@@ -13,13 +13,13 @@ export class StoreError extends Error {
 }
 
 export type StoreErrorCode =
-  /** Nothing was recorded: the disk is full, somebody else holds the database, or the store is broken or closed. */
+  /** Nothing was recorded: the disk is full, another program has locked the database, or the store is broken or closed. */
   | 'store_unavailable'
-  /** What was read is not what was written. */
+  /** A row or page is damaged. */
   | 'store_damaged'
-  /** The database has lost recorded history, or is gone while what belongs to it is still there. */
+  /** The database has lost recorded history, or is missing while files that belong to it exist. */
   | 'store_lost'
-  /** The right to write to this run is another process's by now, or the run has ended. */
+  /** Another process has claimed this run, or the run has ended. */
   | 'not_held'
   /** The address of the database, or the way to sign in to it, is wrong; or it cannot be used as it is set up. */
   | 'store_unreachable'

@@ -19,19 +19,19 @@ export interface SqliteStoreOptions {
   readonly folder: string;
   /**
    * Called once, when the disk failed: from then on nothing is acknowledged, and the process should end, because only a
-   * fresh start tells what is on the disk.
+   * new start shows what is on the disk.
    */
   readonly onFatal: (error: StoreError) => void;
   readonly log?: Log;
-  /** Kept back on the disk for cleaning up when it is full; 0 for none. Default: 16 MiB. */
+  /** Bytes reserved on the disk for cleaning up when it is full; 0 for none. Default: 16 MiB. */
   readonly ballastBytes?: number;
-  /** Open a database that has lost recorded history, or begin with an empty one beside what it left. Default: false. */
+  /** Open a database that has lost recorded history, or begin with an empty one beside its leftover files. Default: false. */
   readonly acceptLoss?: boolean;
   /** In place of the SQLite driver. */
   readonly engine?: EngineModule;
 }
 
-/** Starts the thread that owns the database of a data folder. Rejects with a `StoreError` that says what stands in the way. */
+/** Starts the thread that owns the database of a data folder. Rejects with a `StoreError` that names the obstacle. */
 export async function startStoreThread(options: SqliteStoreOptions): Promise<StoreThread> {
   const { folder, ballastBytes = 16_777_216, engine, acceptLoss = false } = options;
   const closed = new Int32Array(new SharedArrayBuffer(4));
@@ -49,7 +49,7 @@ export async function startStoreThread(options: SqliteStoreOptions): Promise<Sto
   });
 }
 
-/** The main thread's side: hands calls to the thread that owns the database, and its answers to those who asked. */
+/** The main thread's side: hands calls to the thread that owns the database, and its answers back to their callers. */
 export class StoreThread implements AsyncDisposable {
   /** The number of this opening of the store. */
   readonly epoch: number;
@@ -58,12 +58,12 @@ export class StoreThread implements AsyncDisposable {
   readonly #onFatal: (error: StoreError) => void;
   readonly #log: Log | undefined;
   readonly #pending = new InFlight<Pending, number>();
-  /** Calls of this turn, as they are told in `ToThread`. */
+  /** Calls of this turn, in the format of `ToThread`. */
   #outgoing: unknown[] = [];
-  #asked = 0;
+  #queued = 0;
   #lastId = 0;
   #state: 'open' | 'closing' | 'broken' = 'open';
-  /** Why nothing is taken any more. */
+  /** Why no calls are accepted any more. */
   #reason: StoreError | undefined;
 
   constructor(worker: Worker, closed: Int32Array, { epoch, onFatal, log }: StoreThreadOptions) {
@@ -87,7 +87,7 @@ export class StoreThread implements AsyncDisposable {
       process.off('exit', closeBeforeExit);
       if (this.#state === 'open') this.#break("The store's thread ended by itself.");
     });
-    // An idle store keeps no process alive; one with work to do, does.
+    // An idle store keeps no process alive; a busy one does.
     worker.unref();
   }
 
@@ -98,12 +98,12 @@ export class StoreThread implements AsyncDisposable {
     if (this.#reason !== undefined) return Promise.reject(this.#reason);
     this.#lastId += 1;
     const id = this.#lastId;
-    // What is ready in this turn of the loop goes in one message, for one wake of the thread. When there is much of it, the
-    // thread begins with the first: else it would wait for us, and then we for it.
+    // All calls of this turn of the event loop share one message, which wakes the thread once. Of many calls the first are sent
+    // at once, so that the thread can start meanwhile.
     if (this.#outgoing.length === 0) setImmediate(() => this.#flush());
     this.#outgoing.push(id, name, values.length, ...values);
-    this.#asked += 1;
-    if (this.#asked === MANY) this.#flush();
+    this.#queued += 1;
+    if (this.#queued === MANY) this.#flush();
     return new Promise((resolve, reject) => {
       if (this.#pending.size === 0) this.#worker.ref();
       this.#pending.add(id, { resolve, reject });
@@ -114,7 +114,7 @@ export class StoreThread implements AsyncDisposable {
     return this.ask('stats');
   }
 
-  /** Finishes what was asked, empties the write-ahead log into the database, and lets go of the folder. */
+  /** Finishes pending calls, empties the write-ahead log into the database, and releases the folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#state === 'open') {
       this.#flush();
@@ -130,7 +130,7 @@ export class StoreThread implements AsyncDisposable {
     const outgoing = this.#outgoing;
     if (outgoing.length === 0) return;
     this.#outgoing = [];
-    this.#asked = 0;
+    this.#queued = 0;
     try {
       this.#worker.postMessage(outgoing);
     } catch {
@@ -138,7 +138,7 @@ export class StoreThread implements AsyncDisposable {
     }
   }
 
-  /** Some value can be sent to no thread: whoever asked with it fails, and nobody beside them. */
+  /** Some value cannot be sent to a thread: only the call with that value fails. */
   #flushOneByOne(outgoing: readonly unknown[]): void {
     for (let at = 0, end = 0; at < outgoing.length; at = end) {
       end = at + 3 + Number(outgoing[at + 2]);
@@ -146,7 +146,7 @@ export class StoreThread implements AsyncDisposable {
         this.#worker.postMessage(outgoing.slice(at, end));
       } catch (error) {
         const id = Number(outgoing[at]);
-        // Later, for the last of them is still being asked.
+        // Later, because the last of them is still being queued.
         setImmediate(() => this.#settled(id)?.reject(error instanceof Error ? error : new Error(String(error))));
       }
     }
@@ -170,7 +170,7 @@ export class StoreThread implements AsyncDisposable {
     return pending;
   }
 
-  /** From here on nothing is acknowledged. */
+  /** From here on no write is acknowledged. */
   #break(message: string): void {
     if (this.#state === 'broken') return;
     const reason = new StoreError('store_unavailable', message);

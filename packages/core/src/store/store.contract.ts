@@ -20,7 +20,7 @@ import { describeSessions } from './sessions.contract.ts';
 import { describeThreads } from './threads.contract.ts';
 import { describeWorkflows } from './workflows.contract.ts';
 
-/** What every store must do. */
+/** The contract of every store. */
 export function describeStore(name: string, open: OpenStore): void {
   for (const describeFamily of FAMILIES) describeFamily(name, open);
 }

@@ -37,7 +37,7 @@ export type * from './workflows.ts';
 /**
  * The durable record. A promise of a write resolves only after what it did has reached the disk (fsync); concurrent
  * writes share one. Everything is keyed by its owner first: a query cannot reach another principal's row by accident.
- * What cannot be recorded or read rejects with a `StoreError`, told apart by its `code`.
+ * Failed reads and writes reject with a `StoreError`, distinguished by its `code`.
  */
 export interface Store extends AsyncDisposable {
   readonly requests: RequestStore;
@@ -62,16 +62,16 @@ export interface Store extends AsyncDisposable {
   readonly anonymous: AnonymousStore;
   /** This node and the others; absent where one process owns the store. */
   readonly cluster?: ClusterStore;
-  /** What other processes have changed; absent where one process owns the store. */
+  /** Changes by other processes; absent where one process owns the store. */
   readonly families?: FamilyStore;
   /** Epoch milliseconds by the clock of the database; absent where that is this machine's. */
   now?(): Promise<number>;
   /**
-   * Does what only one process at a time may do; absent where one process owns the store. The work may run more than once: it must find
-   * what it has done.
+   * Runs work that only one process at a time may do; absent where one process owns the store. The work may run more than once, so it must
+   * recognize what is done already.
    */
   inTurn?<Result>(name: string, work: () => Promise<Result>): Promise<Result>;
-  /** What it has done so far, where it counts. */
+  /** Its statistics, where it has any. */
   stats?(): Promise<StoreStats>;
 }
 
@@ -86,13 +86,13 @@ export interface StoreStats {
   readonly checkpoints: number;
 }
 
-/** A request is known by who sent it and the id they gave it. */
+/** A request is identified by its sender and the id the sender gave it. */
 export interface RequestKey {
   readonly owner: string;
   readonly requestId: string;
 }
 
-/** accepted → started → finished. What was accepted but not started runs after a crash; what was started is ended. */
+/** accepted → started → finished. After a crash, accepted requests run; started ones are ended. */
 export type RequestState = 'accepted' | 'started' | 'finished';
 
 export interface RequestRow extends RequestKey {
@@ -100,7 +100,7 @@ export interface RequestRow extends RequestKey {
   readonly sessionId: string | null;
   /** The caller's `Idempotency-Key`, a second name for the same request. */
   readonly idempotencyKey: string | null;
-  /** As `envelopeRecord` wrote it: JSON text without secrets, and without what goes without saying. */
+  /** As `envelopeRecord` wrote it: JSON text without secrets and default values. */
   readonly envelope: string;
   readonly state: RequestState;
   /** Epoch milliseconds. */
@@ -110,7 +110,7 @@ export interface RequestRow extends RequestKey {
   readonly priority: number;
 }
 
-/** The names a request can be known by when it comes again. */
+/** The names by which a repeated request is recognized. */
 export type RequestName = RequestKey & Pick<RequestRow, 'idempotencyKey'>;
 
 /** A request with how it arrived, as `arrivalText` wrote it; null for one that was recorded without. */
@@ -121,7 +121,7 @@ export interface ArrivedRow extends RequestRow {
 export interface FrameRow {
   readonly sequence: number;
   readonly isFinal: boolean;
-  /** The response as JSON text: what is resumed is byte for byte what was sent. */
+  /** The response as JSON text: a resumed stream is byte for byte the same. */
   readonly text: string;
   /** Recorded with it, for lists of requests. Frames that are read do not have it. */
   readonly change?: ProgressChange | undefined;
@@ -134,7 +134,7 @@ export type Accepted =
   /** Its nonce was used for other bytes; nothing was recorded. */
   | { readonly reused: true };
 
-/** What is recorded with a request, in one commit. */
+/** Data that is recorded with a request, in one commit. */
 export interface RecordedWith {
   /** That it was signed with. */
   readonly nonce?: NonceRow | undefined;
@@ -142,13 +142,13 @@ export interface RecordedWith {
   readonly arrival?: string | undefined;
   /** The number of the other node that answers it, which `takeHandedOver` gives it to. Only in a store of several nodes. */
   readonly holder?: number | undefined;
-  /** What it owes beyond its answer. */
+  /** The letter of a mailbox message. */
   readonly letter?: NewLetter | undefined;
 }
 
 export interface RequestStore {
   /**
-   * Records a request, in the state given, with what belongs to it; or tells which earlier one has its id or, failing that, its
+   * Records a request, in the state given, with what belongs to it; or returns the earlier one that has its id or, failing that, its
    * idempotency key, and records nothing but the nonce.
    */
   accept(row: RequestRow, beside?: RecordedWith): Promise<Accepted>;
@@ -157,17 +157,17 @@ export interface RequestStore {
   /** accepted → started. False when it is not waiting any more. */
   start(held: Held): Promise<boolean>;
   /**
-   * Adds frames in sequence; the final one makes the request finished. Throws on a gap or a repeat, which only we can get wrong, and
+   * Adds frames in sequence; the final one makes the request finished. Throws on a gap or a repeat, which only a bug can cause, and
    * `not_held` when the request has ended or another process has claimed it.
    */
   append(held: Held, frames: readonly FrameRow[]): Promise<void>;
   find(key: RequestKey): Promise<RequestRow | undefined>;
-  /** The earlier request that `accept` would tell of, without recording anything. */
+  /** The earlier request that `accept` would return, without recording anything. */
   earlier(request: RequestName): Promise<RequestRow | undefined>;
   /** Everybody's requests of this id, newest first: callers choose it, so there may be several. */
   named(requestId: string): Promise<ArrivedRow[]>;
   /**
-   * Frames after `after` (-1 for all) in order: at most `limit` of them, and no more than `maxBytes` of text unless the first
+   * Frames after `after` (-1 for all) in order: at most `limit` of them, and at most `maxBytes` of text unless the first
    * alone is larger.
    */
   frames(key: RequestKey, range: { after: number; limit: number; maxBytes: number }): Promise<FrameRow[]>;
@@ -193,13 +193,13 @@ export interface SessionKey {
 
 export interface SessionRow extends SessionKey {
   readonly title: string | null;
-  /** The folder its client works in, where it has said so. */
+  /** The folder its client works in, if known. */
   readonly cwd: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** One turn of a conversation: what was asked and, when it ended well or badly, the final frame. */
+/** One turn of a conversation: the request and, when it has ended, the final frame. */
 export interface RecordedTurn {
   readonly requestId: string;
   /** As in its request's row. */
@@ -219,20 +219,20 @@ export interface SessionStore {
   /** Those of an owner with this id, one for each agent that has it; the last used first. */
   named(owner: string, sessionId: string): Promise<SessionRow[]>;
   /**
-   * Forgets it with its finished requests and, where it is a thread, what was said in it; false when there is none of that. A
-   * thread may be there when the session is gone, as its messages are kept for longer. Requests still running in it keep running,
+   * Deletes it with its finished requests and, where it is a thread, its messages; false when none of these exist. A
+   * thread may exist after its session is gone, because messages are kept for longer. Requests still running in it keep running,
    * outside of any session.
    */
   delete(key: SessionKey): Promise<boolean>;
-  /** What the agent itself calls the conversation, as its driver wrote it; `null` where there is nothing. */
+  /** The agent's own name for the conversation, as its driver wrote it; `null` where there is none. */
   remote(key: SessionKey): Promise<string | null>;
   /** Writes it down; `null` forgets it. A session that is gone stays so. */
   setRemote(key: SessionKey, remote: string | null): Promise<void>;
   /** Whose sessions have this id with the agent: callers choose it, so there may be several; two are enough to know. */
   owners(session: { agentId: string; sessionId: string }): Promise<string[]>;
   /**
-   * Newest first, at most `limit` of them and no more than `maxBytes` of text unless the first alone is larger; with `before`,
-   * those that came before the request of this id, which may not be recorded yet. `total` is how many the session has.
+   * Newest first, at most `limit` of them and at most `maxBytes` of text unless the first alone is larger; with `before`,
+   * those before the request of this id, which may not be recorded yet. `total` is how many the session has.
    */
   turns(
     key: SessionKey,
@@ -251,7 +251,7 @@ export interface KeyRow {
   readonly role: 'agent' | 'admin';
   readonly description: string | null;
   readonly createdAt: number;
-  /** From then on it opens nothing; null: it does not expire. */
+  /** It is not accepted from then on; null: it does not expire. */
   readonly expiresAt: number | null;
   readonly revokedAt: number | null;
 }
@@ -296,7 +296,7 @@ export interface CounterStore {
   /** Adds to the counts, which several processes may do; slices before `forget` are dropped. */
   add(rows: readonly CounterRow[], forget: number): Promise<void>;
   /**
-   * Adds what `decide` makes of the counts of a principal, while no other process does so for it; gives the counts as they are then. `decide`
+   * Adds the result of `decide` to the counts of a principal, while no other process does so for it; returns the new counts. `decide`
    * may be called more than once. Absent where one process owns the store.
    */
   lease?(

@@ -4,7 +4,7 @@ import { type OpenStore, sharedStore } from '../../test-support/shared-store.ts'
 import { frame, requestRow } from './requests.contract.ts';
 import type { Letter, NewDelivery, Store, ThreadMessage } from './store.ts';
 
-/** What the threads of every store must do. `open` gives a fresh, empty one. */
+/** The contract of every store for threads. `open` returns a fresh, empty one. */
 export function describeThreads(name: string, open: OpenStore): void {
   describe(`the threads of ${name}`, () => {
     let store: Store;
@@ -72,7 +72,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       expect((await store.outbox.find(`cb-${owner}`))?.state).toBe('due');
     });
 
-    test('threads are listed by their ids, for their owner and for the agent that was asked', async () => {
+    test('threads are listed by their ids, for their owner and for their agents', async () => {
       const agentId = `agent-${owner}`;
       await ask('m1', { threadId: 'b', acceptedAt: 1000 });
       await ask('m2', { threadId: 'a', acceptedAt: 2000, agentId });
@@ -110,21 +110,21 @@ export function describeThreads(name: string, open: OpenStore): void {
 
     test('a letter that waits for its answer has more messages in its thread, each once and with its callback', async () => {
       await ask('msg_1');
-      const told = { message: message('q_1', { isAnswer: true }), delivery: delivery(), keep: 100 };
-      expect(await store.threads.add(letter(), told)).toBe(true);
-      expect(await store.threads.add(letter(), told)).toBe(false);
+      const addition = { message: message('q_1', { isAnswer: true }), delivery: delivery(), keep: 100 };
+      expect(await store.threads.add(letter(), addition)).toBe(true);
+      expect(await store.threads.add(letter(), addition)).toBe(false);
       expect(await pendingOf()).toEqual([letter()]);
       await store.threads.settle(letter(), settled('msg_2'));
-      expect(await store.threads.add(letter(), { ...told, message: message('q_2'), delivery: null })).toBe(false);
+      expect(await store.threads.add(letter(), { ...addition, message: message('q_2'), delivery: null })).toBe(false);
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['msg_1', 'q_1', 'msg_2']);
       expect(await store.outbox.answering(letter())).toHaveLength(1);
     });
 
     test('a letter without a thread has its callback once', async () => {
       await ask('msg_1', { threadId: null });
-      const told = { message: message('q_1'), delivery: delivery(), keep: 100 };
-      expect(await store.threads.add(letter(), told)).toBe(true);
-      expect(await store.threads.add(letter(), told)).toBe(false);
+      const addition = { message: message('q_1'), delivery: delivery(), keep: 100 };
+      expect(await store.threads.add(letter(), addition)).toBe(true);
+      expect(await store.threads.add(letter(), addition)).toBe(false);
     });
 
     test('settling twice does it once', async () => {
@@ -153,7 +153,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       expect(await idsIn({ owner, threadId: 't' })).toEqual([]);
     });
 
-    test('what is not settled is told oldest first', async () => {
+    test('unsettled letters are claimed oldest first', async () => {
       for (const [requestId, acceptedAt] of [['late', 3000] as const, ['early', 1000] as const]) {
         await ask(requestId, { acceptedAt });
       }
@@ -194,7 +194,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       expect(await store.threads.has(owner, 'u', 'mine')).toBe(false);
     });
 
-    test('a question is found by when it came', async () => {
+    test('a question is found by its time', async () => {
       await ask('m1', { acceptedAt: 1000 });
       await ask('m2', { acceptedAt: 2000 });
       await ask('m3', { acceptedAt: 2000, agentId: 'other' });
@@ -203,8 +203,8 @@ export function describeThreads(name: string, open: OpenStore): void {
         ...settled(null),
         message: message('answer', { isAnswer: true, at: 2000 }),
       });
-      expect((await store.threads.askedAt(owner, 't', 2000)).sort()).toEqual(['m2', 'm3']);
-      expect(await store.threads.askedAt(`not-${owner}`, 't', 2000)).toEqual([]);
+      expect((await store.threads.requestIdsAt(owner, 't', 2000)).sort()).toEqual(['m2', 'm3']);
+      expect(await store.threads.requestIdsAt(`not-${owner}`, 't', 2000)).toEqual([]);
     });
 
     test('an agent sees what it had a part in, of the owner who wrote last', async () => {
@@ -214,7 +214,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       await ask('m3', { threadId, owner: `late-${owner}`, acceptedAt: 2000 });
       expect(await idsIn({ agentId: 'echo', threadId })).toEqual(['m3']);
       expect(await idsIn({ agentId: 'other', threadId })).toEqual(['m2']);
-      expect(await idsIn({ agentId: 'nobody', threadId })).toEqual([]);
+      expect(await idsIn({ agentId: 'unknown', threadId })).toEqual([]);
       expect(await idsIn({ owner, threadId })).toEqual(['m1', 'm2']);
     });
 
@@ -244,32 +244,32 @@ export function describeThreads(name: string, open: OpenStore): void {
       });
     });
 
-    describe('what was said before a message', () => {
-      const saidBefore = async (before: string, { limit = 100, maxBytes = PLENTY } = {}) => {
+    describe('the messages before a message', () => {
+      const messagesBefore = async (before: string, { limit = 100, maxBytes = PLENTY } = {}) => {
         const key = { owner, agentId: 'echo', sessionId: 't' };
         return (await store.threads.latest(key, { before, limit, maxBytes })).map(({ messageId }) => messageId);
       };
-      test('comes oldest first, the newest of it, and of this agent alone', async () => {
+      test('are the newest ones, oldest first, of this agent only', async () => {
         for (const id of ['m1', 'm2', 'm3', 'm4']) await ask(id);
         await ask('to-another', { agentId: 'other' });
         await ask('now');
-        expect(await saidBefore('now', { limit: 2 })).toEqual(['m3', 'm4']);
-        expect(await saidBefore('m3')).toEqual(['m1', 'm2']);
+        expect(await messagesBefore('now', { limit: 2 })).toEqual(['m3', 'm4']);
+        expect(await messagesBefore('m3')).toEqual(['m1', 'm2']);
       });
 
-      test('has the answers that came before it, and none that came after it', async () => {
+      test('include earlier answers, and no later ones', async () => {
         for (const id of ['m1', 'm2']) await ask(id);
         await store.threads.settle(letter({ requestId: 'm2' }), settled('to-m2'));
         for (const id of ['now', 'm3']) await ask(id);
         await store.threads.settle(letter({ requestId: 'm1' }), settled('to-m1'));
-        expect(await saidBefore('now')).toEqual(['m1', 'm2', 'to-m2']);
+        expect(await messagesBefore('now')).toEqual(['m1', 'm2', 'to-m2']);
       });
 
       test('is all there is while the message is not recorded yet, and nothing once the thread has forgotten it', async () => {
         for (const id of ['m1', 'm2']) await ask(id);
-        expect(await saidBefore('not-yet')).toEqual(['m1', 'm2']);
+        expect(await messagesBefore('not-yet')).toEqual(['m1', 'm2']);
         await ask('m3', {}, 1);
-        expect(await saidBefore('m2')).toEqual([]);
+        expect(await messagesBefore('m2')).toEqual([]);
         expect(await idsIn({ owner, threadId: 't' })).toEqual(['m3']);
       });
 
@@ -279,18 +279,18 @@ export function describeThreads(name: string, open: OpenStore): void {
         await store.threads.settle(letter({ requestId: 'daily' }), settled('to-daily'));
         await store.requests.purge(5000);
         await ask('m1', { acceptedAt: 6000 });
-        expect(await saidBefore('daily')).toEqual(['daily', 'to-daily', 'm1']);
+        expect(await messagesBefore('daily')).toEqual(['daily', 'to-daily', 'm1']);
         expect(await ask('daily', { acceptedAt: 7000 })).toMatchObject({ repeat: false });
         await ask('m2', { acceptedAt: 8000 });
-        expect(await saidBefore('daily')).toEqual(['daily', 'to-daily', 'm1']);
+        expect(await messagesBefore('daily')).toEqual(['daily', 'to-daily', 'm1']);
       });
 
       test('ends where it is too large', async () => {
         for (const [index, size] of [10, 500, 20, 10].entries()) await ask(`m${index}`, {}, 100, 'x'.repeat(size));
         await ask('now');
-        expect(await saidBefore('now', { maxBytes: 30 })).toEqual(['m2', 'm3']);
-        expect(await saidBefore('now', { maxBytes: 29 })).toEqual(['m3']);
-        expect(await saidBefore('m2', { maxBytes: 400 })).toEqual([]);
+        expect(await messagesBefore('now', { maxBytes: 30 })).toEqual(['m2', 'm3']);
+        expect(await messagesBefore('now', { maxBytes: 29 })).toEqual(['m3']);
+        expect(await messagesBefore('m2', { maxBytes: 400 })).toEqual([]);
       });
     });
 
@@ -307,7 +307,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       expect(await store.threads.sentBy(`anonymous ${owner} `, 'other')).toEqual([]);
     });
 
-    test('what was said with an agent is forgotten with the session, but for what it has not answered yet', async () => {
+    test('messages of an agent are deleted with the session, except unanswered ones', async () => {
       const key = { owner, agentId: 'echo', sessionId: 't' };
       const has = () => idsIn({ owner, threadId: 't' });
       for (const id of ['m1', 'm2']) await ask(id);
@@ -315,9 +315,9 @@ export function describeThreads(name: string, open: OpenStore): void {
       await ask('elsewhere', { threadId: 'u' });
       await store.threads.settle(letter({ requestId: 'm1' }), settled('to-m1'));
       expect(await store.sessions.delete({ ...key, owner: `not-${owner}` })).toBe(false);
-      expect(await store.sessions.delete({ ...key, agentId: 'nobody' })).toBe(false);
+      expect(await store.sessions.delete({ ...key, agentId: 'unknown' })).toBe(false);
       expect(await has()).toEqual(['m1', 'm2', 'to-another', 'to-m1']);
-      // No session was made with these, as of a thread whose requests are forgotten.
+      // These have no session, like a thread whose requests were deleted.
       expect(await store.sessions.delete(key)).toBe(true);
       expect(await has()).toEqual(['m2', 'to-another']);
       expect(await store.sessions.delete(key)).toBe(false);
@@ -334,7 +334,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       expect(await idsIn({ owner, threadId: 't' })).toEqual(['just kept', 'new']);
     });
 
-    describe('a number of a thread comes once, and who reads on from it misses nothing:', () => {
+    describe('a number of a thread is used once, so that readers who continue after it miss nothing:', () => {
       const numbers = async () =>
         (await store.threads.page({ owner, threadId: 't' }, ALL)).rows.map(({ sequence }) => sequence);
       const exchange = async (requestId: string, fields: Partial<Letter> = {}) => {
@@ -346,7 +346,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       };
       const forget = (agentId: string) => store.sessions.delete({ owner, agentId, sessionId: 't' });
 
-      test('when all that was said is forgotten with its session', async () => {
+      test('when all messages are deleted with their session', async () => {
         await exchange('m1');
         await forget('echo');
         await exchange('m2');
@@ -356,7 +356,7 @@ export function describeThreads(name: string, open: OpenStore): void {
         expect(await numbers()).toEqual([5, 6]);
       });
 
-      test('when what was said last is, and nothing with another agent', async () => {
+      test('when the last messages are, and not those of another agent', async () => {
         await exchange('m1');
         await exchange('m2', { agentId: 'other' });
         await forget('other');

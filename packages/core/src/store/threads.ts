@@ -2,8 +2,8 @@ import type { NewDelivery } from './outbox.ts';
 import type { RequestKey, SessionKey } from './store.ts';
 
 /**
- * A mailbox message whose answer still has to be put where it belongs: into its thread, and into the outbox. It is recorded
- * with the request and goes with the answer, so that a restart knows what is still owed.
+ * A mailbox message whose answer must still be put into its thread and into the outbox. It is recorded with the request and
+ * removed with the answer, so that a restart continues with the open ones.
  */
 export interface Letter extends RequestKey {
   readonly agentId: string;
@@ -25,7 +25,7 @@ export interface NewLetter {
   } | null;
 }
 
-/** One message in a thread: what was asked, or what was answered. */
+/** One message in a thread: a question or an answer. */
 export interface ThreadMessage {
   readonly messageId: string;
   readonly isAnswer: boolean;
@@ -36,11 +36,11 @@ export interface ThreadMessage {
 
 export interface ThreadMessageRow extends ThreadMessage {
   readonly agentId: string;
-  /** Counts from 1 in the owner's thread, whoever answers; no number comes twice, also where messages were removed. */
+  /** Counts from 1 in the owner's thread, over all agents; no number is used twice, even if messages were removed. */
   readonly sequence: number;
 }
 
-/** A thread as somebody sees it who takes part in it: its owner all of it, an agent what it had a part in. */
+/** A thread as a participant sees it: its owner sees all of it, an agent only its own questions and answers. */
 export type ThreadView =
   | { readonly owner: string; readonly threadId: string }
   | { readonly agentId: string; readonly threadId: string };
@@ -49,23 +49,23 @@ export type ThreadView =
 export interface ThreadSummary {
   readonly owner: string;
   readonly threadId: string;
-  /** Who answered last, or was asked last. */
+  /** The agent of the last message. */
   readonly agentId: string;
   /** Of those that are kept. */
   readonly messages: number;
   readonly lastAt: number;
 }
 
-/** Whose threads: those of an owner, or those in which an agent was asked. */
+/** Whose threads: those of an owner, or those with messages to an agent. */
 export type ThreadListView = { readonly owner: string } | { readonly agentId: string };
 
 export interface ThreadPage {
   readonly rows: readonly ThreadMessageRow[];
-  /** Whether there is more behind the last row. */
+  /** Whether more rows follow the last one. */
   readonly more: boolean;
 }
 
-/** Some of a thread from its beginning, or from behind a message. */
+/** Part of a thread from its beginning, or after a message. */
 export interface ThreadRange {
   readonly after: number;
   readonly limit: number;
@@ -73,12 +73,12 @@ export interface ThreadRange {
   readonly maxBytes: number;
 }
 
-/** What was said before a message. */
-export interface SaidRange {
+/** The messages before a message. */
+export interface EarlierRange {
   /** The id of the message. */
   readonly before: string;
   readonly limit: number;
-  /** Of text: what is larger, and what came before that, is left out. */
+  /** Of text: a message that exceeds it, and all earlier ones, are left out. */
   readonly maxBytes: number;
 }
 
@@ -99,22 +99,22 @@ export interface ThreadStore {
    */
   add(
     key: RequestKey,
-    told: { readonly message: ThreadMessage; readonly delivery: NewDelivery | null; readonly keep: number },
+    addition: { readonly message: ThreadMessage; readonly delivery: NewDelivery | null; readonly keep: number },
   ): Promise<boolean>;
   /** Takes over at most `limit` letters that are not settled and whose process is gone, oldest first. */
   claim(limit: number): Promise<Letter[]>;
-  /** The requests of this id by owners whose names begin so; two are enough to know that there are several. */
+  /** The requests of this id by owners with this prefix; two are enough to know that there are several. */
   sentBy(ownerPrefix: string, requestId: string): Promise<RequestKey[]>;
   /** Whether the owner's thread has a message of this id. */
   has(owner: string, threadId: string, messageId: string): Promise<boolean>;
-  /** The ids of what was asked in the owner's thread at this very millisecond. */
-  askedAt(owner: string, threadId: string, at: number): Promise<string[]>;
+  /** The ids of the questions in the owner's thread at this millisecond. */
+  requestIdsAt(owner: string, threadId: string, at: number): Promise<string[]>;
   /** Threads whose id comes after `after`, in the order of their ids. Of an agent, each is that of the owner who wrote last. */
   list(view: ThreadListView, range: { readonly after: string; readonly limit: number }): Promise<ThreadSummary[]>;
   /** The messages after `after` in order. An agent sees the thread of the owner who wrote last. */
   page(view: ThreadView, range: ThreadRange): Promise<ThreadPage>;
-  /** The newest messages of a conversation that stand before this one in the thread, oldest first. */
-  latest(key: SessionKey, range: SaidRange): Promise<ThreadMessage[]>;
-  /** Forgets messages older than that, and how far threads had counted whose last one was. Returns how many messages. */
+  /** The newest messages of a conversation before this one in the thread, oldest first. */
+  latest(key: SessionKey, range: EarlierRange): Promise<ThreadMessage[]>;
+  /** Deletes messages older than that, and the counts of threads whose last message is older. Returns how many messages. */
   purge(before: { readonly messages: number; readonly counts: number }): Promise<number>;
 }

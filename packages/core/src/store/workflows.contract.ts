@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from './store.ts';
 import type { NewWorkflow } from './workflows.ts';
 
-/** What every store must do for stored workflows. `open` gives a fresh, empty one. */
+/** The contract of every store for stored workflows. `open` returns a fresh, empty one. */
 export function describeWorkflows(name: string, open: () => Promise<Store>): void {
   describe(`stored workflows in ${name}`, () => {
     let store: Store;
@@ -32,7 +32,7 @@ export function describeWorkflows(name: string, open: () => Promise<Store>): voi
       await store.workflows.put(workflow('a'));
       expect(await store.workflows.put(workflow('a', { createdAt: 2 }))).toMatchObject({ version: 1, createdAt: 1 });
       expect(await store.workflows.put(workflow('a', { description: 'other' }))).toMatchObject({ version: 2 });
-      // What it had before is another change.
+      // Going back to the earlier text is another change.
       expect(await store.workflows.put(workflow('a'))).toMatchObject({ version: 3 });
     });
 

@@ -23,6 +23,6 @@ export interface WorkflowStore {
   list(): Promise<WorkflowRow[]>;
   /** Every version of a name, newest first, including removed ones. */
   versions(name: string): Promise<WorkflowRow[]>;
-  /** Marks every version of the name as removed. False when there is none left to remove. */
+  /** Marks every version of the name as removed. False when no version is left to remove. */
   remove(name: string, at: number): Promise<boolean>;
 }

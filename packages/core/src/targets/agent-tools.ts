@@ -32,7 +32,7 @@ export class AgentTools implements ToolSource {
 
   #tool({ id, description, skills = [] }: DescribedAgent): Tool {
     const { engine, ids } = this.#options;
-    const request = (args: JsonObject) => ({ agent: id, ...askedIn(args) });
+    const request = (args: JsonObject) => ({ agent: id, ...requestIn(args) });
     return {
       definition: toolDefinition({ name: id, description, input: INPUT, tags: skills, toolkit: 'agents' }),
       answeredBy: 'agent',
@@ -44,8 +44,8 @@ export class AgentTools implements ToolSource {
   }
 }
 
-/** `{method, params}` is a request of its own; anything else is what `chat.send` says. */
-function askedIn(args: JsonObject): { readonly method?: string; readonly params: JsonObject } {
+/** `{method, params}` is a request of its own; anything else is the params of `chat.send`. */
+function requestIn(args: JsonObject): { readonly method?: string; readonly params: JsonObject } {
   const { method, params } = args;
   if (typeof method !== 'string') return { params: args };
   return { method, params: typeof params === 'object' && params !== null && !Array.isArray(params) ? params : {} };
@@ -54,7 +54,7 @@ function askedIn(args: JsonObject): { readonly method?: string; readonly params:
 const INPUT: JsonSchema = {
   type: 'object',
   properties: {
-    content: { description: 'What to say to the agent.' },
+    content: { description: 'The message to the agent.' },
     method: { type: 'string', description: 'Call this method of the agent instead.' },
     params: { type: 'object', description: 'The parameters of the method.' },
   },

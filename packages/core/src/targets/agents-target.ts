@@ -3,7 +3,7 @@ import type { Agent } from '../agents/agent.ts';
 import { allows, type Principal } from '../call/principal.ts';
 import { refuse } from '../refusals/refused.ts';
 
-/** What is told of an agent. */
+/** The description of an agent. */
 export interface DescribedAgent {
   readonly id: string;
   readonly name?: string | undefined;
@@ -13,7 +13,7 @@ export interface DescribedAgent {
   readonly takesMcpServers?: boolean | undefined;
 }
 
-/** The directory of agents as a target, for callers that know no agent's id. `permissions.agents` decides what they see. */
+/** The directory of agents as a target. `permissions.agents` decides which agents a caller sees. */
 export function agentsTarget(agents: () => readonly DescribedAgent[]): Agent {
   return {
     id: 'agents',
@@ -40,7 +40,7 @@ const METHODS: Readonly<Record<string, (agents: readonly DescribedAgent[], param
           )
         : undefined;
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
-    refuse('not_found', { suggestions }, `No agent answers to ${JSON.stringify(id ?? null)}.`);
+    refuse('not_found', { suggestions }, `Unknown agent ${JSON.stringify(id ?? null)}.`);
   },
 };
 

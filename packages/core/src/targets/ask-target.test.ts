@@ -20,7 +20,7 @@ const gate: Gate = {
   request: () => Promise.reject(new Error('nothing goes out here')),
 };
 
-/** A process with one agent, on a store that outlives it. */
+/** A process with one agent, on a store that outlives the process. */
 function started(store: ReturnType<typeof memoryStore>, agent: ModuleAgentFunction) {
   const [clock, ids, log] = [new TestClock(), new TestIds(), new SilentLog()];
   const engine = new Engine({ store, clock, ids, log, anonymousSender: () => ann });
@@ -51,24 +51,24 @@ function started(store: ReturnType<typeof memoryStore>, agent: ModuleAgentFuncti
     ];
     const read = reader.read({ workflow: lines.map((line) => JSON.stringify(line)).join('\n') });
     if (!read.ok) throw new Error(JSON.stringify(read));
-    return executions.execute(read.asked, { principal: ann });
+    return executions.execute(read.request, { principal: ann });
   };
   const call = { principal: ann, signal: new AbortController().signal, log };
   return { engine, executions, begin, call };
 }
 
-test('a stop suspends an execution and interrupts what it asked, and the next start ends it', async () => {
+test('a stop suspends an execution and interrupts its calls, and the next start ends it', async () => {
   const store = memoryStore();
-  let asked = 0;
+  let requests = 0;
   const worker: ModuleAgentFunction = async function* () {
-    asked += 1;
-    yield 'begun';
+    requests += 1;
+    yield 'started';
     await new Promise(() => {});
   };
   const first = started(store, worker);
   const execution = await first.begin();
   const result = execution.result().catch(failureOf);
-  await expect.poll(() => asked).toBe(1);
+  await expect.poll(() => requests).toBe(1);
   await first.engine.stop({ drainMs: 0 });
   expect(await result).toMatchObject({ code: 'interrupted' });
   expect(await store.executions.find({ owner: 'ann', executionId: 'e1' })).toMatchObject({ end: null });
@@ -81,14 +81,14 @@ test('a stop suspends an execution and interrupts what it asked, and the next st
   const second = started(nextProcess(store), worker);
   await second.engine.start();
   const resumed = await second.executions.follow(KEY);
-  const told = JSON.parse(await stringOf((await resumed?.result()) ?? ''));
-  expect(told).toMatchObject({ execution_id: 'e1', status: 'error', error: { details: { code: 'interrupted' } } });
-  // Effects at most once: what it came to is in the journal.
-  expect(asked).toBe(1);
+  const answer = JSON.parse(await stringOf((await resumed?.result()) ?? ''));
+  expect(answer).toMatchObject({ execution_id: 'e1', status: 'error', error: { details: { code: 'interrupted' } } });
+  // Effects at most once: the outcome of the call is in the journal.
+  expect(requests).toBe(1);
   await second.engine.stop({ drainMs: 0 });
 });
 
-test('while a stop waits, an execution may still ask an agent, and callers may not begin another', async () => {
+test('while a stop waits, an execution may still call an agent, and callers may not start another execution', async () => {
   let letGo = () => {};
   const held = new Promise<void>((resolve) => {
     letGo = resolve;

@@ -17,10 +17,10 @@ import { Refused, refuse } from '../refusals/refused.ts';
 import { LOST } from '../runs/active-run.ts';
 import { textOf, withStreamed } from '../runs/streamed-text.ts';
 
-/** How a running workflow asks a target: as a request of its caller, recorded and limited like any other. */
+/** Sends a workflow's call to a target as a request of its caller, recorded and limited like any other. */
 export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock; log: Log }): AskTarget {
   return async ({ requestId, target, method, params, hops, timeoutMs, carries }, { principal, signal }) => {
-    // What a credential fetched stays with those the operator has chosen.
+    // Data fetched with a credential may only go to agents that the operator has configured.
     const [label] = carries;
     if (label !== undefined && engine.router.find(target)?.isForeign === true) {
       refuse(
@@ -68,17 +68,17 @@ export function askTarget({ engine, clock, log }: { engine: Engine; clock: Clock
   };
 }
 
-/** The result in a final frame. Throws `Refused` where there is none. */
+/** The result in a final frame. Throws `Refused` if the frame is an error. */
 export function resultOf({ response_kind: kind, status, body }: E2AResponse, target: string): Json {
   if (kind !== 'e2a.error' && status !== 'failed') return body['result'] ?? body;
   const { code, message, details } = body;
   throw new Refused(failureFrom(code, typeof message === 'string' ? message : `${target} failed.`, details));
 }
 
-/** Our own failure where the code is ours; what else went wrong is the target's own affair. */
+/** The failure of this server where the code is its own; any other code is an error of the target. */
 function failureFrom(code: Json | undefined, message: string, details: Json | undefined): Failure {
   const known = (Object.keys(FAILURES) as FailureCode[]).find((name) => FAILURES[name].e2a === code);
-  const told = isObject(details) ? details : {};
-  if (known !== undefined) return failure(known, told, message);
-  return failure('agent_failed', { ...told, ...(typeof code === 'string' && { code }) }, message);
+  const reported = isObject(details) ? details : {};
+  if (known !== undefined) return failure(known, reported, message);
+  return failure('agent_failed', { ...reported, ...(typeof code === 'string' && { code }) }, message);
 }

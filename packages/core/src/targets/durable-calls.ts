@@ -13,10 +13,10 @@ import { resultOf } from './ask-target.ts';
 
 /** Tool calls on the wire as requests to the hub. */
 export function durableCalls({ engine, ids, clock }: { engine: Engine; ids: Ids; clock: Clock }): CallDurably {
-  return async ({ definition: { name }, request }, call, { args, timeoutMs, streaming }) => {
+  return async ({ definition: { name }, request: requestOf }, call, { args, timeoutMs, streaming }) => {
     const { principal } = call.session;
-    const asked = request?.(args) ?? { agent: 'tools', method: name, params: args };
-    const envelope = { ...question({ ...asked, call: { principal, hops: 0 }, ids }), request_id: call.requestId };
+    const request = requestOf?.(args) ?? { agent: 'tools', method: name, params: args };
+    const envelope = { ...question({ ...request, call: { principal, hops: 0 }, ids }), request_id: call.requestId };
     const key = { owner: principal.id, requestId: call.requestId };
     const longest = timeoutMs > 0 ? Math.min(timeoutMs, LONGEST_CALL_MS) : LONGEST_CALL_MS;
     const late = failure('timeout', {}, `The tool did not finish within ${longest / 1000} s.`);
@@ -25,7 +25,7 @@ export function durableCalls({ engine, ids, clock }: { engine: Engine; ids: Ids;
       if (failureOf(call.ending.reason) !== GONE) engine.runs.cancel(key);
     });
     const startedAt = clock.elapsed();
-    const result = (told: Partial<ToolResult> & Pick<ToolResult, 'success'>): ToolResult => ({
+    const result = (outcome: Partial<ToolResult> & Pick<ToolResult, 'success'>): ToolResult => ({
       tool_name: name,
       data: null,
       summary: null,
@@ -35,7 +35,7 @@ export function durableCalls({ engine, ids, clock }: { engine: Engine; ids: Ids;
       error_code: null,
       duration_ms: Math.round((clock.elapsed() - startedAt) * 1000) / 1000,
       events: [],
-      ...told,
+      ...outcome,
     });
     try {
       const { signal, log } = call;
@@ -63,7 +63,7 @@ async function finalOf(frames: AsyncIterable<E2AResponse>, call: WireCall, strea
   throw new Error('an answer ended without its final frame');
 }
 
-/** What a tool told, as it told it; what other targets say arrives as a status. */
+/** Events of a tool are passed on unchanged; chunks of other targets become `status` events. */
 function eventOf({ body }: E2AResponse): { readonly kind: EventKind; readonly data: JsonObject } {
   const { delta_kind = 'custom', delta = null } = body;
   const { event, data } = isObject(delta) ? delta : ({} as JsonObject);

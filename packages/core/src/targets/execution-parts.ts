@@ -10,7 +10,7 @@ import {
 import type { AgentPart } from '../agents/agent.ts';
 import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 
-/** What an execution tells, as part of an answer: each operation's start and end is a chunk, and the end carries the result. */
+/** An event of an execution as part of an answer: each operation's start and end is a chunk; the end of the execution has the result. */
 export function partOf(event: ExecutionEventRecord): AgentPart {
   if (event.event === 'question-asked') {
     const { question } = JSON.parse(event.data) as { readonly question: Question };
@@ -23,11 +23,11 @@ export function partOf(event: ExecutionEventRecord): AgentPart {
   return endOf((JSON.parse(event.data) as { readonly result: JsonObject }).result);
 }
 
-/** What a frame of `partOf` reports, the same in every run: an operation's start or end, or a question or its end. */
+/** A key of the event that a frame of `partOf` reports, the same in every run: an operation's start or end, or a question or its end. */
 export function executionFrameKey({ response_kind: kind, body }: E2AResponse): string {
   const { delta, id = null } = body;
-  const told = isObject(delta) ? delta : ({} as JsonObject);
-  return JSON.stringify([kind, told['event'] ?? null, told['tool_call_id'] ?? told['question_id'] ?? id]);
+  const fields = isObject(delta) ? delta : ({} as JsonObject);
+  return JSON.stringify([kind, fields['event'] ?? null, fields['tool_call_id'] ?? fields['question_id'] ?? id]);
 }
 
 function chunkOf({ event, data }: ExecutionEventRecord): JsonObject {
@@ -48,7 +48,7 @@ function chunkOf({ event, data }: ExecutionEventRecord): JsonObject {
   };
 }
 
-/** Anything but `success` is an error, as where a tool runs a workflow: an operation that ran this one must not go on as if it were done. */
+/** Every status except `success` is an error, so that an operation that ran this workflow does not continue as if it had succeeded. */
 function endOf(answer: JsonObject): AgentPart {
   const { status, error } = answer;
   if (status === 'success') return { part: 'complete', result: answer };

@@ -1,13 +1,13 @@
 import type { E2AResponse } from '@dragoman/protocols';
 import { expect, test } from 'vitest';
-import { type Begun, begunBefore } from '../executions/begun.ts';
+import { finishedExecution, type StartedExecution } from '../executions/started-execution.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { executionRequests } from './execution-requests.ts';
 
 const RESULT = '{"execution_id":"e1","status":"success","results":{"a":1},"completed_at":"2026-01-01T00:00:02.000Z"}';
-const told = (sequence: number, event: string) =>
+const eventOf = (sequence: number, event: string) =>
   `{"sequence":${sequence},"event":"${event}","execution_id":"e1","operationId":"a"}`;
-const EVENTS = [told(0, 'operation-started'), told(1, 'operation-finished')];
+const EVENTS = [eventOf(0, 'operation-started'), eventOf(1, 'operation-finished')];
 const row: ExecutionRow = {
   owner: 'ann',
   executionId: 'e1',
@@ -24,7 +24,7 @@ const row: ExecutionRow = {
 };
 const key = { owner: 'ann', requestId: 'e1' };
 
-function requests(execution: Begun = begunBefore(row, RESULT)) {
+function requests(execution: StartedExecution = finishedExecution(row, RESULT)) {
   return executionRequests({
     follow: async ({ owner }) => (owner === 'ann' ? execution : undefined),
     cancel: async () => ({ cancelled: true, status: 'cancelled' }),
@@ -38,7 +38,7 @@ async function read(after: number): Promise<E2AResponse[]> {
   return frames;
 }
 
-test('an execution is a request to the target workflows, which its owner alone finds', async () => {
+test('an execution is a request to the target workflows that only its owner finds', async () => {
   expect(await requests()(key)).toMatchObject({
     envelope: {
       request_id: 'e1',
@@ -51,7 +51,7 @@ test('an execution is a request to the target workflows, which its owner alone f
   expect(await requests()({ ...key, owner: 'bob' })).toBeUndefined();
 });
 
-test('its frames are its events and its end, and the same whenever and from wherever they are read', async () => {
+test('its frames are its events and its end, the same at any time and from any position', async () => {
   const frames = await read(-1);
   expect(frames.map(({ sequence, is_final }) => [sequence, is_final])).toEqual([
     [0, false],
@@ -67,10 +67,10 @@ test('its frames are its events and its end, and the same whenever and from wher
   for (const after of [-1, 0, 1, 2]) expect(await read(after)).toEqual(frames.slice(after + 1));
 });
 
-test('a page has what there is by now, and waits for nothing', async () => {
-  const running: Begun = {
-    ...begunBefore(row, RESULT),
-    told: 1,
+test('a page has the events so far, and does not wait', async () => {
+  const running: StartedExecution = {
+    ...finishedExecution(row, RESULT),
+    eventCount: 1,
     async *events() {
       yield { sequence: 0, event: 'operation-started', data: EVENTS[0] ?? '' };
       await new Promise(() => {});

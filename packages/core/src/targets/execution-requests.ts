@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { type E2AEnvelope, type E2AResponse, type JsonObject, newEnvelope, newProvenance } from '@dragoman/protocols';
 import { frameOf } from '../agents/answering.ts';
-import { recordedRequest } from '../executions/asked.ts';
-import type { Begun } from '../executions/begun.ts';
 import type { Executions } from '../executions/executions.ts';
+import type { StartedExecution } from '../executions/started-execution.ts';
+import { recordedRequest } from '../executions/workflow-request.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
 import { frameText } from '../runs/frame-text.ts';
 import { PAGE_BYTES } from '../runs/journal-pages.ts';
@@ -28,7 +28,7 @@ export function executionRequests(executions: Pick<Executions, 'follow' | 'cance
       isFinished: execution.row.end !== null,
       read: (after, signal) => new Reading({ open: async () => sourceOf(framesOf(execution, after, signal)), after }),
       page: async ({ after, limit = Number.POSITIVE_INFINITY, maxBytes = PAGE_BYTES }) => {
-        const most = Math.min(limit, execution.told - (after + 1));
+        const most = Math.min(limit, execution.eventCount - (after + 1));
         const rows: FrameRow[] = [];
         if (most <= 0) return rows;
         let left = maxBytes;
@@ -64,7 +64,7 @@ function envelopeOf({ owner, executionId, request, acceptedAt }: ExecutionRow): 
 
 /** Events have no times of their own, so every frame but the last has the time at which the execution was accepted. */
 async function* framesOf(
-  execution: Begun,
+  execution: StartedExecution,
   after: number,
   signal?: AbortSignal,
 ): AsyncGenerator<E2AResponse, void, undefined> {

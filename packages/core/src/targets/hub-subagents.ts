@@ -17,14 +17,14 @@ export interface HubSubagentsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** The agents there are now. */
+  /** The current agents. */
   readonly agents: () => readonly { readonly id: string }[];
 }
 
 /**
- * Subagents as sessions of the hub. Spawning opens a session with an agent, delegating sends a request in it: each is permitted, limited
- * and journaled in the name of the caller. Which subagents there are is kept in the store and how they are doing is read from the
- * journal, so both outlive a connection and a restart.
+ * Subagents as sessions of the hub. Spawning opens a session with an agent, delegating sends a request in it. Both are permitted, limited
+ * and journaled in the name of the caller. The list of subagents is in the store and their status is read from the journal, so both
+ * survive the connection and a restart.
  */
 export class HubSubagents implements Subagents {
   readonly #options: HubSubagentsOptions;
@@ -70,16 +70,16 @@ export class HubSubagents implements Subagents {
         task_name: '',
       };
       await this.#rows.keep(place, subagent_id, kept as unknown as JsonObject);
-      return this.#told(principal, subagent_id, kept);
+      return this.#subagentOf(principal, subagent_id, kept);
     });
   }
 
-  delegate(principal: Principal, asked: Delegating): Promise<Subagent> {
-    const { subagent_id, task_name, instruction, success_criteria } = asked;
+  delegate(principal: Principal, task: Delegating): Promise<Subagent> {
+    const { subagent_id, task_name, instruction, success_criteria } = task;
     const place = placeOf(principal);
     return this.#rows.inTurn(place, async () => {
       const before = await this.#find(principal, subagent_id);
-      const { status } = await this.#told(principal, subagent_id, before);
+      const { status } = await this.#subagentOf(principal, subagent_id, before);
       if (status === 'RUNNING') {
         throw new WireRefused(
           'busy',
@@ -100,7 +100,7 @@ export class HubSubagents implements Subagents {
       };
       const requestId = `req_${this.#options.ids.sortable()}`;
       const kept: Kept = { ...before, steps: steps + 1, request_id: requestId, task_name };
-      // Written first: what a crash leaves is a request that was never made, and not one that nobody can find.
+      // Written first: after a crash the record may name a request that was never sent, but no request is without a record.
       await this.#rows.keep(place, subagent_id, kept as unknown as JsonObject);
       try {
         await this.#accepted(principal, { agent, params, session_id, request_id: requestId });
@@ -108,7 +108,7 @@ export class HubSubagents implements Subagents {
         await this.#rows.keep(place, subagent_id, before as unknown as JsonObject);
         throw error;
       }
-      return this.#told(principal, subagent_id, kept);
+      return this.#subagentOf(principal, subagent_id, kept);
     });
   }
 
@@ -130,7 +130,7 @@ export class HubSubagents implements Subagents {
 
   async list(principal: Principal): Promise<Subagent[]> {
     const rows = await this.#rows.list(placeOf(principal));
-    return Promise.all(rows.map(({ key, value }) => this.#told(principal, key, value as unknown as Kept)));
+    return Promise.all(rows.map(({ key, value }) => this.#subagentOf(principal, key, value as unknown as Kept)));
   }
 
   async terminate(principal: Principal, subagentId: string): Promise<void> {
@@ -152,7 +152,7 @@ export class HubSubagents implements Subagents {
     throw new WireRefused('not_found', `There is no subagent ${show(subagentId.slice(0, 80))}.`, { suggestions });
   }
 
-  async #told(principal: Principal, subagent_id: string, kept: Kept): Promise<Subagent> {
+  async #subagentOf(principal: Principal, subagent_id: string, kept: Kept): Promise<Subagent> {
     const { name, role, session_id, request_id, task_name } = kept;
     return {
       subagent_id,
@@ -174,21 +174,21 @@ export class HubSubagents implements Subagents {
     return final.status === 'failed' || final.response_kind === 'e2a.error' ? 'FAILED' : 'COMPLETED';
   }
 
-  /** Sends a request that goes on by itself; resolves when it is recorded. */
-  async #accepted(principal: Principal, asked: Asked): Promise<void> {
+  /** Sends a request that continues on its own; resolves when it is recorded. */
+  async #accepted(principal: Principal, request: SubagentRequest): Promise<void> {
     let onAccepted = () => {};
     const accepted = new Promise<void>((resolve) => {
       onAccepted = resolve;
     });
-    const reading = finalOf(this.#ask(principal, asked, onAccepted));
-    // Its end is read from the journal by whoever awaits it.
+    const reading = finalOf(this.#ask(principal, request, onAccepted));
+    // Its end is read from the journal.
     await Promise.race([accepted, reading]);
     reading.catch((error) => this.#options.log.debug({ error: String(error) }, 'a delegated request ended early'));
   }
 
-  #ask(principal: Principal, { agent, method, params, ...more }: Asked, onAccepted = () => {}) {
+  #ask(principal: Principal, { agent, method, params, ...more }: SubagentRequest, onAccepted = () => {}) {
     const { engine, ids, log } = this.#options;
-    const asked = question({
+    const envelope = question({
       agent,
       ...(method !== undefined && { method }),
       params,
@@ -196,22 +196,22 @@ export class HubSubagents implements Subagents {
       ids,
     });
     const { signal } = new AbortController();
-    // The wire has counted the message that asks for it.
+    // The wire has already counted the message for this request.
     const beside = { counted: true, onAccepted };
-    return engine.handle({ ...asked, ...more }, { principal, signal, log, beside });
+    return engine.handle({ ...envelope, ...more }, { principal, signal, log, beside });
   }
 }
 
 type Spawning = Parameters<Subagents['spawn']>[1];
 type Delegating = Parameters<Subagents['delegate']>[1];
 
-interface Asked extends Partial<Pick<E2AEnvelope, 'session_id' | 'request_id'>> {
+interface SubagentRequest extends Partial<Pick<E2AEnvelope, 'session_id' | 'request_id'>> {
   readonly agent: string;
   readonly method?: string;
   readonly params: JsonObject;
 }
 
-/** A subagent as it is kept. */
+/** The stored record of a subagent. */
 interface Kept {
   readonly name: string;
   readonly role: string;
@@ -219,7 +219,7 @@ interface Kept {
   readonly max_steps: number;
   readonly metadata: JsonObject;
   readonly session_id: string;
-  /** How many tasks it was given. */
+  /** The number of tasks it has received. */
   readonly steps: number;
   readonly request_id: string;
   readonly task_name: string;
@@ -240,7 +240,7 @@ async function finalOf(frames: AsyncIterable<E2AResponse>): Promise<E2AResponse>
 }
 
 const MOST_SUBAGENTS = 64;
-/** The journal keeps answers for a day. */
+/** The result after the journal has deleted the answer. */
 const GONE: SubagentResult = {
   status: 'FAILED',
   result: null,

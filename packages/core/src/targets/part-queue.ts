@@ -3,8 +3,8 @@ import type { AgentPart } from '../agents/agent.ts';
 import { atMost } from '../json/json-size.ts';
 
 /**
- * Chunks on their way from a callback, which cannot wait, to a generator. What does not fit is left out, from the first one that does
- * not fit to the end: a result put together from pieces with a gap would look whole. The last chunk says how many are missing.
+ * Passes chunks from a callback, which cannot wait, to a generator. When the queue is full, that chunk and all later ones are dropped,
+ * because a result with a gap would look complete. The last chunk reports how many are missing.
  */
 export class PartQueue {
   #parts: AgentPart[] = [];
@@ -22,7 +22,7 @@ export class PartQueue {
     this.#wake?.();
   }
 
-  /** Yields what is put in until `work` settles, and returns or throws what it does. */
+  /** Yields queued parts until `work` settles, then returns its result or throws its error. */
   async *until<Result>(work: Promise<Result>): AsyncGenerator<AgentPart, Result, undefined> {
     let isOver = false;
     const over = () => {

@@ -4,14 +4,14 @@ import { memoryStore } from '../../test-support/memory-store.ts';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import { TestClock } from '../../test-support/test-clock.ts';
 import { NO_PERMISSIONS } from '../call/principal.ts';
-import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
+import { WorkflowRequestReader } from '../executions/workflow-request.ts';
 import type { WorkflowStore } from '../store/workflows.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { decodeStoredWorkflow } from './decode-stored-workflow.ts';
 import { type StoredDefinition, StoredWorkflows } from './stored-workflows.ts';
 
-const rules = { reader: new AskedReader(), limits, catalog };
+const rules = { reader: new WorkflowRequestReader(), limits, catalog };
 let store: WorkflowStore;
 let log: SilentLog;
 let stored: StoredWorkflows;
@@ -47,7 +47,7 @@ function definition(name: string, ...operations: readonly JsonObject[]): StoredD
 }
 
 describe('a workflow of administration', () => {
-  test('runs in its newest version, and is there after a restart', async () => {
+  test('runs in its newest version, including after a restart', async () => {
     expect(await stored.put(waiting('w'))).toMatchObject({ change: 'made', workflow: { version: 1 } });
     const before = stored.version;
     expect(await stored.put(waiting('w', 2))).toMatchObject({ change: 'replaced', workflow: { version: 2 } });
@@ -64,7 +64,7 @@ describe('a workflow of administration', () => {
     expect(stored.version).toBe(before);
   });
 
-  test('is gone when it is removed, and continues to count when it is stored again', async () => {
+  test('is gone when it is removed, and its version numbers continue when it is stored again', async () => {
     await stored.put(waiting('w'));
     expect(await stored.remove('w')).toBe(true);
     expect(await stored.remove('w')).toBe(false);
@@ -131,14 +131,14 @@ describe('workflows that run each other in a circle', () => {
     expect(() => stored.configured([running('b', 'a')])).toThrow('a → b → a');
   });
 
-  test('are told apart from workflows that two others run', async () => {
+  test('differ from a workflow that two others run', async () => {
     await stored.put(waiting('leaf'));
     await stored.put(running('left', 'leaf'));
     await stored.put(running('right', 'leaf'));
     expect(await stored.put(running('top', 'left', 'right', 'leaf'))).toMatchObject({ change: 'made' });
   });
 
-  test('are found beside inputs that leave a line open, and a name that is an input is not', async () => {
+  test('are found in lines with inputs, except where the name itself is an input', async () => {
     const wait = { Wait: { duration: '{{ms}}' } };
     const run = (name: string) => ({ RunWorkflow: { name, outputPath: '/workflow/out' } });
     await expect(stored.put(definition('a', wait, run('a')))).rejects.toThrow('a → a');

@@ -1,7 +1,7 @@
 import { failure, type Issue, type JsonObject, type JsonSchema, show } from '@dragoman/protocols';
 import { allows, type Principal } from '../call/principal.ts';
-import type { AskedOutcome } from '../executions/asked.ts';
 import type { WorkflowCatalogue } from '../executions/planner.ts';
+import type { ParseOutcome } from '../executions/workflow-request.ts';
 import type { Clock, Log } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 import type { WorkflowRow, WorkflowStore } from '../store/workflows.ts';
@@ -15,7 +15,7 @@ export interface StoredDefinition {
   readonly text: string;
 }
 
-/** A stored workflow's name stands in paths, in permissions, and beside the three methods of the target. */
+/** A stored workflow's name is used in paths and permissions, and beside the three methods of the target. */
 export function isWorkflowName(name: string): boolean {
   return /^(?!workflow\.)[a-zA-Z0-9._-]{1,128}$/.test(name);
 }
@@ -28,8 +28,8 @@ export interface StoredWorkflowsOptions {
 }
 
 /**
- * Workflows that operators have stored under a name, for callers with that name in `permissions.workflows`: those of the configuration,
- * which change with it, and those of administration, of which every version is kept.
+ * Workflows that operators have stored under a name, for callers with that name in `permissions.workflows`. They come from the
+ * configuration, or from administration, where every version is kept.
  */
 export class StoredWorkflows implements WorkflowCatalogue {
   readonly #options: StoredWorkflowsOptions;
@@ -37,7 +37,7 @@ export class StoredWorkflows implements WorkflowCatalogue {
   readonly #administered = new Map<string, StoredWorkflowEntry>();
   #byName: ReadonlyMap<string, StoredWorkflowEntry> = new Map();
   #lastChange: Promise<unknown> = Promise.resolve();
-  /** Grows with every change. */
+  /** Increases with every change. */
   version = 0;
 
   constructor(options: StoredWorkflowsOptions) {
@@ -45,15 +45,15 @@ export class StoredWorkflows implements WorkflowCatalogue {
   }
 
   /**
-   * Call it once. Throws for a configured workflow that no caller could run. One of administration is left out, because storing it again
-   * or removing it takes a running server.
+   * Call it once. Throws for a configured workflow that no caller could run. Such a workflow of administration is skipped, because the
+   * server must run to replace or remove it.
    */
   async load(definitions: readonly StoredDefinition[] = []): Promise<void> {
     this.#configured = this.configured(definitions);
     await this.reload();
   }
 
-  /** Reads those of administration; again after another process has changed them. */
+  /** Reads the workflows of administration, and again after another process has changed them. */
   reload(): Promise<void> {
     return this.#inTurn(() => this.#read());
   }
@@ -75,7 +75,7 @@ export class StoredWorkflows implements WorkflowCatalogue {
     this.#changed();
   }
 
-  /** Those of a configuration. Throws for the first that no caller could run, and where they run each other in a circle. */
+  /** The workflows of a configuration. Throws for the first that no caller could run, and for workflows that run each other in a circle. */
   configured(definitions: readonly StoredDefinition[]): ReadonlyMap<string, StoredWorkflowEntry> {
     const next = new Map(definitions.map((one) => [one.name, this.#opened(one, 1)]));
     const circle = circleIn(new Map([...this.#administered, ...next]));
@@ -83,13 +83,13 @@ export class StoredWorkflows implements WorkflowCatalogue {
     return next;
   }
 
-  /** Puts these in place of those the configuration had. */
+  /** Replaces the workflows of the configuration. */
   configure(workflows: ReadonlyMap<string, StoredWorkflowEntry>): void {
     this.#configured = workflows;
     this.#changed();
   }
 
-  /** Stores a version that differs from the newest. Refuses what no caller could run, a circle, and a name of the configuration. */
+  /** Stores a version that differs from the newest. Refuses a workflow that no caller could run, a circle, and a name of the configuration. */
   put(definition: StoredDefinition): Promise<StoredChange> {
     return this.#inTurn(async () => {
       const { name } = definition;
@@ -112,7 +112,7 @@ export class StoredWorkflows implements WorkflowCatalogue {
     });
   }
 
-  /** False when there is none. Its versions stay on record, and their numbers are not used again. */
+  /** Returns false when there is no such workflow. Its versions stay on record, and their numbers are not used again. */
   remove(name: string): Promise<boolean> {
     return this.#inTurn(async () => {
       this.#refuseConfigured(name);
@@ -144,7 +144,7 @@ export class StoredWorkflows implements WorkflowCatalogue {
     return [...this.#byName.values()];
   }
 
-  /** Those a caller may run, by name. */
+  /** The workflows that a caller may run, by name. */
   list({ permissions }: Principal): readonly StoredWorkflowEntry[] {
     return this.all().filter(({ name }) => allows(permissions.workflows, name));
   }
@@ -166,7 +166,7 @@ export class StoredWorkflows implements WorkflowCatalogue {
     this.version += 1;
   }
 
-  /** One after the other: two that are stored at once could form a circle that neither sees. */
+  /** Runs changes one after the other: two workflows stored at once could form a circle that neither check sees. */
   #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
     const changed = this.#lastChange.then(change);
     this.#lastChange = changed.catch(() => {});
@@ -184,7 +184,7 @@ export class StoredWorkflows implements WorkflowCatalogue {
   }
 }
 
-/** A workflow that was stored, and what that changed. */
+/** A stored workflow, and whether storing it changed anything. */
 export interface StoredChange {
   readonly workflow: StoredWorkflowEntry;
   readonly change: 'made' | 'replaced' | 'none';
@@ -198,12 +198,12 @@ export class StoredWorkflowEntry {
   readonly planHash: string;
   /** JSON Schema of its inputs. */
   readonly inputs: JsonSchema;
-  /** The stored workflows that it runs, whatever its inputs. */
+  /** The stored workflows that it runs with any inputs. */
   readonly runs: readonly string[];
   readonly #rules: WorkflowRules;
   readonly #workflow: ToolWorkflow;
 
-  /** Throws `Refused` for what no caller could run. */
+  /** Throws `Refused` for a workflow that no caller could run. */
   constructor(
     { name, description, text }: StoredDefinition,
     { version, rules }: { readonly version: number; readonly rules: WorkflowRules },
@@ -224,8 +224,8 @@ export class StoredWorkflowEntry {
     this.#rules = rules;
   }
 
-  /** The workflow with its inputs filled in, or what is wrong with the inputs. */
-  read(inputs: JsonObject, executionId: string): AskedOutcome {
+  /** The workflow with its inputs filled in, or the problems of the inputs. */
+  read(inputs: JsonObject, executionId: string): ParseOutcome {
     const issues = this.#issuesOf(inputs);
     if (issues.length > 0) {
       return { ok: false, failure: failure('invalid_message', { issues }, `${this.name}: ${issues[0]?.message}`) };
@@ -247,7 +247,7 @@ export class StoredWorkflowEntry {
         pointer: `/params/${name}`,
         code: 'unknown',
         message: `unknown input "${name}"`,
-        suggestion: known.length === 0 ? 'this workflow takes no inputs' : `use ${known.join(', ')}`,
+        suggestion: known.length === 0 ? 'this workflow has no inputs' : `use ${known.join(', ')}`,
       })),
     ];
   }

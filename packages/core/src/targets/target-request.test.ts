@@ -30,7 +30,7 @@ test.each<[BuiltInTarget, Json]>([
   ['workflows', {}],
   ['workflows', { name: 'greet', inputs: 'x' }],
   ['workflows', ['greet']],
-  ['agents', 'who is there?'],
+  ['agents', 'which agents exist?'],
 ])('a message to %s with %j is refused with the form that is expected', (target, content) => {
   expect(() => targetRequest(target, content, '/message/content')).toThrow(
     expect.objectContaining({

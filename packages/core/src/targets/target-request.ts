@@ -7,23 +7,23 @@ export interface RequestInContent {
   readonly params: JsonObject;
 }
 
-/** What a message to one of the server's own targets asks for. Its content, found at `pointer`, is a JSON object or the text of one. */
+/** The request in a message to one of the server's own targets. The content, at `pointer`, is a JSON object or its text. */
 export function targetRequest(target: BuiltInTarget, content: Json, pointer: string): RequestInContent {
-  const asked = objectIn(content);
-  const request = asked === undefined ? undefined : READERS[target](asked);
+  const fields = objectIn(content);
+  const request = fields === undefined ? undefined : READERS[target](fields);
   if (request !== undefined) return request;
   const field = pointer.slice(1).replaceAll('/', '.');
   const message = `${field} to "${target}" must be ${EXPECTED[target]}`;
   throw new Refused(failure('invalid_message', { issues: [{ pointer, code: 'content', message }] }, message));
 }
 
-const READERS: Readonly<Record<BuiltInTarget, (asked: JsonObject) => RequestInContent | undefined>> = {
+const READERS: Readonly<Record<BuiltInTarget, (fields: JsonObject) => RequestInContent | undefined>> = {
   tools: ({ tool, arguments: args = {} }) =>
     typeof tool === 'string' && isObject(args) ? { method: tool, params: args } : undefined,
-  workflows: (asked) => {
-    const { name, inputs = {} } = asked;
+  workflows: (fields) => {
+    const { name, inputs = {} } = fields;
     if (typeof name === 'string' && isObject(inputs)) return { method: name, params: inputs };
-    return asked['workflow'] === undefined ? undefined : { method: 'workflow.execute', params: asked };
+    return fields['workflow'] === undefined ? undefined : { method: 'workflow.execute', params: fields };
   },
   agents: ({ describe }) =>
     typeof describe === 'string'

@@ -65,7 +65,7 @@ test('a tool that did not succeed ends as a failure with its own code', async ()
   ]);
 });
 
-test.each([[null], ['']])('the method %j names no tool, and the failure says so', async (method) => {
+test.each([[null], ['']])('the method %j does not name a tool, and the failure reports it', async (method) => {
   expect(await answered(method)).toMatchObject([{ part: 'failure', failure: { code: 'unknown_method' } }]);
 });
 

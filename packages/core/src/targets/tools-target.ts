@@ -6,8 +6,8 @@ import { allows } from '../call/principal.ts';
 import { PartQueue } from './part-queue.ts';
 
 /**
- * Every tool of the server as one target: `method` is the tool's name and `params` its arguments. What the tool reports while it
- * runs arrives as chunks with `delta_kind: "tool"`. `permissions.tools` decides.
+ * Every tool of the server as one target: `method` is the tool's name and `params` its arguments. The tool's
+ * events arrive as chunks with `delta_kind: "tool"`. `permissions.tools` decides who may call it.
  */
 export function toolsTarget(id: string): Agent {
   return {

@@ -14,8 +14,8 @@ export interface WorkflowToolsOptions {
 }
 
 /**
- * Every stored workflow as a tool of the toolkit `workflows`, and the methods for a workflow that the caller brings along.
- * `permissions.workflows` decides about the former, planning about the latter.
+ * Every stored workflow as a tool of the toolkit `workflows`, and the methods for a workflow that the caller sends.
+ * `permissions.workflows` decides about stored workflows, planning about sent ones.
  */
 export class WorkflowTools implements ToolSource {
   readonly #options: WorkflowToolsOptions;
@@ -57,7 +57,7 @@ export class WorkflowTools implements ToolSource {
       definition: toolDefinition({ ...given, toolkit: 'workflows' }),
       answeredBy: 'workflow',
       mayUse,
-      // The target checks what it is given.
+      // The target checks its own input.
       issuesOf: () => [],
       request,
       run: (args, call) => toolResultOf(engine, question({ ...request(args), call, ids }), call),
@@ -66,8 +66,8 @@ export class WorkflowTools implements ToolSource {
 }
 
 const AD_HOC = [
-  { name: 'workflow.execute', description: 'Runs a workflow that is sent along.' },
-  { name: 'workflow.validate', description: 'Reports everything that is wrong with a workflow.' },
+  { name: 'workflow.execute', description: 'Runs a workflow from the request.' },
+  { name: 'workflow.validate', description: 'Reports all problems of a workflow.' },
   { name: 'workflow.plan', description: 'Reports what a workflow would do, without doing it.' },
 ] as const;
 

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { SilentLog } from '../../test-support/silent-log.ts';
 import type { AgentPart } from '../agents/agent.ts';
 import { ALL_PERMISSIONS, NO_PERMISSIONS } from '../call/principal.ts';
-import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
 import type { ExecutionEventRecord } from '../executions/live-execution.ts';
 import { Planner } from '../executions/planner.ts';
+import { WorkflowRequestReader } from '../executions/workflow-request.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
 import type { ExecutionRow } from '../store/executions.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
@@ -18,7 +18,7 @@ const LINES = [
   { type: 'operationUpdate', operationId: 'rest', operation: { Wait: { duration: 1 } } },
   { type: 'beginExecution', executionId: 'mine', operationOrder: ['rest'] },
 ];
-const reader = new AskedReader();
+const reader = new WorkflowRequestReader();
 const planner = new Planner({
   apis: { version: 1, list: () => [], find: () => undefined },
   credentials: () => ({}),
@@ -28,21 +28,21 @@ const planner = new Planner({
   storedWorkflows: () => ({ version: 1, names: () => ['greet'] }),
 });
 
-/** Executions of which each tells these events and ends with this answer. */
+/** Executions that each report these events and end with this answer. */
 class Executions {
-  readonly asked: { readonly executionId: string | null; readonly hops: number | undefined }[] = [];
+  readonly requests: { readonly executionId: string | null; readonly hops: number | undefined }[] = [];
   readonly cancelled: unknown[] = [];
   events: readonly ExecutionEventRecord[] = [];
   answer: JsonObject = { status: 'success', results: {} };
 
   execute: WorkflowService['executions']['execute'] = async ({ workflow }, { hops }) => {
     const { executionId } = workflow;
-    this.asked.push({ executionId, hops });
+    this.requests.push({ executionId, hops });
     const { events, answer } = this;
     return {
       row: { executionId: executionId ?? '' } as ExecutionRow,
       replayedFrom: () => undefined,
-      told: events.length + 1,
+      eventCount: events.length + 1,
       result: async () => JSON.stringify(answer),
       parked: () => new Promise(() => {}),
       async *events() {
@@ -91,7 +91,7 @@ async function answered(
   return parts;
 }
 
-test('workflow.validate reports what is wrong as its result', async () => {
+test('workflow.validate reports the problems as its result', async () => {
   expect(await answered('workflow.validate', { params: { workflow: LINES } })).toMatchObject([
     { part: 'complete', result: { valid: true, errors: [] } },
   ]);
@@ -108,21 +108,21 @@ test('a workflow that runs an unknown stored workflow is not valid', async () =>
   });
 });
 
-test('workflow.plan tells the steps without running them', async () => {
+test('workflow.plan reports the steps without running them', async () => {
   const executions = new Executions();
   const workflow = LINES.map((line) => JSON.stringify(line)).join('\n');
   expect(await answered('workflow.plan', { params: { workflow } }, executions)).toMatchObject([
     { part: 'complete', result: { execution_id: 'mine', steps: [{ operationId: 'rest' }], warnings: [] } },
   ]);
-  expect(executions.asked).toEqual([]);
+  expect(executions.requests).toEqual([]);
 });
 
-test('workflow.execute tells each operation as a tool chunk, and ends with the answer of the REST route', async () => {
+test('workflow.execute reports each operation as a tool chunk, and ends with the answer of the REST route', async () => {
   const executions = new Executions();
-  const told = { execution_id: 'mine', operationId: 'rest', key: 'rest' };
+  const data = { execution_id: 'mine', operationId: 'rest', key: 'rest' };
   executions.events = [
-    { sequence: 0, event: 'operation-started', data: JSON.stringify(told) },
-    { sequence: 1, event: 'operation-finished', data: JSON.stringify({ ...told, status: 'error', duration_ms: 3 }) },
+    { sequence: 0, event: 'operation-started', data: JSON.stringify(data) },
+    { sequence: 1, event: 'operation-finished', data: JSON.stringify({ ...data, status: 'error', duration_ms: 3 }) },
   ];
   const call = { tool_call_id: 'mine:rest', tool: 'rest' };
   expect(await answered('workflow.execute', { params: { workflow: LINES } }, executions)).toMatchObject([
@@ -152,12 +152,12 @@ test.each([
   ]);
 });
 
-test('a stored workflow runs with its inputs, under one execution id for one request, and keeps the count of hops', async () => {
+test('a stored workflow runs with its inputs, under one execution id for each request, and keeps the hop count', async () => {
   const executions = new Executions();
   for (const hops of [undefined, 3]) {
     await answered('greet', { params: { ms: 5 }, ...(hops !== undefined && { hops }) }, executions);
   }
-  const [first, second] = executions.asked;
+  const [first, second] = executions.requests;
   expect(first).toEqual({ executionId: expect.stringMatching(/^req-[0-9a-f]{32}$/), hops: 0 });
   expect(second).toEqual({ executionId: first?.executionId, hops: 3 });
 });
@@ -176,7 +176,7 @@ test('wrong inputs, unreadable lines and an unknown name are refused before anyt
   expect(await refusal('workflow.execute', { workflow: '{' })).toMatchObject({ code: 'invalid_message' });
   expect(await refusal('workflow.execute', {})).toMatchObject({ code: 'invalid_message' });
   expect(await refusal('nothing', {})).toMatchObject({ code: 'not_found' });
-  expect(executions.asked).toEqual([]);
+  expect(executions.requests).toEqual([]);
 });
 
 test('a request that was cancelled cancels its execution', async () => {

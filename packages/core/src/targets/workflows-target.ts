@@ -4,9 +4,9 @@ import type { Agent, AgentPart } from '../agents/agent.ts';
 import type { Call } from '../call/call.ts';
 import { hopsOf } from '../call/hops.ts';
 import { allows, type Principal } from '../call/principal.ts';
-import { type Asked, type AskedOutcome, unreadableLines } from '../executions/asked.ts';
 import type { ExecuteContext } from '../executions/executions.ts';
 import { refusalOf } from '../executions/planner.ts';
+import { type ParsedRequest, type ParseOutcome, unreadableLines } from '../executions/workflow-request.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
 import { failureOf, Refused } from '../refusals/refused.ts';
 import { explainPlan } from '../workflow/explain.ts';
@@ -21,7 +21,7 @@ export interface WorkflowsTargetOptions {
 /**
  * Workflows as one target. `method` is the name of a stored workflow, with its inputs in `params`, or `workflow.execute`,
  * `workflow.validate` or `workflow.plan` with the workflow in `params.workflow`: JSON lines, or an array of messages. Every operation's
- * start and end is a chunk with `delta_kind: "tool"`; the final frame carries what the REST route answers.
+ * start and end is a chunk with `delta_kind: "tool"`; the final frame has the same result as the REST route.
  */
 export function workflowsTarget(options: WorkflowsTargetOptions): Agent {
   return {
@@ -52,7 +52,7 @@ export function mayRun({ permissions }: Principal, name: string): boolean {
 }
 
 type Answers = (
-  read: AskedOutcome,
+  read: ParseOutcome,
   envelope: E2AEnvelope,
   call: Call,
   options: WorkflowsTargetOptions,
@@ -70,19 +70,19 @@ async function* validated(...[read, , { principal }, { workflows }]: Parameters<
 }
 
 async function* planned(...[read, , { principal }, { workflows }]: Parameters<Answers>): ReturnType<Answers> {
-  const asked = readable(read);
-  const outcome = await workflows.planner.compile(asked, principal);
+  const request = readable(read);
+  const outcome = await workflows.planner.compile(request, principal);
   if (!outcome.ok) throw new Refused(refusalOf(outcome.findings));
-  const warnings = [...asked.warnings, ...outcome.plan.warnings].map((warning) => ({ ...warning }));
+  const warnings = [...request.warnings, ...outcome.plan.warnings].map((warning) => ({ ...warning }));
   yield { part: 'complete', result: { ...explainPlan(outcome.plan), warnings } as unknown as Json };
 }
 
 async function* executed(...[read, envelope, call, { workflows }]: Parameters<Answers>): ReturnType<Answers> {
   const { executions } = workflows;
   const { principal, signal, running } = call;
-  const executionId = (read.ok ? read.asked.workflow.executionId : null) ?? executionIdFor(envelope);
+  const executionId = (read.ok ? read.request.workflow.executionId : null) ?? executionIdFor(envelope);
   const key = { owner: principal.id, executionId };
-  // Even where its workflow would not be accepted any more.
+  // Even if its workflow would no longer be accepted.
   const earlier = running?.isResumed === true ? await executions.continued(key, signal) : undefined;
   const execution =
     earlier ?? (await executions.execute(named(readable(read), executionId), contextOf(envelope, call)));
@@ -95,7 +95,7 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   try {
     for await (const event of execution.events(-1, signal)) {
       go?.();
-      // While it waits for a person, its time stands still.
+      // Time in which it waits for a person does not count.
       go = event.event === 'question-asked' ? call.pause?.() : undefined;
       yield partOf(event);
     }
@@ -109,27 +109,27 @@ async function* executed(...[read, envelope, call, { workflows }]: Parameters<An
   }
 }
 
-function named(asked: Asked, executionId: string): Asked {
-  return { ...asked, workflow: { ...asked.workflow, executionId } };
+function named(request: ParsedRequest, executionId: string): ParsedRequest {
+  return { ...request, workflow: { ...request.workflow, executionId } };
 }
 
 function contextOf(envelope: E2AEnvelope, { principal }: Call): ExecuteContext {
   return { principal, hops: hopsOf(envelope), requestId: envelope.request_id ?? undefined };
 }
 
-/** The same for the same request, so that a repeat meets the execution it repeats. */
+/** The same id for the same request, so that a repeat finds its execution. */
 function executionIdFor({ request_id: requestId }: E2AEnvelope): string {
   return `req-${hash('sha256', requestId ?? '', 'hex').slice(0, 32)}`;
 }
 
-function adHoc(params: JsonObject, { workflows }: WorkflowsTargetOptions): AskedOutcome {
+function adHoc(params: JsonObject, { workflows }: WorkflowsTargetOptions): ParseOutcome {
   return workflows.reader.read(params);
 }
 
-function readable(read: AskedOutcome) {
+function readable(read: ParseOutcome) {
   if ('failure' in read) throw new Refused(read.failure);
   if (!read.ok) throw new Refused(unreadableLines(read.issues));
-  return read.asked;
+  return read.request;
 }
 
 function noWorkflow(method: string | null): Failure {

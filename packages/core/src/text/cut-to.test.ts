@@ -5,7 +5,7 @@ test('a text that fits stays as it is', () => {
   expect(cutTo('four', 4)).toBe('four');
 });
 
-test('what is too long ends with a whole character', () => {
+test('a text that is too long ends with a whole character', () => {
   expect(cutTo('ab😀', 3)).toBe('ab');
   expect(cutTo('ab😀c', 4)).toBe('ab😀');
 });

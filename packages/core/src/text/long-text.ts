@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * A text that is long, as UTF-8, in parts that stand behind each other. As a string it would lie in the heap of the main
- * thread, and to make it, to hand it on and to forget it would each hold up everybody.
+ * A long text as consecutive parts of UTF-8. As a string it would be in the heap of the main thread, where copying and garbage
+ * collection would delay all requests.
  */
 export interface LongText {
   readonly parts: readonly Uint8Array[];
 }
 
-/** What lies in memory already, between two other texts. */
+/** A text in memory, between two other texts. */
 export function longBetween(head: string, bytes: Uint8Array, tail: string): LongText {
   return { parts: [Buffer.from(head), bytes, Buffer.from(tail)] };
 }
 
-/** UTF-8 in memory that threads share: however long it is, it is copied for none of them. */
+/** UTF-8 in memory that threads share without a copy. */
 export function sharedBytes(text: string): Uint8Array {
   const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(text)));
   bytes.write(text);

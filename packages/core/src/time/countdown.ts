@@ -1,7 +1,7 @@
 import type { Ask } from '../call/ask.ts';
 import type { Cancel } from '../ports/ports.ts';
 
-/** What a countdown needs of a clock. */
+/** The parts of a clock that a countdown needs. */
 export interface CountdownClock {
   elapsed(): number;
   after(milliseconds: number, callback: () => void): Cancel;
@@ -25,13 +25,13 @@ export class Countdown {
     this.#cancel = clock.after(milliseconds, onOver);
   }
 
-  /** For good. */
+  /** Stops it for good. */
   readonly cancel: Cancel = () => {
     this.#isOver = true;
     this.#cancel();
   };
 
-  /** Asks, and stands still until the answer is there. */
+  /** Runs `ask`, and pauses until the answer arrives. */
   pausing(ask: Ask): Ask {
     return async (question, options) => {
       this.pause();
@@ -43,7 +43,7 @@ export class Countdown {
     };
   }
 
-  /** Stands still until as many `resume` have followed. */
+  /** Pauses until `resume` was called as often as `pause`. */
   pause(): void {
     this.#questions += 1;
     if (this.#questions > 1) return;

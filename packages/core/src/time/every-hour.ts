@@ -3,13 +3,13 @@ import type { Clock, Log } from '../ports/ports.ts';
 export interface EveryHourOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends it. */
+  /** Stops it. */
   readonly signal: AbortSignal;
-  /** What is logged when it fails; an hour later it is tried again. */
+  /** The log message when it fails. The next try is an hour later. */
   readonly failed: string;
 }
 
-/** Keeps house: does it now, and every hour from then on. */
+/** Runs a task now, and every hour from then on. */
 export async function everyHour(
   work: () => Promise<unknown>,
   { clock, log, signal, failed }: EveryHourOptions,

@@ -21,7 +21,7 @@ export function agentTool({ agent = '' }: ConfiguredTool, { engine, ids }: ToolB
     input: {
       type: 'object',
       required: ['content'],
-      properties: { content: { type: 'string', description: 'What to say to the agent.' } },
+      properties: { content: { type: 'string', description: 'The message to the agent.' } },
     },
     run: (params, call) => toolResultOf(engine, question({ agent, params, call, ids }), call),
   };

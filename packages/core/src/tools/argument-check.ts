@@ -56,7 +56,7 @@ function inBounds(tool: string, check: () => readonly Issue[]): readonly Issue[]
     if (error instanceof RangeError)
       throw new Refused(failure('tool_failed', {}, `The input of the tool ${tool}: ${ENDLESS}`));
     if (!(error instanceof TooMuchEffort)) throw error;
-    throw new Refused(failure('too_large', {}, `The arguments are too much to be checked: ${error.message}.`));
+    throw new Refused(failure('too_large', {}, `The arguments are too complex to check: ${error.message}.`));
   }
 }
 

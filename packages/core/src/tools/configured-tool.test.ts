@@ -32,7 +32,8 @@ engine.addAgent(
   moduleAgent('greeter', async function* (envelope) {
     yield 'Hello, ';
     yield String(envelope.params['content']);
-    if (envelope.params['content'] === 'nobody') throw Object.assign(new Error('nobody is there'), { code: 'NOBODY' });
+    if (envelope.params['content'] === 'nobody')
+      throw Object.assign(new Error('no agent is there'), { code: 'NOBODY' });
     return { greeted: envelope.params['content'], skill: envelope.params['skill'] ?? null };
   }),
 );
@@ -73,8 +74,13 @@ describe('a tool that an endpoint answers', () => {
         response.writeHead(404, { 'content-type': 'application/json' }).end('{"why":"gone"}');
       else if (request.url?.startsWith('/text')) response.end('plain');
       else {
-        const heard = { method: request.method, url: request.url, body, type: request.headers['content-type'] ?? null };
-        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(heard));
+        const received = {
+          method: request.method,
+          url: request.url,
+          body,
+          type: request.headers['content-type'] ?? null,
+        };
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(received));
       }
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -122,7 +128,7 @@ describe('a tool that an endpoint answers', () => {
     expect(await call({ name: 'x', http: { url: `${url}/text` } }, {})).toMatchObject({ success: true, data: 'plain' });
   });
 
-  test('a secret is only named; whose call it is, the gate is told', async () => {
+  test('a secret is only named; the gate receives the caller', async () => {
     const headers = { authorization: { credential: 'crm' } };
     await call({ name: 'x', http: { url: `${url}/text`, headers } as ConfiguredTool['http'] & object }, {});
     expect(sent.at(-1)?.headers?.['authorization']).toEqual(new CredentialUse('crm'));
@@ -142,7 +148,7 @@ describe('a tool that an endpoint answers', () => {
 describe('a tool that an agent answers', () => {
   const greet: ConfiguredTool = { name: 'greet', agent: 'greeter' };
 
-  test('gives what the agent says last, and what it says before as events', async () => {
+  test('returns the final result of the agent, and its earlier frames as events', async () => {
     const events: object[] = [];
     const { data } = await call(greet, { content: 'Bob' }, { onEvent: (event) => events.push(event) });
     expect(data).toEqual({ greeted: 'Bob', skill: null });
@@ -152,7 +158,7 @@ describe('a tool that an agent answers', () => {
 
   test('what the agent fails with is the error of the tool', async () => {
     await expect(call(greet, { content: 'nobody' })).rejects.toMatchObject({
-      failure: { code: 'tool_failed', message: 'nobody is there', details: { tool_code: 'NOBODY' } },
+      failure: { code: 'tool_failed', message: 'no agent is there', details: { tool_code: 'NOBODY' } },
     });
   });
 
@@ -186,7 +192,9 @@ test('what cannot be answered here is refused at once', () => {
   expect(() => configuredTool({ name: 'flow', workflow: '/w.jsonl' }, alone)).toThrow(
     'nothing here that runs workflows',
   );
-  expect(() => configuredTool({ name: 'web', http: { url: 'http://x' } }, alone)).toThrow('no way out to the network');
+  expect(() => configuredTool({ name: 'web', http: { url: 'http://x' } }, alone)).toThrow(
+    'outbound requests are not available',
+  );
 });
 
 test.each(['nonsense', 'ftp://example.com/x', '/users/{id}', '{base}/users'])(
@@ -220,7 +228,7 @@ test('a tool has one thing that answers it', () => {
   );
 });
 
-test('two tools of one name, and a file without any, are told at once', async () => {
+test('two tools of one name, and a file without any, are reported at once', async () => {
   const file = fileURLToPath(new URL('./fixtures/no-tools.mjs', import.meta.url));
   await expect(openTools([file], backends)).rejects.toThrow('it exports no tool');
   const tools = await openTools(
@@ -259,16 +267,16 @@ describe('skills', () => {
     expect(skills.list({ ...ADA, permissions: NO_PERMISSIONS })).toEqual([]);
   });
 
-  test('are called by name, and the agent is told which', async () => {
-    const asked = { principal: ADA, ending: new Ending(), args: { content: 'Bob' } };
-    expect((await skills.call({ ...asked, name: 'greeting' })).data).toEqual({ greeted: 'Bob', skill: 'greeting' });
-    expect((await skills.call({ ...asked, name: 'greeter__greeting' })).success).toBe(true);
-    await expect(skills.call({ ...asked, name: 'greetin' })).rejects.toMatchObject({
+  test('are called by name, which the agent receives', async () => {
+    const toolCall = { principal: ADA, ending: new Ending(), args: { content: 'Bob' } };
+    expect((await skills.call({ ...toolCall, name: 'greeting' })).data).toEqual({ greeted: 'Bob', skill: 'greeting' });
+    expect((await skills.call({ ...toolCall, name: 'greeter__greeting' })).success).toBe(true);
+    await expect(skills.call({ ...toolCall, name: 'greetin' })).rejects.toMatchObject({
       code: 'unknown_skill',
       detail: { suggestions: ['did you mean greeting?'] },
     });
-    const nobody = { ...asked, name: 'greeting', args: { content: 'nobody' } };
-    await expect(skills.call(nobody)).rejects.toMatchObject({ code: 'skill_error', message: 'nobody is there' });
+    const nobody = { ...toolCall, name: 'greeting', args: { content: 'nobody' } };
+    await expect(skills.call(nobody)).rejects.toMatchObject({ code: 'skill_error', message: 'no agent is there' });
   });
 });
 

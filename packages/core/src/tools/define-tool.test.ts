@@ -28,8 +28,8 @@ test.each([
   [{ name: 'x', input: { default: 1n }, run }, 'input of x must be a JSON Schema'],
   [{ name: 'x', input: {}, output: 5, run }, 'output of x must be a JSON Schema'],
   [{ name: 'x', input: {}, run, tags: 'a' }, 'tags of x must be a list'],
-  [{ name: 'x', input: {}, run, description: 5 }, 'description of x must be a text'],
-  [{ name: 'x', input: {}, run, version: 2 }, 'version of x must be a text'],
+  [{ name: 'x', input: {}, run, description: 5 }, 'description of x must be a string'],
+  [{ name: 'x', input: {}, run, version: 2 }, 'version of x must be a string'],
   [{ name: 'x', input: {}, run, idempotent: 'yes' }, 'idempotent of x must be true or false'],
   [{ name: 'x', input: {}, run, deferred: 'no' }, 'deferred of x must be true or false'],
 ])('%o is refused in words', (spec, words) => {
@@ -37,13 +37,13 @@ test.each([
   expect(() => defineTool(spec as never)).toThrow(words);
 });
 
-test('a schema that holds itself is refused: no list of tools could tell it', () => {
+test('a schema that contains itself is refused: no list of tools could include it', () => {
   const input: Record<string, unknown> = { type: 'object' };
   input['properties'] = { child: input };
   expect(problemOf({ name: 'x', input, run })).toContain('input of x must be a JSON Schema');
 });
 
-test('members that are named as keywords are none, and what a schema does not say is no mistake', () => {
+test('members named like keywords are not keywords, and a schema may omit any keyword', () => {
   const type = { type: ['string', 'null'], enum: [{ type: 'objct' }], default: { required: true } };
   const list = { type: 'array', items: { properties: { type, required: type } }, not: true };
   const input = { type: 'object', required: ['type'], properties: { type, required: type, list, any: true } };
@@ -61,7 +61,7 @@ test('a tool is known by what it has, not by who made it', () => {
   expect(isToolSpec({ name: 'x' })).toBe(false);
 });
 
-test('the arguments of run have the types that input says, without a word about them', async () => {
+test('the arguments of run have the types of input, without annotations', async () => {
   const bake = defineTool({
     name: 'bake',
     input: {

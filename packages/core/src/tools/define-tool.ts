@@ -105,13 +105,13 @@ function outcomeOf(name: string, returned: unknown): ToolOutcome {
 function whyNotJson(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   if (/circular/i.test(words)) return 'it holds itself';
-  if (/BigInt/.test(words)) return 'it has a BigInt; give a number or a text';
+  if (/BigInt/.test(words)) return 'it has a BigInt; give a number or a string';
   return words;
 }
 
 const KINDS = [
-  ['description', 'string', 'a text'],
-  ['version', 'string', "a text, such as '1.0.0'"],
+  ['description', 'string', 'a string'],
+  ['version', 'string', "a string, such as '1.0.0'"],
   ['idempotent', 'boolean', 'true or false'],
   ['deferred', 'boolean', 'true or false'],
 ] as const;

@@ -43,7 +43,7 @@ test.each([
   ['text/plain', LATIN, 'text/plain, which is neither'],
   ['text/plain; charset=klingon', Buffer.from('x'), 'charset=klingon, which is neither'],
   ['', Buffer.from([0xff]), 'with bytes that are neither'],
-])('an answer that is no text is not made one: %s', async (type, bytes, words) => {
+])('an answer that is not text stays binary: %s', async (type, bytes, words) => {
   expect(await answered(200, type, bytes)).toMatchObject({
     success: false,
     errorCode: 'NOT_TEXT',
@@ -57,7 +57,7 @@ test.each([
   ['<html>', /but its answer is not/, '<html>'],
   ['{"a":1,"a":2}', /"a"/, '{"a":1,"a":2}'],
   [Buffer.from([0x22, 0xff, 0x22]), /UTF-8/, '"\uFFFD"'],
-])('an answer that says it is JSON and is none did not succeed: %s', async (body, error, data) => {
+])('an answer with a JSON type and invalid JSON is a failure: %s', async (body, error, data) => {
   expect(await answered(200, 'application/json', Buffer.from(body))).toMatchObject({
     success: false,
     errorCode: 'NOT_JSON',
@@ -67,7 +67,7 @@ test.each([
   expect(await answered(502, 'application/json', Buffer.from(body))).toMatchObject({ errorCode: 'HTTP_502', data });
 });
 
-test.each([302, 304, 400])('a status of %s is no success: nothing that was asked for is there', async (status) => {
+test.each([302, 304, 400])('a status of %s is not a success: the result is missing', async (status) => {
   expect(await answered(status, 'text/plain', Buffer.from('elsewhere'))).toMatchObject({
     success: false,
     errorCode: `HTTP_${status}`,

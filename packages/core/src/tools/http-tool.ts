@@ -17,7 +17,7 @@ import { urlPart } from './url-part.ts';
  * query, or in a JSON body for methods that have one. A status from 400 up is an answer that did not succeed.
  */
 export function httpTool({ name, http }: ConfiguredTool, { gate, reader = new JsonReader() }: ToolBackends): Backend {
-  if (gate === undefined) throw new Error(`tool ${name}: there is no way out to the network here`);
+  if (gate === undefined) throw new Error(`tool ${name}: outbound requests are not available here`);
   if (http === undefined) throw new Error(`tool ${name}: http is missing`);
   const { url: template, method = 'POST', headers = {} } = http;
   requireAddress(name, template);

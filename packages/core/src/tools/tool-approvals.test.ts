@@ -15,7 +15,7 @@ function watched(rules: readonly ApprovalRule[], option = 'allow') {
   const registry = new ToolRegistry({ clock: new TestClock() });
   let runs = 0;
   const questions: NewQuestion[] = [];
-  const runsWhenAsked: number[] = [];
+  const runsAtQuestion: number[] = [];
   const remove = toolFrom({
     name: 'files__remove',
     input: { type: 'object' },
@@ -27,26 +27,26 @@ function watched(rules: readonly ApprovalRule[], option = 'allow') {
   registry.add(new FixedTools([remove]));
   registry.approvals.set(rules);
   const ask = async (question: NewQuestion): Promise<QuestionAnswer> => {
-    runsWhenAsked.push(runs);
+    runsAtQuestion.push(runs);
     questions.push(question);
     return { action: 'selected', option_id: option, by: 'ada', channel: 'test', at: '' };
   };
-  const call = async (principal = ADA, isAsked = true) =>
+  const call = async (principal = ADA, canAsk = true) =>
     registry.call({
       name: 'files__remove',
       args: { path: '/a' },
       principal,
       ending: new Ending(),
-      ...(isAsked && { ask }),
+      ...(canAsk && { ask }),
     });
-  return { call, questions, runsWhenAsked, runs: () => runs };
+  return { call, questions, runsAtQuestion, runs: () => runs };
 }
 
-test('always: a person is asked before each call, with its arguments', async () => {
-  const { call, questions, runsWhenAsked } = watched([{ tools: 'files__*', approval: 'always' }]);
+test('always: a person approves each call, with its arguments', async () => {
+  const { call, questions, runsAtQuestion } = watched([{ tools: 'files__*', approval: 'always' }]);
   expect(await call()).toMatchObject({ success: true, data: 'gone' });
   await call();
-  expect(runsWhenAsked).toEqual([0, 1]);
+  expect(runsAtQuestion).toEqual([0, 1]);
   expect(questions[0]).toMatchObject({
     kind: 'permission',
     title: 'Call the tool files__remove?',
@@ -63,14 +63,14 @@ test('once: before the first call of each caller', async () => {
   expect(questions).toHaveLength(2);
 });
 
-test('a call that is rejected does not run, and is asked for again', async () => {
+test('a call that is rejected does not run, and the next one needs approval again', async () => {
   const { call, questions, runs } = watched([{ tools: '*', approval: 'once' }], 'reject');
   await expect(call()).rejects.toMatchObject({ failure: { code: 'forbidden' } });
   expect(runs()).toBe(0);
   expect(questions).toHaveLength(1);
 });
 
-test('the first rule that names a tool decides, and others need nobody', async () => {
+test('the first rule that names a tool decides, and other tools need no approval', async () => {
   const { call, questions } = watched([
     { tools: 'files__remove', approval: 'never' },
     { tools: 'files__*', approval: 'always' },
@@ -81,7 +81,7 @@ test('the first rule that names a tool decides, and others need nobody', async (
   expect([...questions, ...other.questions]).toEqual([]);
 });
 
-test('where nobody can be asked, the call is refused with what to do', async () => {
+test('where no person can approve, the call is refused with the fix', async () => {
   const { call, runs } = watched([{ tools: '*__rem*e', approval: 'always' }]);
   await expect(call(ADA, false)).rejects.toMatchObject({
     failure: { code: 'forbidden', details: { suggestions: [expect.stringContaining('"tools"')] } },

@@ -19,7 +19,7 @@ async function call(input: JsonSchema, args: JsonObject, run: (args: JsonObject,
   return registry.call({ name: 'it', args, principal: ADA, ending: new Ending() });
 }
 
-describe('what a tool tells while nobody listens', () => {
+describe('events of a tool without a listener', () => {
   test('is in the result', async () => {
     const { events } = await call({ type: 'object' }, {}, (_, running) => running.progress(50, 'half'));
     expect(events).toEqual([{ kind: 'progress', data: { pct: 50, message: 'half' } }]);
@@ -41,11 +41,11 @@ describe('what a tool tells while nobody listens', () => {
 describe('a result that is too long is cut and marked', () => {
   const summarized = async (data: Json, summary: string) => {
     const registry = new ToolRegistry({ clock: new TestClock(), maxResult: 100 });
-    const told = {
+    const definition = {
       ...toolFrom({ name: 'it', input: {}, run: () => 1 }),
       run: () => ({ success: true, data, summary }),
     };
-    registry.add(new FixedTools([told]));
+    registry.add(new FixedTools([definition]));
     return registry.call({ name: 'it', args: {}, principal: ADA, ending: new Ending() });
   };
 
@@ -64,7 +64,7 @@ describe('a result that is too long is cut and marked', () => {
   });
 });
 
-describe('what a tool throws or says went wrong', () => {
+describe('errors of a tool', () => {
   const calling = (run: (args: JsonObject, call: ToolCall) => unknown) => call({ type: 'object' }, {}, run);
   const throwing = (error: unknown) =>
     calling(() => {
@@ -80,7 +80,7 @@ describe('what a tool throws or says went wrong', () => {
       'boom',
     ],
     ['nothing', undefined, 'The tool failed.'],
-  ])('is told in its own words: %s', async (_, thrown, message) => {
+  ])('is reported in its own words: %s', async (_, thrown, message) => {
     await expect(throwing(thrown)).rejects.toMatchObject({ message, failure: { code: 'tool_failed' } });
   });
 
@@ -91,14 +91,14 @@ describe('what a tool throws or says went wrong', () => {
       async () => ({ n: 1n }),
       'the result of it is not JSON: it has a BigInt; give a number or a text',
     ],
-  ])('is no raw text of the engine for a result %s', async (_, run, message) => {
+  ])('is not raw text of the engine for a result %s', async (_, run, message) => {
     await expect(calling((_, running) => run(running))).rejects.toMatchObject({
       message,
       failure: { code: 'tool_failed' },
     });
   });
 
-  test('is told with the code of its cause, and no more of it: that may name what the tool did not', async () => {
+  test('is reported with the code of its cause only: the cause may name more than the tool did', async () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED 10.0.0.7:5432'), { code: 'ECONNREFUSED' });
     await expect(throwing(new TypeError('fetch failed', { cause }))).rejects.toThrow(/^fetch failed \(ECONNREFUSED\)$/);
     await expect(throwing(new Error('it has ECONNREFUSED', { cause }))).rejects.toThrow(/^it has ECONNREFUSED$/);
@@ -111,8 +111,8 @@ describe('what a tool throws or says went wrong', () => {
       const registry = new ToolRegistry({ clock: new TestClock(), log });
       registry.add(new FixedTools([toolFrom({ name: 'it', input: {}, run })]));
       log.lines.length = 0;
-      const asked = { name: 'it', args: {}, principal: ADA, ending: new Ending() };
-      await expect((async () => registry.call(asked))()).rejects.toThrow();
+      const toolCall = { name: 'it', args: {}, principal: ADA, ending: new Ending() };
+      await expect((async () => registry.call(toolCall))()).rejects.toThrow();
       return log.lines;
     };
 
@@ -140,7 +140,7 @@ describe('what a tool throws or says went wrong', () => {
       });
     });
 
-    test('so much and no more, whatever it throws', async () => {
+    test('has a limited length, whatever it throws', async () => {
       const cause: { cause?: unknown; message: string } = { message: 'x'.repeat(10_000) };
       cause.cause = cause;
       const [line] = await logged(async () => {
@@ -169,7 +169,7 @@ describe('what a tool throws or says went wrong', () => {
     expect(await calling((_, running) => running.failed(words))).toMatchObject({ error: cut });
   });
 
-  test('may be what it caught, and a number for a code: whoever writes it need not know of types', async () => {
+  test('may be a caught error, with a number as its code: authors need not know our types', async () => {
     const caught = new Error('no such city') as unknown as string;
     const code = 404 as unknown as string;
     const result = await calling((_, running) => running.failed(caught, { code, data: [1] }));
@@ -195,11 +195,11 @@ describe('what a tool throws or says went wrong', () => {
 });
 
 describe('a call that does not end by itself', () => {
-  /** A tool that runs until it is told to stop, and what came of it. */
+  /** A tool that runs until it is aborted, and its outcome. */
   function running(maxTimeoutMs?: number) {
     const clock = new TestClock();
     const registry = new ToolRegistry({ clock, ...(maxTimeoutMs !== undefined && { maxTimeoutMs }) });
-    const told: ToolEvent[] = [];
+    const definition: ToolEvent[] = [];
     const calls: ToolCall[] = [];
     const wait = (_: JsonObject, one: ToolCall) => {
       calls.push(one);
@@ -208,19 +208,19 @@ describe('a call that does not end by itself', () => {
     registry.add(new FixedTools([toolFrom({ name: 'it', input: {}, run: wait })]));
     const ending = new Ending();
     const begin = async (timeoutMs: number): Promise<string> => {
-      const asked = { name: 'it', args: {}, principal: ADA, ending, timeoutMs };
+      const toolCall = { name: 'it', args: {}, principal: ADA, ending, timeoutMs };
       try {
-        await registry.call({ ...asked, onEvent: (event) => told.push(event) });
+        await registry.call({ ...toolCall, onEvent: (event) => definition.push(event) });
         return 'done';
       } catch (error) {
         return (error as Error).message;
       }
     };
-    return { clock, calls, told, ending, begin };
+    return { clock, calls, definition, ending, begin };
   }
 
-  test('is told to stop when its time is up, and nothing it tells after that is heard', async () => {
-    const { clock, calls, told, begin } = running();
+  test('is aborted when its time is up, and its later events are dropped', async () => {
+    const { clock, calls, definition, begin } = running();
     const over = begin(1_000);
     await clock.advance(999);
     calls[0]?.status('in time');
@@ -229,10 +229,10 @@ describe('a call that does not end by itself', () => {
     expect(await over).toBe('The tool did not finish within 1 s.');
     expect(calls[0]?.signal.aborted).toBe(true);
     calls[0]?.status('too late');
-    expect(told).toEqual([{ kind: 'status', data: { message: 'in time' } }]);
+    expect(definition).toEqual([{ kind: 'status', data: { message: 'in time' } }]);
   });
 
-  test('is told to stop when its caller has enough', async () => {
+  test('is aborted when its caller gives up', async () => {
     const { clock, calls, ending, begin } = running();
     const over = begin(1_000);
     await clock.advance(0);
@@ -242,7 +242,7 @@ describe('a call that does not end by itself', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  test('is not begun when its caller had enough before', async () => {
+  test('is not started when its caller gave up before', async () => {
     const { calls, ending, begin } = running();
     ending.end(new Error('enough'));
     expect(await begin(1_000)).toBe('enough');
@@ -260,7 +260,7 @@ describe('a call that does not end by itself', () => {
   });
 });
 
-test('a call whose caller has enough of what it tells as it begins is ended as any other, and what it throws then is heard', async () => {
+test('a call whose caller gives up at its first event is ended as any other, and its later error is caught', async () => {
   const clock = new TestClock();
   const registry = new ToolRegistry({ clock });
   const ending = new Ending();
@@ -271,14 +271,14 @@ test('a call whose caller has enough of what it tells as it begins is ended as a
   };
   registry.add(new FixedTools([toolFrom({ name: 'it', input: {}, run })]));
   const onEvent = () => ending.end(new Error('enough'));
-  const asked = { name: 'it', args: {}, principal: ADA, ending, timeoutMs: 1_000 };
-  const calling = async () => registry.call({ ...asked, onEvent });
+  const toolCall = { name: 'it', args: {}, principal: ADA, ending, timeoutMs: 1_000 };
+  const calling = async () => registry.call({ ...toolCall, onEvent });
   await expect(calling()).rejects.toThrow('enough');
   await clock.advance(0);
   expect(clock.waiting).toBe(0);
 });
 
-test('a call that has ended hears nothing of what its caller ends later, and leaves no timer', async () => {
+test('an ended call is not aborted by a later end of its caller, and leaves no timer', async () => {
   const clock = new TestClock();
   const registry = new ToolRegistry({ clock });
   const calls: ToolCall[] = [];
@@ -291,7 +291,7 @@ test('a call that has ended hears nothing of what its caller ends later, and lea
   expect(clock.waiting).toBe(0);
 });
 
-test('who may not use a tool is not told its name where it asks for one like it', async () => {
+test('a caller that may not use a tool does not learn its name from a similar one', async () => {
   const registry = new ToolRegistry({ clock: new TestClock() });
   registry.add(new FixedTools([toolFrom({ name: 'payroll', input: {}, run: () => 1 })]));
   const asking = async (tools: readonly string[]) =>
@@ -309,7 +309,7 @@ test('who may not use a tool is not told its name where it asks for one like it'
   });
 });
 
-test('why a tool is not there is told to who has not put its toolkit away', async () => {
+test('only callers that have not turned its toolkit off learn why a tool is missing', async () => {
   const registry = new ToolRegistry({ clock: new TestClock() });
   const whyNot = () => ({ toolkit: 'files', message: 'It is held.', fix: 'accept it' });
   registry.add({ tools: () => [], find: () => undefined, whyNot });
@@ -330,8 +330,8 @@ describe('arguments are checked by', () => {
     ],
     ['a schema of draft 6', { $schema: 'http://json-schema.org/draft-06/schema#', ...pair('items') }],
     ['a schema of draft 4', { $schema: 'http://json-schema.org/draft-04/schema#', ...pair('items') }],
-    ['a schema that does not say which it is, of an older kind', pair('items')],
-    ['a schema that does not say which it is, of a newer kind', { ...pair('prefixItems'), dependentRequired: {} }],
+    ['a schema without $schema, in an older dialect', pair('items')],
+    ['a schema without $schema, in a newer dialect', { ...pair('prefixItems'), dependentRequired: {} }],
   ])('%s', async (_, schema) => {
     expect(await call(schema, { at: [1, 2] })).toMatchObject({ success: true });
     await expect(call(schema, { at: ['x', 2] })).rejects.toMatchObject({
@@ -360,8 +360,8 @@ describe('arguments are checked by', () => {
     ],
     ['nothing but itself', { $ref: '#' }, /^The input of the tool it: it refers to itself without end/],
     ['itself behind others', { $defs: { a: { allOf: [{ $ref: '#' }] } }, $ref: '#/$defs/a' }, /without end/],
-    ['a dialect nobody here knows', { $schema: 'https://example.com/dialect' }, /example\.com\/dialect/],
-  ])('no schema with %s, and whoever calls is told what is wrong with it', async (_, schema, words) => {
+    ['an unknown dialect', { $schema: 'https://example.com/dialect' }, /example\.com\/dialect/],
+  ])('no schema with %s, and callers learn the problem', async (_, schema, words) => {
     const refused = call(schema, { a: 'x' });
     await expect(refused).rejects.toMatchObject({ failure: { code: 'tool_failed' } });
     await expect(refused).rejects.toThrow(words);
@@ -400,7 +400,7 @@ describe('arguments that would take too long to check', () => {
     await expect(call(schema, {})).rejects.toMatchObject(tooMuch);
   });
 
-  test('have their first problem told where it is only all of them that are too much', async () => {
+  test('have their first problem reported where only all of them are too many', async () => {
     const form = (kind: string) => ({
       type: 'object',
       required: ['kind', 'in'],
@@ -410,7 +410,7 @@ describe('arguments that would take too long to check', () => {
       properties: { at: { $ref: '#/definitions/form' } },
       definitions: { form: { anyOf: [{ type: 'number' }, form('a'), form('b')] } },
     };
-    // Two for each level, that it is no number and no b, and three for the last: not two to the power of levels.
+    // Two for each level, as it is neither a number nor has b, and three for the last: not two to the power of levels.
     const refused = call(schema, { at: nested(24, 'x') });
     await expect(refused).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
     const { failure } = (await refused.catch((error: unknown) => error)) as Refused;
@@ -452,15 +452,15 @@ describe('arguments that would take too long to check', () => {
 });
 
 describe('a list in which no item may be there twice', () => {
-  const asked = (items?: JsonSchema): JsonSchema => ({
+  const toolCall = (items?: JsonSchema): JsonSchema => ({
     properties: { list: { type: 'array', uniqueItems: true, ...(items && { items }) } },
   });
   const dialects = ['draft/2020-12', 'draft/2019-09', 'draft-07'].map(
     (name) => `https://json-schema.org/${name}/schema`,
   );
 
-  test.each(dialects)('is told of those that are, by %s', async ($schema) => {
-    const schema = { $schema, ...asked() };
+  test.each(dialects)('reports repeated items, by %s', async ($schema) => {
+    const schema = { $schema, ...toolCall() };
     const twice = [1, '1', { a: 1, b: [0] }, true, '__proto__', null, { b: [0], a: 1 }];
     await expect(call(schema, { list: twice })).rejects.toMatchObject({
       failure: {
@@ -477,19 +477,19 @@ describe('a list in which no item may be there twice', () => {
     });
     expect(await call(schema, { list: twice.slice(0, -1) })).toMatchObject({ success: true });
     await expect(
-      call({ $schema, ...asked({ type: 'string' }) }, { list: ['a', '__proto__', '__proto__'] }),
+      call({ $schema, ...toolCall({ type: 'string' }) }, { list: ['a', '__proto__', '__proto__'] }),
     ).rejects.toThrow();
     const unasked = { properties: { list: { uniqueItems: false } } };
     expect(await call({ $schema, ...unasked }, { list: [1, 1] })).toMatchObject({ success: true });
   });
 
-  // Each with each would be 45,000,000,000 comparisons, and nobody would be heard for minutes.
+  // Each with each would be 45,000,000,000 comparisons, and the server would not respond for minutes.
   test.each<[string, (n: number) => Json]>([
     ['texts', (n) => `x${n}`],
     ['objects', (n) => ({ n })],
   ])('may have as many of them as a message has room for: %s', async (_, item) => {
     const list = Array.from({ length: 300_000 }, (_, n) => item(n));
-    expect(await call(asked(), { list })).toMatchObject({ success: true });
+    expect(await call(toolCall(), { list })).toMatchObject({ success: true });
   });
 });
 
@@ -503,7 +503,7 @@ function pair(keyword: string): JsonSchema {
   return { type: 'object', properties: { at: { type: 'array', [keyword]: [{ type: 'number' }, { type: 'number' }] } } };
 }
 
-test('a tag that is asked for a thousand times is looked for once', async () => {
+test('a tag that is named a thousand times is looked for once', async () => {
   const tags = ['mcp'];
   let looks = 0;
   const counting = new Proxy(tags, {

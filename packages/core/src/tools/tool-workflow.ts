@@ -10,8 +10,8 @@ import {
   parseJson,
 } from '@dragoman/protocols';
 import { type Finding, operationNamed, usesOf } from '@dragoman/protocols/a2e-workflow';
-import type { Asked } from '../executions/asked.ts';
 import { faultsIn, planForAll } from '../executions/planner.ts';
+import type { ParsedRequest } from '../executions/workflow-request.ts';
 import type { WorkflowService } from '../executions/workflows.ts';
 import { type Blank, blanksIn, filled } from './workflow-blanks.ts';
 
@@ -76,7 +76,7 @@ export class ToolWorkflow {
   /** The hash of its plan. Where it has blanks its plan is not known before they are filled: then the hash of its lines. */
   planHash({ reader, limits, catalog }: WorkflowRules): string {
     const read = this.blanks.length === 0 ? reader.read({ workflow: this.textFor({}, 'x') }) : undefined;
-    const planned = read?.ok === true ? planForAll(read.asked, { limits, catalog }) : undefined;
+    const planned = read?.ok === true ? planForAll(read.request, { limits, catalog }) : undefined;
     if (planned?.ok === true) return planned.plan.hash;
     return hash('sha256', canonicalJson({ catalogue: catalog.version, lines: [...this.#lines] }), 'base64url');
   }
@@ -109,7 +109,7 @@ function issuesIn(written: readonly Written[], rules: WorkflowRules): readonly I
   const anything = Object.fromEntries(blanksIn(lines).map(({ name }) => [name, ANYTHING]));
   const read = rules.reader.read({ workflow: textOf(lines, anything, 'x') });
   if (!read.ok && 'failure' in read) return [{ pointer: '/workflow', code: 'workflow', message: read.failure.message }];
-  const issues = read.ok ? faultsOf(read.asked, rules) : read.issues;
+  const issues = read.ok ? faultsOf(read.request, rules) : read.issues;
   const placed = issues.map((issue) => ({ ...issue, index: placeOf(issue, lines) }));
   const isOpen = placed.some(({ index }) => open.has(index));
   return placed
@@ -131,7 +131,7 @@ function sentenceOf({ message, suggestion }: Issue): string {
 }
 
 /** None if an argument decides where an operation writes or what follows it: the other findings depend on that. */
-function faultsOf(request: Asked, { limits, catalog }: WorkflowRules): readonly Finding[] {
+function faultsOf(request: ParsedRequest, { limits, catalog }: WorkflowRules): readonly Finding[] {
   const { operations, order } = request.workflow;
   const ties = [...operations.values()].map(({ id, type, config }) => {
     const description = operationNamed(type, catalog.own);

@@ -16,22 +16,22 @@ const positive = { type: 'integer', minimum: 1 } as const;
 /** `wire:` in the configuration: where agents connect with plain NDJSON, and what each may take. */
 export const WireShape = {
   type: 'object',
-  description: 'The A2E wire on a TCP port or a unix socket. Without it neither is opened.',
+  description: 'The A2E wire on a TCP port or a unix socket. Default: neither is open.',
   properties: {
-    port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'The TCP port; 0 for any free one.' },
+    port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'The TCP port; 0 picks a free port.' },
     socket: { ...text, description: 'The path of a unix socket.' },
-    max_message_bytes: { ...positive, default: 8_388_608, description: 'Bytes in one line.' },
-    max_parallel: { ...positive, default: 16, description: 'Requests of one connection that run at once.' },
+    max_message_bytes: { ...positive, default: 8_388_608, description: 'The longest line, in bytes.' },
+    max_parallel: { ...positive, default: 16, description: 'Requests of one connection that run concurrently.' },
     max_queued: { ...positive, default: 64, description: 'Requests of one connection that may wait.' },
     max_connections: {
       ...positive,
       default: 1000,
-      description: 'Of all agents together. One caller may have a quarter of them.',
+      description: 'Connections of all agents together. One caller may have a quarter of them.',
     },
-    plugins: { ...texts, default: [], description: 'Files whose exports are plugins: messages of your own.' },
-    environments: { ...texts, default: [], description: 'Files whose exports are environments for `env/*`.' },
+    plugins: { ...texts, default: [], description: 'Files that export plugins, which add message types.' },
+    environments: { ...texts, default: [], description: 'Files that export environments for `env/*`.' },
     proc: ProcShape,
-    idle_seconds: { ...positive, default: 300, description: 'Silence after which a connection is closed.' },
+    idle_seconds: { ...positive, default: 300, description: 'Idle time after which a connection is closed.' },
   },
   additionalProperties: false,
 } as const;
@@ -58,7 +58,7 @@ export const ToolEntryShape = {
     tags: texts,
     idempotent: { type: 'boolean' },
     approval,
-    deferred: { type: 'boolean', description: 'Left out of plain lists; found by searching.' },
+    deferred: { type: 'boolean', description: 'Omitted from tool lists and only found by search.' },
     record: {
       enum: ['audit', 'journal'],
       description:
@@ -66,17 +66,17 @@ export const ToolEntryShape = {
     },
     http: {
       type: 'object',
-      description: 'Answered by an HTTP endpoint, through the gate.',
+      description: 'The tool is an HTTP endpoint, called through the gate.',
       required: ['url'],
       properties: {
-        url: { ...text, description: '{name} stands for an argument.' },
+        url: { ...text, description: 'The URL; {name} is replaced by an argument.' },
         method: { enum: API_METHODS, description: 'Default: POST.' },
         headers: { type: 'object', additionalProperties: headerValue },
       },
       additionalProperties: false,
     },
-    agent: { ...text, description: 'Answered by this agent.' },
-    workflow: { ...text, description: 'Answered by the workflow in this file.' },
+    agent: { ...text, description: 'The tool is this agent.' },
+    workflow: { ...text, description: 'The tool is the workflow in this file.' },
   },
   additionalProperties: false,
 } as const;
@@ -96,12 +96,12 @@ export const McpServerShape = {
     env: {
       type: 'object',
       additionalProperties: { type: 'string' },
-      description: `Variables beside PATH and HOME. ${REFERENCES}`,
+      description: `Environment variables in addition to PATH and HOME. ${REFERENCES}`,
     },
-    url: { ...text, description: 'Where a server listens for streamable HTTP, instead of command.' },
+    url: { ...text, description: 'The URL of a Streamable HTTP server, instead of command.' },
     headers: { type: 'object', additionalProperties: headerValue, description: REFERENCES },
-    tools: { ...texts, description: 'The tools to take. Default: all of them.' },
-    resources: { ...texts, description: 'The URIs to take. Default: all of them.' },
+    tools: { ...texts, description: 'The tools to offer. Default: all.' },
+    resources: { ...texts, description: 'The URIs to offer. Default: all.' },
     timeout_ms: { ...positive, description: 'How long one call may take. Default: 5 minutes.' },
     approval,
   },
@@ -116,7 +116,7 @@ export const ToolApprovalsShape = {
     type: 'object',
     required: ['tools', 'approval'],
     properties: {
-      tools: { ...text, maxLength: 256, description: 'The name of a tool; * stands for any characters.' },
+      tools: { ...text, maxLength: 256, description: 'The name of a tool; * matches any characters.' },
       approval,
     },
     additionalProperties: false,

@@ -19,7 +19,7 @@ describe('the blanks of a workflow', () => {
     });
   });
 
-  test('that nobody fills are null, and inherited names are nobody', () => {
+  test('that have no argument are null, even those with inherited names', () => {
     expect(filled({ a: '{{gone}}', b: '{{constructor}}', c: 'x{{gone}}' }, {})).toEqual({
       a: null,
       b: null,
@@ -35,7 +35,7 @@ describe('the blanks of a workflow', () => {
     expect(() => filled(line, { id: '..' })).toThrow('another place');
   });
 
-  test('are filled once: what an argument says is not looked into', () => {
+  test('are filled once: an argument is not searched for blanks', () => {
     expect(filled({ a: 'x {{one}}' }, { one: '{{two}}', two: 'no' })).toEqual({ a: 'x {{two}}' });
   });
 });

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { TestIds } from '../../test-support/test-ids.ts';
 import { ALL_PERMISSIONS } from '../call/principal.ts';
-import { AskedReader } from '../executions/asked.ts';
 import { DEFAULT_WORKFLOW_LIMITS as limits } from '../executions/limits.ts';
+import { WorkflowRequestReader } from '../executions/workflow-request.ts';
 import { BUILT_IN as catalog } from '../workflow/catalog.ts';
 import { configuredTool, type ToolBackends } from './configured-tool.ts';
 import { RunningTool } from './running-tool.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'dragoman-workflow-tool-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-const workflows = { reader: new AskedReader(), limits, catalog };
+const workflows = { reader: new WorkflowRequestReader(), limits, catalog };
 const backends = { ids: new TestIds(), workflows } as unknown as ToolBackends;
 
 function opened(...lines: readonly (object | string)[]) {
@@ -34,7 +34,7 @@ test('a workflow that can be run is taken, also with blanks where something else
   expect(blank).toMatchObject({ name: 'ms', required: true });
 });
 
-test('what is wrong with it is told when the tools are loaded, with the line of the file', () => {
+test('its problems are reported when the tools are loaded, with the line of the file', () => {
   expect(() => opened(wait('a', 1), '', wait('b', 'x'), begin)).toThrow(/tool flow: .*line 3: duration must be/);
   expect(() => opened(wait('a', '{{ms}}'), { ...wait('b', 1), operation: { Wiat: {} } }, begin)).toThrow(
     /line 2: "Wiat" is not an operation/,
@@ -65,7 +65,7 @@ test('so is what only its plan shows, also beside blanks', () => {
   expect(() => opened(wait('a', 40_000), begin)).toThrow('cannot be run');
 });
 
-test('what an argument can still fix is not told before the call', () => {
+test('a problem that an argument can still fix is not reported before the call', () => {
   // It decides what the first writes, so that the second may find what it reads.
   const url = 'https://api.example.com/';
   expect(opened(fetch(url, '/workflow/{{to}}'), extract('a+'), both).input_parameters).toMatchObject([{ name: 'to' }]);

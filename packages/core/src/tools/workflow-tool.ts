@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@dragoman/protocols';
-import { unreadableLines } from '../executions/asked.ts';
-import type { Begun } from '../executions/begun.ts';
+import type { StartedExecution } from '../executions/started-execution.ts';
+import { unreadableLines } from '../executions/workflow-request.ts';
 import { Refused } from '../refusals/refused.ts';
 import { LOST } from '../runs/active-run.ts';
 import { stringOf } from '../text/long-text.ts';
@@ -26,7 +26,7 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
       if ('failure' in read) throw new Refused(read.failure);
       if (!read.ok) throw new Refused(unreadableLines(read.issues));
       const { principal, signal, hops } = call;
-      const asked = { ...read.asked, workflow: { ...read.asked.workflow, executionId } };
+      const asked = { ...read.request, workflow: { ...read.request.workflow, executionId } };
       const execution = await executions.execute(asked, { principal, hops });
       const cancel = () => {
         if (signal.reason !== LOST) void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
@@ -44,7 +44,7 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
 }
 
 /** Tells each operation as it is done. */
-async function follow(execution: Begun, call: ToolCall): Promise<void> {
+async function follow(execution: StartedExecution, call: ToolCall): Promise<void> {
   for await (const { event, data } of execution.events(-1, call.signal)) {
     const { operationId } = JSON.parse(data) as JsonObject;
     if (typeof operationId === 'string') call.status(`${event} ${operationId}`);

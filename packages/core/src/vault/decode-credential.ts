@@ -63,4 +63,4 @@ function withoutValue(issue: Issue): Issue {
 
 export const MIN_SECRET_BYTES = 4;
 const HEADER_VALUE = /^[\x21-\x7e\xa1-\xff](?:[\x20-\x7e\xa1-\xff]*[\x21-\x7e\xa1-\xff])?$/;
-const VALUE_RULE = 'value must be a text of 1 to 8192 characters';
+const VALUE_RULE = 'value must be a string of 1 to 8192 characters';

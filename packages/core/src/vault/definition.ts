@@ -26,14 +26,14 @@ export const CredentialBody = {
   properties: {
     type: {
       enum: CREDENTIAL_TYPES,
-      description: 'bearer-token stands in a header as "Bearer VALUE"; the others, and it elsewhere, as they are.',
+      description: 'In a header a bearer-token is sent as "Bearer VALUE"; everything else is sent unchanged.',
     },
     value: { type: 'string', minLength: 1, maxLength: 8192, description: 'The secret. It is never given back.' },
     hosts: {
       type: 'array',
       items: { type: 'string', minLength: 1, maxLength: 260 },
       maxItems: 100,
-      description: 'Where it may be sent: host (port 443) or host:port. Needed unless its only place is env.',
+      description: 'The hosts it may be sent to: host (port 443) or host:port. Required unless its only place is env.',
     },
     places: {
       type: 'array',

@@ -26,8 +26,8 @@ test('so they are in a long text, wherever its parts are cut', async () => {
   const around = 'x'.repeat(70_000);
   const bytes = Buffer.from(JSON.stringify({ around, value, again: around }));
   const long: LongText = { parts: [bytes.subarray(0, 70_050), bytes.subarray(70_050)] };
-  const told = await redactedJson(long, redactor);
-  expect(JSON.parse(String(told))).toEqual({ around, value: clean, again: around });
+  const redacted = await redactedJson(long, redactor);
+  expect(JSON.parse(String(redacted))).toEqual({ around, value: clean, again: around });
 });
 
 test('a text without secrets stays what it is', async () => {
@@ -36,7 +36,7 @@ test('a text without secrets stays what it is', async () => {
   expect(await redactedJson('{"a": 1}', redactor)).toBe('{"a": 1}');
 });
 
-test('what seems to be a secret across two strings is none', async () => {
+test('a secret split across two strings is not redacted', async () => {
   const across = new SecretRedactor(['ends","begins']);
   expect(await redactedJson('["ends","begins"]', across)).toBe('["ends","begins"]');
 });

@@ -50,9 +50,9 @@ test.each([
   ['${not a name}', '"${not a name}" does not name an environment variable'],
   ['${MODEL_KEY:-x}', '"${MODEL_KEY:-x}" does not name an environment variable'],
   ['${MODEL_KEY', '"${MODEL_KEY" does not name an environment variable'],
-  ['file:/nowhere/at/all', 'there is no file /nowhere/at/all'],
-  ['file://secrets/token', 'there is no file //secrets/token'],
-  ['file:///a%zz', 'there is no file ///a%zz'],
+  ['file:/nowhere/at/all', 'file not found: /nowhere/at/all'],
+  ['file://secrets/token', 'file not found: //secrets/token'],
+  ['file:///a%zz', 'file not found: ///a%zz'],
 ])('the reference %s is an error that names the key', (text, what) => {
   expect(fault({ API_KEY: text })).toBe(`agents.coder.env.API_KEY: ${what}`);
 });
@@ -68,7 +68,7 @@ test('a null byte in a value is refused without showing the value', () => {
   expect(fault({ KEY: `file:${path}` })).toBe('agents.coder.env.KEY: the value has a null byte');
 });
 
-test('a header from a variable shows itself to nobody but the gate, and one of the vault stays a reference', () => {
+test('a header from a variable is shown to the gate only, and one of the vault stays a reference', () => {
   const headers = references.headers(
     { Authorization: 'Bearer ${MODEL_KEY}', 'X-Team': 'blue', 'X-Key': 'vault:crm' },
     'agents.desk.headers',
@@ -80,7 +80,7 @@ test('a header from a variable shows itself to nobody but the gate, and one of t
   expect([String(authorization), JSON.stringify(authorization), inspect(headers, { depth: 9 })].join()).not.toContain(
     'sk-1234',
   );
-  expect((authorization as SecretText).redactor?.text('it said sk-12345678')).toBe(`it said ${REDACTED}`);
+  expect((authorization as SecretText).redactor?.text('it sent sk-12345678')).toBe(`it sent ${REDACTED}`);
 });
 
 test('a header that belongs to the connection, or would break its line, is an error without the value', () => {

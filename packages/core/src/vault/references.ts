@@ -205,7 +205,7 @@ function contentOf(text: string, at: string): string {
     const { code } = error as NodeJS.ErrnoException;
     throw new BadReference(
       at,
-      code === 'ENOENT' ? `there is no file ${path}` : `the file ${path} cannot be read (${code})`,
+      code === 'ENOENT' ? `file not found: ${path}` : `the file ${path} cannot be read (${code})`,
       fix,
     );
   }

@@ -30,15 +30,15 @@ const FORMS: Readonly<Record<string, (secret: string) => string>> = {
       { length: secret.length },
       (_, at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0').toUpperCase()}`,
     ).join(''),
-  'as JSON told in JSON': (secret) => JSON.stringify({ got: JSON.stringify({ secret }) }),
-  'as JSON in ASCII told in JSON': (secret) =>
+  'as JSON inside JSON': (secret) => JSON.stringify({ got: JSON.stringify({ secret }) }),
+  'as JSON in ASCII inside JSON': (secret) =>
     JSON.stringify(
       JSON.stringify(secret).replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
     ),
   'in base64, in lines of 20': (secret) => inLines(base64(secret), '\n', 20),
   'in base64, in lines of 7 as mail has them': (secret) => inLines(base64(secret), '\r\n', 7),
   'in base64, in lines, as JSON': (secret) => JSON.stringify(inLines(base64(secret), '\r\n', 5)),
-  'in base64, in lines, as JSON told in JSON': (secret) =>
+  'in base64, in lines, as JSON inside JSON': (secret) =>
     JSON.stringify(JSON.stringify(inLines(base64(secret), '\n', 5))),
   'in base64, in lines, with line breaks by number': (secret) => inLines(base64(secret), '\\u000d\\u000A', 5),
   'in base64, in indented lines': (secret) => inLines(base64(secret), '\n            ', 16),
@@ -71,8 +71,8 @@ function byNumber(text: string, written: (code: number) => string): string {
   return [...text].map((character) => written(character.codePointAt(0) ?? 0)).join('');
 }
 
-/** What of a form gives the secret away: the characters of it that depend on nothing else. */
-function tell(form: string): string {
+/** The middle of a form: its ends may depend on the text around the secret. */
+function middleOf(form: string): string {
   return form.slice(4, -4);
 }
 
@@ -81,7 +81,7 @@ describe.each(Object.entries(FORMS))('a secret %s', (_, form) => {
     const text = `before ${form(SECRET)} after`;
     const clean = new SecretRedactor([SECRET]).text(text);
     expect(clean).toContain(REDACTED);
-    expect(clean).not.toContain(tell(form(SECRET)));
+    expect(clean).not.toContain(middleOf(form(SECRET)));
     expect(clean.startsWith('before ')).toBe(true);
     expect(clean.endsWith(' after')).toBe(true);
   });
@@ -117,14 +117,14 @@ test('any secret is found in any form, in any surroundings, in any pieces', asyn
         const text = `${before}\n${form(secret)}\n${after}`;
         const clean = await redacted(pieces(Buffer.from(text), cuts), secret);
         expect(clean).toContain(REDACTED);
-        expect(clean).not.toContain(tell(form(secret)));
+        expect(clean).not.toContain(middleOf(form(secret)));
       },
     ),
     { numRuns: 600 },
   );
 });
 
-test('what holds no secret comes through byte for byte', async () => {
+test('text without a secret stays unchanged, byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(80)), async (bytes, cuts) => {
       const chunks: Uint8Array[] = [];
@@ -160,7 +160,7 @@ test('nothing is held back but what may be the beginning of a secret', async () 
 });
 
 test.each(['%', '\\', '\\u00', '%7', 'k-4/', 's', '&#0', 'c\\n', '7\n', '&', ' ', 'c2 s', '73 '])(
-  'many secrets cost a body of %j no more than one does',
+  'many secrets cost the same as one for a body of %j',
   async (unit) => {
     const readsWith = async (secrets: readonly string[]): Promise<number> => {
       const { bytes, reads } = counted(Buffer.from(unit.repeat(1000)));

@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 
 describe('a credential', () => {
-  test('is released to a host it is bound to, written as its type says', async () => {
+  test('is released to a host it is bound to, in the form of its type', async () => {
     const vault = await open();
     await vault.put(credential({ id: 'token', type: 'bearer-token', places: ['header', 'query'] }));
     await vault.put(credential({ id: 'key' }));
@@ -144,7 +144,7 @@ describe('what a host gives back', () => {
     expect(redacted(vault, 'the last secret')).toBe('the last secret');
   });
 
-  test('is searched for no more than the last 64 of them', async () => {
+  test('only the last 64 of them are searched for', async () => {
     const vault = await open();
     for (let number = 0; number <= 65; number += 1) await vault.put(credential({ value: `secret number ${number}.` }));
     expect(redacted(vault, 'secret number 0. secret number 1.')).toBe('secret number 0. [redacted]');

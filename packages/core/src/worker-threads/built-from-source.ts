@@ -14,9 +14,8 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Modules of ours, by the names they are to have, with all of ours that they use: JavaScript that needs no loader, for those
- * who run from source. Returns the folder they are in, `<name>.js` each, or just `<name>` where it ends in `.mjs`. The folder
- * is named for what is in it, so who builds the same finds it there.
+ * Bundles our own modules into JavaScript that runs without a loader, for use from source. Returns the folder with a `<name>.js`
+ * for each, or `<name>` for a name that ends in `.mjs`. The folder is named by a hash of its content, so builds are reused.
  */
 export function builtFromSource(modules: Readonly<Record<string, URL>>): URL {
   const entries = Object.entries(modules).map(([name, source]) => [name, fileURLToPath(source)] as const);
@@ -26,7 +25,7 @@ export function builtFromSource(modules: Readonly<Record<string, URL>>): URL {
   return folder;
 }
 
-/** What this process has built. */
+/** The folders of the modules this process has built. */
 const built = new Map<string, URL>();
 
 function build(entryPoints: Readonly<Record<string, string>>): URL {
@@ -56,7 +55,7 @@ function build(entryPoints: Readonly<Record<string, string>>): URL {
   return new URL('dist/', place);
 }
 
-/** What is not ours stays where it is. */
+/** The dependencies of other authors, which stay external. */
 function dependencies(): string[] {
   const names = readdirSync(PACKAGES).flatMap((name) => {
     const path = new URL(`${name}/package.json`, PACKAGES);

@@ -65,7 +65,7 @@ describe('a reader', () => {
   });
 });
 
-describe('what waits for the thread', () => {
+describe('a text that waits for the thread', () => {
   test('is limited for each caller and for all together', async () => {
     const small = new JsonReader({ maxPerCaller: 150_000, maxWaiting: 300_000 });
     const text = filled('1');
@@ -87,7 +87,7 @@ describe('what waits for the thread', () => {
     await small[Symbol.asyncDispose]();
   });
 
-  test('is read by turns: who sends much does not keep others waiting', async () => {
+  test('is read by turns: a sender of many texts does not delay others', async () => {
     const order: string[] = [];
     const read = async (caller: string) => {
       await reader.read(filled('1'), { caller });

@@ -133,7 +133,7 @@ export class JsonReader {
     });
   }
 
-  /** One at a time: what waits is not copied before its turn. */
+  /** One at a time: waiting texts are not copied before their turn. */
   #next(): void {
     const [entry] = this.#waiting;
     this.#current = undefined;
@@ -169,7 +169,7 @@ export class JsonReader {
     return worker;
   }
 
-  #settle(tell: (job: Job) => void): void {
+  #settle(report: (job: Job) => void): void {
     const job = this.#current;
     if (job === undefined) return;
     const { caller, source } = job;
@@ -177,7 +177,7 @@ export class JsonReader {
     if (left > 0) this.#bytes.set(caller, left);
     else this.#bytes.delete(caller);
     this.#allBytes -= source.length;
-    tell(job);
+    report(job);
     this.#next();
   }
 }

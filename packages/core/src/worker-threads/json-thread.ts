@@ -19,10 +19,10 @@ export interface ToJsonThread {
   readonly now?: number | undefined;
 }
 
-/** What is wrong with the text, or that nothing is. */
+/** The issues of a text, `isSound`, or the result for an A2A message. */
 export type FromJsonThread = { readonly issues: readonly Issue[] } | { readonly isSound: true } | MessageChecked;
 
-/** What the thread found out about an A2A message. */
+/** The thread's result for an A2A message. */
 export type MessageChecked =
   | { readonly issues: readonly Issue[] }
   /** JSON, but not a message; `about` has the short members, for the answer. */
@@ -57,7 +57,7 @@ function checkMessage(source: Uint8Array | string, limits: JsonLimits, now: Date
   const content = signedContent(decoded.value);
   if (!content.ok) return { invalid: content.issues, about: shortMembers(json.value) };
   const { text } = content.value;
-  // Who sent it and when is enough to decide whether the rest is looked at.
+  // The sender and the time decide whether the rest is checked.
   const head = { ...decoded.value, payload: {} } as A2AMessage;
   return { head, signed: { bytes: sharedBytes(text), digest: hash('sha256', text, 'base64url') } };
 }

@@ -24,7 +24,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
         `The API sent the content type ${type}, but its answer is not: ${issue?.message ?? 'it cannot be read'}`,
         {
           details: { statusCode: status, response: beginning(bytes) },
-          suggestions: ['Check what the API sends, or ask for text with an Accept header'],
+          suggestions: ['check what the API sends, or request text with an Accept header'],
         },
       );
     }
@@ -34,7 +34,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
   if (text !== undefined) return { value: text };
   throw dataError(`The API answered with ${type || 'bytes'} that are neither JSON nor text in UTF-8.`, {
     details: { statusCode: status, contentType },
-    suggestions: ['ask for JSON with an Accept header'],
+    suggestions: ['request JSON with an Accept header'],
   });
 }
 

@@ -33,7 +33,7 @@ describe('the data model', () => {
     expect(modelWith(users).find(path(text))).toBeUndefined();
   });
 
-  test('a write copies what lies around it: whoever has read something keeps it', () => {
+  test('a write copies the values around it: earlier readers keep theirs', () => {
     const model = modelWith(users);
     const before = model.find(path('/workflow/users'));
     const copy = model.fork().model;
@@ -80,7 +80,7 @@ describe('the data model', () => {
     '/workflow/a.constructor.prototype.x',
     '/workflow/a[__proto__]',
     '/workflow/a/prototype',
-  ])('%s is no path at all', (text) => {
+  ])('%s is not a path', (text) => {
     expect(parsePath(text).ok).toBe(false);
   });
 
@@ -90,7 +90,7 @@ describe('the data model', () => {
     expect(Object.getPrototypeOf(model.find(path('/workflow/a')))).toBeNull();
   });
 
-  test('knows where a value, a part of it and what holds it came from', () => {
+  test('knows the source of a value, of its parts and of its container', () => {
     const model = new DataModel();
     const origin = (lineage: string): Origin => ({ lineage, sizes: [], labels: [labelOf(lineage)], by: lineage });
     model.write(path('/workflow/a/x'), { y: 1 }, origin('one'));

@@ -184,7 +184,7 @@ function putParts(
   if (!isObject(target)) {
     const got = target === null ? 'null' : `a ${typeof target}`;
     throw dataError(`${formatPath(path)} cannot be written: what is before ${JSON.stringify(part)} is ${got}`, {
-      suggestions: ['write to a path of its own'],
+      suggestions: ['write to a separate path'],
     });
   }
   const key = String(part);

@@ -33,7 +33,7 @@ function nearestFixes(place: string, value: Json, fits: (value: Json) => boolean
   if (value === null) return ['ask with a Conditional whether it is empty before'];
   if (Array.isArray(value)) return [`name one of its items, as ${place}[0], or work on each of them in a Loop`];
   if (typeof value !== 'object')
-    return ['read a place that has it; where an API gave text, ask for JSON by an Accept header'];
+    return ['read a place that has it; if an API returned text, request JSON with an Accept header'];
   const names = Object.keys(value);
   const meant = names.filter((name) => fits(value[name] as Json)).slice(0, 3);
   if (meant.length > 0) return meant.map((name) => `did you mean ${place}/${name}?`);

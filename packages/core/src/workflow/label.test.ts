@@ -27,7 +27,7 @@ const PEOPLE = [
 ];
 
 describe('what a credential fetched', () => {
-  test('is in no request to another host that is not told to carry it, whatever was done to it', async () => {
+  test('is in no request to another host that is not allowed to carry it, after any operation on it', async () => {
     const cache = new MemoryResultCache({ clock: new TestClock(), maxBytes: 10_000_000 });
     const seen = { sent: 0, refused: 0 };
     await fc.assert(
@@ -63,8 +63,8 @@ describe('what a credential fetched', () => {
       {
         ids: get(`${HOSTS.open}/words`, '/workflow/ids'),
         secret: get(`${HOSTS.from}/people`, '/workflow/people', { 'X-Key': { credentialRef: { id: 'key' } } }),
-        // The second item comes after the first has fetched something.
-        tell: get(`${HOSTS.to}/{/loop/item}`, '/workflow/told'),
+        // The second item runs after the first has fetched something.
+        tell: get(`${HOSTS.to}/{/loop/item}`, '/workflow/answer'),
         each: { Loop: { inputPath: '/workflow/ids', operations: ['tell', 'secret'], outputPath: '/workflow/all' } },
         collected: get(`${HOSTS.to}/?q={/workflow/all}`, '/workflow/end'),
       },

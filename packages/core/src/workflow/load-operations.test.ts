@@ -20,11 +20,11 @@ test('operations of the operator join the built-in ones', async () => {
   expect(modules).toEqual([path]);
 });
 
-test('a file that is not there, or cannot be loaded, is told with the place', async () => {
+test('a file that is missing, or cannot be loaded, is reported with the place', async () => {
   const missing = join(folder, 'missing.mjs');
   await expect(loadOperations([missing])).rejects.toMatchObject({
     code: 'module_missing',
-    message: `operations: there is no file ${missing}`,
+    message: `operations: file not found: ${missing}`,
   });
   const broken = file('broken.mjs', '\nnothing.like.this;');
   await expect(loadOperations([broken])).rejects.toMatchObject({
@@ -43,9 +43,9 @@ test.each([
   ['export const operations = { CountItems: {} };', 'CountItems.compile must be a function'],
   ['export const operations = { CountItems: { compile() {} } };', 'CountItems.description must have summary'],
   [`export const operations = { Wait: ${operation} };`, 'there is an operation Wait already'],
-])('what is wrong in a file is told with its name: %s', async (text, told) => {
+])('a problem in a file is reported with its name: %s', async (text, problem) => {
   const path = file(`wrong-${number++}.mjs`, text);
   const error = await loadOperations([path]).catch(String);
   expect(error).toContain(`operations ${path}: `);
-  expect(error).toContain(told);
+  expect(error).toContain(problem);
 });

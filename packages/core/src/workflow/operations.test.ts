@@ -128,7 +128,7 @@ describe('TransformData', () => {
     expect(((await transformed('sort', config)) as { id: number }[]).map(({ id }) => id)).toEqual(ids);
   });
 
-  test('group collects by the text of a value, in the order they first came', async () => {
+  test('group collects by the text of a value, in the order of first appearance', async () => {
     const grouped = (await transformed('group', { field: 'city' })) as object;
     expect(Object.keys(grouped)).toEqual(['Oslo', 'Lima', 'unknown']);
     expect(grouped).toEqual({ Oslo: [ROWS[0], ROWS[2]], Lima: [ROWS[1]], unknown: [ROWS[3]] });
@@ -154,7 +154,7 @@ describe('TransformData', () => {
     expect(await resultOf('TransformData', [null, 1, 'a', {}], { transform: 'aggregate' })).toBe(4);
   });
 
-  test('aggregate gives one result, or as many as asked for', async () => {
+  test('aggregate gives one result, or the requested ones', async () => {
     expect(await transformed('aggregate', { field: 'points', operation: 'sum' })).toBe(21);
     expect(await transformed('aggregate', {})).toBe(4);
     const operations = [
@@ -231,7 +231,7 @@ describe('MergeData', () => {
     expect(await merged(strategy, ...sources)).toEqual(expected);
   });
 
-  test('sources that do not fit together are told', async () => {
+  test('sources that do not fit together are reported', async () => {
     expect(await merged('concat', [1], { a: 1 })).toBe('/workflow/s1 must be an array; got an object with 1 member');
     expect(await merged('union', [1], { a: 1 })).toContain('sources must be all arrays or all objects');
   });

@@ -59,7 +59,7 @@ describe('a plan', () => {
     ]);
   });
 
-  test('tells what it will read, write, call and use, and what it costs at least', () => {
+  test('lists what it will read, write, call and use, and the minimum cost', () => {
     const plan = planOf(
       {
         id,

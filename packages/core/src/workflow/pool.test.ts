@@ -56,14 +56,14 @@ const filter = planOf({
 describe('executions in threads', () => {
   test("run with the operator's own operations and ask the main thread for effects", async () => {
     const effects = new RecordedEffects(() => answered(21));
-    const told: string[] = [];
+    const seen: string[] = [];
     const onProgress = ({ event, operationId }: { event: string; operationId: string }) =>
-      told.push(`${event} ${operationId}`);
+      seen.push(`${event} ${operationId}`);
     const result = await pool.run(double, { effects, timeoutMs: 20_000, onProgress });
     expect(textOf(result)).toBe('{"fetch":21,"double":42}');
     expect(result.status).toBe('success');
     expect(effects.calls.map(({ key }) => key)).toEqual(['fetch']);
-    expect(told).toEqual([
+    expect(seen).toEqual([
       'operation-started fetch',
       'operation-finished fetch',
       'operation-started double',
@@ -94,7 +94,7 @@ describe('executions in threads', () => {
     expect((body.json as { data: unknown }).data).not.toBeInstanceOf(CredentialUse);
   });
 
-  test('are allowed no more data than their thread could hold', async () => {
+  test('may have only as much data as their thread can hold', async () => {
     const effects = new RecordedEffects(() => answered(Array.from({ length: 500 }, () => 'x'.repeat(20_000))));
     const merge = (input: string, output: string) => ({
       MergeData: { sources: [input, input], strategy: 'concat', outputPath: output },
@@ -170,7 +170,7 @@ describe('executions in threads', () => {
     expect(beside.calls).toHaveLength(1);
   });
 
-  test('one that is out of time while it waits says where it was, also when its thread counts from later', async () => {
+  test('one that times out while it waits reports its operation, even when its thread started counting later', async () => {
     const log = new SilentLog();
     const timers = new Map<number, () => void>();
     const held: Clock = {
@@ -208,7 +208,7 @@ describe('executions in threads', () => {
     expect(beside.calls).toHaveLength(1);
   });
 
-  test('one that is cancelled says so, also while it computes', async () => {
+  test('a cancelled one reports it, even while it computes', async () => {
     const cancelled = new Refused(failure('cancelled'));
     const waiting = new AbortController();
     const effects = new RecordedEffects(() => {
@@ -237,19 +237,19 @@ describe('executions in threads', () => {
     expect(textOf(result)).toBe('{"fetch":[{"id":1},{"id":2}],"filter":[{"id":2}]}');
   });
 
-  test('a small one that grows goes on in a thread, and nothing is asked or told twice', async () => {
+  test('a small one that grows continues in a thread, and repeats no call and no event', async () => {
     const rows = Array.from({ length: 5000 }, (_, id) => ({ id, text: 'x'.repeat(20) }));
     const effects = new RecordedEffects(() => answered(rows));
-    const told: string[] = [];
+    const seen: string[] = [];
     const result = await pool.run(filter, {
       effects,
       timeoutMs: 20_000,
-      onProgress: ({ event, operationId }) => told.push(`${event} ${operationId}`),
+      onProgress: ({ event, operationId }) => seen.push(`${event} ${operationId}`),
     });
     expect(JSON.parse(textOf(result))).toMatchObject({ filter: [rows[2]] });
     expect(effects.calls).toHaveLength(1);
-    expect(told.filter((line) => line === 'operation-started fetch')).toHaveLength(1);
-    expect(told.at(-1)).toBe('operation-finished filter');
+    expect(seen.filter((line) => line === 'operation-started fetch')).toHaveLength(1);
+    expect(seen.at(-1)).toBe('operation-finished filter');
   });
 
   test('results nested too deep to be returned are the error of their execution, and end no thread', async () => {

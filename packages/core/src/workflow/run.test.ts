@@ -19,8 +19,8 @@ const callItem = {
 const broken = { Calculate: { inputPath: '/workflow/users', operation: 'abs', outputPath: '/workflow/abs' } };
 
 describe('a run', () => {
-  test('does what is in the order, one after another, and tells the value of each', async () => {
-    const told: Progress[] = [];
+  test('runs the operations in order, one after another, and reports the value of each', async () => {
+    const reported: Progress[] = [];
     const result = await runWorkflow(
       {
         active: {
@@ -39,7 +39,7 @@ describe('a run', () => {
           },
         },
       },
-      { data: { users: USERS }, onProgress: (progress) => told.push(progress) },
+      { data: { users: USERS }, onProgress: (progress) => reported.push(progress) },
     );
     expect(result).toMatchObject({ status: 'success', skipped: [], errors: [] });
     expect([...result.results]).toEqual([
@@ -47,7 +47,7 @@ describe('a run', () => {
       ['active', [USERS[0], USERS[2]]],
       ['sorted', [USERS[2], USERS[0]]],
     ]);
-    expect(told.map(({ event, operationId }) => `${event} ${operationId}`)).toEqual([
+    expect(reported.map(({ event, operationId }) => `${event} ${operationId}`)).toEqual([
       'operation-started fetch-users',
       'operation-finished fetch-users',
       'operation-started active',
@@ -259,7 +259,7 @@ describe('control', () => {
     expect(again.digest()).toBe(digest());
   });
 
-  test('a failed item is null when the execution goes on, and ends it when not', async () => {
+  test('a failed item is null when the execution continues, and ends it when not', async () => {
     const loop = { Loop: { inputPath: '/workflow/in', operations: ['upper'], outputPath: '/workflow/out' } };
     const data = { in: ['a', 1, 'c'] };
     const on = await runWorkflow({ loop, upper }, { data, order: ['loop'], onError: 'continue' });
@@ -278,7 +278,7 @@ describe('budgets', () => {
   test.each([
     ['steps', { steps: 12 }, 10],
     ['iterations', { iterations: 10 }, 10],
-  ])('%s: at the limit it runs, one more and it does not, whatever onError says', async (budget, budgets, most) => {
+  ])('%s: at the limit it runs, above it does not, whatever onError says', async (budget, budgets, most) => {
     const run = (count: number) =>
       runWorkflow({ loop, upper }, { data: items(count), budgets, order: ['loop'], onError: 'continue' });
     expect((await run(most)).status).toBe('success');
@@ -322,7 +322,7 @@ describe('budgets', () => {
 });
 
 describe('time', () => {
-  test('an execution that runs out of time says where it was', async () => {
+  test('an execution that times out reports its operation', async () => {
     const clock = new TestClock();
     const effects = new RecordedEffects(() => new Promise(() => {}));
     const call = {
@@ -343,7 +343,7 @@ describe('time', () => {
     ['GET', undefined],
     ['POST', 'unknown'],
     ['DELETE', 'unknown'],
-  ])('one that is ended during a %s says that its outcome is %s', async (method, outcome) => {
+  ])('one that is ended during a %s reports its outcome as %s', async (method, outcome) => {
     const controller = new AbortController();
     const effects = new RecordedEffects(() => new Promise(() => {}));
     const call = { ApiCall: { method, url: 'https://api.example.com', outputPath: '/workflow/x' } };
@@ -399,7 +399,7 @@ describe('what is kept', () => {
     expect(effects.writes).toEqual([]);
   });
 
-  test('what earlier executions kept is found by the longest name that fits, and asked for once', async () => {
+  test('values of earlier executions are found by the longest name that fits, and read once', async () => {
     const effects = new RecordedEffects();
     effects.kept.set('reports/july', '{"name":"a"}');
     const result = await runWorkflow(
@@ -407,7 +407,7 @@ describe('what is kept', () => {
       { effects },
     );
     expect(result.results.get('again')).toBe('A');
-    expect(effects.asked).toEqual(['stored:reports/july/name', 'stored:reports/july']);
+    expect(effects.reads).toEqual(['stored:reports/july/name', 'stored:reports/july']);
   });
 
   test('what is kept under one name stays as it is when something is kept under another that begins with it', async () => {
@@ -451,12 +451,12 @@ describe('what is kept', () => {
     effects.kept.set('reports/july.json', '{"name":"a"}');
     const result = await runWorkflow({ up: upperOf('/store/reports/july.json.name') }, { effects });
     expect(result.results.get('up')).toBe('A');
-    expect(effects.asked).toEqual(['stored:reports/july.json.name', 'stored:reports/july.json']);
+    expect(effects.reads).toEqual(['stored:reports/july.json.name', 'stored:reports/july.json']);
   });
 });
 
-describe('where data comes from', () => {
-  test('a request that carries data a credential fetched tells where it came from', async () => {
+describe('the sources of data', () => {
+  test('a request with data that a credential fetched names its source', async () => {
     const labels = [{ from: 'private.example.com', to: ['private.example.com'] }];
     const effects = new RecordedEffects(({ url }) =>
       url.includes('private') ? { ...answered([{ id: 'x', text: 'mine' }]), labels } : answered(1),
@@ -495,7 +495,7 @@ describe('where data comes from', () => {
 
   test('an operation on the same answer is found in the cache; on another it is not', async () => {
     const cache = new MemoryResultCache({ clock: new TestClock(), maxBytes: 1_000_000 });
-    const [found, told]: [string[], string[]] = [[], []];
+    const [found, reported]: [string[], string[]] = [[], []];
     const own = cache.of('ada');
     const watched = {
       get: (lineage: string) => {
@@ -521,16 +521,16 @@ describe('where data comes from', () => {
           effects: new RecordedEffects(() => ({ ...answered([{ id }]), lineage })),
           cache: watched,
           onProgress: (progress) => {
-            if (progress.operationId === 'sort' && 'cached' in progress) told.push(lineage);
+            if (progress.operationId === 'sort' && 'cached' in progress) reported.push(lineage);
           },
         },
       );
     await run('first', 1);
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect((await run('first', 1)).results.get('sort')).toEqual([{ id: 1 }]);
     expect((await run('second', 2)).results.get('sort')).toEqual([{ id: 2 }]);
     expect(found).toEqual(['made', 'found', 'made']);
-    expect(told).toEqual(['first']);
+    expect(reported).toEqual(['first']);
     expect(cache.of('bob').get('first')).toBeUndefined();
   });
 
@@ -538,7 +538,7 @@ describe('where data comes from', () => {
     const cache = new MemoryResultCache({ clock: new TestClock(), maxBytes: 1_000_000 }).of('ada');
     const sources = ['/workflow/in', '/workflow/in'];
     const merge = { MergeData: { sources, strategy: 'union', outputPath: '/workflow/out' } };
-    const told: string[] = [];
+    const reported: string[] = [];
     for (const round of ['first', 'second']) {
       await runWorkflow(
         { merge },
@@ -547,12 +547,12 @@ describe('where data comes from', () => {
           effects: new RecordedEffects(() => ({ ...answered([1]), lineage: 'same' })),
           cache,
           onProgress: (progress) => {
-            if (progress.operationId === 'merge' && 'cached' in progress) told.push(round);
+            if (progress.operationId === 'merge' && 'cached' in progress) reported.push(round);
           },
         },
       );
     }
-    expect(told).toEqual(['second']);
+    expect(reported).toEqual(['second']);
   });
 });
 

@@ -165,7 +165,7 @@ function flush(): void {
 const LONGEST_TIMER = 2_147_483_647;
 const UNTELLABLE = workflowError(
   dataError('The results are nested too deep to be returned.', {
-    suggestions: ['write what an operation gives to a path of its own, not into what it reads'],
+    suggestions: ['write the result of an operation to a separate path, not into its input'],
   }),
 );
 

@@ -36,7 +36,7 @@ describe('an agentId', () => {
     ['eip155::0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:1', 'no chain'],
     [`eip155:${'1'.repeat(33)}:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:1`, 'a chain of 33 digits'],
     ['EIP155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:1', 'a namespace in capitals'],
-  ])('%s is none: %s', (text) => {
+  ])('%s is invalid: %s', (text) => {
     expect(parseAgentId(text)).toBeUndefined();
   });
 
@@ -47,7 +47,7 @@ describe('an agentId', () => {
     expect(sameAgentId(one, 'eip155:1:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432:12')).toBe(false);
   });
 
-  test('that is none is the same as nothing, not even as itself', () => {
+  test('that is invalid equals nothing, not even itself', () => {
     expect(sameAgentId('agent', 'agent')).toBe(false);
   });
 });

@@ -51,7 +51,7 @@ describe('a callback URL', () => {
           expect([url.protocol, url.username, url.password, url.hash]).toEqual(['https:', '', '', '']);
         },
       ),
-      // Shrinking a URL can take minutes; the first one found says enough.
+      // Shrinking a URL can take minutes; the first one found is enough.
       { numRuns: 500, endOnFailure: true },
     );
   });

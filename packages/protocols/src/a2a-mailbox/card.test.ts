@@ -20,13 +20,13 @@ describe('the agent card', () => {
     expect(validators.AgentCard(agentCard({ name: 'a', description: '', url: 'http://a', version: '0' }))).toBe(true);
   });
 
-  test('says where the mailbox is, under a binding that no client takes for Linux Foundation A2A', () => {
+  test('names the mailbox URL, under a binding that no client takes for Linux Foundation A2A', () => {
     expect(agentCard(source).supportedInterfaces).toEqual([
       { url: 'https://agent.example/a2a', protocolBinding: MAILBOX_BINDING, protocolVersion: '0.3.0' },
     ]);
   });
 
-  test('claims no push of the other A2A, and tells its callbacks and limits apart from it', () => {
+  test('claims no push of the other A2A, and lists its callbacks and limits separately', () => {
     const { capabilities } = agentCard(source);
     expect(capabilities).toMatchObject({ streaming: false, pushNotifications: false, stateTransitionHistory: false });
     expect(capabilities.extensions).toEqual([
@@ -37,7 +37,7 @@ describe('the agent card', () => {
     ]);
   });
 
-  test('tells how callbacks are tried where the operator changed that', () => {
+  test('states the configured retries of callbacks', () => {
     const { capabilities } = agentCard({ ...source, callbacks: { timeoutSeconds: 2.5, retries: 7 } });
     expect(capabilities.extensions?.[0]?.params).toMatchObject({ timeoutSeconds: 2.5, retries: 7 });
   });

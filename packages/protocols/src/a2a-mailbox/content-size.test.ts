@@ -24,7 +24,7 @@ describe('the size of content', () => {
     expect(excessiveSize(padded(10_001 - frame))).toEqual({ characters: 10_001, bytes: 10_001 });
   });
 
-  test('is what JSON.stringify says, whatever is escaped', () => {
+  test('equals that of JSON.stringify, whatever is escaped', () => {
     const content = fc.tuple(
       fc.jsonValue({ maxDepth: 4 }),
       fc.nat(12_000),

@@ -42,7 +42,7 @@ describe('recognizing a mailbox message', () => {
 });
 
 describe('decoding', () => {
-  test('tells messages, responses and refusals apart', () => {
+  test('distinguishes messages, responses and refusals', () => {
     const message = decoded({ from: 'a', message: 'b' });
     const response = decoded({ messageId: 'a', replyTo: null, from: { name: 'b' }, message: { content: 'c' } });
     const refusal = decoded({ error: 'Rate limit exceeded', retryAfter: 3 });
@@ -91,11 +91,11 @@ describe('decoding', () => {
   });
 });
 
-describe('a message of fields nobody knows', () => {
-  const strangers = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`mesage${index}`, 1]));
+describe('a message of unknown fields', () => {
+  const unknown = Object.fromEntries(Array.from({ length: 200_000 }, (_, index) => [`mesage${index}`, 1]));
 
   test('is refused with the first hundred of them named', () => {
-    const outcome = mailboxDialect.decode({ from: 'a', message: 'b', ...strangers }, now);
+    const outcome = mailboxDialect.decode({ from: 'a', message: 'b', ...unknown }, now);
     if (outcome.ok) expect.unreachable();
     expect(outcome.issues).toHaveLength(101);
     expect(outcome.issues.at(-1)).toMatchObject({ code: 'more_problems' });
@@ -103,8 +103,8 @@ describe('a message of fields nobody knows', () => {
 
   test('is taken by a lenient reader, unless one of them reaches a prototype', () => {
     const lenient = (json: Json) => mailboxDialect.decode(json, now, { lenient: true });
-    expect(lenient({ from: 'a', message: 'b', ...strangers })).toMatchObject({ ok: true });
-    const hidden = { from: 'a', message: 'b', ...strangers, ...(JSON.parse('{"__proto__": {}}') as object) } as Json;
+    expect(lenient({ from: 'a', message: 'b', ...unknown })).toMatchObject({ ok: true });
+    const hidden = { from: 'a', message: 'b', ...unknown, ...(JSON.parse('{"__proto__": {}}') as object) } as Json;
     expect(lenient(hidden)).toMatchObject({ ok: false, issues: [{ pointer: '/__proto__', code: 'forbidden_key' }] });
   });
 });

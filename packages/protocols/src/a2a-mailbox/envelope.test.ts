@@ -33,20 +33,20 @@ describe('a message through the hub', () => {
   });
 });
 
-describe('an envelope told to a mailbox', () => {
-  const told = (given: Partial<E2AEnvelope>) => {
+describe('an envelope sent to a mailbox', () => {
+  const converted = (given: Partial<E2AEnvelope>) => {
     const outcome = mailboxFromEnvelope(newEnvelope({ source_agent_id: 'scout', ...given }), stamp);
     if (!outcome.ok) expect.unreachable(JSON.stringify(outcome.issues));
     return outcome;
   };
   const losses = (given: Partial<E2AEnvelope>) =>
-    told({ params: { content: 'x' }, ...given }).warnings.map(({ pointer, code }) => {
+    converted({ params: { content: 'x' }, ...given }).warnings.map(({ pointer, code }) => {
       expect(code).toBe('lost');
       return pointer;
     });
 
   test('gets an id and the time when it has none', () => {
-    expect(told({ params: { content: 'hi' } }).value).toMatchObject({
+    expect(converted({ params: { content: 'hi' } }).value).toMatchObject({
       messageId: 'msg_1771696800000_01234567',
       timestamp: '2026-02-21T18:00:00.000Z',
       from: { name: 'scout' },
@@ -56,7 +56,7 @@ describe('an envelope told to a mailbox', () => {
 
   test('keeps its ids and its target', () => {
     const given = { request_id: 'r', message_id: 'r', correlation_id: 'c', session_id: 's', agent_ref: { id: 'desk' } };
-    expect(told({ ...given, params: { content: 'hi' } }).value).toMatchObject({
+    expect(converted({ ...given, params: { content: 'hi' } }).value).toMatchObject({
       messageId: 'r',
       to: { name: 'desk', agentId: null },
       metadata: { replyTo: 'c', threadId: 's' },
@@ -64,18 +64,21 @@ describe('an envelope told to a mailbox', () => {
   });
 
   test('is sent by its user when no agent sent it', () => {
-    expect(told({ source_agent_id: null, user_id: 'ann', params: { content: 'hi' } }).value.from.name).toBe('ann');
+    expect(converted({ source_agent_id: null, user_id: 'ann', params: { content: 'hi' } }).value.from.name).toBe('ann');
   });
 
   test('becomes text when its params are one text, and otherwise one JSON object', () => {
-    expect(told({ params: { query: 'what?' } }).value.message).toEqual({ contentType: 'text/plain', content: 'what?' });
-    expect(told({ params: { text: 'what?' } }).value.message.content).toBe('what?');
+    expect(converted({ params: { query: 'what?' } }).value.message).toEqual({
+      contentType: 'text/plain',
+      content: 'what?',
+    });
+    expect(converted({ params: { text: 'what?' } }).value.message.content).toBe('what?');
     const params = { text: 'what?', lang: 'en' };
-    expect(told({ params }).value.message).toEqual({ contentType: 'application/json', content: params });
+    expect(converted({ params }).value.message).toEqual({ contentType: 'application/json', content: params });
   });
 
   test('names a method of its own as the task', () => {
-    const outcome = told({ method: 'translate', params: { text: 'a', to: 'el' } });
+    const outcome = converted({ method: 'translate', params: { text: 'a', to: 'el' } });
     expect(outcome.value.metadata.taskType).toBe('translate');
     expect(outcome.warnings).toMatchObject([{ pointer: '/method', code: 'lost' }]);
   });
@@ -117,7 +120,7 @@ describe('an envelope told to a mailbox', () => {
 
   test('cannot slip a field of the protocol in among its custom metadata', () => {
     const metadata = { taskType: 'sneaky', messageId: 'sneaky', kept: 1 };
-    const { value } = told({ request_id: 'r', params: { content: 'x', metadata } });
+    const { value } = converted({ request_id: 'r', params: { content: 'x', metadata } });
     expect(value.metadata).toMatchObject({ messageId: 'r', kept: 1 });
     expect(value.metadata).not.toHaveProperty('taskType');
   });
@@ -159,12 +162,12 @@ describe('an envelope told to a mailbox', () => {
     expect(losses(given)).toEqual([pointer]);
   });
 
-  test('takes a callback URL only from a mailbox, not from whoever writes a context', () => {
+  test('takes a callback URL only from a mailbox, not from any channel context', () => {
     const channel_context = { from: { callbackUrl: 'https://victim.example/a2a' } };
-    const foreign = told({ params: { content: 'x' }, channel: 'web', channel_context });
+    const foreign = converted({ params: { content: 'x' }, channel: 'web', channel_context });
     expect(foreign.value.from.callbackUrl).toBeNull();
     expect(foreign.warnings.map(({ pointer }) => pointer)).toEqual(['/channel_context/from', '/channel']);
-    const own = told({ params: { content: 'x' }, channel: 'a2a-mailbox', channel_context });
+    const own = converted({ params: { content: 'x' }, channel: 'a2a-mailbox', channel_context });
     expect(own.value.from.callbackUrl).toBe('https://victim.example/a2a');
   });
 });

@@ -26,21 +26,21 @@ describe('an error body', () => {
     });
   });
 
-  test('says the way out where the sentence is ours', () => {
+  test('includes the fix where the sentence is ours', () => {
     const unknown = { pointer: '/threadId', code: 'unknown_field', message: 'threadId is not a field of a message' };
     const issues = [{ ...unknown, suggestion: 'move it to metadata.threadId' }];
     expect(errorBody(failure('invalid_message', { issues }), now).errors).toEqual([
       'threadId is not a field of a message; move it to metadata.threadId',
     ]);
-    const nobody = failure('no_route', { suggestions: ['did you mean clock?'] }, 'No agent answers to "clok".');
-    expect(errorBody(nobody, now).message).toBe('No agent answers to "clok". Did you mean clock?');
+    const nobody = failure('no_route', { suggestions: ['did you mean clock?'] }, 'Unknown agent "clok".');
+    expect(errorBody(nobody, now).message).toBe('Unknown agent "clok". Did you mean clock?');
     const suggestions = ['ask the operator for permissions.agents to include "clock"'];
     expect(errorBody(failure('forbidden', { suggestions }), now).message).toBe(
       'Permission denied. Ask the operator for permissions.agents to include "clock".',
     );
   });
 
-  test('of text that is no JSON has one sentence in its list', () => {
+  test('of text that is not JSON has one sentence in its list', () => {
     expect(errorBody(failure('not_json'), now)).toEqual({
       error: 'Invalid message format',
       errors: ['The message is not valid JSON.'],
@@ -48,7 +48,7 @@ describe('an error body', () => {
     });
   });
 
-  test('of a spent limit says when to try again', () => {
+  test('of an exhausted limit says when to try again', () => {
     expect(errorBody(failure('rate_limited', { retry_after: 12 }), now)).toEqual({
       error: 'Rate limit exceeded',
       message: 'Rate limit exceeded.',

@@ -45,13 +45,13 @@ describe('a response we build', () => {
     });
   });
 
-  test('of a text is plain text unless it is said to be something else', () => {
+  test('of a text is plain text by default', () => {
     expect(answerMessage(request, { from, stamp }, { content: 'hi' }).message.contentType).toBe('text/plain');
     const markdown = { content: '# hi', contentType: 'text/markdown' } as const;
     expect(answerMessage(request, { from, stamp }, markdown).message).toEqual(markdown);
   });
 
-  test('of failed work has content and says what failed', () => {
+  test('of failed work has content and names the failure', () => {
     expect(errorAnswer(request, { from, stamp }, { error: 'The desk is closed.', code: 'DESK_CLOSED' })).toMatchObject({
       message: { contentType: 'application/json', content: { error: 'The desk is closed.', code: 'DESK_CLOSED' } },
       metadata: { status: 'error', taskType: 'greet' },
@@ -70,7 +70,7 @@ describe('a response we build', () => {
   });
 });
 
-describe('a frame told to a mailbox', () => {
+describe('a frame sent to a mailbox', () => {
   const envelope = mailboxToEnvelope(request);
   const frame = (given: object) =>
     newResponse({
@@ -82,11 +82,11 @@ describe('a frame told to a mailbox', () => {
       response_kind: 'e2a.complete',
       ...given,
     });
-  const told = (given: object) => mailboxFromResponse(frame(given), envelope)[0];
-  const content = (result: unknown) => told({ body: { result } })?.message;
+  const answerTo = (given: object) => mailboxFromResponse(frame(given), envelope)[0];
+  const content = (result: unknown) => answerTo({ body: { result } })?.message;
 
   test('is a whole response to the sender, with its callback URL', () => {
-    expect(told({ body: { result: { content: 'done' } }, source_agent_id: 'desk-7' })).toEqual({
+    expect(answerTo({ body: { result: { content: 'done' } }, source_agent_id: 'desk-7' })).toEqual({
       version: '0.3.0',
       messageId: expect.stringMatching(/^msg_1771696815000_[0-9a-f]{8}$/),
       timestamp: '2026-02-21T18:00:15.000Z',
@@ -99,17 +99,22 @@ describe('a frame told to a mailbox', () => {
     });
   });
 
-  test('is the same message when the frame comes again, and another for another frame', () => {
+  test('is the same message for a repeated frame, and another for another frame', () => {
     const body = { result: 'done' };
-    expect(told({ body })).toEqual(told({ body }));
-    expect(told({ body, response_id: 'another' })?.messageId).not.toBe(told({ body })?.messageId);
-    expect(told({ body, response_id: null, timestamp: null })?.messageId).toMatch(/^msg_0_[0-9a-f]{8}$/);
+    expect(answerTo({ body })).toEqual(answerTo({ body }));
+    expect(answerTo({ body, response_id: 'another' })?.messageId).not.toBe(answerTo({ body })?.messageId);
+    expect(answerTo({ body, response_id: null, timestamp: null })?.messageId).toMatch(/^msg_0_[0-9a-f]{8}$/);
   });
 
   test('holds the result, or its content, as what it is', () => {
     expect(content('done')).toEqual({ contentType: 'text/plain', content: 'done' });
     expect(content({ content: 'done' })).toEqual({ contentType: 'text/plain', content: 'done' });
     expect(content({ content: { a: 1 } })).toEqual({ contentType: 'application/json', content: { a: 1 } });
+    expect(content({ text: 'done' })).toEqual({ contentType: 'text/plain', content: 'done' });
+    expect(content({ text: 'done', score: 7 })).toEqual({
+      contentType: 'application/json',
+      content: { text: 'done', score: 7 },
+    });
     expect(content({ score: 7 })).toEqual({ contentType: 'application/json', content: { score: 7 } });
     expect(content(0)).toEqual({ contentType: 'application/json', content: 0 });
     expect(content({ content: '# hi', content_type: 'text/markdown' })).toMatchObject({ contentType: 'text/markdown' });
@@ -121,12 +126,12 @@ describe('a frame told to a mailbox', () => {
 
   test('is nothing while the answer is still being made', () => {
     const chunk = { response_kind: 'e2a.chunk', status: 'in_progress', is_final: false, body: { delta: 'do' } };
-    expect(told(chunk)).toBeUndefined();
-    expect(told({ ...chunk, response_kind: 'acp.session_update' })).toBeUndefined();
+    expect(answerTo(chunk)).toBeUndefined();
+    expect(answerTo({ ...chunk, response_kind: 'acp.session_update' })).toBeUndefined();
   });
 
-  test('of another kind is told whole when it is the last', () => {
-    expect(told({ response_kind: 'a2a.task', body: { id: 't', state: 'completed' } })?.message.content).toEqual({
+  test('of another kind is sent whole when it is the last', () => {
+    expect(answerTo({ response_kind: 'a2a.task', body: { id: 't', state: 'completed' } })?.message.content).toEqual({
       id: 't',
       state: 'completed',
     });
@@ -134,18 +139,18 @@ describe('a frame told to a mailbox', () => {
 
   test('of an error says so, with its text and code', () => {
     const body: JsonObject = { code: 'E2A.TIMEOUT', message: 'Too late.', details: { secret: 1 } };
-    expect(told({ response_kind: 'e2a.error', status: 'failed', body })).toMatchObject({
+    expect(answerTo({ response_kind: 'e2a.error', status: 'failed', body })).toMatchObject({
       message: { contentType: 'application/json', content: { error: 'Too late.', code: 'E2A.TIMEOUT' } },
       metadata: { status: 'error' },
     });
-    expect(told({ response_kind: 'ext', status: 'failed' })?.message.content).toEqual({
+    expect(answerTo({ response_kind: 'ext', status: 'failed' })?.message.content).toEqual({
       error: 'The agent failed.',
       code: 'E2A.AGENT_ERROR',
     });
   });
 
   test('names the agent the message was for when the frame does not say who answers', () => {
-    expect(told({ body: { result: 'done' } })?.from.name).toBe('desk');
+    expect(answerTo({ body: { result: 'done' } })?.from.name).toBe('desk');
     const unaddressed = mailboxToEnvelope(normalise({ from: 'a', message: 'b' }));
     expect(mailboxFromResponse(frame({ body: { result: 'done' } }), unaddressed)[0]?.from.name).toBe('agent');
   });
@@ -156,8 +161,8 @@ describe('a frame told to a mailbox', () => {
   });
 
   test('passes on the time the work took when the frame knows it', () => {
-    expect(told({ metadata: { processingTime: 12 } })?.metadata.processingTime).toBe(12);
-    expect(told({ metadata: { processingTime: -1 } })?.metadata.processingTime).toBeNull();
+    expect(answerTo({ metadata: { processingTime: 12 } })?.metadata.processingTime).toBe(12);
+    expect(answerTo({ metadata: { processingTime: -1 } })?.metadata.processingTime).toBeNull();
   });
 });
 
@@ -171,26 +176,27 @@ test.each(['\n', 'x'.repeat(501), '', '\u0000'])(
       is_final: true,
       body: { result: 'hello' },
     });
-    const [told] = mailboxFromResponse(frame, newEnvelope({ request_id: 'r' }));
-    if (told === undefined) expect.unreachable();
-    expect(told.from.name).toBe('agent');
-    expect(mailboxDialect.decode(told, new Date(0))).toMatchObject({ ok: true });
+    const [answerTo] = mailboxFromResponse(frame, newEnvelope({ request_id: 'r' }));
+    if (answerTo === undefined) expect.unreachable();
+    expect(answerTo.from.name).toBe('agent');
+    expect(mailboxDialect.decode(answerTo, new Date(0))).toMatchObject({ ok: true });
   },
 );
 
-test('an answer keeps what an agent returned beside its content, and the details of its error', () => {
+test('an answer keeps what an agent returned beside its content, and beside the message of its error', () => {
   const told = (given: Parameters<typeof newResponse>[0]) =>
     mailboxFromResponse(
       newResponse({ is_final: true, timestamp: '2026-02-21T18:00:15Z', ...given }),
       mailboxToEnvelope(request),
     )[0];
   const result = { content: '# hi', content_type: 'text/markdown', usage: { tokens: 7 } };
-  const answered = told({ response_kind: 'e2a.complete', status: 'succeeded', body: { result } });
+  const answered = answerTo({ response_kind: 'e2a.complete', status: 'succeeded', body: { result } });
   expect(answered).toMatchObject({
     message: { contentType: 'text/markdown', content: '# hi' },
     metadata: { result: { usage: { tokens: 7 } } },
   });
-  const body = { code: 'quota', message: 'Too much.', details: { left: 0 } };
+  const more = { details: { left: 0 }, retry_after: 17, documentation_url: 'https://docs.example.com/quota' };
+  const body = { code: 'quota', message: 'Too much.', ...more };
   const failed = told({ response_kind: 'e2a.error', status: 'failed', body });
-  expect(failed?.message.content).toEqual({ error: 'Too much.', code: 'quota', details: { left: 0 } });
+  expect(failed?.message.content).toEqual({ error: 'Too much.', code: 'quota', ...more });
 });

@@ -110,10 +110,13 @@ function replyTo(request: MailboxMessage, { from, stamp, processingTime }: Answe
 
 function replyIn({ response_kind: kind, status, is_final: isFinal, body }: E2AResponse): Reply | undefined {
   if (kind === 'e2a.error' || status === 'failed') {
+    const { message, code, details, retry_after: wait, documentation_url: url } = body;
     const content = {
-      error: textIn(body['message']) ?? 'The agent failed.',
-      code: textIn(body['code']) ?? 'E2A.AGENT_ERROR',
-      ...(holdsSomething(body['details']) && { details: body['details'] ?? null }),
+      error: textIn(message) ?? 'The agent failed.',
+      code: textIn(code) ?? 'E2A.AGENT_ERROR',
+      ...(holdsSomething(details) && { details: details ?? null }),
+      ...(typeof wait === 'number' && { retry_after: wait }),
+      ...(typeof url === 'string' && { documentation_url: url }),
     };
     return { status: 'error', contentType: 'application/json', content };
   }
@@ -123,10 +126,11 @@ function replyIn({ response_kind: kind, status, is_final: isFinal, body }: E2ARe
 
 /**
  * An agent answers with a value, or with `{content, content_type?}` to say how it is meant. What else is in such an object, such
- * as `usage`, goes into `metadata.result`.
+ * as `usage`, goes into `metadata.result`. `{text}` alone is the text, as the hub writes a streamed one.
  */
 function contentOf(result: Json): Omit<Reply, 'status'> {
   if (!isObject(result)) return { contentType: contentTypeFor(undefined, result), content: result };
+  if (typeof result['text'] === 'string' && Object.keys(result).length === 1) return contentOf(result['text']);
   const content = result.content ?? result;
   const contentType = fittingContentType(result.content_type, content) ?? contentTypeFor(undefined, content);
   if (content === result) return { contentType, content };

@@ -54,7 +54,7 @@ describe('the recipient', () => {
   const mailbox = { name: 'Dragoman', agentId: 'eip155:8453:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:7' };
   const addressed = (to: string | null) => withRecipient(normalise({ from: 'a', to, message: 'b' }), mailbox).to;
 
-  test('is this mailbox when nobody is named', () => {
+  test('is this mailbox when no recipient is named', () => {
     expect(addressed(null)).toEqual(mailbox);
   });
 

@@ -95,7 +95,7 @@ describe('findings', () => {
     ]);
   });
 
-  test('say what came and how to fix it where the sentence is the spec’s', () => {
+  test('name the received value and the fix where the sentence is the spec’s', () => {
     const suggestions = (input: JsonObject) => findingsIn(input, now).map(({ suggestion }) => suggestion);
     expect(suggestions({ from: { name: 'a', callbackUrl: 'http://a.example' }, message: 'b' })).toEqual([
       'got "http://a.example"; start it with https://',
@@ -111,7 +111,7 @@ describe('findings', () => {
     ]);
   });
 
-  test('are told of a callback URL that is no text, whatever its members are named', () => {
+  test('are reported for a callback URL that is not text, whatever its members are named', () => {
     const callbackUrl = { toString: 1, valueOf: 2 };
     expect(findingsIn({ from: { name: 'a', callbackUrl }, message: 'b' }, now)).toMatchObject([
       { pointer: '/from/callbackUrl', suggestion: 'got an object with 2 members; use a string' },

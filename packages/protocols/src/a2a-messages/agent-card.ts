@@ -30,7 +30,7 @@ export const AgentCard = {
       items: SemanticVersion,
       description: 'Versions of these schemas it speaks. Without it: 1.0.0.',
     },
-    metadata: { ...OpaqueObject, description: 'Whatever else the agent says of itself.' },
+    metadata: { ...OpaqueObject, description: 'Additional information from the agent.' },
   },
   additionalProperties: false,
 } as const;

@@ -46,9 +46,9 @@ describe('a2a-messages: suggestions', () => {
       `did you mean "${request['message_id']}"?`,
     ],
     [
-      'an id that is none',
+      'an invalid id',
       { ...request, message_id: 'req-1' },
-      'make it a version 4 UUID: 8-4-4-4-12 lower-case hex digits',
+      'use a version 4 UUID: 8-4-4-4-12 lower-case hex digits',
     ],
     ['an agent id with spaces', { ...request, sender_id: 'my agent!' }, 'did you mean "my-agent"?'],
     [
@@ -59,7 +59,7 @@ describe('a2a-messages: suggestions', () => {
     ['a time that no calendar has', { ...request, timestamp: '2025-02-30T00:00:00Z' }, undefined],
     ['the old name of parameters', { ...request, payload: { method: 'm', params: {} } }, 'did you mean parameters?'],
     ['a slip in a name', { ...request, payload: { method: 'm', paramters: {} } }, 'did you mean parameters?'],
-    ['a stranger', { ...request, priority: 1 }, 'remove priority'],
+    ['an unknown field', { ...request, priority: 1 }, 'remove priority'],
   ])('%s', (_, json, suggestion) => {
     expect(issuesOf(json).map((issue) => issue.suggestion)).toEqual([suggestion]);
   });
@@ -129,9 +129,9 @@ describe('a2a-messages: reading and writing', () => {
     expect(Object.getPrototypeOf(params)).toBe(Object.prototype);
   });
 
-  test('of a message with very many problems the first hundred are told', () => {
-    const strangers = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`x${index}`, index]));
-    const crowded = { ...messageNamed('spec-example-request'), ...strangers };
+  test('of a message with very many problems the first hundred are reported', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`x${index}`, index]));
+    const crowded = { ...messageNamed('spec-example-request'), ...unknown };
     expect(issuesOf(crowded)).toHaveLength(101);
     expect(issuesOf(crowded).at(-1)?.message).toBe('the message has 100 problems or more; the rest is not listed');
     expect(dialect.decode(crowded, NOW, { lenient: true }).ok).toBe(false);
@@ -146,8 +146,8 @@ describe('a2a-messages: reading and writing', () => {
   });
 
   test('a hundred unknown fields are left out leniently', () => {
-    const strangers = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`x${index}`, index]));
-    const outcome = dialect.decode({ ...messageNamed('spec-example-request'), ...strangers }, NOW, { lenient: true });
+    const unknown = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`x${index}`, index]));
+    const outcome = dialect.decode({ ...messageNamed('spec-example-request'), ...unknown }, NOW, { lenient: true });
     expect(outcome.ok && outcome.warnings.length).toBe(100);
   });
 

@@ -36,15 +36,15 @@ describe('the answer to a message that cannot be read', () => {
     });
   });
 
-  test('comes from us where it names no agent we could speak for', () => {
+  test('is sent by us where it names no agent we could speak for', () => {
     expect(errorTo({ ...unreadable, recipient_id: '*' })?.sender_id).toBe('dragoman');
   });
 
-  test('also goes to a type nobody knows', () => {
+  test('also answers an unknown type', () => {
     expect(errorTo({ ...unreadable, message_type: 'stream_start' })?.correlation_id).toBe(unreadable.message_id);
   });
 
-  test('cannot be given to what does not say which message it is, or from whom', () => {
+  test('is impossible for a message without an id or a sender', () => {
     expect(errorTo({ ...unreadable, message_id: '1' })).toBeUndefined();
     expect(errorTo({ ...unreadable, sender_id: '*' })).toBeUndefined();
     expect(errorTo(['request'])).toBeUndefined();

@@ -42,7 +42,7 @@ describe('codes from elsewhere', () => {
     expect(fittingErrorCode(code)).toBe(fitting);
   });
 
-  test('a code of ours is told by what it means, not by how it is spelt', () => {
+  test('a code of ours is mapped by its meaning, not by its spelling', () => {
     expect(errorCodeFrom('E2A.TIMEOUT')).toBe('TIMEOUT');
     expect(errorCodeFrom({})).toBe('INTERNAL_ERROR');
     expect(errorCodeFrom(undefined)).toBe('INTERNAL_ERROR');

@@ -53,10 +53,10 @@ function judge(pointer: string, text: string, { now, window, issues }: Judgement
   }
   const age = now.getTime() - time;
   if (age > window.past) {
-    const message = `${name} must be at most ${seconds(window.past)} old; it is ${seconds(age)} old, ${seconds(age - window.past)} too much`;
-    issues.push({ pointer, code: 'stale', message, suggestion: 'send it again with a fresh time' });
+    const message = `${name} must be at most ${seconds(window.past)} old; it is ${seconds(age)} old`;
+    issues.push({ pointer, code: 'stale', message, suggestion: 'send it again with the current time' });
   } else if (-age > window.future) {
-    const message = `${name} must be at most ${seconds(window.future)} ahead; it is ${seconds(-age)} ahead, ${seconds(-age - window.future)} too much`;
+    const message = `${name} must be at most ${seconds(window.future)} ahead; it is ${seconds(-age)} ahead`;
     issues.push({ pointer, code: 'from_the_future', message, suggestion: "check the sender's clock" });
   }
   return time;

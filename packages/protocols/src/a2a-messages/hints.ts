@@ -19,7 +19,7 @@ type Hint = (value: string) => string | undefined;
 
 const uuid: Hint = (value) => {
   const lower = value.toLowerCase();
-  return isMessageId(lower) ? didYouMean(lower) : 'make it a version 4 UUID: 8-4-4-4-12 lower-case hex digits';
+  return isMessageId(lower) ? didYouMean(lower) : 'use a version 4 UUID: 8-4-4-4-12 lower-case hex digits';
 };
 
 const agentId: Hint = (value) => didYouMean(fittingAgentId(value));

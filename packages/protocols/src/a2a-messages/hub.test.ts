@@ -37,8 +37,8 @@ function answer(given: Partial<E2AResponse>, to = request) {
   return messages;
 }
 
-describe('answers told in A2A', () => {
-  test('a complete answer is a success, from the one who was asked to the one who asked', () => {
+describe('answers converted to A2A', () => {
+  test('a complete answer is a success, from the recipient to the sender', () => {
     expect(answer({ body: { result: { price_usd: 1 } } })).toEqual([
       {
         message_id: ANSWER_ID,
@@ -52,14 +52,14 @@ describe('answers told in A2A', () => {
     ]);
   });
 
-  test('a result that is no object is wrapped, because data is one', () => {
+  test('a result that is not an object is wrapped, because data must be one', () => {
     for (const result of ['text', 7, null, false, ['a']]) {
       expect(answer({ body: { result } })).toMatchObject([{ payload: { status: 'success', data: { result } } }]);
     }
     expect(answer({ body: {} })[0]?.payload).toEqual({ status: 'success', data: {} });
   });
 
-  test('a chunk is not told: A2A answers whole', () => {
+  test('a chunk is not sent: A2A answers whole', () => {
     expect(
       answer({ response_kind: 'e2a.chunk', is_final: false, status: 'in_progress', body: { delta: 'x' } }),
     ).toEqual([]);
@@ -85,10 +85,10 @@ describe('answers told in A2A', () => {
     [-32602, 'VALIDATION_FAILED'],
     [12345, 'ERROR_12345'],
     [null, 'INTERNAL_ERROR'],
-  ])('the error code %j is told as %s', (code, told) => {
+  ])('the error code %j becomes %s', (code, reported) => {
     const body = { code, message: 'no', details: { currency: 'XYZ' } };
     expect(answer({ response_kind: 'e2a.error', status: 'failed', body })).toMatchObject([
-      { payload: { status: 'error', error: { code: told, message: 'no', details: { currency: 'XYZ' } } } },
+      { payload: { status: 'error', error: { code: reported, message: 'no', details: { currency: 'XYZ' } } } },
     ]);
   });
 
@@ -111,7 +111,7 @@ describe('answers told in A2A', () => {
     expect(answer({ timestamp: null })).toMatchObject([{ timestamp: '1970-01-01T00:00:00.000Z' }]);
   });
 
-  test('ids of other protocols are told by ids derived from them, always the same ones', () => {
+  test('ids of other protocols become ids derived from them, always the same ones', () => {
     const foreign = { ...request, request_id: 'req_1', message_id: null };
     const [first] = answer({ response_id: 'r3' }, foreign);
     const [second] = answer({ response_id: 'r3' }, foreign);
@@ -119,13 +119,13 @@ describe('answers told in A2A', () => {
     expect(second).toEqual(first);
     expect(other?.message_id).not.toBe(first?.message_id);
     expect(other?.correlation_id).toBe(first?.correlation_id);
-    const told = dialect.fromEnvelope(foreign, STAMP);
-    expect(told.ok && told.value.message_id, 'the relayed request has the id its answer names').toBe(
+    const reported = dialect.fromEnvelope(foreign, STAMP);
+    expect(reported.ok && reported.value.message_id, 'the relayed request has the id its answer names').toBe(
       first?.correlation_id,
     );
   });
 
-  test('an answer to everybody comes from the agent that names itself, else from us', () => {
+  test('an answer to a broadcast is from the agent that names itself, else from us', () => {
     const broadcast = { ...request, agent_ref: { id: '*' } };
     expect(answer({ source_agent_id: 'crypto-agent-002' }, broadcast)).toMatchObject([
       { sender_id: 'crypto-agent-002' },
@@ -138,7 +138,7 @@ describe('answers told in A2A', () => {
   });
 });
 
-describe('failures told in A2A', () => {
+describe('failures converted to A2A', () => {
   test('every failure has a code of the table', () => {
     for (const code of Object.keys(FAILURES) as FailureCode[]) {
       expect(Object.keys(ERROR_CODES)).toContain(errorFrom(failure(code)).code);
@@ -170,7 +170,7 @@ describe('failures told in A2A', () => {
     expect(dialect.fromFailure(failure('not_json'), newEnvelope(), STAMP)).toBeUndefined();
   });
 
-  test('who does not prove who they are learns no more than that', () => {
+  test('an unproven caller learns only that authentication is required', () => {
     expect(errorFrom(failure('unauthenticated', { key: 'unknown' }, 'The key 7 is revoked.'))).toEqual({
       code: 'AUTHENTICATION_FAILED',
       message: 'Authentication required.',
@@ -188,7 +188,7 @@ describe('failures told in A2A', () => {
   });
 });
 
-describe('envelopes told as A2A requests', () => {
+describe('envelopes converted to A2A requests', () => {
   test('a request comes back from the hub as it was', () => {
     const given = {
       message_id: ID,
@@ -205,7 +205,7 @@ describe('envelopes told as A2A requests', () => {
     expect(dialect.fromEnvelope(envelope, STAMP)).toEqual({ ok: true, value: given, warnings: [] });
   });
 
-  test('an envelope that names nobody is sent by us to the default agent, now, under the id of the stamp', () => {
+  test('an envelope without a sender and recipient is sent by us to the default agent, now, under the id of the stamp', () => {
     expect(dialect.fromEnvelope(newEnvelope({ method: 'chat.send' }), STAMP)).toEqual({
       ok: true,
       value: {
@@ -236,11 +236,11 @@ describe('envelopes told as A2A requests', () => {
       is_stream: true,
       extras: { 'a/b': 1 },
     });
-    const told = dialect.fromEnvelope(envelope, STAMP);
-    if (!told.ok) expect.unreachable();
-    expect(told.value).toMatchObject({ sender_id: 'my-agent', recipient_id: 'crypto-agent' });
-    expect(told.warnings.every(({ code }) => code === 'lost')).toBe(true);
-    expect(told.warnings.map(({ pointer }) => pointer)).toEqual([
+    const reported = dialect.fromEnvelope(envelope, STAMP);
+    if (!reported.ok) expect.unreachable();
+    expect(reported.value).toMatchObject({ sender_id: 'my-agent', recipient_id: 'crypto-agent' });
+    expect(reported.warnings.every(({ code }) => code === 'lost')).toBe(true);
+    expect(reported.warnings.map(({ pointer }) => pointer)).toEqual([
       '/source_agent_id',
       '/agent_ref/id',
       '/jsonrpc_id',
@@ -256,7 +256,7 @@ describe('envelopes told as A2A requests', () => {
     ]);
   });
 
-  test('without a method there is no request, nor with one too long', () => {
+  test('an envelope without a method, or with one too long, is not a request', () => {
     for (const method of [null, '']) {
       expect(dialect.fromEnvelope(newEnvelope({ method }), STAMP)).toMatchObject({
         ok: false,
@@ -270,14 +270,15 @@ describe('envelopes told as A2A requests', () => {
     expect(dialect.fromEnvelope(newEnvelope({ method: '🦊'.repeat(128) }), STAMP).ok).toBe(true);
   });
 
-  test('any envelope that can be told is a valid message', () => {
+  test('any envelope that can be converted is a valid message', () => {
     const name = fc.option(fc.string());
     const envelopes = fc.record({ request_id: name, source_agent_id: name, agent_id: name, method: name });
     fc.assert(
       fc.property(envelopes, (given) => {
-        const told = dialect.fromEnvelope(newEnvelope(given), STAMP);
-        if (told.ok) expect(dialect.decode(dialect.encode(told.value), NOW)).toMatchObject({ ok: true, warnings: [] });
-        else expect(told.issues[0]?.pointer).toBe('/method');
+        const reported = dialect.fromEnvelope(newEnvelope(given), STAMP);
+        if (reported.ok)
+          expect(dialect.decode(dialect.encode(reported.value), NOW)).toMatchObject({ ok: true, warnings: [] });
+        else expect(reported.issues[0]?.pointer).toBe('/method');
       }),
     );
   });

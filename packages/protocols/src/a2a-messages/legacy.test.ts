@@ -25,13 +25,13 @@ describe('the older dialect', () => {
     }
   });
 
-  test('an empty error text says its code instead', () => {
+  test('an empty error text becomes its code', () => {
     expect(read('error', { error: '', code: 400 }).json).toMatchObject({
       payload: { error: { code: 'INVALID_MESSAGE', message: 'INVALID_MESSAGE' } },
     });
   });
 
-  test('a code nobody knows is an internal error', () => {
+  test('an unknown code is an internal error', () => {
     for (const code of [418, '404', null]) {
       expect(read('error', { error: 'x', code }).json).toMatchObject({
         payload: { error: { code: 'INTERNAL_ERROR' } },
@@ -39,7 +39,7 @@ describe('the older dialect', () => {
     }
   });
 
-  test('each change is said in full', () => {
+  test('each change is reported in full', () => {
     expect(read('request', { method: 'm', params: {} }).warnings).toEqual([
       { pointer: '/payload/params', code: 'legacy_key', message: 'params is the old name of parameters' },
     ]);

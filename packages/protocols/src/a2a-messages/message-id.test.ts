@@ -10,7 +10,7 @@ test('32 hex digits become a version 4 UUID; only the version and the variant ch
 });
 
 test('an id derived from a text is valid, and stays what it is', () => {
-  // Written down, because it is stored and sent: another hash would tell old answers under new ids.
+  // Fixed here, because it is stored and sent: another hash would repeat old answers under new ids.
   expect(derivedMessageId('req_1')).toBe('7706e7c6-8959-410a-a9be-fddd3a440703');
   fc.assert(fc.property(fc.string(), (text) => isMessageId(derivedMessageId(text))));
 });

@@ -43,12 +43,12 @@ describe('schema version', () => {
     expect(negotiateSchemaVersion(['1.0.0', '1.2.0', '1.10.0'], ['1.2.0', '1.10.0'])).toBe('1.10.0');
   });
 
-  test('a card that names none speaks 1.0.0; metadata is asked where the card itself does not say', () => {
+  test('a card that names none speaks 1.0.0; metadata counts where the card itself names none', () => {
     expect(negotiate(card({}), card({ schema_versions: ['1.0.0', '1.1.0'] }))).toMatchObject({
       schemaVersion: '1.0.0',
     });
-    const told = card({ metadata: { schema_versions: ['1.1.0', 7] } });
-    expect(negotiate(card({ schema_versions: ['1.0.0', '1.1.0'] }), told)).toMatchObject({ schemaVersion: '1.1.0' });
+    const peer = card({ metadata: { schema_versions: ['1.1.0', 7] } });
+    expect(negotiate(card({ schema_versions: ['1.0.0', '1.1.0'] }), peer)).toMatchObject({ schemaVersion: '1.1.0' });
     expect(negotiate(card({}), card({ metadata: { schema_versions: 'all' } }))).toMatchObject({
       schemaVersion: '1.0.0',
     });
@@ -56,7 +56,7 @@ describe('schema version', () => {
 });
 
 describe('no common version', () => {
-  test('is a version_mismatch that says what each side speaks', () => {
+  test('is a version_mismatch that names the versions of each side', () => {
     expect(negotiate(card({}), card({ supported_protocols: ['A2A/3.0'] }))).toMatchObject({
       ok: false,
       failure: { code: 'version_mismatch', message: 'We share no protocol: we speak A2A/1.0, the other side A2A/3.0.' },
@@ -67,7 +67,7 @@ describe('no common version', () => {
     });
   });
 
-  test('is told briefly, however long the list', () => {
+  test('is reported briefly, however long the list', () => {
     const many = Array.from({ length: 1000 }, (_, index) => `A2A/9.${index}`);
     const outcome = negotiate(card({}), card({ supported_protocols: many }));
     expect(!outcome.ok && outcome.failure.message).toMatch(/and 995 more\.$/);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseMessage } from './parse-message.ts';
 
-test('a message that nobody signed may have numbers that a double changes', () => {
+test('an unsigned message may have numbers that a double changes', () => {
   expect(parseMessage('{"payload":{"id":9007199254740993},"auth":null}')).toMatchObject({ ok: true });
   expect(parseMessage(new TextEncoder().encode('{"payload":{"zero":-0.0}}'))).toMatchObject({ ok: true });
 });

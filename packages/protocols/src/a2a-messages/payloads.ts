@@ -16,7 +16,7 @@ export const RequestPayload = {
       maxLength: 128,
       examples: ['get_price', 'upload_report', 'create_project'],
     },
-    parameters: { ...OpaqueObject, description: 'What the method needs; the method says which.' },
+    parameters: { ...OpaqueObject, description: 'The parameters of the method.' },
   },
   additionalProperties: false,
 } as const;

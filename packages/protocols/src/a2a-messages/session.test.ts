@@ -70,7 +70,7 @@ function step(session: MessagesSession, message: A2AMessage, context = server) {
 
 const READY = step(NEW_SESSION, from('client-agent', 'handshake')).session;
 
-describe('a handshake that comes in', () => {
+describe('an incoming handshake', () => {
   test('is acknowledged with our card and what both speak', () => {
     const context = contextOf('server-agent', {
       card: cardOf('server-agent', {

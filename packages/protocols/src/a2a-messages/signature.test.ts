@@ -54,7 +54,7 @@ describe('what a signature covers', () => {
     expect(textOf({ ...message, auth })).toBe(textOf(message));
   });
 
-  test('numbers and text are written as RFC 8785 says', () => {
+  test('numbers and text are written as RFC 8785 defines', () => {
     const text = textOf(withParameters({ '€': 1.0, a: 1e21, b: 0.000001, c: 333333333.3333333, d: '\u000f\n"€' }));
     expect(text).toContain('{"a":1e+21,"b":0.000001,"c":333333333.3333333,"d":"\\u000f\\n\\"€","€":1}');
   });
@@ -138,7 +138,7 @@ describe('Base64 of signatures', () => {
     }
   });
 
-  test('a text is taken only when writing what it says gives it back', () => {
+  test('a text is accepted only when encoding its bytes gives it back', () => {
     const letters = fc.string({ unit: fc.constantFrom(...'ABQgw9+/=-_ \n'), maxLength: 9 });
     fc.assert(
       fc.property(letters, (text) => {

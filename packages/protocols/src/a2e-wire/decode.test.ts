@@ -24,13 +24,13 @@ describe('suggestions', () => {
     expect(decodeWire({ ...BASE, ...fields }, NOW)).toMatchObject({ ok: false, issues: [{ suggestion }] });
   });
 
-  test('a message nobody stamped is told how to be', () => {
+  test('an unstamped message is refused with the fix', () => {
     const outcome = decodeWire({ type: 'ping', id: 'x', ts: 1 }, NOW);
     expect(outcome).toMatchObject({ ok: false, issues: [{ suggestion: 'add "a2e": "1.0"' }] });
   });
 });
 
-test.each(['ping', 'xyz/req'])('a message of the type %s has no more members than anybody needs', (type) => {
+test.each(['ping', 'xyz/req'])('a message of the type %s has only its known members', (type) => {
   const others = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`other${at}`, at]));
   const most = { ...BASE, type, ...others(25_000 - Object.keys({ ...BASE, type }).length) };
   expect(decodeWire(most, NOW)).toMatchObject({ ok: true, value: { other0: 0 } });
@@ -43,7 +43,7 @@ test.each(['ping', 'xyz/req'])('a message of the type %s has no more members tha
 describe.each<[string, JsonObject]>([
   ['tool/call/req', { tool_name: 'echo', arguments: { message: 'hi' }, timeout: 5 }],
   ['tool/call/resp', { req_id: 'r', data: { success: true, tool_name: 'echo', duration_ms: 1.5 }, created_at: 2 }],
-])('a message that comes very often: %s', (type, fields) => {
+])('a very frequent message: %s', (type, fields) => {
   const whole = withFields(type, fields, { id: 'x', now: NOW }) as JsonObject;
 
   test('is taken as it is when it has all there is', () => {
@@ -56,13 +56,13 @@ describe.each<[string, JsonObject]>([
     for (const place of placesIn(whole)) {
       const left = without(place, whole);
       const outcome = decodeWire(left, NOW);
-      // What must be there is missed, what has a default is filled in, and of what may be left out nothing is said.
+      // A required member is reported, a default is filled in, and an optional member is not mentioned.
       if (!outcome.ok) expect(outcome.issues[0]).toMatchObject({ code: 'required' });
       else expect(outcome.value).toEqual(completeMessage(type, left));
     }
   });
 
-  test('is refused with a name that nobody may use, though it has all there is', () => {
+  test('is refused with a forbidden name, even if it is otherwise complete', () => {
     expect(decodeWire({ ...whole, prototype: 1 }, NOW)).toMatchObject({
       ok: false,
       issues: [{ pointer: '/prototype' }],
@@ -128,7 +128,7 @@ describe('the id of what cannot be read', () => {
     ['{"a2e":"1.0","version":"1.0","type":"tool/call/req","id":"x","ts":1,"arguments":{"a":NaN', 'x'],
     ['{"id":"x","type":"ping"', 'x'],
     [' { "skills" : "1.0" , "ts" : 1.5e9, "id" : "x" ,', 'x'],
-  ])('is told where it stands at the start: %s', (text, id) => {
+  ])('is found near the start: %s', (text, id) => {
     expect(idAtStart(text)).toBe(id);
   });
 
@@ -140,9 +140,9 @@ describe('the id of what cannot be read', () => {
     ['with an escape', '{"id":"a\\u0062"'],
     ['that is longer than one may be', `{"id":"${'x'.repeat(257)}"`],
     ['with what was no text', '{"id":"\ufffd"'],
-    ['that is no text', '{"id":7,"ts":1'],
+    ['that is not text', '{"id":7,"ts":1'],
     ['in a list', '[{"id":"x"}]'],
-  ])('is not told %s', (_, text) => {
+  ])('is not found %s', (_, text) => {
     expect(idAtStart(text)).toBe('');
   });
 
@@ -166,7 +166,7 @@ test('a message of many strange names is not compared name by name', () => {
   expect(outcome.ok && outcome.warnings.length).toBe(16);
 });
 
-test('of a hundred thousand problems the first hundred are told', () => {
+test('of a hundred thousand problems the first hundred are reported', () => {
   const outcome = decodeWire({ ...BASE, type: 'tool/list/req', filter_tags: Array(100_000).fill(1) }, NOW);
   expect(!outcome.ok && outcome.issues.length).toBe(101);
   expect(!outcome.ok && outcome.issues.at(-1)).toMatchObject({ pointer: '', code: 'more_problems' });

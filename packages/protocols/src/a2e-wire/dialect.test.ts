@@ -51,13 +51,13 @@ describe('to the hub', () => {
     expect(JSON.stringify(envelope)).not.toContain('s3cret');
   });
 
-  test('the latest time that ts can say is still a timestamp', () => {
+  test('the latest time that ts can hold is still a timestamp', () => {
     expect(envelopeOf({ type: 'tool/list/req', ts: 253402300799 })?.timestamp).toBe('9999-12-31T23:59:59.000Z');
   });
 });
 
 describe('writing', () => {
-  test('says everything, base fields first, and compactly', () => {
+  test('writes everything, base fields first, and compactly', () => {
     const outcome = a2eWireDialect.decode({ a2e: '1.0', type: 'tool/list/req', id: 'x', ts: 1 }, NOW);
     expect(outcome.ok && JSON.stringify(a2eWireDialect.encode(outcome.value))).toBe(
       '{"a2e":"1.0","version":"1.0","type":"tool/list/req","id":"x","ts":1,' +

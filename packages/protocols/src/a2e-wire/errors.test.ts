@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FAILURES } from '../failure.ts';
 import { isWireErrorCode, WIRE_ERRORS } from './errors.ts';
 
-test('every failure of ours is told by a code of the table', () => {
+test('every failure of ours has a code of the table', () => {
   for (const { wire } of Object.values(FAILURES)) expect(Object.keys(WIRE_ERRORS)).toContain(wire);
 });
 
@@ -24,7 +24,7 @@ test('the codes the protocol calls retryable are', () => {
   ]);
 });
 
-test('a name every object has is no code', () => {
+test('a name every object has is not a code', () => {
   expect(isWireErrorCode('constructor')).toBe(false);
   expect(isWireErrorCode('timeout')).toBe(true);
 });

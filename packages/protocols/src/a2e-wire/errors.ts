@@ -19,7 +19,7 @@ export const WIRE_ERRORS = {
   unauthorized: { retryable: false, meaning: 'No handshake yet, or the caller may not do this.' },
   capability_missing: { retryable: false, meaning: 'The handshake did not grant the capability this type belongs to.' },
   // Running what it asks for.
-  not_found: { retryable: false, meaning: 'There is no such tool, skill or thing.' },
+  not_found: { retryable: false, meaning: 'The tool, skill or other resource was not found.' },
   busy: { retryable: true, meaning: 'As much is running and waiting as this connection allows, or it is closing, or there are too many connections.' },
   rate_limited: { retryable: true, meaning: 'Rate limit exceeded.' },
   timeout: { retryable: true, meaning: 'It did not finish in time.' },
@@ -28,11 +28,11 @@ export const WIRE_ERRORS = {
   out_of_memory: { retryable: true, meaning: 'It needed more memory than it may have.' },
   sandbox_crash: { retryable: true, meaning: 'What it ran in went down.' },
   // tool
-  unknown_tool: { retryable: false, meaning: 'There is no tool of this name.' },
+  unknown_tool: { retryable: false, meaning: 'Unknown tool.' },
   tool_denied: { retryable: false, meaning: 'The caller may not use this tool.' },
   tool_error: { retryable: true, meaning: 'The tool failed.' },
   // skill
-  unknown_skill: { retryable: false, meaning: 'There is no skill of this name.' },
+  unknown_skill: { retryable: false, meaning: 'Unknown skill.' },
   skill_error: { retryable: true, meaning: 'The skill failed.' },
   // chain
   bad_entry: { retryable: false, meaning: 'entry_node names no node.' },
@@ -47,11 +47,11 @@ export const WIRE_ERRORS = {
   proc_dead: { retryable: false, meaning: 'The process has ended.' },
   proc_limit: { retryable: false, meaning: 'The session has as many processes as it may have.' },
   // memory
-  memory_full: { retryable: false, meaning: 'The memory holds as much as it may.' },
-  memory_not_found: { retryable: false, meaning: 'There is no such memory.' },
+  memory_full: { retryable: false, meaning: 'The memory is full.' },
+  memory_not_found: { retryable: false, meaning: 'Memory not found.' },
   // mcp
-  mcp_server_not_found: { retryable: false, meaning: 'There is no such MCP server.' },
-  mcp_server_unavailable: { retryable: true, meaning: 'The MCP server does not answer.' },
+  mcp_server_not_found: { retryable: false, meaning: 'MCP server not found.' },
+  mcp_server_unavailable: { retryable: true, meaning: 'The MCP server is not responding.' },
   mcp_tool_not_found: { retryable: false, meaning: 'The MCP server has no such tool.' },
   mcp_resource_not_found: { retryable: false, meaning: 'The MCP server has no such resource.' },
   mcp_prompt_not_found: { retryable: false, meaning: 'The MCP server has no such prompt.' },

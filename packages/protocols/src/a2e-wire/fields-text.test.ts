@@ -27,7 +27,7 @@ describe('the fields of a message as text', () => {
     );
   });
 
-  test('are what the longer way makes of them, whatever a tool is asked', () => {
+  test('are the same as those of the longer way, for any tool call', () => {
     const some = named('session_id', 'tool_name', 'correlation_id', 'streaming', 'timeout');
     const request = fc.record({ arguments: member, ...some }, { requiredKeys: ['arguments'], noNullPrototype: true });
     fc.assert(
@@ -48,12 +48,12 @@ describe('the fields of a message as text', () => {
     const request = { session_id: '', tool_name: '', correlation_id: '', streaming: false, timeout: 30 };
     const result = { data: null, summary: null, truncated: false, exit_code: null, error: null, error_code: null };
     const usual = { ...result, duration_ms: 0, events: [] };
-    const asked = fieldsText('tool/call/req', { arguments: {} }, { isAnswer: false });
+    const requestText = fieldsText('tool/call/req', { arguments: {} }, { isAnswer: false });
     const answered = fieldsText('tool/call/resp', { data: RESULT }, { isAnswer: true });
     fc.assert(
       fc.property(fc.subarray(Object.entries(request)), fc.subarray(Object.entries(usual)), (some, others) => {
         const fields = { arguments: {}, ...Object.fromEntries(some) };
-        expect(fieldsText('tool/call/req', fields, { isAnswer: false })).toBe(asked);
+        expect(fieldsText('tool/call/req', fields, { isAnswer: false })).toBe(requestText);
         const data = { ...RESULT, ...Object.fromEntries(others) } as JsonObject;
         expect(fieldsText('tool/call/resp', { data }, { isAnswer: true })).toBe(answered);
       }),
@@ -61,7 +61,7 @@ describe('the fields of a message as text', () => {
     );
   });
 
-  test('have what comes before them in the order of the schema, whether or not it is as usual', () => {
+  test('keep the order of the schema, in usual and unusual messages', () => {
     const data = { ...RESULT, data: 1, error: 'no', duration_ms: 2.5 };
     const text = fieldsText('tool/call/resp', { data, created_at: 7 } as JsonObject, { isAnswer: true });
     expect(text).toBe(
@@ -70,7 +70,7 @@ describe('the fields of a message as text', () => {
     );
   });
 
-  test('have req_id where nobody else writes it', () => {
+  test('have req_id where no other part writes it', () => {
     const fields = { req_id: 'r', data: { ...RESULT } };
     expect(fieldsText('tool/call/resp', fields, { isAnswer: false })).toMatch(/^,"req_id":"r","data":\{/);
     expect(fieldsText('tool/call/resp', fields, { isAnswer: true })).toBeUndefined();
@@ -80,7 +80,7 @@ describe('the fields of a message as text', () => {
     ['a member that the type does not have', { arguments: {}, more: 1 }],
     ['a member of the head', { arguments: {}, id: 'forged' }],
     ['nothing where something must be', {}],
-    ['a number that JSON cannot say', { arguments: {}, timeout: Number.NaN }],
+    ['a number that JSON cannot represent', { arguments: {}, timeout: Number.NaN }],
     ['not a value', { arguments: () => {} }],
     ['an object that is more than its members', { arguments: new Date(0) }],
   ])('are left to the longer way with %s', (_, fields) => {
@@ -96,7 +96,7 @@ describe('the fields of a message as text', () => {
     expect(fieldsText('tool/call/resp', { data } as JsonObject, { isAnswer: true })).toBeUndefined();
   });
 
-  test('are left to the longer way with lists whose items have defaults, and of a type that nobody knows', () => {
+  test('are left to the longer way with lists whose items have defaults, and of an unknown type', () => {
     expect(fieldsText('tool/list/resp', { tools: [] }, { isAnswer: true })).toBeUndefined();
     expect(fieldsText('lab/run/resp', {}, { isAnswer: true })).toBeUndefined();
   });

@@ -62,7 +62,7 @@ describe('an envelope', () => {
     expect(outcome.ok && a2eWireDialect.toEnvelope(outcome.value)).toMatchObject({ session_id: 's', is_stream: true });
   });
 
-  test('from before 1970 is told as 1970', () => {
+  test('from before 1970 becomes 1970', () => {
     const envelope = newEnvelope({ method: 'weather', timestamp: '1969-07-20T20:17:40Z' });
     expect(wireFromEnvelope(envelope, STAMP)).toMatchObject({ ok: true, value: { ts: 0 } });
   });
@@ -94,7 +94,7 @@ describe('an envelope', () => {
     }
   });
 
-  test('without a method cannot be told', () => {
+  test('without a method cannot be converted', () => {
     expect(wireFromEnvelope(newEnvelope(), STAMP)).toMatchObject({
       ok: false,
       issues: [{ pointer: '/method', code: 'required' }],

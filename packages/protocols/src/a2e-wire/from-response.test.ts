@@ -14,32 +14,34 @@ describe('a chunk', () => {
     ['chain/req', 'chain/event'],
     ['tool/list/req', 'invoke/event'],
   ])('of %s is a %s, numbered like the frame', (type, event) => {
-    const [message] = told({ sequence: 3, body: { delta_kind: 'text', delta: 'x' } }, requestOf(type));
+    const [message] = messagesFor({ sequence: 3, body: { delta_kind: 'text', delta: 'x' } }, requestOf(type));
     expect(message).toMatchObject({ type: event, req_id: 'r-1', seq: 3 });
   });
 
   test('of text is a status with the text in it, as it is', () => {
-    const [message] = told({ body: { delta_kind: 'text', delta: 'Grüße, 世界 🌍' } });
+    const [message] = messagesFor({ body: { delta_kind: 'text', delta: 'Grüße, 世界 🌍' } });
     expect(message).toMatchObject({ kind: 'status', data: { delta_kind: 'text', delta: 'Grüße, 世界 🌍' } });
   });
 
   test('of reasoning is a log line', () => {
-    const [message] = told({ body: { delta_kind: 'reasoning', delta: 'hm' } });
+    const [message] = messagesFor({ body: { delta_kind: 'reasoning', delta: 'hm' } });
     expect(message).toMatchObject({ kind: 'log', data: { level: 'debug', message: 'hm' } });
   });
 
   test('of anything else is a status with the delta in it', () => {
-    const [message] = told({ body: { delta_kind: 'tool', delta: { name: 'x' } } });
+    const [message] = messagesFor({ body: { delta_kind: 'tool', delta: { name: 'x' } } });
     expect(message).toMatchObject({ kind: 'status', data: { message: '', delta_kind: 'tool', delta: { name: 'x' } } });
   });
 
-  test('that only keeps the connection alive is not told', () => {
-    expect(told({ sequence: -1, body: { delta_kind: 'custom', delta: { event_type: 'keepalive' } } })).toEqual([]);
+  test('that only keeps the connection alive is not sent', () => {
+    expect(messagesFor({ sequence: -1, body: { delta_kind: 'custom', delta: { event_type: 'keepalive' } } })).toEqual(
+      [],
+    );
   });
 });
 
 test('a frame of another protocol on its way is a status that holds it whole', () => {
-  const [message] = told({ response_kind: 'acp.session_update', body: { update: { plan: [] } } });
+  const [message] = messagesFor({ response_kind: 'acp.session_update', body: { update: { plan: [] } } });
   expect(message).toMatchObject({
     kind: 'status',
     data: { response_kind: 'acp.session_update', body: { update: { plan: [] } } },
@@ -54,8 +56,8 @@ describe('the final frame', () => {
     body: { result },
   });
 
-  test('of a tool call is a result that says it worked', () => {
-    const [message] = told(final({ sky: 'clear' }));
+  test('of a tool call is a result marked as successful', () => {
+    const [message] = messagesFor(final({ sky: 'clear' }));
     expect(message).toEqual({
       a2e: '1.0',
       version: '1.0',
@@ -80,33 +82,33 @@ describe('the final frame', () => {
   });
 
   test('of a skill is its result', () => {
-    expect(told(final(4), requestOf('skill/call/req'))).toMatchObject([
+    expect(messagesFor(final(4), requestOf('skill/call/req'))).toMatchObject([
       { type: 'skill/call/resp', name: 'weather', data: { success: true, data: 4, events: [] }, error: null },
     ]);
   });
 
   test('of a chain is the chain response it gives, or its final output', () => {
     const chain = requestOf('chain/req');
-    expect(told(final({ success: false, nodes_run: 2 }), chain)).toMatchObject([
+    expect(messagesFor(final({ success: false, nodes_run: 2 }), chain)).toMatchObject([
       { type: 'chain/resp', success: false, nodes_run: 2 },
     ]);
-    expect(told(final([1]), chain)).toMatchObject([{ type: 'chain/resp', success: true, final_output: [1] }]);
+    expect(messagesFor(final([1]), chain)).toMatchObject([{ type: 'chain/resp', success: true, final_output: [1] }]);
   });
 
-  test('of another request has the members of the result as fields, and says that it worked', () => {
-    expect(told(final({ proc_id: 'p', pid: 7 }), requestOf('proc/spawn/req'))).toMatchObject([
+  test('of another request has the members of the result as fields, and is marked as successful', () => {
+    expect(messagesFor(final({ proc_id: 'p', pid: 7 }), requestOf('proc/spawn/req'))).toMatchObject([
       { type: 'proc/spawn/resp', req_id: 'r-1', proc_id: 'p', pid: 7, ok: true, error: '' },
     ]);
-    expect(told(final({ ok: false, error: 'no' }), requestOf('proc/spawn/req'))).toMatchObject([
+    expect(messagesFor(final({ ok: false, error: 'no' }), requestOf('proc/spawn/req'))).toMatchObject([
       { ok: false, error: 'no' },
     ]);
-    expect(told(final({ tools: [{ name: 'a' }] }), requestOf('tool/list/req'))).toMatchObject([
+    expect(messagesFor(final({ tools: [{ name: 'a' }] }), requestOf('tool/list/req'))).toMatchObject([
       { tools: [{ name: 'a', version: '1.0.0' }] },
     ]);
   });
 
-  test('whose result does not fit the answer is an error that says why, never a false success', () => {
-    expect(told(final({ content: 'done' }), requestOf('memory/init/req'))).toMatchObject([
+  test('whose result does not fit the answer is an error with the reason, never a false success', () => {
+    expect(messagesFor(final({ content: 'done' }), requestOf('memory/init/req'))).toMatchObject([
       {
         type: 'error',
         req_id: 'r-1',
@@ -119,18 +121,22 @@ describe('the final frame', () => {
 
   test('cannot pass itself off as another message', () => {
     const forged = { type: 'handshake/resp', id: 'x', req_id: 'other', a2e: '9.0', tools: [] };
-    expect(told(final(forged), requestOf('tool/list/req'))).toMatchObject([
+    expect(messagesFor(final(forged), requestOf('tool/list/req'))).toMatchObject([
       { type: 'tool/list/resp', id: '4f1d6a529d4e4c5b8a6f2b7c3d1e0f9a', req_id: 'r-1', a2e: '1.0' },
     ]);
   });
 
   test('without a result gives its whole body', () => {
-    expect(told({ ...final(null), body: { content: 'x' } })).toMatchObject([{ data: { data: { content: 'x' } } }]);
+    expect(messagesFor({ ...final(null), body: { content: 'x' } })).toMatchObject([
+      { data: { data: { content: 'x' } } },
+    ]);
   });
 
   test('of a request that did not come by this wire answers a tool call', () => {
     const request = newEnvelope({ request_id: 'r-1', method: 'chat.send' });
-    expect(told(final(1), request)).toMatchObject([{ type: 'tool/call/resp', data: { tool_name: 'chat.send' } }]);
+    expect(messagesFor(final(1), request)).toMatchObject([
+      { type: 'tool/call/resp', data: { tool_name: 'chat.send' } },
+    ]);
   });
 });
 
@@ -153,7 +159,7 @@ describe('an error frame', () => {
     ['chain_cycle', 'chain_cycle', false],
     ['constructor', 'tool_error', true],
   ])('%s is %s', (code, wire, retryable) => {
-    expect(told(failed({ code, message: 'no' }))).toMatchObject([
+    expect(messagesFor(failed({ code, message: 'no' }))).toMatchObject([
       {
         type: 'error',
         req_id: 'r-1',
@@ -166,20 +172,22 @@ describe('an error frame', () => {
     ]);
   });
 
-  test('keeps its details and what it says of retrying', () => {
-    const [message] = told(failed({ code: 'E2A.TIMEOUT', message: 'no', retryable: false, details: { after: 30 } }));
+  test('keeps its details and its retry information', () => {
+    const [message] = messagesFor(
+      failed({ code: 'E2A.TIMEOUT', message: 'no', retryable: false, details: { after: 30 } }),
+    );
     expect(message).toMatchObject({ retryable: false, detail: { after: 30, e2a_code: 'E2A.TIMEOUT' } });
   });
 
   test('without code and message is still one', () => {
-    expect(told(failed({}), requestOf('env/step/req'))).toMatchObject([
+    expect(messagesFor(failed({}), requestOf('env/step/req'))).toMatchObject([
       { code: 'runtime_error', message: 'It failed while running.', detail: {}, capability_name: 'env' },
     ]);
   });
 });
 
 describe('a failure', () => {
-  test('says what was wrong, when to come back, and nothing that is not JSON', () => {
+  test('has the problem, the retry time, and nothing outside JSON', () => {
     const issues = [{ pointer: '/a', code: 'type', message: 'a must be a string; got 1' }];
     const details = { issues, suggestions: ['do'], retry_after: 7, cause: new Error('inside'), limit: Number.NaN };
     const message = failureMessage(failure('rate_limited', details), requestOf('chain/req'), STAMP);
@@ -188,7 +196,7 @@ describe('a failure', () => {
   });
 });
 
-function told(frame: Partial<E2AResponse>, request: E2AEnvelope = requestOf('tool/call/req')) {
+function messagesFor(frame: Partial<E2AResponse>, request: E2AEnvelope = requestOf('tool/call/req')) {
   const messages = wireFromResponse(
     newResponse({
       response_id: '4f1d6a52-9d4e-4c5b-8a6f-2b7c3d1e0f9a',

@@ -25,6 +25,6 @@ test.each<[string[], string[] | undefined]>([
   expect(grant(wanted, offered)?.map(({ capability }) => capability)).toEqual(granted);
 });
 
-test('a host that offers nothing still shakes hands with who asks for nothing', () => {
+test('a host that offers nothing still accepts a handshake that requests nothing', () => {
   expect(grant([], [])).toEqual([]);
 });

@@ -7,17 +7,17 @@ import { KNOWN_TYPES } from './type-map.ts';
 const STAMP = { id: '0123456789abcdef0123456789abcdef', now: new Date('2026-03-28T12:00:30.500Z') };
 
 describe('the text of a message', () => {
-  test.each(KNOWN_TYPES.map(({ type }) => type))('says what the message says: %s', (type) => {
+  test.each(KNOWN_TYPES.map(({ type }) => type))('equals the message: %s', (type) => {
     expect(JSON.parse(messageText({ type, fields: { extra: [1] } }, STAMP))).toEqual(made(type, { extra: [1] }));
     expect(JSON.parse(messageText({ type, fields: {}, reqId: 'r' }, STAMP))).toEqual(made(type, { req_id: 'r' }));
   });
 
-  test('has both stamps, the id and the time of a type that nobody knows', () => {
+  test('has both stamps, the id and the time, for an unknown type', () => {
     const text = messageText({ type: 'lab/run/resp', fields: { a: 1 }, reqId: 'r"1' }, STAMP);
     expect(JSON.parse(text)).toEqual(made('lab/run/resp', { a: 1, req_id: 'r"1' }));
   });
 
-  test.each(['a2e', 'version', 'type', 'id', 'ts', 'req_id'])('has %s once, whatever the fields say', (name) => {
+  test.each(['a2e', 'version', 'type', 'id', 'ts', 'req_id'])('has %s once, whatever the fields contain', (name) => {
     const text = messageText({ type: 'tool/call/resp', fields: { [name]: 'forged', data: {} }, reqId: 'r' }, STAMP);
     expect(text.split(`"${name}":`)).toHaveLength(2);
     expect(text).not.toContain('forged');

@@ -4,7 +4,7 @@ import { newMessage, withFields } from './new-message.ts';
 import { PendingCalls } from './pending.ts';
 
 describe('an arriving message', () => {
-  test('goes to the call it answers, which is then pending no more', () => {
+  test('goes to the call it answers, which is then no longer pending', () => {
     const calls = expecting('c');
     expect(calls.route(message('tool/list/resp', { req_id: 'c' }))).toEqual({ to: 'call', reqId: 'c' });
     expect(calls.size).toBe(0);
@@ -42,7 +42,7 @@ describe('events', () => {
     expect(calls.route(event)).toEqual({ to: 'nobody', why: 'duplicate' });
   });
 
-  test('with gaps, or all numbered 0 as some hosts do, are all told', () => {
+  test('with gaps, or all numbered 0 as some hosts do, are all delivered', () => {
     const calls = expecting('c');
     for (const seq of [0, 7, 0, 0])
       expect(calls.route(message('chain/event', { req_id: 'c', seq }))).toMatchObject({ to: 'events' });
@@ -69,7 +69,7 @@ test('a call whose time is up is given up once', () => {
   expect(calls.size).toBe(0);
 });
 
-test('who waits for a call is kept beside it, and told with its answer', () => {
+test('the waiter of a call is kept with it, and returned with its answer', () => {
   const calls = new PendingCalls<string>();
   calls.expect('c', new Date(1000), 'waiter of c');
   calls.expect('d', undefined, 'waiter of d');

@@ -8,7 +8,7 @@ import type { HostPolicy } from './host-policy.ts';
 import { HostSession, type Reaction } from './session.ts';
 
 describe('the handshake', () => {
-  test('a good token makes the connection ready and tells what was granted', () => {
+  test('a good token makes the connection ready and lists the grants', () => {
     const session = newSession();
     const { send } = session.receive(
       message('handshake/req', { id: 'h', auth_token: 'key', agent_caps: ['tools'] }),
@@ -62,7 +62,7 @@ describe('the handshake', () => {
     },
   );
 
-  test('a stranger is not told what is wrong with its message', () => {
+  test('a peer before the handshake does not learn the problem of its message', () => {
     const { send } = newSession().receive(message('tool/call/req', { id: 'x' }), NOW);
     expect(send).toMatchObject([{ code: 'unauthorized', detail: {} }]);
   });
@@ -180,7 +180,7 @@ describe('a ready connection', () => {
     ]);
   });
 
-  test('refuses it before it looks at the fields, and says what there is', () => {
+  test('refuses it before it checks the fields, and lists the known ones', () => {
     const session = newSession();
     session.receive(message('handshake/req', { auth_token: 'key', agent_caps: ['tools'] }), NOW);
     expect(session.receive(message('env/reset/req', { id: 'x' }), NOW).send).toMatchObject([
@@ -220,7 +220,7 @@ describe('a ready connection', () => {
     ['version_mismatch', 'x', message('ping', { id: 'x', a2e: '7.0' })],
     ['invalid_message', 'x', message('Not A Type', { id: 'x' })],
     ['invalid_message', '', { a2e: '1.0', type: 'weather/forecast/req', id: 9 }],
-  ])('tells %s of what it cannot read, naming %j', (code, reqId, json) => {
+  ])('sends %s for an unreadable message, naming %j', (code, reqId, json) => {
     const { send } = ready().receive(json as Json, NOW);
     expect(send).toMatchObject([
       { type: 'error', code, req_id: reqId, detail: { issues: [{ pointer: expect.any(String) }] } },
@@ -246,9 +246,9 @@ describe('a ready connection', () => {
   test('a line that cannot be read ends the request it would have been, and no other', () => {
     const session = ready();
     session.receive(call('a'), NOW);
-    const told = (start: string) => session.unreadable(failure('line_too_long'), NOW, start).send;
-    expect(told('{"a2e":"1.0","type":"tool/call/req","id":"b",')).toMatchObject([{ req_id: 'b' }]);
-    expect(told('{"a2e":"1.0","type":"tool/call/req","id":"a",')).toMatchObject([{ req_id: '' }]);
+    const answered = (start: string) => session.unreadable(failure('line_too_long'), NOW, start).send;
+    expect(answered('{"a2e":"1.0","type":"tool/call/req","id":"b",')).toMatchObject([{ req_id: 'b' }]);
+    expect(answered('{"a2e":"1.0","type":"tool/call/req","id":"a",')).toMatchObject([{ req_id: '' }]);
   });
 });
 
@@ -267,7 +267,7 @@ describe('events', () => {
     expect(session.event('a', log, NOW)).toMatchObject({ seq: 1 });
   });
 
-  test('are told of running requests only', () => {
+  test('are sent for running requests only', () => {
     const session = ready();
     const status = { kind: 'status', data: {} } as const;
     session.receive(call('a'), NOW);
@@ -374,7 +374,7 @@ describe('closing', () => {
     expect(session.deadline).toEqual(later(3));
   });
 
-  test('a lost transport stops everything and says nothing', () => {
+  test('a lost transport stops everything and sends nothing', () => {
     const session = ready();
     for (const id of ['a', 'b', 'c']) session.receive(call(id), NOW);
     const dropped = [expect.objectContaining({ id: 'c' })];
@@ -407,11 +407,11 @@ describe('whatever happens', () => {
   /** Plays the steps and keeps account of what became of each request. */
   function play(
     steps: readonly (typeof step extends fc.Arbitrary<infer Step> ? Step : never)[],
-    begin: 'stranger' | 'ready',
+    begin: 'unproven' | 'ready',
     parallel: number,
   ) {
     const session = newSession({ maxParallel: parallel, maxQueued: 3, catchAll: true });
-    const asked: string[] = [];
+    const sent: string[] = [];
     const running: string[] = [];
     const verdicts = new Map<string, number>();
     const judged = (id: unknown) => verdicts.set(String(id), (verdicts.get(String(id)) ?? 0) + 1);
@@ -436,8 +436,8 @@ describe('whatever happens', () => {
       const closed = session.state === 'closed';
       const now = later(clock);
       if (next.do === 'call') {
-        const id = `r${asked.length}`;
-        if (!closed) asked.push(id);
+        const id = `r${sent.length}`;
+        if (!closed) sent.push(id);
         account(closed, session.receive(message(next.type, { id, arguments: {} }), now));
       } else if (next.do === 'receive') account(closed, session.receive(next.json, now));
       else if (next.do === 'cancel')
@@ -461,14 +461,14 @@ describe('whatever happens', () => {
     // Let everything that is still owed come to its end.
     for (let id = running.shift(); id !== undefined; id = running.shift())
       account(session.state === 'closed', session.finished(id));
-    return { asked, verdicts, mostAtOnce, lost, session };
+    return { sent, verdicts, mostAtOnce, lost, session };
   }
 
   test('at most max_parallel run at once, and a closed connection is never answered', () => {
     fc.assert(
       fc.property(
         fc.array(step, { maxLength: 60 }),
-        fc.constantFrom('stranger', 'ready'),
+        fc.constantFrom('unproven', 'ready'),
         fc.integer({ min: 1, max: 3 }),
         (steps, begin, parallel) => {
           expect(play(steps, begin, parallel).mostAtOnce).toBeLessThanOrEqual(parallel);
@@ -481,9 +481,9 @@ describe('whatever happens', () => {
   test('every request gets exactly one verdict: it is delivered, or refused once', () => {
     const withoutLoss = step.filter((next) => next.do !== 'disconnect');
     fc.assert(
-      fc.property(fc.array(withoutLoss, { maxLength: 60 }), fc.constantFrom('stranger', 'ready'), (steps, begin) => {
-        const { asked, verdicts } = play(steps, begin, 2);
-        for (const id of asked) expect([id, verdicts.get(id)]).toEqual([id, 1]);
+      fc.property(fc.array(withoutLoss, { maxLength: 60 }), fc.constantFrom('unproven', 'ready'), (steps, begin) => {
+        const { sent, verdicts } = play(steps, begin, 2);
+        for (const id of sent) expect([id, verdicts.get(id)]).toEqual([id, 1]);
       }),
       { numRuns: 300 },
     );
@@ -494,12 +494,12 @@ describe('whatever happens', () => {
       fc.property(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 40 }), (order) => {
         const session = ready({ maxParallel: 3 });
         for (const id of ['a', 'b', 'c']) session.receive(call(id), NOW);
-        const told = new Map<string, unknown[]>();
+        const answered = new Map<string, unknown[]>();
         for (const id of order) {
           const event = session.event(id, { kind: 'status', data: {} }, NOW);
-          told.set(id, [...(told.get(id) ?? []), event?.['seq']]);
+          answered.set(id, [...(answered.get(id) ?? []), event?.['seq']]);
         }
-        for (const numbers of told.values()) expect(numbers).toEqual(numbers.map((_, index) => index));
+        for (const numbers of answered.values()) expect(numbers).toEqual(numbers.map((_, index) => index));
       }),
     );
   });

@@ -187,7 +187,7 @@ export class HostSession<Principal> {
     // An error is never answered with an error, or two peers would go on for ever.
     if (type === 'error') return NOTHING;
     if (type !== 'handshake/req') {
-      const message = 'a handshake/req has to come first';
+      const message = 'send a handshake/req first';
       return this.#refuse({ code: 'unauthorized', reqId: idOf(json), message }, now);
     }
     const outcome = decodeWire(json, now);
@@ -230,7 +230,7 @@ export class HostSession<Principal> {
       return this.#isInFlight(message.id) ? this.#repeated(message, now) : sending(this.#pong(message, now));
     }
     if (isMessage(message, 'shutdown')) return this.drain(message.timeout, now);
-    if (isMessage(message, 'handshake/req')) return this.#misplaced(message, 'the handshake is done already', now);
+    if (isMessage(message, 'handshake/req')) return this.#misplaced(message, 'the handshake is already done', now);
     if (row.capability !== undefined && !this.#granted.has(row.capability)) {
       return this.#notGranted(message, row.capability, now);
     }

@@ -20,18 +20,18 @@ describe('the type map', () => {
 
   test('every answer is the answer to one request, but for error, which may answer any', () => {
     const answers = KNOWN_TYPES.filter(({ role }) => role === 'answer').map(({ type }) => type);
-    const asked = KNOWN_TYPES.flatMap(({ answer }) => answer ?? []);
-    expect([...asked, 'error'].sort()).toEqual(answers.sort());
+    const answerTypes = KNOWN_TYPES.flatMap(({ answer }) => answer ?? []);
+    expect([...answerTypes, 'error'].sort()).toEqual(answers.sort());
   });
 
-  test('every answer and event can say what it belongs to', () => {
+  test('every answer and event can name its request', () => {
     for (const { type, role, schema } of KNOWN_TYPES) {
       if (role !== 'answer' && role !== 'event') continue;
       expect([type, Object.keys(schema['properties'] as object)]).toEqual([type, expect.arrayContaining(['req_id'])]);
     }
   });
 
-  test('every type is spelt as the convention says and has a capability a handshake can grant', () => {
+  test('every type follows the naming convention and has a capability a handshake can grant', () => {
     for (const { type, capability } of KNOWN_TYPES) {
       expect(type).toMatch(new RegExp(TYPE_PATTERN));
       if (capability !== undefined) expect(CAPABILITIES).toContain(capability);
@@ -59,7 +59,7 @@ describe('the type map', () => {
   });
 });
 
-test('direction is not told by the suffix: sampling is asked by the host', () => {
+test('the suffix does not decide the direction: the host requests sampling', () => {
   const [sample, call, ping] = ['mcp/sample/req', 'tool/call/req', 'ping'].map((type) => lookup(type));
   if (sample === undefined || call === undefined || ping === undefined) expect.unreachable();
   expect([maySend('agent', sample), maySend('host', sample)]).toEqual([false, true]);
@@ -67,7 +67,7 @@ test('direction is not told by the suffix: sampling is asked by the host', () =>
   expect([maySend('agent', ping), maySend('host', ping)]).toEqual([true, true]);
 });
 
-test('a type string tells a message apart, and TypeScript believes it', () => {
+test('a type string identifies a message, including for TypeScript', () => {
   const message: WireMessage = { a2e: '1.0', version: '1.0', type: 'tool/call/req', id: 'x', ts: 1, tool_name: 'echo' };
   if (!isMessage(message, 'tool/call/req')) expect.unreachable();
   const name: string = message.tool_name;

@@ -37,7 +37,7 @@ describe('what the checker finds', () => {
     expect(Object.keys(FINDINGS).filter((code) => !found.has(code))).toEqual([]);
   });
 
-  test('a workflow built by hand with dangling names is told so, with the nearest name', () => {
+  test('a workflow built by hand with dangling names is refused with the nearest name', () => {
     const workflow = workflowOf([
       { type: 'operationUpdate', operationId: 'fetch', operation: { Wait: { duration: 1 } } },
     ]);

@@ -39,7 +39,7 @@ describe('a workflow through the hub', () => {
     }
   });
 
-  test('an envelope of another method is no workflow, and the issue says so', () => {
+  test('an envelope of another method is not a workflow, and the issue says so', () => {
     const outcome = a2eWorkflowDialect.fromEnvelope(
       newEnvelope({ method: 'chat.send', params: { query: 'hi' } }),
       STAMP,
@@ -108,7 +108,7 @@ describe('answers', () => {
     [{ text: 'hi' }, { text: 'hi' }],
     ['hi', { result: 'hi' }],
     [undefined, {}],
-  ])('an agent that answers %j is told as results', (result, results) => {
+  ])('the answer %j of an agent becomes the results', (result, results) => {
     const body = result === undefined ? {} : { result };
     const timestamp = '2026-03-28T12:00:00.000Z';
     expect(answer({ response_kind: 'e2a.complete', status: 'succeeded', timestamp, body })).toEqual([
@@ -135,7 +135,7 @@ describe('answers', () => {
     expect(answer({ response_kind: 'e2a.chunk', body: { delta: 'h' } })).toEqual([]);
   });
 
-  test('a limit is told as the 429 body, in whole seconds', () => {
+  test('a limit becomes the 429 body, in whole seconds', () => {
     const message = a2eWorkflowDialect.fromFailure(
       failure('rate_limited', { retry_after: 14.2 }, 'Rate limit exceeded: 60 requests per minute'),
       request,
@@ -154,7 +154,7 @@ describe('answers', () => {
   test('a refused message is a ValidationError with its issues and what to do about them', () => {
     const issues = [{ pointer: '/url', code: 'required', message: 'url is required', suggestion: 'add url' }];
     const message = a2eWorkflowDialect.fromFailure(
-      failure('invalid_message', { issues, door: 'http' }),
+      failure('invalid_message', { issues, transport: 'http' }),
       request,
       STAMP,
     );
@@ -165,7 +165,7 @@ describe('answers', () => {
         error: {
           type: 'ValidationError',
           message: 'Invalid message.',
-          details: { door: 'http', code: 'invalid_message', issues },
+          details: { transport: 'http', code: 'invalid_message', issues },
           suggestions: ['add url'],
           category: 'validation',
         },
@@ -177,13 +177,13 @@ describe('answers', () => {
 describe('recognizing', () => {
   test.each<[string, Json]>([
     ['an empty array', []],
-    ['an array with a stranger', [{ type: 'beginExecution' }, { type: 'tool/call' }]],
+    ['an array with a foreign object', [{ type: 'beginExecution' }, { type: 'tool/call' }]],
     ['a message of another protocol', { message_type: 'request', workflow: 'x' }],
     ['a wire message', { type: 'tool/call/req', id: '1', ts: 1 }],
     ['a mailbox error', { error: 'Invalid message', errors: [], timestamp: 'x' }],
     ['a bundled key among others', { operationUpdate: {}, other: 1 }],
     ['null', null],
-  ])('%s is none of ours', (_name, json) => {
+  ])('%s is not one of ours', (_name, json) => {
     expect(a2eWorkflowDialect.recognizes(json)).toBe(false);
   });
 });

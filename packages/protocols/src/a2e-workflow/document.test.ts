@@ -18,7 +18,7 @@ describe('reading JSON lines', () => {
     expect(encodeWorkflow(read(lines))).toBe(lines);
   });
 
-  test('keys of operations stay in the order they came', () => {
+  test('keys of operations keep their order', () => {
     expect([...read(text(wait('z'), wait('a'), begin('a'))).operations.keys()]).toEqual(['z', 'a']);
   });
 
@@ -39,7 +39,7 @@ describe('reading JSON lines', () => {
     }
   });
 
-  test('what follows from a line that could not be read is not told', () => {
+  test('problems that follow from an unreadable line are not reported', () => {
     const outcome = parseWorkflow(`{"type":\n${text(begin('a'))}`);
     expect(outcome.ok ? [] : outcome.issues.map(({ code }) => code)).toEqual(['not_json']);
   });
@@ -68,7 +68,7 @@ describe('reading JSON lines', () => {
     });
   });
 
-  test('a Markdown fence around the lines is told once, with what to do', () => {
+  test('a Markdown fence around the lines is reported once, with the fix', () => {
     const outcome = parseWorkflow(`\`\`\`jsonl\n${text(wait('a'))}\n\`\`\``);
     expect(outcome).toMatchObject({ ok: false, issues: [{ code: 'markdown_fence', suggestion: 'remove the fence' }] });
   });
@@ -97,7 +97,7 @@ describe('reading JSON lines', () => {
     expect(outcome.ok ? [] : outcome.issues.map((issue) => issue.suggestion)).toContain(suggestion);
   });
 
-  test('U+2028 is no line break and a byte order mark is no beginning', () => {
+  test('U+2028 is not a line break, and a byte order mark is skipped', () => {
     const line = text(wait('a'));
     expect(parseWorkflow(`\uFEFF${line}`).ok).toBe(false);
     expect(parseWorkflow(`${line}\u2028${line}`).ok).toBe(false);
@@ -159,7 +159,7 @@ describe('a document that is all wrong', () => {
     expect(parseWorkflow(text(...lines, begin('a')))).toMatchObject({ ok: true, warnings: { length: 101 } });
   });
 
-  test('a bundled beginning that comes again and again has its order worked out once', () => {
+  test('a repeated bundled beginning has its order computed once', () => {
     const operations = Array.from({ length: 5000 }, (_, index) => ({
       id: `w${index}`,
       operation: { Wait: { duration: 1 } },

@@ -156,7 +156,7 @@ class DocumentReader {
   #read(json: Json, reading: LineReading, prefix: string): void {
     if (!isObject(json)) {
       const message = `a line must be a JSON object; got ${show(json)}`;
-      const suggestion = Array.isArray(json) ? 'write each of its items on a line of its own' : undefined;
+      const suggestion = Array.isArray(json) ? 'write each of its items on a separate line' : undefined;
       reading.issues.push({
         pointer: reading.at,
         code: 'type',
@@ -323,7 +323,7 @@ function fenced(pointer: string): Issue {
   return {
     pointer,
     code: 'markdown_fence',
-    message: 'a workflow must be JSON lines; a Markdown fence (```) stands around them',
+    message: 'a workflow must be JSON lines; they are inside a Markdown fence (```)',
     suggestion: 'remove the fence',
   };
 }

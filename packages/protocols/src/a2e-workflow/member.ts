@@ -196,7 +196,7 @@ function credentialIssue(pointer: string): Issue {
   return {
     pointer,
     code: 'credential_reference',
-    message: `${nameOf(pointer)} must be {"credentialRef": {"id": "…"}}; the id is missing or other members stand beside it`,
+    message: `${nameOf(pointer)} must be {"credentialRef": {"id": "…"}}; the id is missing, or there are other members`,
   };
 }
 

@@ -48,7 +48,7 @@ describe('the catalogue', () => {
     expect(written.some(({ type }) => type === name)).toBe(true);
   });
 
-  test('names inherited by every object are strangers', () => {
+  test('names inherited by every object are unknown', () => {
     for (const name of ['toString', 'constructor', '__proto__', 'hasOwnProperty']) {
       expect(operationNamed(name)).toBeUndefined();
     }
@@ -72,12 +72,12 @@ test.each([
     },
     '/config/operations/1 repeated_name',
   ],
-])('a %s of %j would lose what was asked for, and is refused', (transform, config, told) => {
+])('a %s of %j would lose data, and is refused', (transform, config, expected) => {
   const issues = OPERATIONS.TransformData.inspect?.({ transform, config }) ?? [];
-  expect(issues.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([told]);
+  expect(issues.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([expected]);
 });
 
-test('a field without a name is told in words', () => {
+test('a field without a name is reported in words', () => {
   const conditions = [{ field: '', operator: 'exists' }];
   const operation = { FilterData: { inputPath: '/workflow/a', conditions, outputPath: '/workflow/b' } };
   const { errors } = validateWorkflow(JSON.stringify({ type: 'operationUpdate', operationId: 'a', operation }));
@@ -189,7 +189,7 @@ describe('a name that every object inherits', () => {
     },
   });
 
-  test.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__proto__'])('%s is no transform', (name) => {
+  test.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf', '__proto__'])('%s is not a transform', (name) => {
     expect(a2eWorkflowDialect.decode(line(name), new Date(0))).toMatchObject({
       ok: false,
       issues: [{ pointer: '/operation/TransformData/transform', code: 'enum' }],

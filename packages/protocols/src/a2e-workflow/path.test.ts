@@ -75,7 +75,7 @@ describe('reading a path', () => {
     expect(fieldFault(`a/${name}`)?.code).toBe('forbidden_key');
   });
 
-  test('a path without its root is told what was meant', () => {
+  test('a path without its root is refused with a suggestion', () => {
     expect(parsePath('users[0].name')).toMatchObject({
       fault: { suggestion: 'did you mean /workflow/users[0].name?' },
     });

@@ -20,7 +20,7 @@ const filter = (inputPath: string) => ({
 const begin = { type: 'beginExecution', executionId: 'e', operationOrder: ['fetch-users', 'filter'] };
 
 describe('the validation report', () => {
-  test('tells what was tolerated and what was found, and counts both', () => {
+  test('lists tolerated and found problems, and counts both', () => {
     expect(validateWorkflow(lines(fetch, filter('/workflow/usres'), begin))).toEqual({
       valid: false,
       errors: [
@@ -56,7 +56,7 @@ describe('the validation report', () => {
     expect(validateWorkflow(lines(fetch, filter('/workflow/users'), begin))).toMatchObject({ valid: true, errors: [] });
   });
 
-  test("a server's own operations are known where they are told", () => {
+  test("a server's own operations are known where they are given", () => {
     const operation = { Shout: { inputPath: '/workflow/users', outputPath: '/workflow/out' } };
     const text = lines(fetch, { type: 'operationUpdate', operationId: 'filter', operation }, begin);
     const Shout: OwnOperations[string] = {
@@ -78,7 +78,7 @@ describe('the validation report', () => {
     expect(report.errors.map(({ code, offset }) => `${code} ${offset}`)).toEqual(['not_json 8', 'not_json 9']);
   });
 
-  test('what is wrong in a line is told of its operation, in either form of line', () => {
+  test('a problem of a line is reported for its operation, in either form of line', () => {
     const wrong = { Wait: { duration: 'long' } };
     const bundled = { operationUpdate: { workflowId: 'w', operations: [{ id: 'pause', operation: wrong }] } };
     const spec = { type: 'operationUpdate', operationId: 'pause', operation: wrong };
@@ -95,11 +95,11 @@ describe('the validation report', () => {
 
   test('an id defined twice is an error at strict and a warning at the other levels', () => {
     const text = lines(fetch, fetch, filter('/workflow/users'), begin);
-    const told = LEVELS.map((level) => {
+    const reported = LEVELS.map((level) => {
       const { errors, warnings } = validateWorkflow(text, { level });
       return [errors, warnings].map((list) => list.some(({ code }) => code === 'duplicate_operation'));
     });
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [true, false],
       [false, true],
       [false, true],

@@ -5,7 +5,7 @@ import { isPlainTemplate, parseTemplate, parseUrlTemplate, type TemplatePart } f
 
 describe('reading a template', () => {
   test('text and paths come in order', () => {
-    expect(told(parseTemplate('Hello {/workflow/user.name}, {/loop/index}!').parts)).toEqual([
+    expect(shown(parseTemplate('Hello {/workflow/user.name}, {/loop/index}!').parts)).toEqual([
       'Hello ',
       '</workflow/user.name>',
       ', ',
@@ -24,7 +24,7 @@ describe('reading a template', () => {
     const { parts, faults } = parseTemplate('Dear {name} of {address.city}, {/workflow/x} { } {"k": 1}', {
       fields: true,
     });
-    expect(told(parts)).toEqual(['Dear ', '[name]', ' of ', '[address.city]', ', ', '</workflow/x>', ' { } {"k": 1}']);
+    expect(shown(parts)).toEqual(['Dear ', '[name]', ' of ', '[address.city]', ', ', '</workflow/x>', ' { } {"k": 1}']);
     expect(faults).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describe('reading a URL', () => {
   });
 });
 
-function told(parts: readonly TemplatePart[]): string[] {
+function shown(parts: readonly TemplatePart[]): string[] {
   return parts.map((part) => {
     if (part.is === 'path') return `<${formatPath(part.path)}>`;
     return part.is === 'field' ? `[${part.name}]` : part.text;

@@ -47,26 +47,26 @@ function sent(...frames: E2AResponse[]) {
     if (end !== undefined && 'result' in end) expect(faults('PromptResponse', end.result)).toEqual([]);
     if (end !== undefined && 'error' in end) expect(faults('Error', end.error)).toEqual([]);
   }
-  const said = updates.flatMap(({ sessionUpdate, content }) =>
+  const spoken = updates.flatMap(({ sessionUpdate, content }) =>
     sessionUpdate === 'agent_message_chunk' ? [String((content as JsonObject)['text'])] : [],
   );
-  return { converted, updates, said: said.join(''), end: converted.at(-1)?.end };
+  return { converted, updates, spoken: spoken.join(''), end: converted.at(-1)?.end };
 }
 
 describe('text', () => {
   test.each<[string, Json, string]>([
     ['the same as was streamed is not sent again', 'Hello world', 'Hello world'],
-    ['what is longer is sent from where it goes on', 'Hello world, and more', 'Hello world, and more'],
+    ['a longer text is sent from where it continues', 'Hello world, and more', 'Hello world, and more'],
     ['nothing is nothing', {}, 'Hello world'],
     ['the last part of it is not sent again', 'world', 'Hello world'],
     ['something else is a message of its own', 'Bye', 'Hello worldBye'],
-  ])('at the end: %s', (_, result, said) => {
-    expect(sent(text('Hello '), text('world'), complete(result)).said).toBe(said);
+  ])('at the end: %s', (_, result, spoken) => {
+    expect(sent(text('Hello '), text('world'), complete(result)).spoken).toBe(spoken);
   });
 
   test('of an answer in one frame is sent before its end', () => {
     expect(sent(complete({ content: 'all of it' }))).toMatchObject({
-      said: 'all of it',
+      spoken: 'all of it',
       end: { result: { stopReason: 'end_turn' } },
     });
   });
@@ -77,8 +77,8 @@ describe('text', () => {
     [{ content: '' }, ''],
     [{ stop_reason: 'refusal' }, ''],
     [null, ''],
-  ])('of a result that has none, %j, is its JSON', (result, said) => {
-    expect(sent(complete(result)).said).toBe(said);
+  ])('of a result that has none, %j, is its JSON', (result, spoken) => {
+    expect(sent(complete(result)).spoken).toBe(spoken);
   });
 
   test('behind a tool call is a new message', () => {
@@ -105,7 +105,7 @@ describe('a tool', () => {
     ]);
   });
 
-  test('that an ACP agent called is told in its own words, and announced first too', () => {
+  test('that an ACP agent called keeps its own words, and is announced first too', () => {
     const update = {
       sessionUpdate: 'tool_call_update',
       toolCallId: 't',
@@ -131,7 +131,7 @@ describe('a tool', () => {
     ]);
   });
 
-  test('is announced before its permission is asked for', () => {
+  test('is announced before its permission is requested', () => {
     const question: Question = {
       question_id: 'q',
       kind: 'permission',

@@ -22,7 +22,7 @@ test('a permission request of an agent is a permission, answered as ACP answers 
   });
 });
 
-test('a plan is asked for with the options there are for one', () => {
+test('a question about a plan offers its fixed options', () => {
   const found = agentQuestionIn({
     response_kind: 'plan.approval_required',
     body: { plan_content: '1. dig', plan_slug: 'hole' },

@@ -10,7 +10,7 @@ describeDialect(e2aDialect);
 const STAMP = { id: '0123456789abcdef0123456789abcdef', now: new Date('2026-03-28T12:00:30.000Z') };
 
 describe('e2a: the hub', () => {
-  test('an envelope is its own envelope, a response is none', () => {
+  test('an envelope is its own envelope, a response is not an envelope', () => {
     const envelope = newEnvelope({ request_id: 'r1' });
     expect(e2aDialect.toEnvelope(envelope)).toBe(envelope);
     expect(e2aDialect.toEnvelope(newResponse())).toBeUndefined();
@@ -22,7 +22,7 @@ describe('e2a: the hub', () => {
     expect(e2aDialect.fromResponse(response, newEnvelope())).toEqual([response]);
   });
 
-  test('a message is told apart by its kind, also an empty one', () => {
+  test('a message is recognized by its kind, even an empty one', () => {
     expect(isResponse(newResponse())).toBe(true);
     expect(isResponse(newEnvelope({ extras: { response_kind: 'x' } }))).toBe(false);
   });
@@ -89,7 +89,7 @@ describe('e2a: recognizing', () => {
     expect(e2aDialect.recognizes(json)).toBe(false);
   });
 
-  test('a type that is no text is only an unknown key', () => {
+  test('a type that is not text is only an unknown key', () => {
     expect(e2aDialect.recognizes({ request_id: 'r1', type: 5 })).toBe(true);
   });
 });

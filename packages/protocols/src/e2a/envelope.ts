@@ -54,7 +54,7 @@ export const E2AEnvelopeShape = {
   ],
   properties: {
     protocol_version: { ...text, description: 'The E2A version, "1.0".' },
-    provenance: { ...E2AProvenance, description: 'Where the message came from and what converted it.' },
+    provenance: { ...E2AProvenance, description: 'The origin of the message and what converted it.' },
     request_id: { ...textOrNull, description: 'Identifies the request; the idempotency key for its caller.' },
     jsonrpc_id: { ...JsonRpcId, description: 'The id of the JSON-RPC call that the request came from.' },
     correlation_id: { ...textOrNull, description: 'A message that this one belongs to or replies to.' },

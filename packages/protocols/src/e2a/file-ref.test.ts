@@ -7,7 +7,7 @@ test('an attachment needs a uri and nothing else', () => {
   expect(decodeFileRef({ uri: 'file:///a.csv' })).toEqual({ ok: true, value: whole, warnings: [] });
 });
 
-test('what it says is kept, members we do not know too', () => {
+test('all members are kept, including unknown ones', () => {
   const given = { uri: 'https://x.example/a', name: 'a', mime_type: 'text/csv', size: 3, _meta: { k: 1 }, etag: 'e' };
   expect(decodeFileRef(given)).toMatchObject({ ok: true, value: given });
 });

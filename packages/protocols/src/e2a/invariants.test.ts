@@ -29,7 +29,7 @@ describe('the order of frames', () => {
     expect(codesOf(frame(1, last))).toEqual(['sequence_gap']);
   });
 
-  test('a gap is told once, and counting goes on from there', () => {
+  test('a gap is reported once, and counting continues from there', () => {
     expect(codesOf(frame(0), frame(5), frame(6, last))).toEqual(['sequence_gap']);
   });
 
@@ -57,7 +57,7 @@ describe('the order of frames', () => {
     expect(new FrameOrder('r9').receive(frame(0))[0]?.message).toBe('request_id must be "r9" throughout; got "r1"');
   });
 
-  test('a stream that ends without a final frame says so', () => {
+  test('a stream that ends without a final frame is reported', () => {
     expect(codesOf(frame(0))).toEqual(['no_final']);
     expect(codesOf()).toEqual(['no_final']);
   });
@@ -66,7 +66,7 @@ describe('the order of frames', () => {
     expect(codesOf(push, frame(0), keepalive, frame(1, last), keepalive, push)).toEqual([]);
   });
 
-  test('-1 without the word keepalive is no keepalive', () => {
+  test('-1 without the word keepalive is not a keepalive', () => {
     expect(codesOf(frame(-1), frame(0, last))).toEqual(['sequence_backwards']);
   });
 

@@ -28,7 +28,7 @@ describe('old keys', () => {
     );
   });
 
-  test('each gives one warning that says what to send', () => {
+  test('each gives one warning that names the replacement', () => {
     const json = Object.fromEntries(LEGACY_ENVELOPE_KEYS.map((key) => [key, null]));
     const { notes } = migrated(json);
     expect(notes.warnings.map(({ pointer }) => pointer)).toEqual(LEGACY_ENVELOPE_KEYS.map((key) => `/${key}`));
@@ -50,7 +50,7 @@ describe('old keys', () => {
     expect(migrated({ payload }).record).toEqual({ params: { zero: 0, blank: '', no: false } });
   });
 
-  test('no key that only a server sets comes through metadata', () => {
+  test('no key that only a server sets is taken from metadata', () => {
     const metadata = Object.fromEntries(RESERVED_METADATA_KEYS.map((key) => [key, true]));
     const { record, notes } = migrated({ metadata: { ...metadata, mine: 1 } });
     expect(record['channel_context']).toEqual({ mine: 1 });

@@ -17,7 +17,7 @@ describe('a line of log', () => {
     ]);
   });
 
-  test('a request tells who asked what of whom, without what is empty', () => {
+  test('a request names the sender, the method and the recipient, without empty members', () => {
     const envelope = newEnvelope({ request_id: 'r1', method: 'chat.send', channel: 'web', params: { content: 'hi' } });
     expect(JSON.parse(logLine(envelope))).toEqual({
       request_id: 'r1',

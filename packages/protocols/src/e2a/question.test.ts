@@ -134,7 +134,7 @@ describe('a request of an ACP agent', () => {
     expect(decodeNewQuestion(question as never).ok).toBe(true);
   });
 
-  test('for input is a form or a visit; for anything else it is no question', () => {
+  test('for input is a form or a URL; anything else is not a question', () => {
     expect(
       questionFromAcpRequest('elicitation/create', {
         message: 'Name?',

@@ -9,7 +9,7 @@ function warningsOf(json: Json, lenient = false) {
   return outcome.warnings;
 }
 
-describe('tolerances are told', () => {
+describe('tolerances are reported', () => {
   test('an old key names the new one', () => {
     expect(warningsOf({ request_id: 'r1', channel_id: 'web' })).toEqual([
       {
@@ -21,7 +21,7 @@ describe('tolerances are told', () => {
     ]);
   });
 
-  test('a repaired value says what it was and what it is now', () => {
+  test('a repaired value is reported with its old and new value', () => {
     expect(warningsOf({ request_id: 'r1', timestamp: 0 })[0]?.message).toBe(
       'timestamp should be an RFC 3339 time in UTC; got 0, read as "1970-01-01T00:00:00.000Z"',
     );
@@ -88,7 +88,7 @@ describe('the input', () => {
   });
 });
 
-test('a method alone is an envelope, as params have a default; a JSON-RPC call is none', () => {
+test('a method alone is an envelope, as params have a default; a JSON-RPC call is not', () => {
   const value = { method: 'session.list', params: {} };
   expect(decodeEnvelope({ method: 'session.list' })).toMatchObject({ ok: true, value, warnings: [] });
   expect(decodeEnvelope({ jsonrpc: '2.0', id: 1, method: 'session/list' })).toMatchObject({ ok: false });
@@ -97,7 +97,7 @@ test('a method alone is an envelope, as params have a default; a JSON-RPC call i
 test.each([
   [{ params: { content: 'hi' } }, 'an object with params and no method'],
   [{ content: 'hi' }, 'an object with neither method nor response_kind'],
-])('%j is told what it lacks', (json, got) => {
+])('%j is refused with the missing member', (json, got) => {
   const message = `the message must be an E2A envelope or response; got ${got}`;
   expect(decodeEnvelope(json)).toMatchObject({ ok: false, issues: [{ code: 'not_e2a', message }] });
 });

@@ -117,7 +117,7 @@ function whatElse(json: JsonObject): { got: string; suggestion: string } {
   if (has('response_kind')) return { got: 'a response where an envelope belongs', suggestion: SEND_ONE };
   if (has('method')) return { got: 'an envelope where a response belongs', suggestion: SEND_ONE };
   return has('params')
-    ? { got: 'an object with params and no method', suggestion: 'add a method: "chat.send" says params to an agent' }
+    ? { got: 'an object with params and no method', suggestion: 'add "method": "chat.send" to send params to an agent' }
     : { got: 'an object with neither method nor response_kind', suggestion: SEND_ONE };
 }
 

@@ -32,7 +32,7 @@ describe('answers of before E2A', () => {
     return outcome.value;
   };
 
-  test('an error that is no text is told as JSON', () => {
+  test('an error that is not text becomes JSON', () => {
     const response = read({ request_id: 'r1', channel_id: 'w', ok: false, payload: { error: { code: 5 } } });
     expect(response.body).toMatchObject({ message: '{"code":5}' });
   });

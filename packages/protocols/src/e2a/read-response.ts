@@ -105,10 +105,10 @@ function readStashedAnswer(record: OpenRecord, notes: Notes): void {
     const blob = metadata[key];
     record.set('metadata', Object.fromEntries(Object.entries(metadata).filter(([name]) => name !== key)));
     if (!isObject(blob)) {
-      notes.warn({ pointer, code: 'reserved_key', message: `${key} holds no answer; it was left out` });
+      notes.warn({ pointer, code: 'reserved_key', message: `${key} is not part of an answer; it was ignored` });
       continue;
     }
-    const message = `${key} holds the whole answer in the form of before E2A; it was taken instead of the body`;
+    const message = `${key} has the whole answer in a format from before E2A; it was used instead of the body`;
     notes.warn({ pointer, code: 'legacy_key', message, suggestion: 'send it as body' });
     put(record, read(blob, pointer, notes));
     fill(record, 'request_id', blob['request_id']);

@@ -37,7 +37,7 @@ describe('an old answer survives the way through E2A', () => {
   });
 });
 
-describe('told to a peer of before E2A', () => {
+describe('sent to a peer of before E2A', () => {
   test('what only servers set stays with servers', () => {
     const response = newResponse({
       response_kind: 'e2a.complete',
@@ -52,7 +52,7 @@ describe('told to a peer of before E2A', () => {
     ['text', 'done', { content: 'done' }],
     ['a list', [1, 2], { content: [1, 2] }],
     ['nothing', null, {}],
-  ])('a result that is %s is told as a payload', (_, result, payload) => {
+  ])('a result that is %s becomes a payload', (_, result, payload) => {
     const response = newResponse({ response_kind: 'e2a.complete', status: 'succeeded', body: { result } });
     expect(agentResponseFrom(response)).toMatchObject({ value: { payload } });
   });

@@ -11,7 +11,7 @@ test('the pieces come back as one, in order', () => {
   expect([...bytes.take()]).toEqual([1, 2, 3]);
 });
 
-test('what was taken is not written over by what comes next', () => {
+test('taken bytes are not overwritten by later ones', () => {
   const bytes = new GrowingBytes(1000);
   bytes.append(Uint8Array.of(1, 2, 3));
   const taken = bytes.take();

@@ -41,31 +41,31 @@ describe('lines', () => {
 
   test('that began in an earlier chunk do not change when that chunk is used again', () => {
     const splitter = new LineSplitter();
-    const chunk = encodeUtf8('begun, ');
+    const chunk = encodeUtf8('started, ');
     splitter.push(chunk);
     chunk.fill(0);
-    expect(splitter.push(encodeUtf8('and done\n')).map(told)).toEqual(['begun, and done']);
+    expect(splitter.push(encodeUtf8('and done\n')).map(shown)).toEqual(['started, and done']);
   });
 });
 
 describe('a line past the limit', () => {
   const limits = { maxLineBytes: 5 };
 
-  test('is one fault, and the next line is read as ever', () => {
+  test('is one fault, and the next line is read as usual', () => {
     expect(readAll('123456\nok\n', limits)).toEqual(['line_too_long', 'ok']);
   });
 
   test('is one fault however far past the limit it goes', () => {
     const splitter = new LineSplitter(limits);
-    const faults = Array.from({ length: 100 }, () => splitter.push(encodeUtf8('1234567890')).map(told));
+    const faults = Array.from({ length: 100 }, () => splitter.push(encodeUtf8('1234567890')).map(shown));
     expect(faults.flat()).toEqual(['line_too_long']);
-    expect(splitter.push(encodeUtf8('end\nok\n')).map(told)).toEqual(['ok']);
+    expect(splitter.push(encodeUtf8('end\nok\n')).map(shown)).toEqual(['ok']);
   });
 
-  test('is told when it passes the limit, not when it ends', () => {
+  test('is reported when it passes the limit, not when it ends', () => {
     const splitter = new LineSplitter(limits);
-    expect(splitter.push(encodeUtf8('12345')).map(told)).toEqual([]);
-    expect(splitter.push(encodeUtf8('6')).map(told)).toEqual(['line_too_long']);
+    expect(splitter.push(encodeUtf8('12345')).map(shown)).toEqual([]);
+    expect(splitter.push(encodeUtf8('6')).map(shown)).toEqual(['line_too_long']);
   });
 
   test('is not a line of exactly the limit, with LF or with CRLF', () => {
@@ -77,11 +77,11 @@ describe('a line past the limit', () => {
     expect(readAll('12345\r\r\nok\n', limits)).toEqual(['line_too_long', 'ok']);
   });
 
-  test('is told once when the stream ends within it', () => {
+  test('is reported once when the stream ends within it', () => {
     expect(readAll('1234567', limits)).toEqual(['line_too_long']);
   });
 
-  test('can be told by how it began, wherever the stream was cut', () => {
+  test('can be recognized by its start, wherever the stream was cut', () => {
     const text = `"${'x'.repeat(2000)}`;
     for (const cut of [1, 3, 6, 1500]) {
       const splitter = new LineSplitter(limits);
@@ -94,7 +94,7 @@ describe('a line past the limit', () => {
     }
   });
 
-  test('tells how a line ended that was too long, when it has, wherever it was cut', () => {
+  test('gives the end of a line that was too long, once it arrives, wherever it was cut', () => {
     for (const text of ['12345678}', `${'x'.repeat(2000)}}`]) {
       for (let cut = 0; cut <= text.length; cut += 1) {
         const splitter = new LineSplitter(limits);
@@ -112,7 +112,7 @@ describe('a line past the limit', () => {
     expect([whole.isSkipping, decodeUtf8(whole.longLineEnd)]).toEqual([false, '12345678}']);
   });
 
-  test('says the limit and what to do', () => {
+  test('names the limit and the fix', () => {
     const [fault] = new LineSplitter(limits).push(encodeUtf8('1234567'));
     expect(fault).toEqual({
       ok: false,
@@ -141,7 +141,7 @@ describe('the end of the stream', () => {
     expect(readAll('one\n \t\r')).toEqual(['one']);
   });
 
-  test('says how much of the line had come', () => {
+  test('reports how much of the line had arrived', () => {
     const splitter = new LineSplitter();
     splitter.push(encodeUtf8('half a l'));
     expect(splitter.end()).toMatchObject([
@@ -174,7 +174,7 @@ describe('wherever the stream is cut', () => {
     expectSameAtAnyCut(streams, (chunks) => readChunks(chunks, { maxLineBytes: 4 }));
   });
 
-  test('every line of any text comes out as it went in', () => {
+  test('every line of any text is returned unchanged', () => {
     const line = fc.string({ unit: anyCharacter }).filter((text) => !/[\r\n]/.test(text) && text.trim() !== '');
     fc.assert(
       fc.property(fc.array(line), fc.constantFrom('\n', '\r\n'), (lines, end) => {
@@ -240,14 +240,14 @@ function readChunks(chunks: readonly Uint8Array[], limits = {}): string[] {
   const splitter = new LineSplitter(limits);
   const found = chunks.flatMap((chunk) => {
     const copy = chunk.slice();
-    const lines = splitter.push(copy).map(told);
+    const lines = splitter.push(copy).map(shown);
     copy.fill(0x21);
     return lines;
   });
-  return [...found, ...splitter.end().map(told)];
+  return [...found, ...splitter.end().map(shown)];
 }
 
-function told(line: Outcome<Uint8Array>): string {
+function shown(line: Outcome<Uint8Array>): string {
   if (!line.ok) return line.issues.map((issue) => issue.code).join();
   return decodeUtf8(line.value) ?? [...line.value].join(' ');
 }

@@ -31,11 +31,11 @@ describe('a line', () => {
     ['a lone surrogate', '{"a":"\\ud800"}\n', 'lone_surrogate'],
     ['a number that is not finite', '{"a":1e400}\n', 'inexact_number'],
     ['65 levels', `${'['.repeat(65)}${']'.repeat(65)}\n`, 'too_deep'],
-  ])('with %s is one fault, and the next line is read as ever', (_, line, code) => {
+  ])('with %s is one fault, and the next line is read as usual', (_, line, code) => {
     expect(readText(`${line}{"next":true}\n`)).toEqual([code, { next: true }]);
   });
 
-  test('that is not UTF-8 is one fault, and the next line is read as ever', () => {
+  test('that is not UTF-8 is one fault, and the next line is read as usual', () => {
     const stream = Uint8Array.of(...encodeUtf8('{"a":"'), 0xc3, 0x28, ...encodeUtf8('"}\n{"next":true}\n'));
     expect(readChunks([stream])).toEqual(['not_utf8', { next: true }]);
   });
@@ -109,7 +109,7 @@ describe('what we write', () => {
   });
 });
 
-/** Any JSON we can hold: what `JSON.stringify` writes of a value is the value itself, so there is no -0. */
+/** Any JSON value that survives `JSON.stringify`, so without -0. */
 const messages = fc
   .array(fc.jsonValue({ maxDepth: 4, stringUnit: anyCharacter }), { maxLength: 6 })
   .map((values) => JSON.parse(JSON.stringify(values)) as Json[]);

@@ -17,7 +17,7 @@ test.each(BREAKS)('%j, which some reader takes for a line break, is escaped in k
   expect(JSON.parse(text)).toEqual(value);
 });
 
-test('any value comes back as it was', () => {
+test('any value is read back unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: anyCharacter }), (value) => {
       expect(JSON.parse(oneLineJson(value as Json))).toEqual(JSON.parse(JSON.stringify(value)));

@@ -76,7 +76,7 @@ describe('lines', () => {
 });
 
 describe('id', () => {
-  test('stays until another one comes', () => {
+  test('stays until another one arrives', () => {
     expect(read('id: 1\ndata: a\n\ndata: b\n\nid: 2\ndata: c\n\n')).toMatchObject([
       { data: 'a', lastEventId: '1' },
       { data: 'b', lastEventId: '1' },
@@ -88,14 +88,14 @@ describe('id', () => {
     expect(read('id: 1\ndata: a\n\nid: 2\0\ndata: b\n\n').at(-1)).toMatchObject({ data: 'b', lastEventId: '1' });
   });
 
-  test('counts although its event has no data and is not told', () => {
+  test('counts although its event has no data and is not reported', () => {
     const parser = new SseParser();
     expect(parser.push(encodeUtf8('id: 5\nevent: silent\n\n'))).toEqual([]);
     expect(parser.lastEventId).toBe('5');
     expect(parser.push(encodeUtf8('data: a\n\n'))).toMatchObject([{ value: { event: 'message', lastEventId: '5' } }]);
   });
 
-  test('of an event that is not whole yet is not one to go on from', () => {
+  test('of an incomplete event is not one to resume from', () => {
     const parser = new SseParser();
     parser.push(encodeUtf8('id: 1\ndata: a\n\nid: 2\ndata: b\n'));
     expect(parser.lastEventId).toBe('1');
@@ -123,12 +123,12 @@ describe('retry', () => {
 describe('an event that fails', () => {
   const limits = { maxEventBytes: 20 };
 
-  test('by its size is one fault, and the next event is read as ever', () => {
+  test('by its size is one fault, and the next event is read as usual', () => {
     expect(data('data: 123456789012345\n\ndata: ok\n\n', limits)).toEqual(['event_too_large', 'ok']);
     expect(data('data: 1234\ndata: 5678\ndata: 9\n\ndata: ok\n\n', limits)).toEqual(['event_too_large', 'ok']);
   });
 
-  test('by its size is told when it passes the limit, and once', () => {
+  test('by its size is reported when it passes the limit, and once', () => {
     const parser = new SseParser(limits);
     expect(parser.push(encodeUtf8('data: 12345678901234'))).toEqual([]);
     expect(parser.push(encodeUtf8('5'))).toMatchObject([{ issues: [{ code: 'event_too_large' }] }]);
@@ -157,7 +157,7 @@ describe('an event that fails', () => {
     expect(data(`${':beat\n'.repeat(100)}data: ok\n\n`, limits)).toEqual(['ok']);
   });
 
-  test('says the limit and what to do', () => {
+  test('names the limit and the fix', () => {
     const [fault] = new SseParser(limits).push(encodeUtf8('x'.repeat(21)));
     expect(fault).toMatchObject({
       issues: [

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Json } from '../json.ts';
 import { decodeJsonRpc } from './message.ts';
 
-describe('JSON-RPC messages are told apart', () => {
+describe('JSON-RPC messages are classified', () => {
   test.each([
     ['request', { jsonrpc: '2.0', id: 0, method: 'm' }],
     ['request', { jsonrpc: '2.0', id: null, method: 'm', params: [] }],

@@ -67,7 +67,7 @@ describe('questions', () => {
     expect([shown(fold), fold.task().artifacts]).toMatchObject(['q1?', [{ parts: [{ text: 'more' }] }]]);
   });
 
-  test('the history has the question and the answer of a person; the server itself says nothing', () => {
+  test('the history has the question and the answer of a person, and nothing from the server', () => {
     const roles = ({ fold }: { fold: TaskFold }) => fold.task().history?.map(({ role }) => role);
     expect(roles(folded(frames(asks('q1'), ends('q1'))))).toEqual(['ROLE_AGENT', 'ROLE_USER']);
     expect(roles(folded(frames(asks('q1'), ends('q1', null))))).toEqual(['ROLE_AGENT']);
@@ -110,7 +110,7 @@ describe('the frames of a request as a task', () => {
     ]);
   });
 
-  test('an error is a failed task that says why, and a cancelled request a canceled one', () => {
+  test('an error is a failed task with the reason, and a cancelled request a canceled one', () => {
     const error = (code: string): Partial<E2AResponse> => ({
       response_kind: 'e2a.error',
       is_final: true,
@@ -135,7 +135,7 @@ describe('the frames of a request as a task', () => {
     expect(folded(frames(complete({ text: 'No.', stop_reason: 'refusal' }))).fold.state).toBe('TASK_STATE_REJECTED');
   });
 
-  test('history is cut to the newest messages that are asked for', () => {
+  test('history is cut to the requested number of newest messages', () => {
     const message = { messageId: 'm', role: 'ROLE_USER' as const, parts: [{ text: 'hi' }] };
     const fold = new TaskFold({ ...options, message });
     expect(fold.task().history).toHaveLength(1);

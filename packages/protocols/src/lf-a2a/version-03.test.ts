@@ -61,7 +61,7 @@ test.each([
   expect(requestedVersion(header)).toBe(version);
 });
 
-test('a JSON-RPC method tells the version', () => {
+test('a JSON-RPC method determines the version', () => {
   expect(operationOf('SendMessage')).toEqual({ operation: 'SendMessage', version: '1.0' });
   expect(operationOf('message/send')).toEqual({ operation: 'SendMessage', version: '0.3' });
   expect(operationOf('toString')).toBeUndefined();

@@ -81,7 +81,7 @@ describe('the answer of an agent', () => {
     });
   });
 
-  test('one that is not over says how to get the rest', () => {
+  test('an unfinished one explains how to get the rest', () => {
     expect(folded('agent', [chunk('Half')]).result()).toMatchObject({
       content: text('Half', 'Still working. Call get_answer with request_id "r" for the rest.'),
       structuredContent: { status: 'working', after: 0, text: 'Half', ...ids },

@@ -119,9 +119,9 @@ describe('a chat completion', () => {
       asked_at: '',
       expires_at: '',
     };
-    const asked = frame(0, 'acp.output_request', questionBody(question, null));
+    const asking = frame(0, 'acp.output_request', questionBody(question, null));
     const answer = new ChatAnswer(ABOUT);
-    expect(JSON.stringify(answer.chunks(asked))).toMatch(/May I\?.*dragoman questions answer q1/);
+    expect(JSON.stringify(answer.chunks(asking))).toMatch(/May I\?.*dragoman questions answer q1/);
   });
 });
 

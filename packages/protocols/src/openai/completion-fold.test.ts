@@ -62,7 +62,7 @@ describe('the answer of a model', () => {
         call(1, { id: 'b', function: { name: 'g', arguments: {} } }),
       ],
     ],
-  ])('has calls told apart %s', (_, events) => {
+  ])('has calls separated %s', (_, events) => {
     expect(folded(events).calls).toEqual([
       { id: 'a', name: 'f', arguments: '{"x":1}' },
       { id: 'b', name: 'g', arguments: '{}' },

@@ -24,7 +24,7 @@ function response(body: JsonObject) {
   return chatEnvelope(responseAskOf(decoded.value), { ...DETAILS, api: 'responses', endsUnread: false }).params;
 }
 
-const said = [
+const given = [
   { role: 'system', content: 'Be brief.' },
   { role: 'user', content: 'one' },
   { role: 'assistant', content: 'two' },
@@ -33,7 +33,7 @@ const said = [
 
 describe('a chat completion', () => {
   test('asks with its last message of the user, and has all of them beside it', () => {
-    const envelope = chat({ messages: said, user: 'u1', temperature: 0, tools: null, logprobs: true });
+    const envelope = chat({ messages: given, user: 'u1', temperature: 0, tools: null, logprobs: true });
     expect(envelope).toMatchObject({
       request_id: 'r1',
       method: 'chat.send',
@@ -45,17 +45,17 @@ describe('a chat completion', () => {
       channel_context: { cancel_on_disconnect: true },
       provenance: { source_protocol: 'openai', details: { api: 'chat.completions' } },
     });
-    expect(envelope.params).toEqual({ content: 'three', messages: said, options: { temperature: 0 } });
+    expect(envelope.params).toEqual({ content: 'three', messages: given, options: { temperature: 0 } });
   });
 
   test('in a session has only what is new', () => {
-    expect(chat({ messages: said }, { sessionId: 's1' }).params['messages']).toEqual([said[0], said[3]]);
+    expect(chat({ messages: given }, { sessionId: 's1' }).params['messages']).toEqual([given[0], given[3]]);
   });
 
   test('keeps the result of a function that follows the last message of the user', () => {
     const call = { id: 'c1', type: 'function', function: { name: 'weather', arguments: '{}' } };
     const messages = [
-      ...said,
+      ...given,
       { role: 'assistant', content: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 'c1', content: 'rain' },
     ];
@@ -79,14 +79,14 @@ describe('a chat completion', () => {
   });
 
   test.each<[string, JsonObject, string]>([
-    ['no model', { messages: said }, '/model'],
+    ['no model', { messages: given }, '/model'],
     ['no messages', { model: 'x' }, '/messages'],
     ['an empty list of messages', { model: 'x', messages: [] }, '/messages'],
     ['an unknown role', { model: 'x', messages: [{ role: 'boss', content: 'x' }] }, '/messages/0/role'],
     ['content that is a number', { model: 'x', messages: [{ role: 'user', content: 7 }] }, '/messages/0/content'],
-    ['two answers', { model: 'x', messages: said, n: 2 }, '/n'],
-    ['a flag that is text', { model: 'x', messages: said, stream: 'yes' }, '/stream'],
-    ['tools that are no list', { model: 'x', messages: said, tools: {} }, '/tools'],
+    ['two answers', { model: 'x', messages: given, n: 2 }, '/n'],
+    ['a flag that is text', { model: 'x', messages: given, stream: 'yes' }, '/stream'],
+    ['tools that are no list', { model: 'x', messages: given, tools: {} }, '/tools'],
   ])('with %s is refused, and the member is named', (_, body, pointer) => {
     const decoded = decodeChatCompletion(body);
     expect(decoded.ok).toBe(false);
@@ -95,7 +95,7 @@ describe('a chat completion', () => {
 });
 
 describe('a response', () => {
-  test('is asked in the words of chat completions', () => {
+  test('is requested in the terms of chat completions', () => {
     const input = [
       { role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
       { type: 'reasoning', summary: [] },

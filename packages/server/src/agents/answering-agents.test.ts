@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AnsweringAgents } from './answering-agents.ts';
 
-test('agents of the configuration and of the administration are told once each, as they answer', () => {
+test('agents of the configuration and of the administration are listed once each, as they answer', () => {
   const module = { driver: 'module' as const, module: './a.mjs' };
   const agents = { echo: { ...module, name: 'Echo' }, desk: { ...module, name: 'Desk' } };
   const administered = [

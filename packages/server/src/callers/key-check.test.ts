@@ -42,7 +42,7 @@ const guessTooOften = async (address: string) => {
   for (let time = 0; time < 3; time++) expect(await guess(address)).toBe(401);
 };
 
-test('wrong keys from one address are looked at so many times in a minute; then it is told to wait', async () => {
+test('wrong keys from one address are limited per minute; after that it has to wait', async () => {
   await guessTooOften('192.0.2.1');
   const refused = await ask('/admin/v1/keys', from('192.0.2.1', 'a-guess'));
   expect(refused.status).toBe(429);
@@ -50,7 +50,7 @@ test('wrong keys from one address are looked at so many times in a minute; then 
   expect(await guess('192.0.2.2')).toBe(401);
 });
 
-test('neither a right key nor the lack of one is kept waiting by wrong keys from the same address', async () => {
+test('wrong keys do not delay valid keys or callers without a key from the same address', async () => {
   await guessTooOften('192.0.2.5');
   expect(await guess('192.0.2.5')).toBe(429);
   expect((await ask('/api/v1/rate-limit/status', from('192.0.2.5', secret))).status).toBe(200);
@@ -58,20 +58,20 @@ test('neither a right key nor the lack of one is kept waiting by wrong keys from
   expect((await ask('/health', from('192.0.2.5'))).status).toBe(200);
 });
 
-test('keys that open nothing are all told the same: one that never was, one that was revoked, one whose agent is gone', async () => {
+test('all invalid keys get the same answer: unknown, revoked, or of a removed agent', async () => {
   const revoked = await server.engine.keys.create({ agentId: 'ada-agent', role: 'agent' });
   await server.engine.keys.revoke(revoked.row.keyId);
   const orphaned = await server.engine.keys.create({ agentId: 'gone-agent', role: 'agent' });
   const never = `dgm_${'A'.repeat(43)}`;
-  const told = await Promise.all(
+  const answers = await Promise.all(
     [never, revoked.secret, orphaned.secret].map(async (key, index) => {
       const answer = await ask('/api/v1/rate-limit/status', from(`192.0.2.${100 + index}`, key));
       const headers = Object.fromEntries([...answer.headers].filter(([name]) => name !== 'date'));
       return [answer.status, headers, await answer.text()];
     }),
   );
-  expect(told[0]?.[0]).toBe(401);
-  expect(told).toEqual([told[0], told[0], told[0]]);
+  expect(answers[0]?.[0]).toBe(401);
+  expect(answers).toEqual([answers[0], answers[0], answers[0]]);
 });
 
 test('all addresses of a /64 count as one, over HTTP and over WebSockets', async () => {

@@ -25,7 +25,7 @@ export class KeyCheck {
     const key = keys.find(secret);
     const principal = key && callers.principalOf(key);
     if (principal !== undefined) return principal;
-    // A socket file has no address: its mode decides who may open it.
+    // A socket file has no address: its file mode controls access.
     if (address === '') return NO_SUCH_KEY;
     const group = addressGroup(address);
     this.#failed.add(group);

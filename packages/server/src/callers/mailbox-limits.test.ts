@@ -20,7 +20,7 @@ function opened({ perMinute = 3, maxConcurrent = 2, requestsPerMinute = 100 } = 
 }
 
 describe('mailbox limits', () => {
-  test('count by address, an IPv6 network being one, and a minute later it is another day', () => {
+  test('count by address, an IPv6 network being one, and a minute later the count starts again', () => {
     const { clock, count } = opened();
     expect([1, 2, 3].map((last) => count(`2001:db8::${last}`))).toEqual(Array(3).fill('counted'));
     expect(count('2001:db8::4')).toBe('Rate limit exceeded: 3 messages per minute for each address.');
@@ -36,17 +36,17 @@ describe('mailbox limits', () => {
     const { count } = opened({ perMinute: 3 });
     const agentWrites = () => {
       for (const name of ['ann', 'bob']) {
-        const told = Array.from({ length: 4 }, () => count('10.0.0.1', agent(name)));
-        expect(told.filter((text) => text === 'counted')).toHaveLength(3);
-        expect(told[3]).toBe('Rate limit exceeded: 3 messages per minute for each agent.');
+        const results = Array.from({ length: 4 }, () => count('10.0.0.1', agent(name)));
+        expect(results.filter((text) => text === 'counted')).toHaveLength(3);
+        expect(results[3]).toBe('Rate limit exceeded: 3 messages per minute for each agent.');
       }
     };
-    const strangersWrite = () => {
-      const told = Array.from({ length: 4 }, () => count('10.0.0.1'));
-      expect(told.filter((text) => text === 'counted')).toHaveLength(3);
-      expect(told[3]).toBe('Rate limit exceeded: 3 messages per minute for each address.');
+    const anonymousWrites = () => {
+      const results = Array.from({ length: 4 }, () => count('10.0.0.1'));
+      expect(results.filter((text) => text === 'counted')).toHaveLength(3);
+      expect(results[3]).toBe('Rate limit exceeded: 3 messages per minute for each address.');
     };
-    inTurn(agentWrites, strangersWrite);
+    inTurn(agentWrites, anonymousWrites);
   });
 
   test('count by agent, from wherever it calls', () => {
@@ -56,7 +56,7 @@ describe('mailbox limits', () => {
     expect(count('10.0.0.4', agent('bob'))).toBe('counted');
   });
 
-  test('count towards what an agent may do by all doors together', () => {
+  test('count towards the limits of an agent over all endpoints', () => {
     const { count } = opened({ requestsPerMinute: 1 });
     expect(count('10.0.0.1', agent('ann'))).toBe('counted');
     expect(count('10.0.0.1', agent('ann'))).toBe('Rate limit exceeded: 1 requests per minute.');

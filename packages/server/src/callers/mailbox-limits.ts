@@ -21,8 +21,8 @@ export interface MailboxLimitsOptions {
 }
 
 /**
- * How often somebody may write (A2A mailbox, Rate Limits: "30/minute per IP", under "per agent"), and how many requests it may
- * have open. A caller with a key is counted by itself; senders without one are counted together with all others at their
+ * The rate limits of senders (A2A mailbox, Rate Limits: "30/minute per IP", under "per agent"), and their
+ * limits of open requests. A caller with a key is counted by itself; senders without one are counted together with all others at their
  * address, and take nothing from callers with a key there.
  */
 export class MailboxLimits {
@@ -65,7 +65,7 @@ export class MailboxLimits {
   }
 
   /**
-   * How often somebody without a key may ask for answers: for as many as may be open at the same time, each twice a second.
+   * Limits how often senders without a key may poll for answers: twice a second for each request they may have open.
    * A caller with a key resumes its own answers, and that does not count.
    */
   countRead({ principal, address }: CountedCall): Counted {

@@ -8,7 +8,7 @@ test('an empty configuration is complete with the defaults of the schema', () =>
   expect(messages).toMatchObject({ agent_id: 'dragoman', max_age_ms: 300_000 });
 });
 
-test('given values stay, also 0, and so do keys without a default', () => {
+test('given values stay, including 0, and so do keys without a default', () => {
   const config = { port: 0, mailbox: { url: 'https://a.example', callbacks: { retries: 0 } } };
   const { port, mailbox, admin } = completeConfig(config);
   expect([port, mailbox.url, mailbox.callbacks.retries, mailbox.callbacks.timeout_ms]).toEqual([

@@ -26,13 +26,13 @@ const StoredWorkflowShape = {
   type: 'object',
   required: ['file'],
   properties: {
-    file: { ...text, description: 'JSON lines; `{{name}}` is an input.' },
+    file: { ...text, description: 'The workflow as JSON lines; `{{name}}` is an input.' },
     description: { type: 'string', maxLength: 2000 },
   },
   additionalProperties: false,
 } as const;
 
-/** What one caller may do, if its own `limits` have nothing else. */
+/** The limits of one caller, unless its own `limits` override them. */
 const RATE_LIMITS = {
   requests_per_minute: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_minute },
   requests_per_hour: { ...positive, default: DEFAULT_RATE_LIMITS.requests_per_hour },
@@ -56,7 +56,7 @@ export const ConfigShape = {
       minimum: 0,
       maximum: 65_535,
       default: 7420,
-      description: 'The port to listen on; 0 for any free one.',
+      description: 'The port to listen on; 0 picks a free port.',
     },
     admin: {
       type: 'object',
@@ -64,7 +64,7 @@ export const ConfigShape = {
       required: ['port'],
       properties: {
         host: { ...text, default: '127.0.0.1', description: 'The address it listens on.' },
-        port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Its port; 0 for any free one.' },
+        port: { type: 'integer', minimum: 0, maximum: 65_535, description: 'Its port; 0 picks a free port.' },
       },
       additionalProperties: false,
     },
@@ -73,10 +73,10 @@ export const ConfigShape = {
       pattern: '^(sqlite|memory|postgres(ql)?://.+)$',
       default: 'sqlite',
       description:
-        'Where everything durable is kept: `sqlite` in the data folder, `memory`, which forgets everything when it stops, or a PostgreSQL URL such as `postgres://dragoman@db.example.com/dragoman`.',
+        'Where data is stored: `sqlite` in the data folder, `memory`, which is lost when the server stops, or a PostgreSQL URL such as `postgres://dragoman@db.example.com/dragoman`.',
     },
     cluster: { ...ClusterShape, default: {} },
-    default_agent: { ...text, description: 'Answers what names no agent.' },
+    default_agent: { ...text, description: 'The agent that receives requests without an agent name.' },
     agents: { type: 'object', additionalProperties: DriverShape, default: {} },
     gate: {
       type: 'object',
@@ -97,7 +97,7 @@ export const ConfigShape = {
         },
         ca: {
           anyOf: [text, texts],
-          description: 'Files with certificates (PEM) to trust beside the usual ones.',
+          description: 'Files with certificates (PEM) to trust in addition to the default ones.',
         },
         ...GATE_LIMITS,
       },
@@ -114,7 +114,7 @@ export const ConfigShape = {
       properties: {
         embeddings: {
           type: 'object',
-          description: 'An endpoint with the embeddings API of OpenAI, in place of the encoder that is installed.',
+          description: 'An OpenAI-compatible embeddings endpoint, to use instead of the built-in encoder.',
           required: ['url', 'model'],
           properties: { url: text, model: text, credential: { ...text, description: 'A credential of the vault.' } },
           additionalProperties: false,
@@ -129,7 +129,7 @@ export const ConfigShape = {
     limits: {
       ...LimitsShape,
       default: {},
-      description: 'How much one caller may do, in sliding windows, and what every peer may use of the endpoints.',
+      description: 'Rate limits of each caller, in sliding windows, and limits of every connection to the endpoints.',
       properties: { ...RATE_LIMITS, ...ENDPOINT_LIMITS },
     },
     workflows: {
@@ -140,7 +140,7 @@ export const ConfigShape = {
         operations: {
           ...texts,
           default: [],
-          description: 'Modules that export operations of your own as `operations`, by name.',
+          description: 'Modules with custom operations, exported as `operations`, by name.',
         },
         stored: {
           type: 'object',
@@ -157,26 +157,26 @@ export const ConfigShape = {
     allowed_hosts: {
       ...texts,
       default: [],
-      description: 'Host names clients may use, beside the address listened on.',
+      description: 'Host names that clients may use, in addition to the listening address.',
     },
     allowed_origins: {
       type: 'array',
       items: { ...text, pattern: '^[a-z][a-z0-9+.-]*://[^/?#*\\s]+$' },
       default: [],
-      description: 'Web origins that may call from a browser, such as https://console.example.com; each by its name.',
+      description: 'Web origins that may call from a browser, such as https://console.example.com; no wildcards.',
     },
     public_url: {
       ...text,
       pattern: '^https?://[^/?#\\s]+(?:/[^?#\\s]*)?$',
       description:
-        'The base URL of this server for clients, such as https://agents.example.com/base; cards and links use it. Default: what the request used, or X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix of a trusted proxy.',
+        'The base URL of this server for clients, such as https://agents.example.com/base; cards and links use it. Default: the URL of the request, or X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix of a trusted proxy.',
     },
     trusted_proxies: {
       type: 'array',
       items: text,
       default: [],
       description:
-        'Reverse proxies whose X-Forwarded-For, -Proto, -Host and -Prefix are believed: addresses, or networks such as 10.0.0.0/8.',
+        'Reverse proxies whose X-Forwarded-For, -Proto, -Host and -Prefix are trusted: addresses, or networks such as 10.0.0.0/8.',
     },
     console: { type: 'boolean', default: true, description: 'Serve the web console at `/`.' },
     log: {
@@ -187,7 +187,7 @@ export const ConfigShape = {
         level: {
           enum: ['debug', 'info', 'warn', 'error'],
           default: 'info',
-          description: 'The least important lines that are written. What agents write to stderr is info.',
+          description: 'The lowest level to log. Lines that agents write to stderr are info.',
         },
         access: {
           type: 'boolean',

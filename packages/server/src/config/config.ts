@@ -16,7 +16,7 @@ export function readConfig(path: string): Outcome<Config> {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const why = code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})`;
+    const why = code === 'ENOENT' ? 'file not found' : `it cannot be read (${code})`;
     return reject({
       pointer: '',
       code: 'unreadable',
@@ -96,7 +96,7 @@ function clusterIssues({ cluster, store = 'sqlite' }: Config): Issue[] {
   return [{ pointer: '/cluster', code: 'cluster', message, suggestion }];
 }
 
-/** What a file that has the right shape can still get wrong. */
+/** Checks for errors that the schema cannot express. */
 const SENSE: readonly ((config: Config) => Issue[])[] = [
   agentIssues,
   allowIssues,
@@ -106,7 +106,7 @@ const SENSE: readonly ((config: Config) => Issue[])[] = [
   workflowIssues,
 ];
 
-/** Where each key stands in the text, by pointer. */
+/** The place of each key in the text, by pointer. */
 function offsetsOf(document: Document): Map<string, number> {
   const { isPair, isScalar, visit } = yamlLibrary();
   const offsets = new Map<string, number>();

@@ -7,7 +7,7 @@ import { parseConfig } from './config.ts';
 import type { Config } from './config-schema.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits, edgeLimits, jsonLimits, lineLimits } from './endpoint-limits.ts';
 
-test('the config takes every limit of the doors, and refuses a nonsensical one with the place', () => {
+test('the config accepts every endpoint limit, and reports an invalid one with its place', () => {
   for (const [name, limit] of Object.entries(ENDPOINT_LIMITS)) {
     const maximum = 'maximum' in limit ? limit.maximum : undefined;
     for (const good of [limit.minimum, maximum ?? 100_000]) {
@@ -20,7 +20,7 @@ test('the config takes every limit of the doors, and refuses a nonsensical one w
   }
 });
 
-test('what is given replaces a default, and the other defaults are those of the edges', () => {
+test('a given value replaces a default, and the other defaults are those of the edges', () => {
   const { limits, socketLimits } = edgeLimits(endpointLimits({ headers_ms: 700, message_bytes: 4096 }));
   expect({ ...DEFAULT_HTTP_LIMITS, ...limits }).toEqual({ ...DEFAULT_HTTP_LIMITS, headersMs: 700 });
   expect({ ...DEFAULT_SOCKET_LIMITS, ...socketLimits }).toEqual({ ...DEFAULT_SOCKET_LIMITS, maxMessageBytes: 4096 });

@@ -7,30 +7,33 @@ import { BYTES_PER_MINUTE, MESSAGES_PER_MINUTE } from '../edges/message-rates.ts
 import { DEFAULT_LINE_LIMITS, type PeerLineLimits } from '../edges/ndjson-lines.ts';
 import { UNPROVEN_MESSAGE_BYTES, UNPROVEN_TOTAL_BYTES } from '../edges/unproven-budget.ts';
 
-/** What every peer may use of the endpoints: keys of `limits` in the config, beside the limits of a caller. */
+/** The limits of every peer at the endpoints: keys of `limits` in the config, beside the limits of a caller. */
 export const ENDPOINT_LIMITS = {
   body_bytes: { ...atLeast(1024, 'The largest body of a request to an E2A endpoint.'), default: 1_048_576 },
   unproven_bytes: {
     ...atLeast(
       1024,
-      'The most that is read of one body or message before its sender is proven by an API key, a signature or a handshake.',
+      'The most bytes of one body or message that are read before its sender is authenticated by an API key, a signature or a handshake.',
     ),
     default: UNPROVEN_MESSAGE_BYTES,
   },
   unproven_total_bytes: {
     ...atLeast(
       65_536,
-      'Memory for bodies and messages of all unproven senders together; beyond it they are refused with 503.',
+      'Memory for bodies and messages of all unauthenticated senders together; further ones are rejected with 503.',
     ),
     default: UNPROVEN_TOTAL_BYTES,
   },
-  header_bytes: { ...atLeast(1024, 'All headers of a request.'), default: DEFAULT_HTTP_LIMITS.maxHeaderBytes },
+  header_bytes: {
+    ...atLeast(1024, 'The most bytes of all request headers.'),
+    default: DEFAULT_HTTP_LIMITS.maxHeaderBytes,
+  },
   header_fields: {
     ...atLeast(8, 'How many headers a request may have.'),
     default: DEFAULT_HTTP_LIMITS.maxHeaderFields,
   },
-  headers_ms: { ...atLeast(100, 'For the headers of a request to arrive.'), default: DEFAULT_HTTP_LIMITS.headersMs },
-  request_ms: { ...atLeast(100, 'For a whole request to arrive.'), default: DEFAULT_HTTP_LIMITS.requestMs },
+  headers_ms: { ...atLeast(100, 'The timeout for the headers of a request.'), default: DEFAULT_HTTP_LIMITS.headersMs },
+  request_ms: { ...atLeast(100, 'The timeout for a whole request.'), default: DEFAULT_HTTP_LIMITS.requestMs },
   keep_alive_ms: { ...atLeast(100, 'How long an idle connection is kept.'), default: DEFAULT_HTTP_LIMITS.keepAliveMs },
   connections: {
     ...atLeast(
@@ -76,20 +79,23 @@ export const ENDPOINT_LIMITS = {
   messages_per_minute: {
     ...atLeast(
       1,
-      'Messages that one caller may send in a minute over WebSockets, TCP ports and the A2E wire. Unproven peers of one address together have a hundredth of it. A sender past it is read more slowly.',
+      'Messages that one caller may send in a minute over WebSockets, TCP ports and the A2E wire. Unauthenticated peers of one address share a hundredth of it. A sender over the limit is read more slowly.',
     ),
     default: MESSAGES_PER_MINUTE,
   },
   message_bytes_per_minute: { ...atLeast(1024, 'The same in bytes.'), default: BYTES_PER_MINUTE },
   message_fragments: {
-    ...atLeast(1, 'How many parts a WebSocket message may come in.'),
+    ...atLeast(1, 'The most fragments of a WebSocket message.'),
     default: DEFAULT_SOCKET_LIMITS.maxFragments,
   },
   message_ms: {
     ...atLeast(100, 'The time for a WebSocket message, or a line on a port or a unix socket, to arrive completely.'),
     default: DEFAULT_SOCKET_LIMITS.messageMs,
   },
-  identify_ms: { ...atLeast(100, 'For a peer of the A2E wire or of A2A messages to prove who it is.'), default: 5000 },
+  identify_ms: {
+    ...atLeast(100, 'The timeout for a peer of the A2E wire or of A2A messages to authenticate.'),
+    default: 5000,
+  },
   ping_ms: {
     ...atLeast(1000, 'How often a WebSocket peer gets a ping.'),
     default: DEFAULT_SOCKET_LIMITS.pingMs,
@@ -99,7 +105,7 @@ export const ENDPOINT_LIMITS = {
     'Bytes sent to all peers together that they have not read. Beyond that, the caller that holds most of them loses the connection that has not read for the longest time. Default: a quarter of the heap limit.',
   ),
   buffer_bytes: {
-    ...atLeast(1024, 'What a connection may leave unread before it has to wait.'),
+    ...atLeast(1024, 'Unread bytes of one connection before sending to it pauses.'),
     default: DEFAULT_SOCKET_LIMITS.maxBufferedBytes,
   },
 } as const;
@@ -130,7 +136,7 @@ export function edgeLimits(limits: EndpointLimits): {
   };
 }
 
-/** What all peers together may leave unread. */
+/** The bytes that all peers together may leave unread. */
 export function unreadBytes({ unread_bytes: bytes = getHeapStatistics().heap_size_limit / 4 }: EndpointLimits): number {
   return bytes;
 }

@@ -1,6 +1,6 @@
 import type { CompleteConfig } from './complete-config.ts';
 
-/** How long what has ended is kept, requests and executions alike. */
+/** How long finished requests and executions are kept. */
 export function keptAnswersMs({ keep_answers_hours: hours }: CompleteConfig): number {
   return hours * ONE_HOUR;
 }

@@ -28,8 +28,8 @@ export const MailboxShape = {
       default: 'A mailbox for agents, served by Dragoman.',
       description: 'One sentence for its card.',
     },
-    url: { type: 'string', pattern: '^https?://', description: 'Where it is reached from outside, for its card.' },
-    iconUrl: { type: 'string', pattern: '^https?://', description: 'A picture of it, for its card.' },
+    url: { type: 'string', pattern: '^https?://', description: 'Its public URL, for its card.' },
+    iconUrl: { type: 'string', pattern: '^https?://', description: 'The URL of its icon, for its card.' },
     provider: {
       type: 'object',
       description: 'The operator, for the card.',
@@ -41,9 +41,9 @@ export const MailboxShape = {
       type: 'array',
       items: text,
       description:
-        'How others may come to trust it, in the words of ERC-8004: reputation, crypto-economic, tee-attestation.',
+        'The trust models it supports, as ERC-8004 names them: reputation, crypto-economic, tee-attestation.',
     },
-    active: { type: 'boolean', description: 'What its registration says of it. Default: true.' },
+    active: { type: 'boolean', description: 'Whether its registration is active. Default: true.' },
     anonymous: {
       description:
         'Ids of the agents that senders without a key may write to. Only agents of the configuration or the administration count, never agents that registered themselves. Default: [] (none). false means [].',
@@ -66,7 +66,7 @@ export const MailboxShape = {
       default: 30,
       description: 'Messages per minute of one agent, or of all senders without a key at one address.',
     },
-    max_concurrent: { ...positive, default: 10, description: 'Requests of one agent at the same time.' },
+    max_concurrent: { ...positive, default: 10, description: 'Concurrent requests of one agent.' },
     answer_within_ms: {
       type: 'integer',
       minimum: 0,
@@ -84,7 +84,7 @@ export const MailboxShape = {
       minimum: 100,
       maximum: 1_048_576,
       default: MAILBOX_LIMITS.contentCharacters,
-      description: 'The content of a message, in UTF-16 code units. The first of the two limits counts.',
+      description: 'The longest content of a message, in UTF-16 code units. max_content_bytes applies too.',
     },
     max_content_bytes: {
       type: 'integer',
@@ -93,37 +93,37 @@ export const MailboxShape = {
       default: MAILBOX_LIMITS.contentBytes,
       description: 'The same in bytes.',
     },
-    thread_messages: { ...positive, default: 1000, description: 'Messages a thread keeps.' },
+    thread_messages: { ...positive, default: 1000, description: 'The most messages of a thread.' },
     keep_threads_days: { ...positive, default: 30, description: 'How long the messages of a thread are kept.' },
     callbacks: {
       type: 'object',
       default: {},
       properties: {
-        timeout_ms: { ...positive, default: 10_000, description: 'For one try.' },
-        retries: { type: 'integer', minimum: 0, maximum: 10, default: 3, description: 'Tries after the first.' },
+        timeout_ms: { ...positive, default: 10_000, description: 'The timeout of one attempt.' },
+        retries: { type: 'integer', minimum: 0, maximum: 10, default: 3, description: 'Attempts after the first.' },
         backoff_ms: {
           ...positive,
           default: 1000,
           description:
-            'The shortest first pause; later ones 4 and 16 times it, each with up to as much again at random.',
+            'The first pause between attempts; later pauses are 4 and 16 times as long. Each gets up to 100 % random jitter.',
         },
         max_retry_after_ms: {
           ...positive,
           default: 3_600_000,
-          description: 'The longest Retry-After that is honoured.',
+          description: 'The longest Retry-After to honour.',
         },
         per_host: {
           ...positive,
           default: 4,
-          description: 'Tries to one host, whatever the port, at the same time.',
+          description: 'Concurrent attempts to one host, on all ports together.',
         },
         queued_per_agent: { ...positive, default: 1000, description: 'Callbacks of one sender that may wait.' },
         anonymous_per_host_per_minute: {
           ...positive,
           default: 30,
-          description: 'Callbacks to one host that senders without a key may ask for in a minute, all together.',
+          description: 'Callbacks per minute to one host from all senders without a key together.',
         },
-        keep_days: { ...positive, default: 7, description: 'How long delivered and dead ones are kept to look at.' },
+        keep_days: { ...positive, default: 7, description: 'How long delivered and failed callbacks are kept.' },
       },
       additionalProperties: false,
     },

@@ -15,7 +15,7 @@ export const MessagesShape = {
       maximum: 65_535,
       description: 'A TCP port for the same messages, one per line; 0 picks a free port. Default: none.',
     },
-    agent_id: { ...AgentId, default: 'dragoman', description: 'The name this server goes by among agents.' },
+    agent_id: { ...AgentId, default: 'dragoman', description: 'The agent id of this server.' },
     tools_agent: {
       ...AgentId,
       description: 'Deprecated: use the recipient `tools`, which every server has. Another name for that target.',
@@ -25,27 +25,27 @@ export const MessagesShape = {
       minimum: 1,
       default: 120,
       description:
-        'Messages and keys without a valid proof, from one address in a minute, before further ones are refused unread.',
+        'Messages and keys per minute from one address that fail authentication; further ones are rejected unread.',
     },
     max_age_ms: {
       type: 'integer',
       minimum: 1000,
       maximum: 86_400_000,
       default: FRESHNESS_WINDOW.past,
-      description: 'How old a message may be.',
+      description: 'The oldest message to accept.',
     },
     max_ahead_ms: {
       type: 'integer',
       minimum: 0,
       maximum: 3_600_000,
       default: FRESHNESS_WINDOW.future,
-      description: 'How far its time may be ahead of ours.',
+      description: 'How far the time of a message may be ahead of the clock of the server.',
     },
     max_nonces: {
       type: 'integer',
       minimum: 100,
       default: 1_000_000,
-      description: 'Signed messages that are remembered against replays; more are refused.',
+      description: 'Signed messages that are remembered to prevent replays; more are rejected.',
     },
     url: {
       type: 'string',

@@ -7,7 +7,7 @@ test.each([
   ['an open quote', 'host: "here\n', 2, 1, 'close the quote'],
   ['a key twice', 'port: 1\nport: 2\n', 2, 1, 'keep one of them'],
   ['a tab', 'wire:\n\tport: 1\n', 2, 1, 'indent with spaces'],
-])('%s is told with its line, its column and the fix', (_, text, line, column, fix) => {
+])('%s is reported with its line, its column and the fix', (_, text, line, column, fix) => {
   for (const outcome of [parseConfig(text), parseYaml(text)]) {
     expect(outcome).toMatchObject({
       ok: false,
@@ -32,7 +32,7 @@ test.each(['registry', 'Admin'])('an agent cannot have the reserved name %s', (i
   });
 });
 
-test('a field that is none is told where it stands, with the nearest that is one', () => {
+test('an unknown field is reported with its place and the nearest known field', () => {
   expect(parseConfig('host: 127.0.0.1\nagents:\n  echo:\n    drivr: module\n')).toMatchObject({
     ok: false,
     issues: expect.arrayContaining([

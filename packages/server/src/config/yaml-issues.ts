@@ -7,7 +7,7 @@ export interface ConfigIssue extends Issue {
   readonly column: number;
 }
 
-/** What keeps a text from being YAML, each with its place and, where one is likely, the fix. */
+/** The syntax errors of a YAML text, each with its place and, if one is likely, a fix. */
 export function yamlIssues({ errors }: ReturnType<typeof parseDocument>, lines: LineCounter): ConfigIssue[] {
   return errors.map(({ code, message, pos: [offset] }) => {
     const suggestion = FIXES[code];

@@ -34,7 +34,7 @@ describe('negotiation', () => {
     expect(negotiateType(accept, OFFERED)).toBe(expected);
   });
 
-  test('the refusal says what could have been had', () => {
+  test('the refusal lists the available types', () => {
     expect(notAcceptable(OFFERED)).toMatchObject({
       status: 406,
       headers: { 'Content-Type': 'application/problem+json' },

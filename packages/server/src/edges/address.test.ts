@@ -4,15 +4,20 @@ import { addressGroup, callerAddress, isNetwork, proxyList } from './address.ts'
 describe('the address of the caller', () => {
   const proxies = proxyList(['10.0.0.0/8', '127.0.0.1', 'fd00::/8']);
   test.each([
-    ['a stranger may say what it likes', '192.0.2.1', '198.51.100.7', '192.0.2.1'],
+    ['the header of an untrusted peer is ignored', '192.0.2.1', '198.51.100.7', '192.0.2.1'],
     ['a proxy is believed', '10.1.2.3', '198.51.100.7', '198.51.100.7'],
     ['a proxy in IPv6 is believed', 'fd00::1', '2001:db8::1', '2001:db8::1'],
     ['a proxy behind an IPv6 socket is believed', '::ffff:10.1.2.3', '198.51.100.7', '198.51.100.7'],
-    ['what stands left of the first stranger is only claimed', '10.1.2.3', '203.0.113.9, 198.51.100.7', '198.51.100.7'],
+    [
+      'entries left of the first untrusted address are ignored',
+      '10.1.2.3',
+      '203.0.113.9, 198.51.100.7',
+      '198.51.100.7',
+    ],
     ['a chain of proxies is followed', '10.1.2.3', '198.51.100.7, 10.9.9.9', '198.51.100.7'],
     ['only proxies: the outermost', '10.1.2.3', '10.8.8.8, 10.9.9.9', '10.8.8.8'],
     ['nonsense ends the search', '10.1.2.3', '198.51.100.7, unknown', '10.1.2.3'],
-    ['nothing said', '10.1.2.3', undefined, '10.1.2.3'],
+    ['no header', '10.1.2.3', undefined, '10.1.2.3'],
     ['mapped addresses are IPv4', '::ffff:192.0.2.1', undefined, '192.0.2.1'],
     ['a zone is no part of the address', 'fe80::1%eth0', undefined, 'fe80::1'],
     ['the peer is gone already', undefined, undefined, ''],

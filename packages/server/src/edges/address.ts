@@ -16,7 +16,7 @@ export function callerAddress(peer: string | undefined, forwardedFor: string | u
   return address;
 }
 
-/** What one caller can hardly leave: the address itself, or for IPv6 its /64, of which everybody has plenty of addresses. */
+/** The address that stands for one caller: for IPv6 the /64, because each caller has many addresses in it. */
 export function addressGroup(address: string): string {
   const plain = plainAddress(address);
   if (!plain.includes(':')) return plain;

@@ -33,7 +33,7 @@ export function writeAnswer(response: ResponseWriter, answer: Answer, how: Answe
 }
 
 export interface AnswerDelivery {
-  /** Who it is for is known, so no cache may keep it. */
+  /** The answer is for a known caller, so no cache may keep it. */
   readonly personal: boolean;
   /** Further fields, name and value in turn. */
   readonly fields: readonly string[];
@@ -47,7 +47,7 @@ export interface AnswerDelivery {
   readonly beforeEnd?: (() => Promise<void>) | undefined;
 }
 
-/** Name and value in turn, which Node writes as they are. What the answer says itself wins. */
+/** Names and values in turn, which Node writes unchanged. The answer's own headers override the defaults. */
 export function headerFields(
   answer: Answer,
   how: Pick<AnswerDelivery, 'personal' | 'fields' | 'retryAfter'>,

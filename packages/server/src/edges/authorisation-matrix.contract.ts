@@ -1,9 +1,9 @@
 import type { Access, Route, SocketRoute } from '../http/route.ts';
 
-/** Who a test calls a route as. `owner` and `other` are two agents; what the path names belongs to `owner`. */
+/** The caller of a route in a test. `owner` and `other` are two agents; the resource in the path belongs to `owner`. */
 export type Actor = 'owner' | 'other' | 'anonymous' | 'revoked' | 'admin';
 
-/** What must come of it. `passes`: the route decides; `absent`: 404, the same as for what never existed. */
+/** The expected result. `passes`: the route decides; `absent`: 404, the same as for a resource that never existed. */
 export type Verdict = 'passes' | 'absent' | 'unauthenticated' | 'forbidden';
 
 export interface MatrixRow<Entry> {
@@ -12,7 +12,7 @@ export interface MatrixRow<Entry> {
   readonly verdict: Verdict;
 }
 
-/** Every route of a table with every actor, and what must come of it: for a test that leaves no route out. */
+/** Every route of a table with every actor and its expected result, so that a test covers every route. */
 export function authorisationMatrix<Entry extends Route | SocketRoute>(routes: readonly Entry[]): MatrixRow<Entry>[] {
   return routes.flatMap((route) =>
     ACTORS.map((actor) => {

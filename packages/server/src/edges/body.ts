@@ -47,17 +47,17 @@ function isHarmless(parameter: string): boolean {
 
 function wrongType(taken: readonly string[]): Failure {
   const suggestions = taken.map((type) => `Content-Type: ${type}`);
-  return failure('unsupported_media_type', { suggestions }, `This route takes ${taken.join(' or ')} in UTF-8.`);
+  return failure('unsupported_media_type', { suggestions }, `This route accepts ${taken.join(' or ')} in UTF-8.`);
 }
 
-/** Says what would raise the limit, where anything does. */
+/** Names the setting that raises the limit, if there is one. */
 export function bodyTooLarge({ maxBytes, proof }: RouteBody, unprovenBytes: number | undefined): Failure {
   if (unprovenBytes === undefined || unprovenBytes >= maxBytes) {
-    return failure('too_large', { limit: maxBytes }, `The body exceeds the ${maxBytes} bytes that this route takes.`);
+    return failure('too_large', { limit: maxBytes }, `The body exceeds this route's limit of ${maxBytes} bytes.`);
   }
   const suggestions = [`Send an API key: the limit is then ${maxBytes} bytes.`];
   if (proof !== undefined) suggestions.push(proof.suggestion);
-  const message = `The body exceeds the ${unprovenBytes} bytes that this route takes without a key. ${suggestions.join(' ')}`;
+  const message = `The body exceeds this route's limit of ${unprovenBytes} bytes without an API key. ${suggestions.join(' ')}`;
   return failure('too_large', { limit: unprovenBytes, suggestions }, message);
 }
 
@@ -65,8 +65,8 @@ export function bodyTooLarge({ maxBytes, proof }: RouteBody, unprovenBytes: numb
 export const NO_ROOM = failure(
   'busy',
   { retry_after: 1, suggestions: ['Send an API key.'] },
-  'The server is receiving as much from senders without a key as it takes at once. Try again later, or send an API key.',
+  'The server has reached its limit for data from senders without a key. Try again later, or send an API key.',
 );
 
-const NO_BODY_TAKEN = failure('unsupported_media_type', {}, 'This route takes no body.');
+const NO_BODY_TAKEN = failure('unsupported_media_type', {}, 'This route does not accept a body.');
 const ENCODED = failure('unsupported_media_type', {}, 'Bodies are taken without Content-Encoding only.');

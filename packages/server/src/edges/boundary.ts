@@ -19,7 +19,7 @@ export interface BoundaryOptions {
   readonly authenticate: (key: string, address: string) => Principal | Failure | Promise<Principal | Failure>;
 }
 
-/** Who may come in, the same for HTTP requests and WebSocket upgrades. */
+/** Access checks, the same for HTTP requests and WebSocket upgrades. */
 export class Boundary {
   readonly cors: Cors;
   readonly #options: BoundaryOptions;
@@ -39,7 +39,7 @@ export class Boundary {
   }
 
   /**
-   * The base URL that the client used. A trusted proxy tells it with `X-Forwarded-Proto`, `-Host` and `-Prefix`; a host that is
+   * The base URL that the client used. A trusted proxy reports it with `X-Forwarded-Proto`, `-Host` and `-Prefix`; a host that is
    * not one of ours is not believed from it either.
    */
   baseUrl(peer: string | undefined, headers: IncomingHttpHeaders): string {
@@ -71,7 +71,7 @@ export class Boundary {
     return own || this.cors.allows(site) ? undefined : WRONG_ORIGIN;
   }
 
-  /** The caller, `undefined` where none is needed and none was claimed, or why it may not come in. */
+  /** The caller, `undefined` when none is required or claimed, or the failure. */
   identify({ headers, offeredKey, address, access }: Caller): Identified | Promise<Identified> {
     if (access === 'public') return undefined;
     const key = presentedKey(headers, offeredKey);
@@ -102,7 +102,7 @@ function inItsRole(found: Principal | Failure, access: Access): Principal | Fail
   return found;
 }
 
-/** The key of a request, or a failure when what it presents is no key or two different ones. */
+/** The key of a request, or a failure when it is malformed or there are two different ones. */
 function presentedKey(headers: IncomingHttpHeaders, offered: string | undefined): string | undefined | Failure {
   const { authorization } = headers;
   const apiKey = headers['x-api-key'] ?? offered;
@@ -123,13 +123,17 @@ function bearerKey(authorization: string): string | undefined {
 const NO_HOST = failure('invalid_message', {}, 'The request must name one Host.');
 const WRONG_HOST = failure(
   'forbidden',
-  { suggestions: ['Call the server by a name it is configured for, or add this name to `allowed_hosts`.'] },
-  'This server does not answer to the name in Host.',
+  { suggestions: ['Use a host name that this server is configured for, or add this one to `allowed_hosts`.'] },
+  'The Host header does not name this server.',
 );
-const WRONG_ORIGIN = failure('forbidden', {}, 'Pages of this Origin may not call this server.');
+const WRONG_ORIGIN = failure(
+  'forbidden',
+  { suggestions: ['Add the origin to `allowed_origins`.'] },
+  'This Origin may not call this server.',
+);
 const KEY_HINT = { suggestions: ['Send the key as `Authorization: Bearer KEY` or `X-API-Key: KEY`.'] };
 const NO_KEY = failure('unauthenticated', KEY_HINT);
-const NO_BEARER = failure('unauthenticated', KEY_HINT, 'The Authorization header does not hold a Bearer key.');
-const TWO_KEYS = failure('unauthenticated', {}, 'The request holds two different keys.');
-const ADMIN_ONLY = failure('forbidden', {}, 'This needs an admin key.');
-const AGENT_ONLY = failure('forbidden', {}, "This needs an agent's key; an admin key is not an agent.");
+const NO_BEARER = failure('unauthenticated', KEY_HINT, 'The Authorization header must be `Bearer KEY`.');
+const TWO_KEYS = failure('unauthenticated', {}, 'The request has two different API keys.');
+const ADMIN_ONLY = failure('forbidden', {}, 'This route requires an admin key.');
+const AGENT_ONLY = failure('forbidden', {}, "This route requires an agent's key, not an admin key.");

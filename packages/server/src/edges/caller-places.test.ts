@@ -32,11 +32,11 @@ test('a caller with as many open requests as it may have waits; others do not, a
   await expect.poll(async () => (await as('ada')).status).toBe(200);
 });
 
-test('WebSockets take places too', async () => {
+test('WebSockets count as open requests', async () => {
   const echo: SocketRoute = {
     path: '/ws',
     access: 'agent',
-    summary: 'Says it back.',
+    summary: 'Echoes its input.',
     open: async (connection) => {
       for await (const message of connection.messages) await connection.send(message);
     },
@@ -54,11 +54,11 @@ test('WebSockets take places too', async () => {
   await expect.poll(async () => (await saidBack(dial())) ?? 'closed').toBe('hello');
 });
 
-/** What the peer says back, or nothing when it closes instead. */
+/** The answer of the peer; `undefined` when it closes instead. */
 async function saidBack(socket: WebSocket): Promise<string | undefined> {
   await once(socket, 'open');
   socket.send('hello');
-  const [said] = await Promise.race([once(socket, 'message'), once(socket, 'close').then(() => [undefined])]);
+  const [answer] = await Promise.race([once(socket, 'message'), once(socket, 'close').then(() => [undefined])]);
   socket.terminate();
-  return said === undefined ? undefined : String(said);
+  return answer === undefined ? undefined : String(answer);
 }

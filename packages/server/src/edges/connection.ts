@@ -30,12 +30,12 @@ export class ServedSocket implements Connection {
   readonly #abort = new AbortController();
   readonly #tracker = new FrameTracker();
   readonly #rates: MessageRates;
-  /** Whose messages are counted. */
+  /** The account that messages count towards. */
   #sender: string;
   /** As long as the peer has not proven who it is. */
   #unproven: { readonly maxBytes: number; readonly held: HeldBytes } | undefined;
 
-  /** Text, and the bytes of what is long: to decode it at once would hold up everybody. */
+  /** Text, or the bytes of a long message: decoding it at once would delay all peers. */
   readonly #unread: (string | Buffer)[] = [];
   #taken = 0;
   #unreadLength = 0;
@@ -144,7 +144,7 @@ export class ServedSocket implements Connection {
     this.#webSocket.close(code, reason);
   }
 
-  /** No further message is given to the route; what it sends still goes out. */
+  /** Passes no further message to the route; its own messages are still sent. */
   endMessages(): void {
     this.#unread.length = 0;
     this.#unreadLength = 0;
@@ -232,7 +232,7 @@ export class ServedSocket implements Connection {
     // The library gives all messages as one buffer, its default.
     const bytes = data as Buffer;
     this.#rates.count(this.#sender, { messages: 1, bytes: bytes.length });
-    // What is short is decoded at once: its buffer is a part of a larger one, which it would keep.
+    // Short messages are decoded at once: their buffers are slices that would keep a larger one in memory.
     const message = bytes.length > LONG_TEXT ? bytes : bytes.toString();
     if (this.#reader !== undefined) {
       const reader = this.#reader;
@@ -289,7 +289,7 @@ export class ServedSocket implements Connection {
     this.#reader = undefined;
   }
 
-  /** Hands to the socket what it may hold; one message alone may be larger than that. */
+  /** Fills the socket up to its limit; a single message may exceed it. */
   #flush(): void {
     while (this.#waiting[0] !== undefined && !this.#isClosing()) {
       const { text, bytes, resolve, reject } = this.#waiting[0];

@@ -16,19 +16,19 @@ const routes = [
 const limit = { name: 'minute', limit: 60, remaining: 0, windowSeconds: 60, resetAt: 1_760_000_060 };
 
 describe('a page of an origin that may call', () => {
-  test('is told what it may send before it sends it, without a key', async () => {
-    const heard = await ask({
+  test('gets the answer to its preflight without a key', async () => {
+    const received = await ask({
       method: 'OPTIONS',
       fields: [`Origin: ${PAGE}`, 'Access-Control-Request-Method: POST', 'Access-Control-Request-Headers: x-api-key'],
     });
-    expect(heard).toMatch(/^HTTP\/1.1 204 /);
-    expect(fieldOf(heard, 'Access-Control-Allow-Origin')).toBe(PAGE);
-    expect(fieldOf(heard, 'Access-Control-Allow-Methods')).toBe('GET, HEAD, POST');
-    const taken = fieldOf(heard, 'Access-Control-Allow-Headers')?.toLowerCase() ?? '';
+    expect(received).toMatch(/^HTTP\/1.1 204 /);
+    expect(fieldOf(received, 'Access-Control-Allow-Origin')).toBe(PAGE);
+    expect(fieldOf(received, 'Access-Control-Allow-Methods')).toBe('GET, HEAD, POST');
+    const taken = fieldOf(received, 'Access-Control-Allow-Headers')?.toLowerCase() ?? '';
     const needed = ['authorization', 'x-api-key', 'content-type', 'idempotency-key', 'last-event-id', 'x-session-id'];
     for (const name of needed) expect(taken.split(', ')).toContain(name);
-    expect(fieldOf(heard, 'Vary')).toBe('Origin');
-    expect(heard).not.toMatch(/Allow-Credentials|Private-Network/);
+    expect(fieldOf(received, 'Vary')).toBe('Origin');
+    expect(received).not.toMatch(/Allow-Credentials|Private-Network/);
   });
 
   test('may call a server on a private network when the browser asks for that', async () => {
@@ -45,10 +45,10 @@ describe('a page of an origin that may call', () => {
     expect(good).toMatch(/^HTTP\/1.1 200 /);
     const refused = await ask({ method: 'POST', fields: [`Origin: ${PAGE}`, 'X-API-Key: ada'] });
     expect(refused).toMatch(/^HTTP\/1.1 429 /);
-    for (const heard of [good, refused, await ask({ method: 'POST', fields: [`Origin: ${PAGE}`] })]) {
-      expect(fieldOf(heard, 'Access-Control-Allow-Origin')).toBe(PAGE);
-      expect(fieldOf(heard, 'Vary')).toBe('Origin');
-      const exposed = fieldOf(heard, 'Access-Control-Expose-Headers')?.split(', ');
+    for (const received of [good, refused, await ask({ method: 'POST', fields: [`Origin: ${PAGE}`] })]) {
+      expect(fieldOf(received, 'Access-Control-Allow-Origin')).toBe(PAGE);
+      expect(fieldOf(received, 'Vary')).toBe('Origin');
+      const exposed = fieldOf(received, 'Access-Control-Expose-Headers')?.split(', ');
       for (const name of ['Retry-After', 'RateLimit', 'RateLimit-Policy', 'X-RateLimit-Remaining', 'Location']) {
         expect(exposed).toContain(name);
       }
@@ -56,26 +56,26 @@ describe('a page of an origin that may call', () => {
   });
 });
 
-describe('everybody else', () => {
+describe('any other caller', () => {
   test.each([['https://evil.example.com'], ['null'], ['https://console.example.com.evil.example'], ['*']])(
-    'of origin %s is refused, and told nothing a page could use',
+    'of origin %s is refused, without headers that let a page read the answer',
     async (origin) => {
       for (const method of ['GET', 'OPTIONS']) {
-        const heard = await ask({ method, fields: [`Origin: ${origin}`, 'Access-Control-Request-Method: GET'] });
-        expect(heard).toMatch(/^HTTP\/1.1 403 /);
-        expect(heard).not.toContain('Access-Control-');
+        const received = await ask({ method, fields: [`Origin: ${origin}`, 'Access-Control-Request-Method: GET'] });
+        expect(received).toMatch(/^HTTP\/1.1 403 /);
+        expect(received).not.toContain('Access-Control-');
       }
     },
   );
 
-  test('without an origin is answered as before, and a cache is told that others are answered differently', async () => {
-    const heard = await ask({});
-    expect(heard).not.toContain('Access-Control-');
-    expect(fieldOf(heard, 'Vary')).toBe('Origin');
+  test('without an origin is answered as before, with Vary: Origin for caches', async () => {
+    const received = await ask({});
+    expect(received).not.toContain('Access-Control-');
+    expect(fieldOf(received, 'Vary')).toBe('Origin');
     expect(await ask({}, [])).not.toMatch(/Vary/);
   });
 
-  test('who asks for OPTIONS without being a page gets no answer to it', async () => {
+  test('that sends OPTIONS without an origin gets 405', async () => {
     expect(await ask({ method: 'OPTIONS' })).toMatch(/^HTTP\/1.1 405 /);
   });
 });
@@ -87,6 +87,6 @@ async function ask(parts: { method?: string; fields?: string[] }, origins = [PAG
   return exchangeRaw(port, head({ ...parts, path: '/things', host, fields }));
 }
 
-function fieldOf(heard: string, name: string): string | undefined {
-  return new RegExp(`^${name}: (.*)\\r$`, 'im').exec(heard)?.[1];
+function fieldOf(received: string, name: string): string | undefined {
+  return new RegExp(`^${name}: (.*)\\r$`, 'im').exec(received)?.[1];
 }

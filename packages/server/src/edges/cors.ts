@@ -24,7 +24,7 @@ export class Cors {
     return (origin === undefined ? undefined : this.#fields.get(origin.toLowerCase())) ?? this.#forOthers;
   }
 
-  /** The answer to a browser that asks whether a page may send what it wants to; `undefined` when it does not ask that. */
+  /** The answer to a CORS preflight; `undefined` for any other request. */
   preflight(headers: IncomingHttpHeaders, methods: readonly string[]): Answer | undefined {
     const { origin, 'access-control-request-method': method } = headers;
     if (origin === undefined || method === undefined || !this.allows(origin) || methods.length === 0) return undefined;

@@ -27,7 +27,7 @@ import { rateFields } from './rate-fields.ts';
 import type { ResponseWriter } from './response-writer.ts';
 import type { HeldBytes, UnprovenBudget } from './unproven-budget.ts';
 
-/** What every exchange needs of its edge. */
+/** The dependencies of an exchange on its edge. */
 export interface ExchangeContext {
   readonly router: RouteTable<Route>;
   readonly boundary: Boundary;
@@ -135,7 +135,7 @@ export class Exchange implements InboundRequest {
     this.#held?.release();
   }
 
-  /** Tells the handler to stop. */
+  /** Signals the handler to stop. */
   abort(): void {
     this.#aborted = true;
     this.#abort?.abort();
@@ -252,7 +252,7 @@ export class Exchange implements InboundRequest {
     return this.route?.wordFailure?.(refusal, this) ?? problemAnswer(refusal);
   }
 
-  /** What was thrown may carry a failure, which is worded; else it is our own fault. */
+  /** Reports the failure that an error carries; any other error is internal. */
   #thrown(error: unknown): Answer {
     try {
       return this.#word(failureOf(error) ?? this.#report(error));
@@ -339,6 +339,6 @@ const NO_PARAMS: Readonly<Record<string, string>> = {};
 const NO_BYTES = new Uint8Array(0);
 const NOT_FOUND = problemAnswer(
   failure('not_found', {
-    suggestions: ['GET /openapi.json lists every path', 'GET / says where the documentation is'],
+    suggestions: ['GET /openapi.json lists every path', 'GET / links to the documentation'],
   }),
 );

@@ -22,7 +22,7 @@ test('between messages there is nothing unfinished, however the bytes are cut', 
   }
 });
 
-test('inside a message it tells when the message began', () => {
+test('inside a message it reports when the message began', () => {
   const tracker = new FrameTracker();
   tracker.feed(frame({ payload: 'whole' }), 1);
   expect(tracker.since).toBeUndefined();
@@ -47,7 +47,7 @@ test('every cut of every frame leaves something unfinished', () => {
   }
 });
 
-test('it tells how long the message is that has begun, in all its frames and before their bytes are there', () => {
+test('the tracker reports the length of the unfinished message over all its frames, before their bytes arrive', () => {
   const tracker = new FrameTracker();
   tracker.feed(frame({ payload: 'whole' }), 1);
   expect(tracker.messageBytes).toBe(0);

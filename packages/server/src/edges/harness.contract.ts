@@ -1,4 +1,4 @@
-// What the tests of the edges lean on: a clock, a log, and peers on raw sockets that may misbehave.
+// Helpers for the tests of the edges: a clock, a log, and peers on raw sockets that may misbehave.
 
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -21,7 +21,7 @@ export const realClock: Clock = {
   },
 };
 
-/** Keeps what was logged, by level and message. */
+/** Keeps the log lines, by level and message. */
 class TestLog {
   readonly lines: { readonly level: string; readonly message: string; readonly fields: LogFields }[] = [];
   debug = (fields: LogFields, message: string) => this.#keep('debug', fields, message);
@@ -37,7 +37,7 @@ class TestLog {
 export const ada: Principal = { id: 'ada', kind: 'agent', permissions: NO_PERMISSIONS, keyId: 'k1' };
 export const admin: Principal = { id: 'admin', kind: 'admin', permissions: NO_PERMISSIONS };
 
-/** Keys are the names of who holds them. */
+/** Each key is the name of its holder. */
 export async function authenticate(key: string): Promise<Principal | Failure> {
   return { ada, admin }[key] ?? failure('unauthenticated');
 }
@@ -126,19 +126,19 @@ export class RawPeer {
     return this.#buffer.subarray(0, this.#size);
   }
 
-  say(bytes: string | Uint8Array): this {
+  send(bytes: string | Uint8Array): this {
     this.socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
     return this;
   }
 
   /** Resolves when the received bytes meet the condition; rejects when the connection closes before that. */
-  async hears(condition: string | RegExp | ((received: Buffer) => boolean)): Promise<string> {
+  async receives(condition: string | RegExp | ((received: Buffer) => boolean)): Promise<string> {
     const isMet = () => {
       if (typeof condition === 'string') return this.text.includes(condition);
       return condition instanceof RegExp ? condition.test(this.text) : condition(this.bytes);
     };
     while (!isMet()) {
-      if (this.socket.destroyed) throw new Error(`closed before ${condition} did not arrive: ${this.text}`);
+      if (this.socket.destroyed) throw new Error(`closed before ${condition} arrived: ${this.text}`);
       await new Promise<void>((resolve) => {
         const listener = () => {
           this.#listeners.delete(listener);
@@ -154,7 +154,7 @@ export class RawPeer {
 /** Sends bytes on a new connection and returns everything received until the server closes it. */
 export async function exchangeRaw(port: number, bytes: string | Uint8Array): Promise<string> {
   const peer = await RawPeer.connect(port);
-  peer.say(bytes);
+  peer.send(bytes);
   peer.socket.once('end', () => peer.socket.end());
   await peer.closed;
   return peer.text;

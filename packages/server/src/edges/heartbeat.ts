@@ -19,7 +19,7 @@ class Heartbeat implements AsyncIterator<string, undefined> {
   readonly #options: HeartbeatOptions;
   readonly #stop = new AbortController();
   #reader: Reader | undefined;
-  /** What the source gave while the reader was busy with a beat. */
+  /** The item that the source yielded while the reader handled a heartbeat. */
   #arrived: Arrival | undefined;
   #pulling = false;
   #ticking = false;
@@ -81,7 +81,7 @@ class Heartbeat implements AsyncIterator<string, undefined> {
       for (;;) {
         const silence = clock.elapsed() - this.#lastSent;
         if (silence < everyMs) await clock.wait(everyMs - silence, this.#stop.signal);
-        // The peer is not reading what it has, and needs no beat.
+        // The peer has unread bytes, and needs no heartbeat.
         if (this.#reader === undefined || this.#stop.signal.aborted) return;
         if (clock.elapsed() - this.#lastSent < everyMs) continue;
         const reader = this.#reader;

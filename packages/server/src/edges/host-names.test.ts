@@ -21,7 +21,7 @@ describe('a server answers to', () => {
   );
 });
 
-describe('it does not answer to', () => {
+describe('a server does not answer to', () => {
   const names = new HostNames(['127.0.0.1', 'only.example.com:8443']);
 
   test.each([
@@ -56,7 +56,7 @@ describe('a malformed Host is refused', () => {
   ])('%j', (host) => expect(names.has(host)).toBe(false));
 });
 
-describe.each(['0.0.0.0', '::', '[::]'])('one that listens on %s', (everywhere) => {
+describe.each(['0.0.0.0', '::', '[::]'])('a server that listens on %s', (everywhere) => {
   const names = new HostNames([everywhere, 'localhost']);
 
   test.each(['10.0.0.7', '10.0.0.7:7420', '192.168.1.2:80', '[fe80::1]:7420', '0.0.0.0:7420', '[::]', 'localhost:1'])(

@@ -23,16 +23,16 @@ describe('peers that take their time', () => {
     expect(await exchangeRaw(port, 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-')).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  test('a connection that says nothing is cut off', async () => {
+  test('a silent connection is closed', async () => {
     const { port } = await startEdge({ limits: { headersMs: 60, requestMs: 200 } });
     expect(await exchangeRaw(port, '')).toMatch(/^HTTP\/1.1 408 /);
   });
 
-  test('headers that dribble in are cut off, however often a byte comes', async () => {
+  test('slow headers are cut off, however often a byte arrives', async () => {
     const { port, host } = await startEdge({ limits: { headersMs: 100, requestMs: 200 } });
     const peer = await RawPeer.connect(port);
-    peer.say(`GET / HTTP/1.1\r\nHost: ${host}\r\nX: `);
-    const dribble = setInterval(() => peer.say('a'), 10);
+    peer.send(`GET / HTTP/1.1\r\nHost: ${host}\r\nX: `);
+    const dribble = setInterval(() => peer.send('a'), 10);
     await peer.closed;
     clearInterval(dribble);
     expect(peer.text).toMatch(/^HTTP\/1.1 408 /);
@@ -45,8 +45,8 @@ describe('peers that take their time', () => {
       limits: { headersMs: 50, requestMs: 100 },
     });
     const peer = await RawPeer.connect(port);
-    peer.say(head({ method: 'POST', host, fields: ['Content-Type: application/json', 'Content-Length: 1000'] }));
-    const dribble = setInterval(() => peer.say(' '), 10);
+    peer.send(head({ method: 'POST', host, fields: ['Content-Type: application/json', 'Content-Length: 1000'] }));
+    const dribble = setInterval(() => peer.send(' '), 10);
     await peer.closed;
     clearInterval(dribble);
     expect(peer.text).toMatch(/^HTTP\/1.1 408 /);
@@ -65,10 +65,10 @@ describe('bodies that are too large', () => {
 
   test('a length over the limit is refused before a byte of the body is read', async () => {
     const { port, host } = await startEdge({ routes: [taking(10)] });
-    const heard = await exchangeRaw(port, head({ method: 'POST', host, fields: [json, 'Content-Length: 11'] }));
-    expect(heard).toMatch(/^HTTP\/1.1 413 /);
-    expect(heard).toContain('Connection: close');
-    expect(heard).toContain('exceeds the 10 bytes');
+    const received = await exchangeRaw(port, head({ method: 'POST', host, fields: [json, 'Content-Length: 11'] }));
+    expect(received).toMatch(/^HTTP\/1.1 413 /);
+    expect(received).toContain('Connection: close');
+    expect(received).toContain('exceeds the 10 bytes');
   });
 
   test('exactly the limit is taken, with a length and in chunks', async () => {
@@ -89,7 +89,7 @@ describe('bodies that are too large', () => {
       limits: { lingerBytes: 256 * 1024 },
     });
     const peer = await RawPeer.connect(port);
-    peer.say(head({ method: 'POST', host, fields: [json, 'Transfer-Encoding: chunked'] }));
+    peer.send(head({ method: 'POST', host, fields: [json, 'Transfer-Encoding: chunked'] }));
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(0x10000, 97), Buffer.from('\r\n')]);
     let offered = 0;
     while (offered < 200 * MEBIBYTE && !peer.socket.destroyed) {
@@ -100,7 +100,7 @@ describe('bodies that are too large', () => {
     }
     await peer.closed;
     expect(peer.text).toMatch(/^HTTP\/1.1 413 /);
-    // What the kernel's buffers on both sides hold comes on top of what the server read.
+    // The kernel's buffers on both sides hold more bytes than the server has read.
     expect(peer.socket.bytesWritten).toBeLessThan(12 * MEBIBYTE);
     expect(handled).toBe(0);
   });
@@ -108,26 +108,26 @@ describe('bodies that are too large', () => {
   test('an answer that comes before the body is not lost, and the connection lives on if the rest is small', async () => {
     const { port, host } = await startEdge({ routes: [taking(MEBIBYTE), route({ path: '/' })] });
     const peer = await RawPeer.connect(port);
-    peer.say(head({ method: 'POST', host, fields: ['Content-Type: text/plain', 'Content-Length: 5'] }));
-    await peer.hears('HTTP/1.1 415');
-    peer.say(`hello${head({ host })}`);
-    await peer.hears('HTTP/1.1 200 OK');
+    peer.send(head({ method: 'POST', host, fields: ['Content-Type: text/plain', 'Content-Length: 5'] }));
+    await peer.receives('HTTP/1.1 415');
+    peer.send(`hello${head({ host })}`);
+    await peer.receives('HTTP/1.1 200 OK');
   });
 
   test('a length that lies makes the rest a request of its own, which it is not', async () => {
     const { port, host } = await startEdge({ routes: [taking(MEBIBYTE)] });
-    const heard = await exchangeRaw(
+    const received = await exchangeRaw(
       port,
       `${head({ method: 'POST', host, fields: [json, 'Content-Length: 2'] })}{}{}{}`,
     );
-    expect(heard.match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(received.match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 
   test('a peer that resets in the middle of its body leaves nothing running', async () => {
     let handled = 0;
     const { edge, port, host } = await startEdge({ routes: [taking(MEBIBYTE, () => handled++)] });
     const peer = await RawPeer.connect(port);
-    peer.say(head({ method: 'POST', host, fields: [json, 'Content-Length: 1000'] })).say('{');
+    peer.send(head({ method: 'POST', host, fields: [json, 'Content-Length: 1000'] })).send('{');
     await new Promise((resolve) => setTimeout(resolve, 20));
     peer.socket.resetAndDestroy();
     await edge.close();
@@ -174,7 +174,7 @@ describe('requests that two servers could read differently get 400 and the end o
     ['a chunk extension with LF', `${post}Transfer-Encoding: chunked\r\n\r\n2;a\nb\r\n{}\r\n0\r\n\r\n`],
     ['a negative chunk', `${post}Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n`],
     ['a chunk size with 0x', `${post}Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n`],
-    ['a chunk longer than it says', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n`],
+    ['a chunk longer than its size', `${post}Transfer-Encoding: chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n`],
     ['an absolute target', `GET http://evil.example/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
     ['a target that is a star', `OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
     ['a fragment', `GET /#x HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`],
@@ -198,10 +198,10 @@ describe('requests that two servers could read differently get 400 and the end o
         route({ path: '/smuggled', handle: see }),
       ],
     });
-    const heard = await exchangeRaw(port, bytes + next);
-    expect(heard.match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 400']);
+    const received = await exchangeRaw(port, bytes + next);
+    expect(received.match(/^HTTP\/1.1 \d+/gm)).toEqual(['HTTP/1.1 400']);
     expect(reached).toEqual([]);
-    expect(heard).not.toMatch(/HPE_|Error|\.ts|\.js/);
+    expect(received).not.toMatch(/HPE_|Error|\.ts|\.js/);
   });
 });
 
@@ -229,7 +229,7 @@ describe('too much of everything', () => {
     const third = await exchangeRaw(port, head({ host }));
     expect(third).toMatch(/^HTTP\/1.1 503 [\s\S]*Retry-After: 1\r\n/);
     expect(log.lines).toMatchObject([{ level: 'warn', fields: { refused: 1 } }]);
-    for (const peer of peers) await peer.say(head({ host })).hears('200 OK');
+    for (const peer of peers) await peer.send(head({ host })).receives('200 OK');
   });
 
   test('one address has a quarter of the connections, and another when it closes one', async () => {
@@ -240,7 +240,7 @@ describe('too much of everything', () => {
     first?.socket.destroy();
     await expect.poll(() => intake.connections.size).toBe(1);
     const next = await RawPeer.connect(port);
-    await next.say(head({ host })).hears('200 OK');
+    await next.send(head({ host })).receives('200 OK');
   });
 
   test('a trusted proxy has all of them', async () => {
@@ -248,7 +248,7 @@ describe('too much of everything', () => {
     const intake = openIntake({ clock: systemClock, connections });
     const { port, host } = await startEdge({ routes: [route({ path: '/' })], intake });
     for (let count = 0; count < 4; count += 1) {
-      await (await RawPeer.connect(port)).say(head({ host })).hears('200 OK');
+      await (await RawPeer.connect(port)).send(head({ host })).receives('200 OK');
     }
   });
 
@@ -269,7 +269,7 @@ describe('too much of everything', () => {
     reportAcceptErrors(server, { clock: systemClock, log });
     for (let count = 0; count < 3; count += 1) server.emit('error', new Error('accept EMFILE'));
     expect(log.lines).toMatchObject([{ level: 'error', fields: { error: 'Error: accept EMFILE', count: 1 } }]);
-    await (await RawPeer.connect(port)).say(head({ host })).hears('200 OK');
+    await (await RawPeer.connect(port)).send(head({ host })).receives('200 OK');
   });
 
   test('requests sent far ahead end the connection', async () => {

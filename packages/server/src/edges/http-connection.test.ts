@@ -4,7 +4,7 @@ import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract
 
 const JSON_TYPE = 'Content-Type: application/json';
 
-/** Answers with what it was told. */
+/** Answers with the received body. */
 const echo = route({
   method: 'POST',
   path: '/echo',
@@ -23,18 +23,18 @@ function chunked(host: string, text: string): string {
   return `${head({ method: 'POST', path: '/echo', host, fields })}${size}\r\n${text}\r\n0\r\n\r\n`;
 }
 
-/** The bodies of the answers that were heard. */
-function bodies(heard: string): string[] {
-  return heard.split(/HTTP\/1.1 .*?\r\n\r\n/s).slice(1);
+/** The bodies of the received answers. */
+function bodies(received: string): string[] {
+  return received.split(/HTTP\/1.1 .*?\r\n\r\n/s).slice(1);
 }
 
-/** A route that answers when it is told to. */
+/** A route that answers when the test releases it. */
 function slowRoute() {
-  const slow = { isAsked: false, answer: () => {}, route: route({ path: '/slow' }) };
+  const slow = { isCalled: false, answer: () => {}, route: route({ path: '/slow' }) };
   slow.route = route({
     path: '/slow',
     handle: () => {
-      slow.isAsked = true;
+      slow.isCalled = true;
       return new Promise((resolve) => {
         slow.answer = () => resolve({ status: 200, text: 'slow' });
       });
@@ -47,43 +47,43 @@ describe('a connection', () => {
   test('takes requests with a length and in chunks in turn', async () => {
     const { port, host } = await startEdge({ routes: [echo] });
     const peer = await RawPeer.connect(port);
-    await peer.say(post(host, 'one')).hears('one');
-    await peer.say(post(host, 'two')).hears('two');
-    await peer.say(chunked(host, 'three')).hears('three');
-    await peer.say(post(host, 'four')).hears('four');
+    await peer.send(post(host, 'one')).receives('one');
+    await peer.send(post(host, 'two')).receives('two');
+    await peer.send(chunked(host, 'three')).receives('three');
+    await peer.send(post(host, 'four')).receives('four');
     expect(bodies(peer.text)).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  test('whose requests come all at once has its answers in their order', async () => {
+  test('with pipelined requests gets the answers in order', async () => {
     const { port, host } = await startEdge({ routes: [echo] });
-    const said = [post(host, 'one'), post(host, 'two'), chunked(host, 'three'), post(host, 'four'), '{}\r\n\r\n'];
-    const heard = await exchangeRaw(port, said.join(''));
-    expect(bodies(heard).slice(0, 4)).toEqual(['one', 'two', 'three', 'four']);
-    expect(heard.match(/HTTP\/1.1 \d+/g)?.at(-1)).toBe('HTTP/1.1 400');
+    const requests = [post(host, 'one'), post(host, 'two'), chunked(host, 'three'), post(host, 'four'), '{}\r\n\r\n'];
+    const received = await exchangeRaw(port, requests.join(''));
+    expect(bodies(received).slice(0, 4)).toEqual(['one', 'two', 'three', 'four']);
+    expect(received.match(/HTTP\/1.1 \d+/g)?.at(-1)).toBe('HTTP/1.1 400');
   });
 
-  test('on which half a request waits for an answer goes on with the rest of it', async () => {
+  test('with half a request behind a slow answer continues with the rest', async () => {
     const slow = slowRoute();
     const { port, host } = await startEdge({ routes: [slow.route, echo] });
     const peer = await RawPeer.connect(port);
     const next = post(host, 'next');
-    peer.say(head({ path: '/slow', host }) + next.slice(0, 20));
-    await expect.poll(() => slow.isAsked).toBe(true);
+    peer.send(head({ path: '/slow', host }) + next.slice(0, 20));
+    await expect.poll(() => slow.isCalled).toBe(true);
     slow.answer();
-    await peer.hears('slow');
-    await peer.say(next.slice(20)).hears('next');
+    await peer.receives('slow');
+    await peer.send(next.slice(20)).receives('next');
     expect(bodies(peer.text)).toEqual(['slow', 'next']);
   });
 
-  test('on which much more came than is read ahead loses nothing of it', async () => {
+  test('that receives more than is read ahead loses nothing', async () => {
     const slow = slowRoute();
     const { port, host } = await startEdge({ routes: [slow.route, echo] });
     const peer = await RawPeer.connect(port);
     const long = 'a'.repeat(190_000);
-    peer.say(head({ path: '/slow', host }) + post(host, long, 'X-API-Key: ada') + post(host, 'next'));
-    await expect.poll(() => slow.isAsked).toBe(true);
+    peer.send(head({ path: '/slow', host }) + post(host, long, 'X-API-Key: ada') + post(host, 'next'));
+    await expect.poll(() => slow.isCalled).toBe(true);
     slow.answer();
-    await peer.hears(/next$/);
+    await peer.receives(/next$/);
     expect(bodies(peer.text)).toEqual(['slow', long, 'next']);
   });
 
@@ -101,12 +101,12 @@ describe('a connection', () => {
     },
   );
 
-  test('that says no more while it waits for its answer is ended with it', async () => {
+  test('whose peer closes its half while it waits is closed after the answer', async () => {
     const slow = slowRoute();
     const { port, host } = await startEdge({ routes: [slow.route], limits: { probeMs: 600_000 } });
     const peer = await RawPeer.connect(port);
     peer.socket.end(head({ path: '/slow', host }));
-    await expect.poll(() => slow.isAsked).toBe(true);
+    await expect.poll(() => slow.isCalled).toBe(true);
     slow.answer();
     await peer.closed;
     expect(bodies(peer.text)).toEqual(['slow']);
@@ -116,18 +116,18 @@ describe('a connection', () => {
     const slow = slowRoute();
     const { port, host } = await startEdge({ routes: [slow.route, echo], limits: { keepAliveMs: 1 } });
     const peer = await RawPeer.connect(port);
-    peer.say(head({ path: '/slow', host }));
-    await expect.poll(() => slow.isAsked).toBe(true);
-    // A second on top of what it is told is how long an idle one is kept.
+    peer.send(head({ path: '/slow', host }));
+    await expect.poll(() => slow.isCalled).toBe(true);
+    // An idle connection is kept for the announced time and one second more.
     await new Promise((resolve) => setTimeout(resolve, 1_200));
     slow.answer();
-    await peer.hears('slow');
+    await peer.receives('slow');
   });
 
   test('with nothing to do is not waited for when the server stops', async () => {
     const { port, host, edge } = await startEdge({ routes: [echo] });
     const peer = await RawPeer.connect(port);
-    await peer.say(post(host, 'one')).hears('one');
+    await peer.send(post(host, 'one')).receives('one');
     await edge.close({ drainMs: 600_000 });
   });
 
@@ -138,19 +138,19 @@ describe('a connection', () => {
     await edge.close({ drainMs: 600_000 });
   });
 
-  test('says that its answer is the last when the server is stopping', async () => {
+  test('sends Connection: close with its answer when the server is stopping', async () => {
     const slow = slowRoute();
     const { port, host, edge } = await startEdge({ routes: [slow.route] });
     const peer = await RawPeer.connect(port);
-    peer.say(head({ path: '/slow', host }));
-    await expect.poll(() => slow.isAsked).toBe(true);
+    peer.send(head({ path: '/slow', host }));
+    await expect.poll(() => slow.isCalled).toBe(true);
     const closed = edge.close({ drainMs: 600_000 });
     slow.answer();
     await closed;
-    expect(await peer.hears('slow')).toContain('Connection: close');
+    expect(await peer.receives('slow')).toContain('Connection: close');
   });
 
-  test('starts its next request when what the one before held is given back', async () => {
+  test('starts its next request when the previous one has released its place', async () => {
     const events: string[] = [];
     const counted = route({
       path: '/',
@@ -163,12 +163,12 @@ describe('a connection', () => {
     const count = () => ({ limits: [], release: () => events.push('released') });
     const { port, host } = await startEdge({ routes: [counted], count });
     const peer = await RawPeer.connect(port);
-    peer.say(head({ host }).repeat(2));
-    await peer.hears(/HTTP.*HTTP/s);
+    peer.send(head({ host }).repeat(2));
+    await peer.receives(/HTTP.*HTTP/s);
     expect(events).toEqual(['handled', 'released', 'handled', 'released']);
   });
 
-  test('over which many requests come collects nothing', async () => {
+  test('that serves many requests leaks nothing', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
@@ -176,8 +176,8 @@ describe('a connection', () => {
     const peer = await RawPeer.connect(port);
     const text = 'a'.repeat(50_000);
     for (let round = 1; round <= 100; round++) {
-      peer.say(post(host, `${text}${round}`));
-      await peer.hears((heard) => heard.includes(`a${round}`));
+      peer.send(post(host, `${text}${round}`));
+      await peer.receives((received) => received.includes(`a${round}`));
     }
     process.off('warning', warn);
     expect(warnings).toEqual([]);

@@ -5,14 +5,14 @@ import { HttpRequest } from './http-request.ts';
 import { UnprovenBudget } from './unproven-budget.ts';
 
 describe('reading a body', () => {
-  test('one that comes in pieces is put together', async () => {
+  test('a body in pieces is put together', async () => {
     const request = new IncomingMessage(new Socket());
     const body = new HttpRequest(request).readBody({ maxBytes: 10 });
     for (const piece of ['01234', '56789', null]) request.push(piece);
     expect(await body).toEqual(Buffer.from('0123456789'));
   });
 
-  test('one that grows past its limit fails there and then, and is not read on', async () => {
+  test('a body that grows past its limit fails at once, and is not read further', async () => {
     const request = new IncomingMessage(new Socket());
     const body = new HttpRequest(request).readBody({ maxBytes: 9 });
     for (const piece of ['01234', '56789', 'and so on']) request.push(piece);
@@ -20,7 +20,7 @@ describe('reading a body', () => {
     expect(request.isPaused()).toBe(true);
   });
 
-  test('one whose peer has gone, before or while it is read, is none', async () => {
+  test('a body whose peer leaves before its end is absent', async () => {
     const gone = new IncomingMessage(new Socket());
     gone.destroy();
     await new Promise((resolve) => gone.once('close', resolve));
@@ -33,7 +33,7 @@ describe('reading a body', () => {
     expect(await body).toBeUndefined();
   });
 
-  test('one that comes byte by byte is put together, and holds at most twice its bytes', async () => {
+  test('a body that arrives byte by byte is put together, and holds at most twice its bytes', async () => {
     const request = new IncomingMessage(new Socket());
     const budget = new UnprovenBudget();
     const body = new HttpRequest(request).readBody({ maxBytes: 1_000, held: budget.hold('10.0.0.1') });
@@ -48,7 +48,7 @@ describe('reading a body', () => {
     expect(String(await body)).toBe(bytes.join(''));
   });
 
-  test('one that finds no room in the budget of unproven senders fails there and then', async () => {
+  test('a body above the budget of unproven senders fails at once', async () => {
     const request = new IncomingMessage(new Socket());
     const budget = new UnprovenBudget({ messageBytes: 9, totalBytes: 9 });
     const body = new HttpRequest(request).readBody({ maxBytes: 100, held: budget.hold('10.0.0.1') });

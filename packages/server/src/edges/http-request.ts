@@ -102,7 +102,7 @@ export class HttpRequest {
 
 export interface BodyLimit {
   readonly maxBytes: number;
-  /** Where the memory of an unproven sender is counted. */
+  /** The memory budget of unproven senders. */
   readonly held?: HeldBytes | undefined;
   /** Called once, with the first `maxBytes` of a body that has more: the limit that its beginning earns, if any. */
   readonly raise?: ((start: Uint8Array) => number | undefined) | undefined;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Answer } from '../http/route.ts';
 import { exchangeRaw, head, RawPeer, realClock, route, startEdge } from './harness.contract.ts';
 
-/** A source that knows how often it was asked and whether it was let go. */
+/** A source that counts its reads and knows whether it was closed. */
 class Source implements AsyncIterable<string> {
   pulls = 0;
   released = false;
@@ -28,7 +28,7 @@ class Source implements AsyncIterable<string> {
   }
 }
 
-/** A source that gives one record when it is told to, and knows whether it was let go. */
+/** A source that yields one record when the test releases it, and knows whether it was closed. */
 function waiting() {
   const source = { isReleased: false, give: (_record: string) => {}, stream: {} as AsyncIterable<string> };
   const record = new Promise<string>((resolve) => {
@@ -69,7 +69,7 @@ describe('a streamed answer', () => {
     expect(text.split(';').slice(0, -1).map(Number)).toEqual([...Array(1000).keys()].filter((n) => n !== 500));
   });
 
-  test('of a peer that has closed its half goes on where the peer waits, and ends where it is gone', async () => {
+  test('continues after the peer has closed its half, and ends when the peer is gone', async () => {
     const sources: ReturnType<typeof waiting>[] = [];
     const { port, host } = await startEdge({
       routes: [
@@ -84,13 +84,13 @@ describe('a streamed answer', () => {
       ],
     });
     const [there, gone] = [await RawPeer.connect(port), await RawPeer.connect(port)];
-    for (const peer of [there, gone]) await peer.say(head({ host })).hears('Content-Type: text/event-stream');
+    for (const peer of [there, gone]) await peer.send(head({ host })).receives('Content-Type: text/event-stream');
     there.socket.end();
     gone.socket.destroy();
     await expect.poll(() => sources[1]?.isReleased).toBe(true);
     expect(sources[0]?.isReleased).toBe(false);
     sources[0]?.give('data: 1\n\n');
-    await there.hears('data: 1\n\n');
+    await there.receives('data: 1\n\n');
   });
 
   test('whose peer is gone is let go with the next write', async () => {
@@ -102,7 +102,7 @@ describe('a streamed answer', () => {
       clock: { ...realClock, wait },
     });
     const gone = await RawPeer.connect(port);
-    await gone.say(head({ host })).hears('Content-Type: text/event-stream');
+    await gone.send(head({ host })).receives('Content-Type: text/event-stream');
     gone.socket.destroy();
     // Written to when it hung up, and once more: the first write makes the peer refuse, the second finds that out.
     await expect.poll(() => passes.length).toBe(1);
@@ -120,7 +120,7 @@ describe('a streamed answer', () => {
       ],
     });
     const peer = await RawPeer.connect(port);
-    await peer.say(head({ host })).hears('Content-Type: text/event-stream');
+    await peer.send(head({ host })).receives('Content-Type: text/event-stream');
   });
 
   test('is pulled no further than the socket takes when the peer does not read', async () => {
@@ -128,14 +128,14 @@ describe('a streamed answer', () => {
     const { port, host } = await startEdge({ routes: [route({ path: '/', handle: () => streaming(source) })] });
     const peer = await RawPeer.connect(port);
     peer.socket.pause();
-    peer.say(head({ host }));
+    peer.send(head({ host }));
     await expect.poll(() => source.pulls).toBeGreaterThan(0);
     let before = -1;
     while (before !== source.pulls) {
       before = source.pulls;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
-    // The kernel's buffers of both ends and one chunk of ours: some megabytes, and then no more.
+    // Bounded by the kernel's buffers at both ends and one chunk of ours: some megabytes.
     expect(source.pulls * source.chunk.length).toBeLessThan(16 * 1024 * 1024);
     peer.socket.resume();
     await expect.poll(() => source.pulls).toBeGreaterThan(before);
@@ -149,11 +149,11 @@ describe('a streamed answer', () => {
     });
     const peer = await RawPeer.connect(port);
     peer.socket.pause();
-    peer.say(head({ host }));
+    peer.send(head({ host }));
     await expect.poll(() => source.released, { timeout: 5000 }).toBe(true);
   });
 
-  test('lets its source go when the peer goes, also while it waits for the source', async () => {
+  test('closes its source when the peer leaves, even while it waits for the source', async () => {
     let released = false;
     const silent: AsyncIterable<string> = {
       [Symbol.asyncIterator]: () => {
@@ -169,12 +169,12 @@ describe('a streamed answer', () => {
     };
     const { port, host } = await startEdge({ routes: [route({ path: '/', handle: () => streaming(silent) })] });
     const peer = await RawPeer.connect(port);
-    await peer.say(head({ host })).hears('one');
+    await peer.send(head({ host })).receives('one');
     peer.socket.resetAndDestroy();
     await expect.poll(() => released).toBe(true);
   });
 
-  test('that breaks is cut off, so that nobody takes it for whole', async () => {
+  test('that fails is cut off, so that clients notice it is incomplete', async () => {
     const { port, host, log } = await startEdge({
       routes: [
         route({
@@ -189,9 +189,9 @@ describe('a streamed answer', () => {
         }),
       ],
     });
-    const heard = await exchangeRaw(port, head({ host }));
-    expect(heard).toContain('one');
-    expect(heard).not.toMatch(/\r\n0\r\n\r\n$/);
+    const received = await exchangeRaw(port, head({ host }));
+    expect(received).toContain('one');
+    expect(received).not.toMatch(/\r\n0\r\n\r\n$/);
     expect(log.lines).toMatchObject([{ level: 'error', message: 'an answer broke off' }]);
   });
 
@@ -208,8 +208,8 @@ describe('a streamed answer', () => {
       routes: [route({ path: '/s', handle: () => streaming(new Source('x', 3)) }), route({ path: '/' })],
     });
     const peer = await RawPeer.connect(port);
-    await peer.say(head({ host, path: '/s' })).hears('0\r\n\r\n');
-    await peer.say(head({ host })).hears('{"ok":true}');
+    await peer.send(head({ host, path: '/s' })).receives('0\r\n\r\n');
+    await peer.send(head({ host })).receives('{"ok":true}');
   });
 });
 
@@ -230,7 +230,7 @@ describe('a large answer in one piece', () => {
     });
     const peer = await RawPeer.connect(port);
     peer.socket.pause();
-    peer.say(head({ host }));
+    peer.send(head({ host }));
     await expect.poll(() => signal?.aborted, { timeout: 5000 }).toBe(true);
   });
 });
@@ -252,7 +252,7 @@ describe('the signal', () => {
     const signals: AbortSignal[] = [];
     const { port, host } = await startEdge({ routes: [hanging(signals)] });
     const peer = await RawPeer.connect(port);
-    peer.say(head({ host }));
+    peer.send(head({ host }));
     await expect.poll(() => signals.length).toBe(1);
     expect(signals[0]?.aborted).toBe(false);
     leave(peer);
@@ -291,7 +291,7 @@ describe('the signal', () => {
 });
 
 describe('stopping', () => {
-  test('lets what runs finish, says that it is the last, and takes nothing new', async () => {
+  test('lets running requests finish with Connection: close, and accepts nothing new', async () => {
     let finish: (answer: Answer) => void = () => {};
     const slow = route({
       path: '/',
@@ -303,14 +303,14 @@ describe('stopping', () => {
     const { edge, port, host } = await startEdge({ routes: [slow] });
     const idle = await RawPeer.connect(port);
     const peer = await RawPeer.connect(port);
-    peer.say(head({ host }));
+    peer.send(head({ host }));
     await new Promise((resolve) => setTimeout(resolve, 20));
     const closed = edge.close({ drainMs: 5000 });
     idle.socket.once('end', () => idle.socket.end());
     await idle.closed;
     await expect(RawPeer.connect(port)).rejects.toThrow();
     finish({ status: 200, text: 'done' });
-    expect(await peer.hears('done')).toMatch(/^HTTP\/1.1 200 OK[\s\S]*Connection: close/);
+    expect(await peer.receives('done')).toMatch(/^HTTP\/1.1 200 OK[\s\S]*Connection: close/);
     peer.socket.end();
     await closed;
   });
@@ -325,15 +325,15 @@ describe('stopping', () => {
     })();
     const { edge, port, host } = await startEdge({ routes: [route({ path: '/', handle: () => streaming(stream) })] });
     const peer = await RawPeer.connect(port);
-    await peer.say(head({ host })).hears('one');
+    await peer.send(head({ host })).receives('one');
     const closed = edge.close({ drainMs: 60_000 });
     finish();
-    await peer.hears('0\r\n\r\n');
+    await peer.receives('0\r\n\r\n');
     peer.socket.end();
     await closed;
   });
 
-  test('tells handlers to stop when the time is over, then breaks off what does not', async () => {
+  test('aborts handlers when the time is over, then closes connections that do not end', async () => {
     const signals: AbortSignal[] = [];
     const polite = route({
       path: '/polite',
@@ -358,7 +358,7 @@ describe('stopping', () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  test('twice is stopping once', async () => {
+  test('twice has the effect of once', async () => {
     const { edge } = await startEdge({});
     expect(edge.close()).toBe(edge.close());
     await edge[Symbol.asyncDispose]();

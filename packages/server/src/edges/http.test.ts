@@ -9,7 +9,7 @@ import { exchangeRaw, head, RawPeer, route, startEdge } from './harness.contract
 const JSON_BODY = { contentTypes: ['application/json'], maxBytes: 1024 };
 const CLOSE = 'Connection: close';
 
-/** A route that says who called and what it was given. */
+/** A route that returns its caller and its input. */
 function echo(parts: Partial<Route> = {}): Route {
   return route({
     method: 'POST',
@@ -100,8 +100,8 @@ describe('a request that is all right', () => {
     });
     const { port, host } = await startEdge({ routes: [slow] });
     const requests = ['a', 'b'].map((name) => head({ path: `/${name}`, host })).join('');
-    const heard = await exchangeRaw(port, requests + head({ path: '/c', host, fields: [CLOSE] }));
-    expect(heard.match(/<\w>/g)).toEqual(['<a>', '<b>', '<c>']);
+    const received = await exchangeRaw(port, requests + head({ path: '/c', host, fields: [CLOSE] }));
+    expect(received.match(/<\w>/g)).toEqual(['<a>', '<b>', '<c>']);
     expect(running).toEqual(['+a', '-a', '+b', '-b', '+c', '-c']);
   });
 
@@ -109,10 +109,10 @@ describe('a request that is all right', () => {
     const { port, host } = await startEdge({ routes: [echo()] });
     const fields = ['Content-Type: application/json', 'Content-Length: 2', 'Expect: 100-continue', CLOSE];
     const peer = await RawPeer.connect(port);
-    peer.say(head({ method: 'POST', path: '/echo/1', host, fields }));
-    await peer.hears('100 Continue');
-    peer.say('{}');
-    await peer.hears('HTTP/1.1 200 OK');
+    peer.send(head({ method: 'POST', path: '/echo/1', host, fields }));
+    await peer.receives('100 Continue');
+    peer.send('{}');
+    await peer.receives('HTTP/1.1 200 OK');
 
     const large = ['Content-Type: application/json', 'Content-Length: 99999', 'Expect: 100-continue'];
     const refused = await exchangeRaw(port, head({ method: 'POST', path: '/echo/1', host, fields: large }));
@@ -127,11 +127,11 @@ describe('a request that is all right', () => {
     const { port, host } = await startEdge({ routes: [slow] });
     const peer = await RawPeer.connect(port);
     peer.socket.end(head({ host }));
-    await peer.hears('HTTP/1.1 204 No Content');
+    await peer.receives('HTTP/1.1 204 No Content');
   });
 });
 
-describe('who may come in', () => {
+describe('access', () => {
   test.each([
     ['no Host', 'GET / HTTP/1.1\r\n\r\n', 400],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n', 400],
@@ -153,8 +153,8 @@ describe('who may come in', () => {
     ],
   ])('%s', async (_name, bytes, status) => {
     const { port } = await startEdge({ routes: [route({ path: '/' })], origins: ['https://console.example'] });
-    const heard = await exchangeRaw(port, bytes.replace('\r\n\r\n', `\r\n${CLOSE}\r\n\r\n`));
-    expect(heard).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const received = await exchangeRaw(port, bytes.replace('\r\n\r\n', `\r\n${CLOSE}\r\n\r\n`));
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
   test.each([
@@ -181,13 +181,13 @@ describe('who may come in', () => {
     expect(response.headers.get('www-authenticate')).toBe(status === 401 ? 'Bearer' : null);
   });
 
-  test('whoever judges a key hears from which address it came', async () => {
-    const heard: [string, string][] = [];
+  test('the key check gets the address of the caller', async () => {
+    const received: [string, string][] = [];
     const { url } = await startEdge({
       routes: [route({ path: '/', access: 'agent' })],
       proxies: ['127.0.0.1'],
       authenticate: (key, address) => {
-        heard.push([key, address]);
+        received.push([key, address]);
         return Promise.resolve(failure('rate_limited', { retry_after: 2.5 }));
       },
     });
@@ -195,12 +195,12 @@ describe('who may come in', () => {
     const response = await fetch(url, { headers });
     expect(response.status).toBe(429);
     expect(response.headers.get('retry-after')).toBe('3');
-    expect(heard).toEqual([['x', '2001:db8:1:2:3:4:5:6']]);
+    expect(received).toEqual([['x', '2001:db8:1:2:3:4:5:6']]);
   });
 });
 
 describe('a request that finds no route', () => {
-  test('gets 404 with fixed words, whatever it asked for', async () => {
+  test('gets 404 with a fixed text, whatever the path', async () => {
     const { url } = await startEdge({ routes: [route({ path: '/here' })] });
     const bodies = await Promise.all(
       ['/there', '/here/', '/HERE', '//here', '/%', '/%ff', `/${'a'.repeat(2000)}`].map(async (path) => {
@@ -259,8 +259,8 @@ describe('content types', () => {
   ])('%s: %i', async (type, status) => {
     const { port, host } = await startEdge({ routes: [echo()] });
     const fields = [`Content-Type: ${type}`, 'Content-Length: 2', CLOSE];
-    const heard = await exchangeRaw(port, `${head({ method: 'POST', path: '/echo/1', host, fields })}{}`);
-    expect(heard).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const received = await exchangeRaw(port, `${head({ method: 'POST', path: '/echo/1', host, fields })}{}`);
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
   test('a body without a type, with an encoding, or on a route that takes none is refused', async () => {
@@ -289,7 +289,7 @@ describe('counting', () => {
     { name: 'hour', limit: 1000, remaining: 900, windowSeconds: 3600, resetAt: now + 1999.5 },
   ];
 
-  test('what is left is told in both kinds of headers', async () => {
+  test('the remaining quota is in both kinds of headers', async () => {
     const calls: CountedCall[] = [];
     const counting = route({ path: '/', access: 'agent', counts: true });
     const { url } = await startEdge({
@@ -311,7 +311,7 @@ describe('counting', () => {
     expect(calls).toMatchObject([{ principal: { id: 'ada' }, route: counting, address: '127.0.0.1' }]);
   });
 
-  test('one call too many is not handled, and what was held is let go', async () => {
+  test('a call above the limit is not handled, and its place is released', async () => {
     const events: string[] = [];
     const { url } = await startEdge({
       routes: [
@@ -366,7 +366,7 @@ describe('failures', () => {
     expect(log.lines).toEqual([]);
   });
 
-  test('what is thrown is a 500 with a number; the log has the rest and the peer no trace of it', async () => {
+  test('an exception is a 500 with a number; only the log has the details', async () => {
     const { url, log } = await startEdge({
       routes: [
         route({
@@ -404,7 +404,7 @@ describe('failures', () => {
   });
 });
 
-test('a port that is taken is told', async () => {
+test('a taken port is reported', async () => {
   const { port } = await startEdge({});
   const other = startEdge({});
   await expect((await other).edge.listen({ host: '127.0.0.1', port })).rejects.toThrow();

@@ -45,7 +45,7 @@ export interface HttpEdgeOptions extends BoundaryOptions {
   readonly unread?: UnreadBudget | undefined;
 }
 
-/** Where bytes come in over HTTP and WebSocket, on one port. The routes decide what is sent and received. */
+/** The edge for HTTP and WebSocket, on one port. The routes handle the content. */
 export class HttpEdge implements AsyncDisposable {
   readonly #context: ExchangeContext;
   readonly #server: Server;
@@ -99,14 +99,14 @@ export class HttpEdge implements AsyncDisposable {
     });
   }
 
-  /** What is open now. */
+  /** The number of open connections, streams and sockets. */
   get load(): EdgeLoad {
     let streams = 0;
     for (const { running } of this.#pipelines.values()) if (running?.isStreaming === true) streams++;
     return { connections: this.#pipelines.size, streams, sockets: this.#sockets.size };
   }
 
-  /** Ends what callers have open whose key was revoked, say. */
+  /** Closes the requests and sockets of callers, such as those of a revoked key. */
   disconnect(isGone: (principal: Principal) => boolean): void {
     this.#sockets.disconnect(isGone);
     for (const { running } of this.#pipelines.values()) {
@@ -117,7 +117,7 @@ export class HttpEdge implements AsyncDisposable {
   }
 
   /**
-   * Stops in steps: takes nothing new and lets what runs finish for `drainMs`; then tells handlers to stop, and WebSockets a
+   * Stops in steps: accepts nothing new and lets running requests finish for `drainMs`; then aborts handlers, and WebSockets a
    * moment later; then breaks off what is still there.
    */
   close({ drainMs = DRAIN_MS }: { readonly drainMs?: number } = {}): Promise<void> {
@@ -240,7 +240,7 @@ export class HttpEdge implements AsyncDisposable {
   #goOn(pipeline: Pipeline): void {
     const { socket } = pipeline;
     pipeline.running = undefined;
-    // After an answer that was the last, what was sent ahead is not looked at.
+    // After the last answer, pipelined requests are ignored.
     if (!socket.writable) return;
     const next = pipeline.waiting.shift();
     pipeline.running = next;
@@ -252,7 +252,7 @@ export class HttpEdge implements AsyncDisposable {
   }
 
   /**
-   * A peer has closed its half. Either it waits for the answer, or it is gone: TCP tells only when something is written
+   * A peer has closed its half. Either it waits for the answer, or it is gone: TCP reports that only when something is written
    * to it. So it is sent `102 Processing` now and then, or in a stream an empty line, which costs a waiting peer nothing.
    */
   async #probe(exchange: Exchange): Promise<void> {

@@ -43,19 +43,19 @@ const SOCKETS: Readonly<Record<string, string>> = {
 };
 
 const hasty = await serverWith({ identify_ms: 100 });
-const DOORS: Readonly<Record<string, () => Promise<void>>> = {
-  ...mapped(LINES, (at) => () => putOut(at(hasty), '')),
+const SILENT_PEERS: Readonly<Record<string, () => Promise<void>>> = {
+  ...mapped(LINES, (at) => () => disconnected(at(hasty), '')),
   ...mapped(SOCKETS, (path) => () => closedSocket(`${hasty.url}${path}`)),
 };
 
 // Default: five seconds.
-test.each(Object.entries(DOORS))(
-  'who does not prove who they are within limits.identify_ms is put out: %s',
-  (_door, silent) => silent(),
+test.each(Object.entries(SILENT_PEERS))(
+  'a peer that does not identify itself within limits.identify_ms is disconnected: %s',
+  (_name, silent) => silent(),
   3_000,
 );
 
-test('whoever came with a key to A2A messages need not hurry', async () => {
+test('a peer with a key may wait longer on A2A messages', async () => {
   await hasty.engine.callers.put({ agent_id: 'ada-agent', permissions: {} });
   const { secret } = await hasty.engine.keys.create({ agentId: 'ada-agent', role: 'agent' });
   const socket = new WebSocket(`${hasty.url.replace('http', 'ws')}/a2a/messages/ws`, {
@@ -67,20 +67,20 @@ test('whoever came with a key to A2A messages need not hurry', async () => {
   socket.terminate();
 });
 
-// Who has not said who it is would be put out for that, and sooner than this test waits.
+// A generous identify_ms, so that only message_ms can disconnect the peers.
 const brisk = await serverWith({ message_ms: 100, identify_ms: 60_000 });
 
 // Default: ten seconds.
 test.each(Object.entries(LINES))(
-  'who leaves a line unfinished for longer than limits.message_ms is put out: %s',
-  (_door, at) => putOut(at(brisk), '{"half":'),
+  'a peer that leaves a line unfinished for longer than limits.message_ms is disconnected: %s',
+  (_name, at) => disconnected(at(brisk), '{"half":'),
   5_000,
 );
 
 type Place = { readonly port: number } | { readonly path: string };
 
-/** Resolves when whoever says this and no more is put out. */
-async function putOut(where: Place, text: string): Promise<void> {
+/** Resolves when a peer that sends only this text is disconnected. */
+async function disconnected(where: Place, text: string): Promise<void> {
   const socket = connect({ host: '127.0.0.1', ...where });
   socket.on('error', () => {}).resume();
   socket.write(text);

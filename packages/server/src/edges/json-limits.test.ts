@@ -17,7 +17,7 @@ async function serverWith(limits: NonNullable<Config['limits']>): Promise<Runnin
     config: {
       port: 0,
       store: 'memory',
-      // Nobody is to be refused for another reason than these.
+      // High rates, so that only the JSON limits refuse.
       limits: { requests_per_minute: 100_000, requests_per_hour: 100_000, ...limits },
       mailbox: { requests_per_minute: 100_000 },
       messages: { port: 0, unproven_per_minute: 100_000 },
@@ -45,22 +45,22 @@ interface Running {
 
 const ADMIN_KEY = 'an-admin-key-of-the-operator-0123456789';
 
-/** What each limit is set to, a value that just keeps it, one that is past it, and what is said of that. */
+/** The value of each limit, JSON that just keeps it, JSON that exceeds it, and the reported issue. */
 const CASES = {
-  json_depth: { told: 5, good: nested(4), bad: nested(5), says: 'expected at most 5 levels of nesting' },
-  json_nodes: { told: 100, good: zeros(98), bad: zeros(99), says: 'expected at most 100 values in all' },
-  json_key_bytes: { told: 64, good: key(64), bad: key(65), says: 'expected a key of at most 64 bytes; one of 65' },
+  json_depth: { limit: 5, good: nested(4), bad: nested(5), issue: 'expected at most 5 levels of nesting' },
+  json_nodes: { limit: 100, good: zeros(98), bad: zeros(99), issue: 'expected at most 100 values in all' },
+  json_key_bytes: { limit: 64, good: key(64), bad: key(65), issue: 'expected a key of at most 64 bytes; one of 65' },
   json_string_bytes: {
-    told: 1024,
+    limit: 1024,
     good: text(1024),
     bad: text(1025),
-    says: 'expected a value of at most 1024 bytes; one of 1025',
+    issue: 'expected a value of at most 1024 bytes; one of 1025',
   },
   json_number_chars: {
-    told: 30,
+    limit: 30,
     good: one(30),
     bad: one(31),
-    says: 'expected a finite number of at most 30 characters',
+    issue: 'expected a finite number of at most 30 characters',
   },
 } as const;
 
@@ -81,8 +81,8 @@ function one(characters: number): string {
 }
 
 const JSON_BODY = 'application/json';
-/** What a door says to a text. */
-const DOORS: Readonly<Record<string, (running: Running, json: string) => Promise<string>>> = {
+/** The answer of each endpoint to a text. */
+const ENDPOINTS: Readonly<Record<string, (running: Running, json: string) => Promise<string>>> = {
   'E2A over HTTP': (running, json) => post(running, '/e2a', json),
   'E2A over a WebSocket': (running, json) => overWebSocket(running, '/e2a/ws', json),
   'the mailbox': (running, json) => post(running, '/a2a', json),
@@ -102,54 +102,63 @@ const DOORS: Readonly<Record<string, (running: Running, json: string) => Promise
   'administration of knowledge': (running, json) => put(running, '/admin/v1/knowledge/x', json),
 };
 
-const asEver = await serverWith({});
+const withDefaults = await serverWith({});
 
-describe.each(Object.entries(CASES))('limits.%s', async (name, { told, good, bad, says }) => {
-  const bounded = await serverWith({ [name]: told });
+describe.each(Object.entries(CASES))('limits.%s', async (name, { limit, good, bad, issue }) => {
+  const bounded = await serverWith({ [name]: limit });
 
-  test.each(Object.entries(DOORS))('holds at %s', async (_door, say) => {
-    expect(await say(bounded, `{"x":${bad}}`)).toContain(says);
-    expect(await say(bounded, `{"x":${good}}`)).not.toContain(says);
-    expect(await say(asEver, `{"x":${bad}}`)).not.toMatch(/expected (?:a|at most) /);
+  test.each(Object.entries(ENDPOINTS))('applies to %s', async (_name, reply) => {
+    expect(await reply(bounded, `{"x":${bad}}`)).toContain(issue);
+    expect(await reply(bounded, `{"x":${good}}`)).not.toContain(issue);
+    expect(await reply(withDefaults, `{"x":${bad}}`)).not.toMatch(/expected (?:a|at most) /);
   });
 });
 
 describe('by default', () => {
-  test.each(Object.entries(DOORS))('JSON has 64 levels and numbers 64 characters at most: %s', async (_door, say) => {
-    expect(await say(asEver, `{"x":${nested(63)}}`)).not.toContain('levels of nesting');
-    expect(await say(asEver, `{"x":${nested(64)}}`)).toContain('expected at most 64 levels of nesting');
-    expect(await say(asEver, `{"x":${one(64)}}`)).not.toContain('64 characters');
-    expect(await say(asEver, `{"x":${one(65)}}`)).toContain('expected a finite number of at most 64 characters');
-  });
+  test.each(Object.entries(ENDPOINTS))(
+    'JSON has 64 levels and numbers 64 characters at most: %s',
+    async (_name, reply) => {
+      expect(await reply(withDefaults, `{"x":${nested(63)}}`)).not.toContain('levels of nesting');
+      expect(await reply(withDefaults, `{"x":${nested(64)}}`)).toContain('expected at most 64 levels of nesting');
+      expect(await reply(withDefaults, `{"x":${one(64)}}`)).not.toContain('64 characters');
+      expect(await reply(withDefaults, `{"x":${one(65)}}`)).toContain(
+        'expected a finite number of at most 64 characters',
+      );
+    },
+  );
 
-  test('keys and strings are as long as there is room for, and values are one for every 8 characters', async () => {
+  test('keys and strings are bounded by the body, and there is one value for every 8 characters at most', async () => {
     const large = `{"x":${zeros(50_000)},"y":${key(10_000)},"z":${text(300_000)}}`;
     const wide = `{"x":${zeros(100_000)},"z":${text(300_000)}}`;
-    for (const door of ['E2A over HTTP', 'E2A over a WebSocket', 'A2A messages over HTTP', 'the wire over TCP']) {
+    for (const endpoint of ['E2A over HTTP', 'E2A over a WebSocket', 'A2A messages over HTTP', 'the wire over TCP']) {
       // The wire reads 64 KiB before a handshake.
-      if (door !== 'the wire over TCP')
-        expect(await DOORS[door]?.(asEver, large)).not.toMatch(/expected (?:a|at most) /);
-      expect(await DOORS[door]?.(asEver, wide)).toMatch(/expected at most \d+ (?:values in all|bytes)/);
+      if (endpoint !== 'the wire over TCP')
+        expect(await ENDPOINTS[endpoint]?.(withDefaults, large)).not.toMatch(/expected (?:a|at most) /);
+      expect(await ENDPOINTS[endpoint]?.(withDefaults, wide)).toMatch(/expected at most \d+ (?:values in all|bytes)/);
     }
   });
 
   test('values may be as many as fit into 64 KiB', async () => {
     const dense = `{"x":${zeros(32_000)}}`;
-    for (const say of Object.values(DOORS)) expect(await say(asEver, dense)).not.toMatch(/values in all/);
+    for (const reply of Object.values(ENDPOINTS)) expect(await reply(withDefaults, dense)).not.toMatch(/values in all/);
   });
 });
 
-test('of what is wrong with a credential only the kind is told', async () => {
+test('only the kind of an issue of a credential is reported', async () => {
   const bounded = await serverWith({ json_depth: 5 });
   expect(await put(bounded, '/admin/v1/credentials/x', `{"x":${nested(5)}}`)).toContain('too_deep');
-  expect(await put(asEver, '/admin/v1/credentials/x', `{"x":${nested(5)}}`)).not.toContain('too_deep');
+  expect(await put(withDefaults, '/admin/v1/credentials/x', `{"x":${nested(5)}}`)).not.toContain('too_deep');
 });
 
 test('a limit can be raised', async () => {
   const generous = await serverWith({ json_depth: 100, json_number_chars: 100 });
-  for (const door of ['E2A over HTTP', 'E2A over a WebSocket', 'the wire over TCP', 'the mailbox']) {
-    expect(await DOORS[door]?.(generous, `{"x":${nested(99)},"y":${one(100)}}`)).not.toMatch(/expected (?:a|at most) /);
-    expect(await DOORS[door]?.(generous, `{"x":${nested(100)}}`)).toContain('expected at most 100 levels of nesting');
+  for (const endpoint of ['E2A over HTTP', 'E2A over a WebSocket', 'the wire over TCP', 'the mailbox']) {
+    expect(await ENDPOINTS[endpoint]?.(generous, `{"x":${nested(99)},"y":${one(100)}}`)).not.toMatch(
+      /expected (?:a|at most) /,
+    );
+    expect(await ENDPOINTS[endpoint]?.(generous, `{"x":${nested(100)}}`)).toContain(
+      'expected at most 100 levels of nesting',
+    );
   }
 });
 
@@ -164,15 +173,15 @@ async function put({ server }: Running, path: string, body: string): Promise<str
   return (await fetch(`${server.url}${path}`, { method: 'PUT', headers, body })).text();
 }
 
-/** What is said to the last thing that is sent: some doors greet first. */
+/** The answer to the message; some endpoints send a greeting first. */
 async function overWebSocket({ server, key }: Running, path: string, json: string): Promise<string> {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}${path}`, { headers: { 'x-api-key': key } });
-  const said: string[] = [];
+  const received: string[] = [];
   const greetings = path === '/e2a/ws' ? 1 : 0;
   const answered = new Promise<void>((resolve) => {
     socket.on('message', (message) => {
-      said.push(String(message));
-      if (said.length > greetings) resolve();
+      received.push(String(message));
+      if (received.length > greetings) resolve();
     });
     socket.on('close', () => resolve());
   });
@@ -180,19 +189,19 @@ async function overWebSocket({ server, key }: Running, path: string, json: strin
   socket.send(json);
   await answered;
   socket.terminate();
-  return said.join('\n');
+  return received.join('\n');
 }
 
 async function overLines(place: { readonly port: number } | { readonly path: string }, json: string): Promise<string> {
   const socket = 'port' in place ? connect(place.port, '127.0.0.1') : connect(place.path);
   socket.write(`${json}\n`);
-  let said = '';
+  let received = '';
   for await (const chunk of socket) {
-    said += chunk;
-    if (said.includes('\n')) break;
+    received += chunk;
+    if (received.includes('\n')) break;
   }
   socket.destroy();
-  return said;
+  return received;
 }
 
 function portOf(url: string | undefined): number {

@@ -4,7 +4,7 @@ import { problem } from '../http/problem.ts';
 import type { Answer } from '../http/route.ts';
 import { headerFields } from './answer.ts';
 
-/** The answer to what is not a request we can trust the rest of the connection after: fixed words, and the end. */
+/** The answer to a malformed request, after which the connection cannot be trusted: a fixed text, then it is closed. */
 export function lastAnswer(code: keyof typeof LAST_WORDS): Answer {
   const { status, title } = LAST_WORDS[code];
   return closing(problem({ status, code, title }));

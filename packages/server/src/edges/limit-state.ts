@@ -1,7 +1,7 @@
 import type { Window, WindowState } from '@dragoman/core';
 import type { LimitState } from '../http/count.ts';
 
-/** Where a caller stands in its windows, as the header fields report it: the one with the least left first. */
+/** The state of a caller's windows, as the header fields report it: the one with the least left first. */
 export function tightestFirst(states: readonly WindowState[]): LimitState[] {
   const sorted: LimitState[] = [];
   // Put in place one by one: there are three of them, for every request.

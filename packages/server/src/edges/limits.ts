@@ -1,4 +1,4 @@
-/** What one HTTP peer may take. Milliseconds and bytes. */
+/** The limits of one HTTP peer, in milliseconds and bytes. */
 export interface HttpLimits {
   /** Requests and WebSockets that one caller may have open at the same time. */
   readonly maxPerCaller: number;
@@ -15,7 +15,7 @@ export interface HttpLimits {
   readonly maxPipelined: number;
   /** How long a peer may leave an answer unread before the connection is given up. */
   readonly stallMs: number;
-  /** What is still read, and how long, after an answer that was sent before the end of the body: otherwise the peer may lose the answer. */
+  /** How much and how long is read after an answer that was sent before the end of the body: otherwise the peer may lose the answer. */
   readonly lingerBytes: number;
   readonly lingerMs: number;
   /** How often to check whether a peer that has closed its sending side still listens. */
@@ -40,7 +40,7 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   abortMs: 1_000,
 };
 
-/** What one WebSocket peer may take. Milliseconds and bytes. */
+/** The limits of one WebSocket peer, in milliseconds and bytes. */
 export interface SocketLimits {
   readonly maxMessageBytes: number;
   readonly maxFragments: number;
@@ -57,7 +57,7 @@ export interface SocketLimits {
   readonly maxWaitingSends: number;
   /** Received messages that the route has not read; beyond them the socket is not read. */
   readonly maxUnreadMessages: number;
-  /** How long a peer may leave what was sent unread. */
+  /** How long a peer may leave sent bytes unread. */
   readonly stallMs: number;
   /** For the peer's half of the closing handshake. */
   readonly closeMs: number;

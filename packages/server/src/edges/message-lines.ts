@@ -16,7 +16,7 @@ import { problemAnswer } from '../http/problem.ts';
 import { addressGroup } from './address.ts';
 import type { LineConnection, LineHost } from './ndjson-lines.ts';
 
-/** What an endpoint for A2A messages needs, over any transport. */
+/** The dependencies of an endpoint for A2A messages, over any transport. */
 export interface MessageEndpointOptions {
   readonly messages: Messages;
   readonly clock: Clock;
@@ -29,7 +29,7 @@ export interface MessageLinesOptions extends MessageEndpointOptions {
   readonly maxPerCaller?: number | undefined;
 }
 
-/** A2A messages over plain NDJSON: each line is a message, each answer is one. A peer is known by what it signs. */
+/** A2A messages over plain NDJSON: each line is a message, each answer is one. A peer is identified by its signatures. */
 export class MessageLines implements LineHost {
   readonly #messages: Messages;
   readonly #clock: Clock;
@@ -131,7 +131,7 @@ class LinePeer implements LineConnection {
     return this.isUnproven ? Promise.race([answering, this.#proven]) : undefined;
   }
 
-  /** The peer sends no more; it still gets its answers. */
+  /** The peer has closed its half; it still gets its answers. */
   end(): void {
     void this.drain();
   }

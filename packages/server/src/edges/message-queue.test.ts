@@ -19,7 +19,7 @@ function queueOf(count: number, data = 'x'): MessageQueue {
   return queue;
 }
 
-test('a reader goes on with what nobody has read, and one that names a number with what comes after it', async () => {
+test('a reader continues with the unread messages, or after the number it names', async () => {
   const queue = queueOf(5);
   expect(await take(queue.read(undefined), 3)).toEqual([0, 1, 2]);
   expect(queue.unsent).toBe(2);
@@ -28,7 +28,7 @@ test('a reader goes on with what nobody has read, and one that names a number wi
   expect(queue.unsent).toBe(0);
 });
 
-test('of what was read the last 256 are kept, and nobody can resume before them', async () => {
+test('the last 256 read messages are kept, and no reader can resume before them', async () => {
   const queue = queueOf(401);
   await take(queue.read(undefined), 401);
   expect(queue.resumesAfter).toBe(400 - 256);
@@ -36,7 +36,7 @@ test('of what was read the last 256 are kept, and nobody can resume before them'
   expect(await take(queue.read(144), 1)).toEqual([145]);
 });
 
-test('of what was read 1 MiB is kept, and the last one however long it is', async () => {
+test('1 MiB of read messages is kept, and the last one regardless of its length', async () => {
   const queue = queueOf(8, 'x'.repeat(300_000));
   await take(queue.read(undefined), 8);
   expect(queue.resumesAfter).toBe(4);
@@ -45,12 +45,12 @@ test('of what was read 1 MiB is kept, and the last one however long it is', asyn
   expect(queue.resumesAfter).toBe(7);
 });
 
-test('what nobody has read is kept, however many they are and however long', async () => {
+test('unread messages are kept, however many and however long', async () => {
   const queue = queueOf(2_000, 'x'.repeat(1_000));
   expect(await take(queue.read(undefined), 2_000)).toHaveLength(2_000);
 });
 
-test('what comes while a reader catches up takes nothing away before it', async () => {
+test('messages that arrive while a reader catches up remove nothing before it', async () => {
   const queue = queueOf(256);
   await take(queue.read(undefined), 256);
   const reader = queue.read(-1);
@@ -65,7 +65,7 @@ test('a number that was never sent cannot be resumed after', () => {
   expect(queue.canResume(99)).toBe(false);
 });
 
-test('it is over when it has ended and everything was read', async () => {
+test('a queue is over when it has ended and all its messages were read', async () => {
   const queue = queueOf(1);
   queue.end();
   expect(queue.isOver).toBe(false);
@@ -73,7 +73,7 @@ test('it is over when it has ended and everything was read', async () => {
   expect(queue.isOver).toBe(true);
 });
 
-test('what comes when a reader has gone is there for the next one, though the first still waited for it', async () => {
+test('a message that arrives after a reader has left goes to the next one, even if the first still waited', async () => {
   const queue = queueOf(1);
   const gone = queue.read(undefined);
   await gone.next();
@@ -85,7 +85,7 @@ test('what comes when a reader has gone is there for the next one, though the fi
   expect(await take(queue.read(undefined), 3)).toEqual([1, 2, 3]);
 });
 
-test('what a reader was given and let go before it was written is given to the next one too', async () => {
+test('a message that a reader dropped before writing it goes to the next one, too', async () => {
   const queue = queueOf(3);
   const slow = queue.read(undefined);
   await take(slow, 2);
@@ -97,7 +97,7 @@ test('what a reader was given and let go before it was written is given to the n
   expect({ unsent: queue.unsent, sentUpTo: queue.sentUpTo }).toEqual({ unsent: 0, sentUpTo: 2 });
 });
 
-test('the last word of an ended queue is not over for a reader that left before it came', async () => {
+test('an ended queue keeps its last message when the reader left before it arrived', async () => {
   const queue = queueOf(0);
   const gone = queue.read(undefined);
   const waiting = gone.next();
@@ -110,7 +110,7 @@ test('the last word of an ended queue is not over for a reader that left before 
   expect(queue.isOver).toBe(true);
 });
 
-test('what no stream has taken counts on its account', async () => {
+test('unread messages count towards its budget', async () => {
   let held = 0;
   const account = {
     sent: (bytes: number) => (held += bytes),

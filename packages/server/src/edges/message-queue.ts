@@ -12,7 +12,7 @@ export class MessageQueue {
   #sentUpTo = -1;
   #unsent = 0;
   #reader = 0;
-  /** What the reader there is was given last, and the characters that are kept up to there. */
+  /** The number of the last message given to the current reader, and the characters kept up to it. */
   #readUpTo = -1;
   #readCharacters = 0;
   #wake = () => {};
@@ -67,7 +67,7 @@ export class MessageQueue {
     this.#onRead = callback;
   }
 
-  /** Ends the queue; what is there can still be read. */
+  /** Ends the queue; waiting messages can still be read. */
   end(): void {
     this.#hasEnded = true;
     this.#wake();

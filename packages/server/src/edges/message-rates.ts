@@ -57,7 +57,7 @@ export class MessageRates {
   }
 }
 
-/** Whose messages they are: the caller's, or before it is known those of its address. */
+/** The account of the messages: the caller's, or that of its address before the caller is known. */
 export function senderOf(principal: Principal | undefined, address: string): string {
   return principal === undefined ? `${UNPROVEN}${addressGroup(address)}` : `caller ${principal.id}`;
 }
@@ -79,5 +79,5 @@ export const BYTES_PER_MINUTE = 1024 * 1024 * 1024;
 const MINUTE_MS = 60_000;
 const UNPROVEN = 'address ';
 const UNPROVEN_WEIGHT = 100;
-/** What they may send at once is that of a few seconds. */
+/** A burst may have as many messages as this time allows. */
 const UNPROVEN_ROOM_MS = 6_000;

@@ -12,9 +12,9 @@ import { openIntake } from './intake.ts';
 import { DEFAULT_LINE_LIMITS, type LineConnection, type LineHost, serveLines } from './ndjson-lines.ts';
 import { NdjsonSocketEdge } from './ndjson-socket.ts';
 
-/** A host that writes down what comes, and answers each line with as much as it is told. */
+/** A host that records its lines, and answers each with a configured number of bytes. */
 class Listener implements LineHost {
-  readonly heard: string[] = [];
+  readonly received: string[] = [];
   readonly #answer: string;
 
   constructor(answer = '') {
@@ -24,11 +24,11 @@ class Listener implements LineHost {
   connect(sink: WireSink): LineConnection {
     return {
       receiveLine: (line) => {
-        this.heard.push(line.ok ? Buffer.from(line.value).toString() : 'a fault');
+        this.received.push(line.ok ? Buffer.from(line.value).toString() : 'a fault');
         if (this.#answer !== '') sink.send(this.#answer);
       },
       end: () => {
-        this.heard.push('the end');
+        this.received.push('the end');
         sink.close();
       },
       lost: () => sink.close(),
@@ -44,7 +44,7 @@ function serve(host: LineHost, limits = DEFAULT_LINE_LIMITS, unread?: UnreadBudg
 }
 
 /** The same, but it wants to hear who its peer is before anything else. */
-class Doorkeeper extends Listener {
+class IdentifyingHost extends Listener {
   override connect(sink: WireSink): LineConnection {
     let isUnproven = true;
     const connection = super.connect(sink);
@@ -63,17 +63,17 @@ class Doorkeeper extends Listener {
 
 const MANY = 5_000;
 
-test('peers that do not read share the budget, and what is read counts no more', async () => {
+test('peers that do not read share the budget, and read bytes no longer count', async () => {
   const unread = new UnreadBudget({ maxBytes: 300_000, clock: new TestClock(), log: new SilentLog() });
   const host = new Listener('x'.repeat(200_000));
   const [first, reading] = [serve(host, undefined, unread), serve(host, undefined, unread)];
   first.input.write('one\n');
-  await expect.poll(() => host.heard.length).toBe(1);
+  await expect.poll(() => host.received.length).toBe(1);
   expect(first.output.destroyed).toBe(false);
   reading.output.resume();
   for (let line = 0; line < 5; line += 1) {
     reading.input.write('one\n');
-    await expect.poll(() => host.heard.length).toBe(line + 2);
+    await expect.poll(() => host.received.length).toBe(line + 2);
     await expect.poll(() => reading.output.writableLength).toBe(0);
   }
   // Above the budget only while it was on its way, and the one that was sending is not the one to go.
@@ -91,46 +91,46 @@ test('a peer that leaves gives back what it has not read', async () => {
   for (let peer = 1; peer <= 3; peer += 1) {
     const { input, output } = serve(host, undefined, unread);
     input.write('one\n');
-    await expect.poll(() => host.heard.length).toBe(peer);
+    await expect.poll(() => host.received.length).toBe(peer);
     output.destroy();
     await once(output, 'close');
   }
   expect(unread.drops).toBe(0);
 });
 
-test('thousands of lines in one chunk do not keep others from being heard', async () => {
+test('thousands of lines in one chunk do not delay other peers', async () => {
   const host = new Listener();
   const [many, one] = [serve(host), serve(host)];
   many.input.write('x\n'.repeat(MANY));
   one.input.write('me too\n');
-  await expect.poll(() => host.heard.length).toBe(MANY + 1);
-  expect(host.heard.indexOf('me too')).toBeLessThan(MANY / 2);
+  await expect.poll(() => host.received.length).toBe(MANY + 1);
+  expect(host.received.indexOf('me too')).toBeLessThan(MANY / 2);
 });
 
-test('every one of them is heard, in order, and the end behind them last', async () => {
+test('every line is received in order, and then the end', async () => {
   const host = new Listener();
   const intake = openIntake({ clock: systemClock, rates: { messagesPerMinute: 1_000_000_000 } });
   await using edge = new NdjsonSocketEdge({ host, clock: systemClock, intake });
   const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
   const lines = Array.from({ length: MANY }, (_, at) => `line ${at}`);
-  // A socket tells of its end also while it is not read.
+  // A socket reports its end even while it is not read.
   const socket = connect(Number(port), '127.0.0.1').resume();
   socket.end(`${lines.join('\n')}\nhalf a line`);
   await once(socket, 'close');
-  expect(host.heard).toEqual([...lines, 'a fault', 'the end']);
+  expect(host.received).toEqual([...lines, 'a fault', 'the end']);
 });
 
-test('a peer that reads none of the answers is not listened to until it does, whatever came in one chunk', async () => {
+test('a peer that reads none of its answers is not read until it does, however much arrived in one chunk', async () => {
   const answer = 'x'.repeat(10_000);
   const host = new Listener(answer);
   const { input, output } = serve(host);
   input.write('x\n'.repeat(MANY));
   await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
   await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-  // What is looked at in one turn may be answered past the limit.
-  expect(host.heard.length).toBeLessThanOrEqual(2 * DEFAULT_LINE_LIMITS.linesATurn);
+  // The lines of one turn may be answered past the limit.
+  expect(host.received.length).toBeLessThanOrEqual(2 * DEFAULT_LINE_LIMITS.linesATurn);
   output.resume();
-  await expect.poll(() => host.heard.length).toBe(MANY);
+  await expect.poll(() => host.received.length).toBe(MANY);
 });
 
 test('a peer that sends more than its rate is not read until it has passed, and loses nothing', async () => {
@@ -140,15 +140,15 @@ test('a peer that sends more than its rate is not read until it has passed, and 
   const intake = openIntake({ clock, rates: { messagesPerMinute: 6_000 } });
   void serveLines({ input, output }, { host, clock, limits: DEFAULT_LINE_LIMITS, intake });
   input.write('x\n'.repeat(63));
-  await expect.poll(() => host.heard.length).toBe(63);
+  await expect.poll(() => host.received.length).toBe(63);
   input.write('y\n');
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
-  expect(host.heard).not.toContain('y');
+  expect(host.received).not.toContain('y');
   clock.pass(60_000);
-  await expect.poll(() => host.heard.at(-1)).toBe('y');
+  await expect.poll(() => host.received.at(-1)).toBe('y');
 });
 
-test('a line without an end is one fault, and the end of the connection when it goes on', async () => {
+test('a line without an end is one fault, and closes the connection when it continues', async () => {
   const host = new Listener();
   const limits = { maxLineBytes: 1_000, maxBytesWithoutNewline: 10_000 };
   // No time passes, so that it is not cut off for being slow.
@@ -157,16 +157,16 @@ test('a line without an end is one fault, and the end of the connection when it 
   const socket = connect(Number(port), '127.0.0.1').resume();
   socket.on('error', () => {});
   socket.write('x'.repeat(5_000));
-  await expect.poll(() => host.heard).toEqual(['a fault']);
+  await expect.poll(() => host.received).toEqual(['a fault']);
   socket.write(`${'x'.repeat(4_000)}\nstill there\n`);
-  await expect.poll(() => host.heard).toEqual(['a fault', 'still there']);
+  await expect.poll(() => host.received).toEqual(['a fault', 'still there']);
   const closed = once(socket, 'close');
   socket.write('x'.repeat(11_000));
   await closed;
-  expect(host.heard).toEqual(['a fault', 'still there', 'a fault']);
+  expect(host.received).toEqual(['a fault', 'still there', 'a fault']);
 });
 
-test('a line may be as long as it is allowed to be, also where that is more than otherwise ends a connection', async () => {
+test('a line may be as long as its limit, even above the length that closes other connections', async () => {
   const host = new Listener();
   const { input, output } = serve(host, {
     ...DEFAULT_LINE_LIMITS,
@@ -178,33 +178,33 @@ test('a line may be as long as it is allowed to be, also where that is more than
     input.write(part);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  await expect.poll(() => host.heard).toEqual([line]);
-  // Past that it is a fault first, and the end when it goes on.
+  await expect.poll(() => host.received).toEqual([line]);
+  // Past the limit it is a fault first, and closes the connection when it continues.
   input.write('x'.repeat(20_001));
-  await expect.poll(() => host.heard).toEqual([line, 'a fault']);
+  await expect.poll(() => host.received).toEqual([line, 'a fault']);
   expect(output.destroyed).toBe(false);
   input.write('x'.repeat(20_000));
   await expect.poll(() => output.destroyed).toBe(true);
 });
 
-test('a line that is begun has so long to end, however it comes', async () => {
+test('an unfinished line has a time limit, however it arrives', async () => {
   const clock = new TestClock();
   const host = new Listener();
   await using edge = new NdjsonSocketEdge({ host, clock });
   const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
   const socket = connect(Number(port), '127.0.0.1').resume();
   socket.write('whole\nhalf');
-  await expect.poll(() => host.heard).toEqual(['whole']);
+  await expect.poll(() => host.received).toEqual(['whole']);
   await expect.poll(() => clock.waiting).toBe(1);
   clock.pass(DEFAULT_LINE_LIMITS.lineMs - 1);
   socket.write(' and the rest\nhalf again');
-  await expect.poll(() => host.heard).toEqual(['whole', 'half and the rest']);
+  await expect.poll(() => host.received).toEqual(['whole', 'half and the rest']);
   const closed = once(socket, 'close');
   clock.pass(DEFAULT_LINE_LIMITS.lineMs);
   await closed;
 });
 
-test('a line that comes byte by byte has no longer than another', async () => {
+test('a line that arrives byte by byte has the same time limit', async () => {
   const { input, output, clock } = serve(new Listener());
   for (let bytes = 0; bytes < 10; bytes++) {
     expect(output.destroyed).toBe(false);
@@ -215,7 +215,7 @@ test('a line that comes byte by byte has no longer than another', async () => {
   expect(output.destroyed).toBe(true);
 });
 
-test('a peer that reads none of its answers is let go after a while', async () => {
+test('a peer that reads none of its answers is disconnected after a while', async () => {
   const { input, output, clock } = serve(new Listener('x'.repeat(1_000_000)));
   input.write('x\n'.repeat(2));
   await expect.poll(() => output.writableLength).toBeGreaterThan(DEFAULT_LINE_LIMITS.maxUnsentBytes);
@@ -229,7 +229,7 @@ test('a peer that reads none of its answers is let go after a while', async () =
 test('a line that is whole, but behind answers that the peer does not read, is not cut off for being slow', async () => {
   const host = new Listener('x'.repeat(10_000));
   const { input, output, clock } = serve(host);
-  // The line that is begun ends in the first turn of the next chunk, and a new one is begun in its last.
+  // The unfinished line ends in the first turn of the next chunk, and a new one starts in its last.
   input.write('half');
   await expect.poll(() => clock.waiting).toBe(1);
   input.write(`\n${'x\n'.repeat(MANY)}half`);
@@ -237,10 +237,10 @@ test('a line that is whole, but behind answers that the peer does not read, is n
   clock.pass(DEFAULT_LINE_LIMITS.lineMs);
   expect(output.destroyed).toBe(false);
   output.resume();
-  await expect.poll(() => host.heard.length).toBe(MANY + 1);
+  await expect.poll(() => host.received.length).toBe(MANY + 1);
 });
 
-test('a line has its whole time again when the peer is listened to again: till then its rest cannot be read', async () => {
+test('a line gets its full time again when the peer is read again', async () => {
   const host = new Listener('x'.repeat(1_000_000));
   const { input, output, clock } = serve(host);
   input.write(`${'x\n'.repeat(2)}half`);
@@ -249,7 +249,7 @@ test('a line has its whole time again when the peer is listened to again: till t
   clock.pass(DEFAULT_LINE_LIMITS.lineMs);
   expect(output.destroyed).toBe(false);
   output.resume();
-  await expect.poll(() => host.heard).toEqual(['x', 'x', 'half and the rest']);
+  await expect.poll(() => host.received).toEqual(['x', 'x', 'half and the rest']);
   input.write('half again');
   await expect.poll(() => clock.waiting).toBe(1);
   clock.pass(DEFAULT_LINE_LIMITS.lineMs);
@@ -271,7 +271,7 @@ test('an answer that is longer than all a peer may leave unread reaches one that
   expect(bytes).toBe(2 * 8_000_001);
 });
 
-test('a peer that may leave less unread than its stream holds is listened to again when it has read', async () => {
+test('a peer that may leave less unread than its stream buffers is read again when it has caught up', async () => {
   const host = new Listener('x'.repeat(5_000));
   const { input, output } = serve(host, { ...DEFAULT_LINE_LIMITS, maxUnsentBytes: 1024 });
   // One after the other, until one answer more than the stream gives on has to wait.
@@ -279,45 +279,45 @@ test('a peer that may leave less unread than its stream holds is listened to aga
     input.write('x\n');
     await new Promise((resolve) => setImmediate(resolve));
   }
-  const before = host.heard.length;
+  const before = host.received.length;
   input.write('still there\n');
   await new Promise((resolve) => setImmediate(resolve));
-  expect(host.heard).toHaveLength(before);
+  expect(host.received).toHaveLength(before);
   output.resume();
-  await expect.poll(() => host.heard.at(-1)).toBe('still there');
+  await expect.poll(() => host.received.at(-1)).toBe('still there');
 });
 
-describe('who has not said who it is', () => {
+describe('a peer that has not identified itself', () => {
   test.each([
     ['without an end', 'x'.repeat(65_537)],
     ['with one', `${'x'.repeat(65_537)}\n`],
-  ])('is told that a line is too long, and hung up on: one of more than 64 KiB %s', async (_, text) => {
-    const host = new Doorkeeper('what is wrong with it');
+  ])('gets an error for a line of more than 64 KiB %s, and is disconnected', async (_, text) => {
+    const host = new IdentifyingHost('what is wrong with it');
     await using edge = new NdjsonSocketEdge({ host, clock: systemClock });
     const { port } = new URL(await edge.listenTcp({ host: '127.0.0.1', port: 0 }));
     const socket = connect(Number(port), '127.0.0.1');
-    let told = '';
+    let answer = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
-      told += chunk;
+      answer += chunk;
     });
     socket.write(text);
     await once(socket, 'end');
     socket.destroy();
-    expect(told).toBe('what is wrong with it\n');
-    expect(host.heard).toEqual(['a fault', 'the end']);
+    expect(answer).toBe('what is wrong with it\n');
+    expect(host.received).toEqual(['a fault', 'the end']);
   });
 
-  test('is heard out up to that, and from then on as everybody, wherever the stream is cut', async () => {
+  test('may send up to that, and any length once identified, wherever the stream is cut', async () => {
     const first = 'x'.repeat(65_536);
     const long = 'y'.repeat(1_000_000);
     const bytes = Buffer.from(`${first}\nit is me\n${long}\n`);
     for (const cut of [1, 65_536, 65_537, 65_540, 65_546, 65_547, 500_000]) {
-      const host = new Doorkeeper();
+      const host = new IdentifyingHost();
       const { input } = serve(host);
       input.write(bytes.subarray(0, cut));
       input.write(bytes.subarray(cut));
-      await expect.poll(() => host.heard.length).toBe(3);
-      expect(host.heard).toEqual([first, 'it is me', long]);
+      await expect.poll(() => host.received.length).toBe(3);
+      expect(host.received).toEqual([first, 'it is me', long]);
     }
   });
 });

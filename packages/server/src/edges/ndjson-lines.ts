@@ -21,7 +21,7 @@ export interface LineOutput {
   on(event: 'error' | 'close', listener: () => void): unknown;
 }
 
-/** A service that speaks lines. `undefined` if it accepts no more peers. */
+/** A service for lines. `undefined` when it accepts no further peers. */
 export interface LineHost {
   connect(sink: WireSink, entrance?: Entrance, address?: string): LineConnection | undefined;
 }
@@ -50,7 +50,7 @@ export interface LineOptions {
   readonly unread?: UnreadBudget | undefined;
 }
 
-/** What one peer may take. Milliseconds and bytes. */
+/** The limits of one peer, in milliseconds and bytes. */
 export interface PeerLineLimits {
   readonly maxLineBytes: number;
   /** Without a line break in them; what sends more is past helping. At least twice what a line may have. */
@@ -62,7 +62,7 @@ export interface PeerLineLimits {
   /** Sent and not taken: past the first nothing more is read, past the second the connection is given up. */
   readonly maxUnsentBytes: number;
   readonly mostUnsentBytes: number;
-  /** How long a peer may leave what was sent unread. */
+  /** How long a peer may leave sent bytes unread. */
   readonly stallMs: number;
 }
 
@@ -94,7 +94,7 @@ export function serveLines(
     /** The lines of this turn are written at its end. */
     let isDue = false;
     let cancelStall: Cancel | undefined;
-    /** What the peer has not read, as far as it counts against the budget. */
+    /** The unread bytes of the peer that count towards the budget. */
     let account: UnreadAccount | undefined;
     let counted = 0;
     let cancelLine: Cancel | undefined;
@@ -237,7 +237,7 @@ export function serveLines(
         : limits.maxLineBytes;
       splitter = new LineSplitter({ maxLineBytes });
     };
-    /** With what waits, or what comes next, unless the peer has to read first. */
+    /** Continues with waiting or new lines, unless the peer has to read first. */
     const goOn = () => {
       if (isOver || isPaused()) return;
       const chunk = rest;
@@ -329,7 +329,7 @@ function endOfTurn(chunk: Uint8Array, lines: number): number {
 const NO_ROOM: Issue = {
   pointer: '',
   code: 'busy',
-  message: 'the server is receiving as much from unproven peers as it takes at once',
+  message: 'the server has reached its limit for data from unauthenticated peers',
   suggestion: 'connect again later',
 };
 const LF = 0x0a;

@@ -18,7 +18,7 @@ export interface NdjsonSocketOptions {
   readonly unread?: UnreadBudget | undefined;
 }
 
-/** Where bytes come in as plain NDJSON: TCP ports and unix sockets. */
+/** The edge for plain NDJSON: TCP ports and unix sockets. */
 export class NdjsonSocketEdge implements AsyncDisposable {
   readonly #options: NdjsonSocketOptions;
   readonly #limits: PeerLineLimits;
@@ -51,7 +51,7 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     chmodSync(path, 0o600);
   }
 
-  /** Takes no new connection; what is open is its host's to end. */
+  /** Accepts no new connections; the host closes the open ones. */
   async close(): Promise<void> {
     const closed = this.#servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
@@ -93,7 +93,7 @@ export class NdjsonSocketEdge implements AsyncDisposable {
     const { remoteAddress: address } = socket;
     const options = { host, clock, address, limits: this.#limits, intake: this.#intake, unread };
     void serveLines({ input: socket, output: socket }, options).then(() => {
-      // Read to the end of what it still says, or a reset could overtake our last words; but not for ever.
+      // Reads the peer's remaining bytes for a limited time, because a reset could overtake our last bytes.
       socket.resume();
       clock.after(LINGER_MS, () => socket.destroy());
     });

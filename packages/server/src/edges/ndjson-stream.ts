@@ -15,7 +15,7 @@ export interface NdjsonHeartbeat {
   readonly everyMs: number;
 }
 
-/** One record. It carries its number inside, so none is added. */
+/** One record. It contains its number, so none is added. */
 export function ndjsonRecord(data: string): string {
   if (data.includes('\n')) throw new Error('an NDJSON record has more than one line');
   return `${data}\n`;

@@ -10,7 +10,7 @@ test.each([
   expect(softLimitIn(text)).toBe(limit);
 });
 
-test('a quarter is reserved for the store and its files, but no more than 256', () => {
+test('a quarter is reserved for the store and its files, but at most 256', () => {
   expect(connectionsWithin(256)).toBe(192);
   expect(connectionsWithin(1_024)).toBe(768);
   expect(connectionsWithin(1_048_576)).toBe(1_048_320);

@@ -11,7 +11,7 @@ export function openFileLimit(): number | undefined {
   }
 }
 
-/** `limits.connections`, lowered to what the process may open; the log says so. */
+/** `limits.connections`, lowered with a warning to the number that the process may open. */
 export function connectionLimit(wanted: number, openFiles: number | undefined, log: Log): number {
   const possible = openFiles === undefined ? wanted : connectionsWithin(openFiles);
   if (possible >= wanted) return wanted;

@@ -1,6 +1,6 @@
 import type { LimitState } from '../http/count.ts';
 /**
- * Limits as header fields, name and value in turn: the `X-RateLimit-*` everybody reads, with the tightest limit (the
+ * Limits as header fields, name and value in turn: the widely used `X-RateLimit-*`, with the tightest limit (the
  * first), and `RateLimit` with `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers), with all of them.
  */
 export function rateFields(limits: readonly LimitState[], now: number): string[] {

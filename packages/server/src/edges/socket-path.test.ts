@@ -30,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** An edge that takes nobody: here it is only asked where it listens. */
+/** An edge without routes: the tests only check where it listens. */
 async function listen(path: string): Promise<void> {
   const edge = new NdjsonSocketEdge({ host: { connect: () => undefined }, clock: systemClock });
   open.push(edge);
@@ -73,7 +73,7 @@ test('a socket is for this user alone whatever was to be taken off before', asyn
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('what a server that was killed left there is cleared away', async () => {
+test('the socket of a killed server is removed', async () => {
   const path = join(folder, 'wire.sock');
   const child = await other(path);
   child.kill('SIGKILL');
@@ -83,7 +83,7 @@ test('what a server that was killed left there is cleared away', async () => {
   await reach(path);
 });
 
-test('one that lives keeps its place', async () => {
+test('the socket of a running server is kept', async () => {
   const path = join(folder, 'wire.sock');
   await other(path);
   await expect(listen(path)).rejects.toMatchObject({ code: 'EADDRINUSE' });
@@ -108,7 +108,7 @@ test.each<[string, (path: string) => void]>([
       symlinkSync(join(folder, 'notes'), path);
     },
   ],
-])('%s at its place is left there, and told', async (_, make) => {
+])('%s at the path is left there, and reported', async (_, make) => {
   const path = join(folder, 'wire.sock');
   make(path);
   const before = readdirSync(folder);
@@ -120,7 +120,7 @@ test.each<[string, (path: string) => void]>([
   if (!statSync(path).isDirectory()) expect(readFileSync(path, 'utf8')).toBe('notes');
 });
 
-test('a path that is too long is told, instead of a socket with another name', async () => {
+test('a path that is too long is reported, instead of creating a socket with another name', async () => {
   const path = join(folder, `${'x'.repeat(120)}.sock`);
   await expect(listen(path)).rejects.toMatchObject({
     code: 'socket_path',
@@ -129,7 +129,7 @@ test('a path that is too long is told, instead of a socket with another name', a
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a path below a file is told', async () => {
+test('a path below a file is reported', async () => {
   writeFileSync(join(folder, 'notes'), 'notes');
   await expect(listen(join(folder, 'notes', 'wire.sock'))).rejects.toMatchObject({
     code: 'socket_path',

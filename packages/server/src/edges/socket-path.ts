@@ -11,7 +11,7 @@ export class SocketPathError extends Error {
 export async function clearSocketPath(path: string): Promise<void> {
   const bytes = Buffer.byteLength(path);
   if (bytes > LONGEST) {
-    // Node would cut it, and listen at another place than everybody looks.
+    // Node would truncate it, and listen at another path.
     throw new SocketPathError(
       `the path of a unix socket may have ${LONGEST} bytes; ${path} has ${bytes}: take a shorter one`,
     );

@@ -43,8 +43,8 @@ describe('SSE', () => {
       fc.asyncProperty(fc.array(fc.jsonValue()), async (payloads) => {
         const sent = records(payloads);
         const answer = sseAnswer(from(sent), { clock: new TestClock() });
-        const heard = parseSse(await collect(answer.stream));
-        expect(heard).toEqual(sent.map(({ id, data }) => ({ id: String(id), data })));
+        const received = parseSse(await collect(answer.stream));
+        expect(received).toEqual(sent.map(({ id, data }) => ({ id: String(id), data })));
       }),
     );
   });
@@ -56,7 +56,7 @@ describe('SSE', () => {
     },
   );
 
-  test.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('so is an id that is no whole number: %d', (id) => {
+  test.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('an id that is not a whole number is refused: %d', (id) => {
     expect(() => sseRecord({ id, data: '{}' })).toThrow();
   });
 });
@@ -83,7 +83,7 @@ test('NDJSON is one line a record, and an empty line where it is silent', async 
 });
 
 describe('heartbeats', () => {
-  /** A source that gives what it is told, when it is told. */
+  /** A source that yields records on command. */
   class Tap implements AsyncIterableIterator<StreamRecord> {
     pulls = 0;
     released = false;
@@ -116,7 +116,7 @@ describe('heartbeats', () => {
     return { clock, tap, iterator };
   }
 
-  test('come when nothing else has for a while, and a record after one is not lost', async () => {
+  test('are sent when nothing else has been for a while, and a record after one is not lost', async () => {
     const { clock, tap, iterator } = open();
     const first = iterator.next();
     await clock.advance(999);
@@ -141,7 +141,7 @@ describe('heartbeats', () => {
     }
   });
 
-  test('are not made when nobody asks', async () => {
+  test('are not created without a reader', async () => {
     const { clock, tap, iterator } = open();
     const first = iterator.next();
     await clock.advance(0);

@@ -1,6 +1,6 @@
 import { type Failure, failure } from '@dragoman/protocols';
 
-/** What a peer offers in `Sec-WebSocket-Protocol`. */
+/** The subprotocols that a peer offers in `Sec-WebSocket-Protocol`. */
 export interface Offer {
   /** The chosen one; `undefined` if this endpoint has none or the peer offers none. */
   readonly subprotocol: string | undefined;
@@ -17,7 +17,7 @@ export function readOffer(header: string | undefined, supported: readonly string
   if (header === undefined) return NOTHING;
   const offered = header.split(',').map((name) => name.trim());
   const keys = offered.filter((name) => name.startsWith(KEY_MARK));
-  if (keys.length > 1) return failure('unauthenticated', {}, 'Sec-WebSocket-Protocol holds more than one key.');
+  if (keys.length > 1) return failure('unauthenticated', {}, 'Sec-WebSocket-Protocol has more than one API key.');
   const key = keys[0] === undefined ? undefined : Buffer.from(keys[0].slice(KEY_MARK.length), 'base64url').toString();
   if (supported.length === 0) return { subprotocol: undefined, key };
   const subprotocol = supported.find((name) => offered.includes(name));

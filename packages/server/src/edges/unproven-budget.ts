@@ -19,7 +19,7 @@ export class UnprovenBudget {
     this.#shareBytes = Math.max(messageBytes, totalBytes / 4);
   }
 
-  /** What is held now, for all peers. */
+  /** The bytes held now, for all peers. */
   get heldBytes(): number {
     return this.#heldBytes;
   }

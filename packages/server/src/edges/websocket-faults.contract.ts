@@ -1,6 +1,6 @@
 import { frame } from './harness.contract.ts';
 
-/** What no peer should send, and the code of RFC 6455 §7.4.1 it is closed with. A new one is a line here. */
+/** Invalid frames, and the close code of RFC 6455 §7.4.1 for each. */
 export const WEBSOCKET_FAULTS: readonly (readonly [name: string, bytes: Buffer, code: number])[] = [
   // §5.1, §5.2: the header.
   ['an unmasked frame', frame({ payload: 'a', masked: false }), 1002],
@@ -22,7 +22,7 @@ export const WEBSOCKET_FAULTS: readonly (readonly [name: string, bytes: Buffer, 
   ['a message inside a message', Buffer.concat([frame({ fin: false }), frame({ payload: 'a' })]), 1002],
   [
     '65 fragments',
-    // Whole, so that it is not the time that closes it.
+    // Complete, so that the connection is not closed by the time limit.
     Buffer.concat([
       frame({ fin: false }),
       ...Array(63).fill(frame({ opcode: 0, fin: false, payload: 'a' })),

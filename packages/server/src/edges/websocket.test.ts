@@ -18,12 +18,12 @@ import {
 import { openIntake } from './intake.ts';
 import { WEBSOCKET_FAULTS } from './websocket-faults.contract.ts';
 
-/** A route that sends back what it hears. */
+/** A route that sends back each message. */
 function echo(parts: Partial<SocketRoute> = {}): SocketRoute {
   return {
     path: '/ws',
     access: 'open',
-    summary: 'Says it back.',
+    summary: 'Echoes its input.',
     open: async (connection) => {
       for await (const message of connection.messages) await connection.send(message);
     },
@@ -43,7 +43,7 @@ function held(connections: Connection[]): SocketRoute {
 
 async function upgrade({ port, host }: RunningEdge, fields: string[] = []): Promise<RawPeer> {
   const peer = await RawPeer.connect(port);
-  await peer.say(upgradeHead({ path: '/ws', host, fields })).hears('\r\n\r\n');
+  await peer.send(upgradeHead({ path: '/ws', host, fields })).receives('\r\n\r\n');
   expect(peer.text).toMatch(/^HTTP\/1.1 101 /);
   return peer;
 }
@@ -54,7 +54,7 @@ function texts(peer: RawPeer): string[] {
     .map(({ payload }) => payload.toString());
 }
 
-const hasClosed = (heard: Buffer) => closeCode(heard) !== undefined;
+const hasClosed = (received: Buffer) => closeCode(received) !== undefined;
 
 describe('a connection', () => {
   test('carries text both ways, in order', async () => {
@@ -63,8 +63,8 @@ describe('a connection', () => {
     // RFC 6455 §1.3 has this key and this answer.
     expect(peer.text).toContain('Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=');
     const sent = Array.from({ length: 100 }, (_, at) => `message ${at} é`);
-    peer.say(Buffer.concat(sent.map((payload) => frame({ payload }))));
-    await peer.hears((heard) => readFrames(heard).length === 100);
+    peer.send(Buffer.concat(sent.map((payload) => frame({ payload }))));
+    await peer.receives((received) => readFrames(received).length === 100);
     expect(texts(peer)).toEqual(sent);
   });
 
@@ -73,11 +73,11 @@ describe('a connection', () => {
     // Characters of two and four bytes, so that some of them lie across every cut.
     const long = 'xé😀'.repeat(100_000);
     const sent = ['first', long, 'second', `${long}!`, 'third'];
-    peer.say(Buffer.concat(sent.map((payload) => frame({ payload }))));
-    await peer.hears((heard) => readFrames(heard).length === 5);
-    const heard = texts(peer);
-    expect(heard.map((text) => text.length)).toEqual(sent.map((text) => text.length));
-    expect(heard.every((text, at) => text === sent[at])).toBe(true);
+    peer.send(Buffer.concat(sent.map((payload) => frame({ payload }))));
+    await peer.receives((received) => readFrames(received).length === 5);
+    const received = texts(peer);
+    expect(received.map((text) => text.length)).toEqual(sent.map((text) => text.length));
+    expect(received.every((text, at) => text === sent[at])).toBe(true);
   });
 
   test('whose peer sends more than its rate is read more slowly, and loses nothing', async () => {
@@ -86,13 +86,13 @@ describe('a connection', () => {
     const edge = await startEdge({ sockets: [echo()], intake });
     const peer = await upgrade(edge);
     const sent = Array.from({ length: 620 }, (_, at) => `message ${at}`);
-    peer.say(Buffer.concat(sent.map((payload) => frame({ payload }))));
+    peer.send(Buffer.concat(sent.map((payload) => frame({ payload }))));
     await expect.poll(() => intake.rates.delay('address 127.0.0.1')).toBeGreaterThan(0);
     const fast = await upgrade(edge, ['X-API-Key: ada']);
-    await fast.say(frame({ payload: 'another caller' })).hears('another caller');
+    await fast.send(frame({ payload: 'another caller' })).receives('another caller');
     expect(texts(peer).length).toBeLessThan(620);
     clock.pass(60_000);
-    await peer.hears((heard) => readFrames(heard).length === 620);
+    await peer.receives((received) => readFrames(received).length === 620);
     expect(texts(peer)).toEqual(sent);
   });
 
@@ -123,35 +123,35 @@ describe('a connection', () => {
 
   test('closes with 1000 when its route is done, and with 1011 when the route fails', async () => {
     const done = await upgrade(await startEdge({ sockets: [echo({ open: async () => {} })] }));
-    await done.hears(hasClosed);
+    await done.receives(hasClosed);
     expect(closeCode(done.bytes)).toBe(1000);
 
     const edge = await startEdge({ sockets: [echo({ open: () => Promise.reject(new Error('secret')) })] });
     const failed = await upgrade(edge);
-    await failed.hears(hasClosed);
+    await failed.receives(hasClosed);
     expect(closeCode(failed.bytes)).toBe(1011);
     expect(failed.text).not.toContain('secret');
     expect(edge.log.lines).toMatchObject([{ level: 'error' }]);
   });
 
-  test('gives the route what came before the peer closed', async () => {
-    const heard: string[] = [];
+  test('gives the route the messages received before the peer closed', async () => {
+    const received: string[] = [];
     const edge = await startEdge({
       sockets: [
         echo({
           open: async ({ messages }) => {
             for await (const message of messages) {
-              heard.push(message);
+              received.push(message);
               await new Promise((resolve) => setTimeout(resolve, 5));
             }
-            heard.push('end');
+            received.push('end');
           },
         }),
       ],
     });
     const peer = await upgrade(edge);
-    peer.say(Buffer.concat([frame({ payload: 'a' }), frame({ payload: 'b' }), frame({ opcode: 8 })]));
-    await expect.poll(() => heard).toEqual(['a', 'b', 'end']);
+    peer.send(Buffer.concat([frame({ payload: 'a' }), frame({ payload: 'b' }), frame({ opcode: 8 })]));
+    await expect.poll(() => received).toEqual(['a', 'b', 'end']);
   });
 
   test('speaks the subprotocol the route wants most', async () => {
@@ -179,19 +179,19 @@ describe('an upgrade is refused', () => {
     ['with an unknown version', '/ws', ['X-API-Key: ada', 'Sec-WebSocket-Version: 14'], 400],
   ])('%s', async (_name, path, fields, status) => {
     const { port, host, edge } = await startEdge({ sockets: [echo({ access: 'agent' })] });
-    const heard = await exchangeRaw(port, upgradeHead({ path, host, fields }));
-    expect(heard).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-    expect(heard).toContain('Connection: close');
+    const received = await exchangeRaw(port, upgradeHead({ path, host, fields }));
+    expect(received).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(received).toContain('Connection: close');
     await edge.close();
   });
 
-  test('with 503 and Retry-After, or whatever the door says', async () => {
+  test('with 503 and Retry-After, or the answer of the access check', async () => {
     const { port, host } = await startEdge({
       sockets: [echo()],
       authenticate: () => failure('rate_limited', { retry_after: 9 }),
     });
-    const heard = await exchangeRaw(port, upgradeHead({ path: '/ws', host, fields: ['X-API-Key: x'] }));
-    expect(heard).toMatch(/^HTTP\/1.1 429 [\s\S]*Retry-After: 9\r\n/);
+    const received = await exchangeRaw(port, upgradeHead({ path: '/ws', host, fields: ['X-API-Key: x'] }));
+    expect(received).toMatch(/^HTTP\/1.1 429 [\s\S]*Retry-After: 9\r\n/);
   });
 });
 
@@ -212,7 +212,7 @@ describe('a slow reader', () => {
     expect(connection.bufferedBytes).toBeGreaterThan(256 * 1024);
     peer.socket.resume();
     await Promise.all(sends);
-    await peer.hears((heard) => readFrames(heard).length === 100);
+    await peer.receives((received) => readFrames(received).length === 100);
     expect(texts(peer).map((sent) => Number.parseInt(sent, 10))).toEqual([...Array(100).keys()]);
     expect(connection.bufferedBytes).toBe(0);
   });
@@ -227,7 +227,7 @@ describe('a slow reader', () => {
     await expect.poll(() => connections.length).toBe(1);
     const results = await Promise.allSettled(Array.from({ length: 6 }, () => connections[0]?.send('hello')));
     expect(results.filter(({ status }) => status === 'rejected').length).toBeGreaterThan(0);
-    await peer.hears(hasClosed);
+    await peer.receives(hasClosed);
     expect(closeCode(peer.bytes)).toBe(1013);
     expect(peer.text).toContain('resume');
   });
@@ -249,29 +249,29 @@ test('a route that does not read holds the peer back', async () => {
   // With a key: the rate of an anonymous peer would keep the test waiting for half a minute.
   const peer = await upgrade(edge, ['X-API-Key: ada']);
   const message = frame({ payload: 'x'.repeat(64 * 1024) });
-  let said = 0;
-  for (; said < 1000 && peer.socket.writableLength < 1024 * 1024; said++) {
-    peer.say(message);
+  let sent = 0;
+  for (; sent < 1000 && peer.socket.writableLength < 1024 * 1024; sent++) {
+    peer.send(message);
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(said).toBeLessThan(1000);
+  expect(sent).toBeLessThan(1000);
   let read = 0;
-  for await (const _ of connections[0]?.messages ?? []) if (++read === said) break;
-  expect(read).toBe(said);
+  for await (const _ of connections[0]?.messages ?? []) if (++read === sent) break;
+  expect(read).toBe(sent);
 });
 
-test('so does one that leaves few large messages unread', async () => {
+test('a route that leaves a few large messages unread holds the peer back, too', async () => {
   const edge = await startEdge({ sockets: [held([])], socketLimits: { maxUnreadMessages: 1000 } });
   const peer = await upgrade(edge);
   const message = frame({ payload: 'x'.repeat(4 * 1024 * 1024) });
-  let said = 0;
-  for (; said < 30 && peer.socket.writableLength === 0; said++) {
-    peer.say(message);
+  let sent = 0;
+  for (; sent < 30 && peer.socket.writableLength === 0; sent++) {
+    peer.send(message);
     for (let turn = 0; turn < 5000 && peer.socket.writableLength > 0; turn++) {
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
-  expect(said).toBeLessThan(30);
+  expect(sent).toBeLessThan(30);
   peer.socket.destroy();
 });
 
@@ -290,14 +290,14 @@ describe('time', () => {
     const socketLimits = { checkMs: 1_000, messageMs: 10_000, maxUnreadMessages: 1 };
     const peer = await upgrade(await startEdge({ sockets: [late], clock, socketLimits }));
     const second = frame({ payload: 'second' });
-    // The pong tells that all of it has come.
-    peer.say(Buffer.concat([frame({ payload: 'first' }), frame({ opcode: 9 }), second.subarray(0, 8)]));
-    await peer.hears((heard) => readFrames(heard).some(({ opcode }) => opcode === 10));
+    // The pong proves that all of it has arrived.
+    peer.send(Buffer.concat([frame({ payload: 'first' }), frame({ opcode: 9 }), second.subarray(0, 8)]));
+    await peer.receives((received) => readFrames(received).some(({ opcode }) => opcode === 10));
     for (let passed = 0; passed < 15; passed++) await clock.advance(1_000);
     read?.();
-    await peer.hears('first');
+    await peer.receives('first');
     await clock.advance(1_000);
-    await peer.say(second.subarray(8)).hears('second');
+    await peer.send(second.subarray(8)).receives('second');
     expect(closeCode(peer.bytes)).toBeUndefined();
   });
 
@@ -311,14 +311,14 @@ describe('time', () => {
     };
     await pass(30);
     await Promise.all(
-      [silent, awake].map((peer) => peer.hears((heard) => readFrames(heard).some((f) => f.opcode === 9))),
+      [silent, awake].map((peer) => peer.receives((received) => readFrames(received).some((f) => f.opcode === 9))),
     );
-    awake.say(frame({ opcode: 10 }));
-    await awake.say(frame({ payload: 'still here' })).hears('still here');
+    awake.send(frame({ opcode: 10 }));
+    await awake.send(frame({ payload: 'still here' })).receives('still here');
     const dropped = new Promise((resolve) => silent.socket.once('end', resolve));
     await pass(30);
     await dropped;
-    await awake.say(frame({ payload: 'and now' })).hears('and now');
+    await awake.send(frame({ payload: 'and now' })).receives('and now');
   });
 
   test.each([
@@ -330,17 +330,17 @@ describe('time', () => {
     const clock = new TestClock();
     const edge = await startEdge({ sockets: [echo()], clock, socketLimits: { checkMs: 1_000 } });
     const peer = await upgrade(edge);
-    await peer.say(frame({ payload: 'whole' })).hears('whole');
-    peer.say(bytes);
+    await peer.send(frame({ payload: 'whole' })).receives('whole');
+    peer.send(bytes);
     await new Promise((resolve) => setTimeout(resolve, 20));
     for (let second = 0; second < 9; second++) await clock.advance(1_000);
     expect(closeCode(peer.bytes)).toBeUndefined();
     await clock.advance(1_000);
-    await peer.hears(hasClosed);
+    await peer.receives(hasClosed);
     expect(closeCode(peer.bytes)).toBe(1008);
   });
 
-  test('nothing is watched when nobody is connected', async () => {
+  test('no timer runs when no peer is connected', async () => {
     const clock = new TestClock();
     const edge = await startEdge({ sockets: [echo()], clock });
     for (let round = 0; round < 2; round++) {
@@ -356,38 +356,38 @@ describe('abuse', () => {
   test.each(WEBSOCKET_FAULTS)('%s: %#', async (_name, bytes, code) => {
     const edge = await startEdge({ sockets: [echo()] });
     const peer = await upgrade(edge);
-    peer.say(bytes);
-    await peer.hears(hasClosed);
+    peer.send(bytes);
+    await peer.receives(hasClosed);
     expect(closeCode(peer.bytes)).toBe(code);
     expect(texts(peer)).toEqual([]);
     // The server does not wait for a peer that never closes its side.
     await edge.edge.close({ drainMs: 1_000 });
   });
 
-  test('thousands of messages in one write do not keep others from being heard', async () => {
-    const heard: string[] = [];
+  test('thousands of messages in one write do not delay other peers', async () => {
+    const received: string[] = [];
     const open: SocketRoute['open'] = async ({ messages }) => {
-      for await (const message of messages) heard.push(message);
+      for await (const message of messages) received.push(message);
     };
     const intake = openIntake({ clock: systemClock, rates: { messagesPerMinute: 1_000_000_000 } });
     const edge = await startEdge({ sockets: [echo({ open })], intake });
     const [many, one] = [await upgrade(edge), await upgrade(edge)];
-    many.say(Buffer.concat(Array(5_000).fill(frame({ payload: 'x' }))));
-    one.say(frame({ payload: 'me too' }));
-    await expect.poll(() => heard.length).toBe(5_001);
-    expect(heard.indexOf('me too')).toBeLessThan(2_500);
+    many.send(Buffer.concat(Array(5_000).fill(frame({ payload: 'x' }))));
+    one.send(frame({ payload: 'me too' }));
+    await expect.poll(() => received.length).toBe(5_001);
+    expect(received.indexOf('me too')).toBeLessThan(2_500);
   });
 
   test('64 fragments are one message', async () => {
     const peer = await upgrade(await startEdge({ sockets: [echo()] }));
     const middle = Array(62).fill(frame({ opcode: 0, fin: false, payload: 'b' }));
-    peer.say(Buffer.concat([frame({ fin: false, payload: 'a' }), ...middle, frame({ opcode: 0, payload: 'c' })]));
-    await peer.hears(`a${'b'.repeat(62)}c`);
+    peer.send(Buffer.concat([frame({ fin: false, payload: 'a' }), ...middle, frame({ opcode: 0, payload: 'c' })]));
+    await peer.receives(`a${'b'.repeat(62)}c`);
   });
 });
 
 describe('stopping', () => {
-  test('lets a route finish what it is at, then says 1001', async () => {
+  test('lets a route finish, then closes with 1001', async () => {
     let finish: () => void = () => {};
     const edge = await startEdge({
       sockets: [
@@ -403,20 +403,20 @@ describe('stopping', () => {
       ],
     });
     const peer = await upgrade(edge);
-    peer.say(frame({ payload: 'work' }));
+    peer.send(frame({ payload: 'work' }));
     await new Promise((resolve) => setTimeout(resolve, 20));
     const closed = edge.edge.close({ drainMs: 5_000 });
-    peer.say(frame({ payload: 'more work' }));
+    peer.send(frame({ payload: 'more work' }));
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(closeCode(peer.bytes)).toBeUndefined();
     finish();
-    await peer.hears(hasClosed);
+    await peer.receives(hasClosed);
     expect(closeCode(peer.bytes)).toBe(1001);
     peer.socket.end();
     await closed;
   });
 
-  test('tells a route that does not finish to stop, and peers that the server goes away', async () => {
+  test('aborts a route that does not finish, and closes its peer with 1001', async () => {
     const connections: Connection[] = [];
     const edge = await startEdge({ sockets: [held(connections)] });
     const peer = await upgrade(edge);
@@ -430,7 +430,7 @@ describe('stopping', () => {
     const edge = await startEdge({ sockets: [{ ...held(connections), access: 'agent' }] });
     const peer = await upgrade(edge, ['X-API-Key: ada']);
     edge.edge.disconnect(({ keyId }) => keyId === 'k1');
-    await peer.hears(hasClosed);
+    await peer.receives(hasClosed);
     expect(closeCode(peer.bytes)).toBe(1008);
     expect(connections[0]?.signal.aborted).toBe(true);
   });

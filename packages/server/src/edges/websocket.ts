@@ -95,7 +95,7 @@ export class SocketEdge {
     for (const [connection, route] of this.#connections) if (route.carriesAnswers !== true) connection.endMessages();
   }
 
-  /** Tells every route to stop, and every peer that the server is going away. */
+  /** Aborts every route, and closes every connection with 1001. */
   abort(): void {
     for (const connection of this.#connections.keys()) {
       connection.close(1001, GOING_AWAY);
@@ -235,5 +235,5 @@ const load = createRequire(import.meta.url);
 const GOING_AWAY = 'the server is stopping';
 /** 8 MiB in segments of 1,400 bytes are 6,000 chunks; one byte at a time would be 8 million. */
 const MAX_BUFFERED_CHUNKS = 65_536;
-/** Where a message may be so large that these are too few: half a segment each. */
+/** Larger messages may have more chunks: one for each half of a segment. */
 const LEAST_CHUNK = 700;

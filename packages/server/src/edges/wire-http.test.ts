@@ -63,22 +63,22 @@ async function session() {
       headers: { ...headers, 'content-type': 'application/x-ndjson' },
       body,
     });
-  /** What comes, up to the answer to this message. */
+  /** The messages received, up to the answer to this message. */
   const answers = async (last: string) => {
     const parser = new SseParser();
-    const heard: JsonObject[] = [];
+    const received: JsonObject[] = [];
     for await (const chunk of (await stream()).body ?? []) {
-      for (const event of parser.push(chunk)) if (event.ok) heard.push(JSON.parse(event.value.data));
-      if (heard.at(-1)?.['req_id'] === last) break;
+      for (const event of parser.push(chunk)) if (event.ok) received.push(JSON.parse(event.value.data));
+      if (received.at(-1)?.['req_id'] === last) break;
     }
-    return heard;
+    return received;
   };
   return { send, sendLines, answers, stream, read };
 }
 
 const upTo = (last: number, first = 0) => Array.from({ length: last + 1 - first }, (_, index) => first + index);
 
-test('a session is opened without a message: a handshake sent there is refused, and told where it belongs', async () => {
+test('a session is opened without a message: a handshake sent there is refused, with the right endpoint', async () => {
   const open = (body: string) => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     return fetch(`${server.url}/a2e/session`, { method: 'POST', headers, body });
@@ -92,7 +92,7 @@ test('a session is opened without a message: a handshake sent there is refused, 
 });
 
 describe('a stream that is resumed', () => {
-  test('goes on after the event it names', async () => {
+  test('continues after the event it names', async () => {
     const { send, read } = await session();
     for (let each = 1; each <= 4; each++) await send('ping');
     expect(await read(4)).toEqual(upTo(4));
@@ -101,7 +101,7 @@ describe('a stream that is resumed', () => {
     expect(await read(5, -1)).toEqual(upTo(5));
   });
 
-  test('is refused where something after that event is gone, and never goes on behind a gap', async () => {
+  test('is refused when a later event is gone, and never continues behind a gap', async () => {
     const { send, stream, read } = await session();
     for (let each = 1; each <= 400; each++) await send('ping');
     expect(await read(400)).toHaveLength(401);
@@ -123,8 +123,8 @@ describe('a stream that is resumed', () => {
   });
 });
 
-describe('what is sent to a session that is closed', () => {
-  test('is refused, and not said to be taken, also while its last words are unread', async () => {
+describe('a message to a closed session', () => {
+  test('is refused, even while the last messages of the session are unread', async () => {
     const { send, stream, read } = await session();
     expect((await send('shutdown')).status).toBe(200);
     const refused = await send('tool/call/req', { tool_name: 'echo', arguments: {} });
@@ -140,46 +140,46 @@ describe('before the handshake a WebSocket message of more than 64 KiB', () => {
     JSON.stringify({ a2e: '1.0', type, id: type, ts: 1, ...fields });
   const long = 'x'.repeat(300_000);
 
-  /** What comes first of what was said, or the code it was closed with. */
-  async function firstHeard(texts: string[], headers: Record<string, string> = {}) {
+  /** The first messages received, or the close code. */
+  async function firstReceived(texts: string[], headers: Record<string, string> = {}) {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`, { headers });
-    const heard: JsonObject[] = [];
-    socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+    const received: JsonObject[] = [];
+    socket.on('message', (data) => received.push(JSON.parse(data.toString())));
     await once(socket, 'open');
     const closed = once(socket, 'close');
     for (const text of texts) socket.send(text);
     const code = await Promise.race([
       closed.then(([number]) => number as number),
-      expect.poll(() => heard.length).toBe(texts.length),
+      expect.poll(() => received.length).toBe(texts.length),
     ]);
     socket.terminate();
-    return { heard, code };
+    return { received, code };
   }
 
-  test('is the end of a stranger', async () => {
-    const { heard, code } = await firstHeard([message('handshake/req', { auth_token: secret, agent_id: long })]);
+  test('closes the connection of a peer without a key', async () => {
+    const { received, code } = await firstReceived([message('handshake/req', { auth_token: secret, agent_id: long })]);
     expect(code).toBe(1009);
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
-  test('is taken of whoever came with its key', async () => {
-    const said = [message('handshake/req', { agent_id: long })];
-    const { heard } = await firstHeard(said, { authorization: `Bearer ${secret}` });
-    expect(heard).toMatchObject([{ type: 'handshake/resp', ok: true }]);
+  test('is accepted from a peer that sent its key', async () => {
+    const texts = [message('handshake/req', { agent_id: long })];
+    const { received } = await firstReceived(texts, { authorization: `Bearer ${secret}` });
+    expect(received).toMatchObject([{ type: 'handshake/resp', ok: true }]);
   });
 
-  test('is taken right behind one that is short enough', async () => {
-    const { heard } = await firstHeard([
+  test('is accepted directly after a valid handshake', async () => {
+    const { received } = await firstReceived([
       message('handshake/req', { auth_token: secret }),
       message('tool/call/req', { tool_name: 'echo', arguments: { long } }),
     ]);
-    expect(heard).toMatchObject([{ ok: true }, { data: { data: { long } } }]);
+    expect(received).toMatchObject([{ ok: true }, { data: { data: { long } } }]);
   });
 });
 
 describe('several messages at once', () => {
   const line = (id: string) => JSON.stringify({ a2e: '1.0', type: 'ping', id, ts: 1 });
-  const ids = (heard: readonly JsonObject[]) => heard.map(({ type, req_id }) => `${type} ${req_id}`);
+  const ids = (received: readonly JsonObject[]) => received.map(({ type, req_id }) => `${type} ${req_id}`);
 
   test('POST /a2e/send takes every line of application/x-ndjson, in order, the last without a line break too', async () => {
     const { sendLines, answers } = await session();
@@ -200,13 +200,13 @@ describe('several messages at once', () => {
     const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`, {
       headers: { authorization: `Bearer ${secret}` },
     });
-    const heard: JsonObject[] = [];
-    socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+    const received: JsonObject[] = [];
+    socket.on('message', (data) => received.push(JSON.parse(data.toString())));
     await once(socket, 'open');
     const hello = JSON.stringify({ a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1 });
     socket.send(`${hello}\n${line('a')}\r\n\n${line('b')}\n`);
     socket.send(JSON.stringify(JSON.parse(line('c')), null, 2));
-    await expect.poll(() => ids(heard)).toEqual(['handshake/resp h', 'pong a', 'pong b', 'pong c']);
+    await expect.poll(() => ids(received)).toEqual(['handshake/resp h', 'pong a', 'pong b', 'pong c']);
     socket.close();
   });
 });

@@ -18,7 +18,7 @@ export interface WirePeer extends AsyncDisposable {
   end(): void;
 }
 
-/** Where a server answers. */
+/** The addresses of a server. */
 export interface WirePlace {
   readonly url: string;
   readonly wire: Pick<WirePart, 'url' | 'socket'>;
@@ -45,7 +45,7 @@ export const NETWORK_TRANSPORTS: Readonly<Record<string, (server: WirePlace, key
         headers: { ...own, 'content-type': 'application/json' },
       });
     return peerOf(inbox, {
-      // One after the other: what is sent at the same time may overtake.
+      // In sequence, because concurrent requests may overtake each other.
       write: (text) => {
         before = before.then(() => post(text)).catch(() => {});
       },

@@ -43,7 +43,7 @@ async function ask(peer: WirePeer, type: string, fields: JsonObject): Promise<Js
 }
 const call = (peer: WirePeer, tool_name: string) => ask(peer, 'tool/call/req', { tool_name, arguments: {} });
 
-describe.each(Object.entries(TRANSPORTS))('what a caller may do is asked again over %s', (name, open) => {
+describe.each(Object.entries(TRANSPORTS))('permissions are checked for each request over %s', (name, open) => {
   const agent_id = `changing-${name}`;
   const allow = (tools: string[]) => callers.put({ agent_id, permissions: { tools } });
 

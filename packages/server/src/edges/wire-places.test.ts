@@ -31,7 +31,7 @@ async function keyFor(agentId: string): Promise<string> {
   return (await server.engine.keys.create({ agentId, role: 'agent' })).secret;
 }
 
-/** What a connection says to a handshake, which is its first message. */
+/** The answer of a connection to a handshake, which is its first message. */
 async function shakeHands(peer: WirePeer, auth_token: string): Promise<JsonObject | undefined> {
   peer.send({ a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1, auth_token });
   return peer.next();
@@ -63,7 +63,7 @@ test.each(Object.entries(NETWORK_TRANSPORTS))(
 );
 
 test.each(['tcp', 'unix', 'websocket'] as const)(
-  'strangers of one address have a share together, and are told so: %s',
+  'anonymous peers of one address share its places, and the refusal says so: %s',
   async (name) => {
     const { [name]: open } = NETWORK_TRANSPORTS;
     if (open === undefined) throw new Error(`${name} is no transport`);

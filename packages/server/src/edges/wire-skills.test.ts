@@ -11,7 +11,7 @@ import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { startServer } from '../server.ts';
 import { type WirePeer, websocketPeer } from './wire-peer.contract.ts';
 
-/** An agent elsewhere that speaks A2A messages, and says back what it was asked. */
+/** A remote agent that speaks A2A messages and echoes its requests. */
 const elsewhere = createServer(async (incoming, response) => {
   const { message_id, sender_id, payload } = JSON.parse(Buffer.concat(await incoming.toArray()).toString());
   const { method, parameters } = payload;

@@ -53,12 +53,13 @@ const callOf = (tool_name: string, args: JsonObject = {}, more: JsonObject = {})
 
 /** Every message until the one that answers this. */
 async function upTo(peer: WirePeer, id: string): Promise<JsonObject[]> {
-  const heard: JsonObject[] = [];
+  const received: JsonObject[] = [];
   for (;;) {
     const next = await peer.next();
-    if (next === undefined) throw new Error(`the connection ended before ${id} was answered: ${JSON.stringify(heard)}`);
-    heard.push(next);
-    if (next['req_id'] === id && !String(next['type']).endsWith('event')) return heard;
+    if (next === undefined)
+      throw new Error(`the connection ended before ${id} was answered: ${JSON.stringify(received)}`);
+    received.push(next);
+    if (next['req_id'] === id && !String(next['type']).endsWith('event')) return received;
   }
 }
 
@@ -76,7 +77,7 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     return peer;
   }
 
-  test('the handshake grants what was asked for and is there', async () => {
+  test('the handshake grants the requested capabilities that exist', async () => {
     await using peer = await open(server, key);
     const answer = await ask(peer, message('handshake/req', { auth_token: key, agent_caps: ['tools', 'env'] }));
     expect(answer).toMatchObject({
@@ -103,7 +104,7 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     expect(await ask(peer, callOf('echo'))).toMatchObject({ type: 'error', code: 'unauthorized' });
   });
 
-  test('tools are listed, by query and tag too; deferred ones only when asked for', async () => {
+  test('tools are listed, including by query and tag; deferred ones only on request', async () => {
     await using peer = await ready();
     const names = async (fields: JsonObject = {}) => {
       const { tools } = await ask(peer, message('tool/list/req', fields));
@@ -111,10 +112,10 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     };
     expect(await names({ filter_tags: ['plain'] })).toEqual(['echo', 'sum']);
     expect(await names({ filter_tags: ['plain', 'arithmetic'] })).toEqual(['sum']);
-    expect(await names({ query: 'SAYS' })).toEqual(['echo']);
+    expect(await names({ query: 'ECHOES' })).toEqual(['echo']);
     expect(await names()).not.toContain('hidden');
     expect(await names({ include_deferred: true })).toContain('hidden');
-    expect(await names({ query: 'those who look' })).toEqual(['hidden']);
+    expect(await names({ query: 'by a search' })).toEqual(['hidden']);
   });
 
   test('a call is answered, and every message is one of the protocol', async () => {
@@ -145,7 +146,7 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     expect(quiet).toMatchObject({ data: { events: [{ kind: 'progress' }, { kind: 'status' }, { kind: 'log' }, {}] } });
   });
 
-  test('a tool that did not succeed is told apart from one that failed', async () => {
+  test('a tool that did not succeed is distinguished from one that failed', async () => {
     await using peer = await ready();
     expect(await ask(peer, callOf('refuses'))).toMatchObject({
       type: 'tool/call/resp',
@@ -165,7 +166,7 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     });
   });
 
-  test('arguments that do not fit are told with their pointers', async () => {
+  test('invalid arguments are reported with their pointers', async () => {
     await using peer = await ready();
     const answer = await ask(peer, callOf('sum', { of: [1, 'two'], off: [] }));
     expect(answer).toMatchObject({ type: 'error', code: 'schema_violation', retryable: false });
@@ -199,22 +200,22 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     expect(await ask(peer, message('ping'))).toMatchObject({ type: 'pong', uptime_seconds: expect.any(Number) });
   });
 
-  test('a call past its time ends with timeout, also when the tool does not listen', async () => {
+  test('a call past its time ends with timeout, even if the tool ignores the signal', async () => {
     await using peer = await ready();
     const answer = await ask(peer, callOf('stuck', {}, { timeout: 0.02 }));
     expect(answer).toMatchObject({ type: 'error', code: 'timeout', retryable: true });
   });
 
-  test('a cancelled call ends, also when the tool does not listen', async () => {
+  test('a cancelled call ends, even if the tool ignores the signal', async () => {
     await using peer = await ready();
     const request = callOf('stuck');
     peer.send(request);
     const cancel = message('tool/cancel/req', { target_id: request.id });
     peer.send(cancel);
-    const heard = await upTo(peer, request.id);
-    expect(heard.map(({ type }) => type)).toEqual(['tool/cancel/resp', 'error']);
-    expect(heard[0]).toMatchObject({ cancelled: true, req_id: cancel.id });
-    expect(heard[1]).toMatchObject({ detail: { failure: 'cancelled' }, retryable: false });
+    const received = await upTo(peer, request.id);
+    expect(received.map(({ type }) => type)).toEqual(['tool/cancel/resp', 'error']);
+    expect(received[0]).toMatchObject({ cancelled: true, req_id: cancel.id });
+    expect(received[1]).toMatchObject({ detail: { failure: 'cancelled' }, retryable: false });
   });
 
   test('as many run as may, as many wait as may, and the next is busy', async () => {
@@ -225,13 +226,13 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     for (const request of [...running, ...waiting, tooMany]) peer.send(request);
     expect(await peer.next()).toMatchObject({ type: 'error', code: 'busy', req_id: tooMany.id, retryable: true });
     for (const { id } of running) peer.send(message('tool/cancel/req', { target_id: id }));
-    const heard = await upTo(peer, waiting[1]?.id ?? '');
-    const done = heard.filter(({ type }) => type === 'tool/call/resp').map(({ req_id }) => req_id);
+    const received = await upTo(peer, waiting[1]?.id ?? '');
+    const done = received.filter(({ type }) => type === 'tool/call/resp').map(({ req_id }) => req_id);
     expect(done).toEqual(waiting.map(({ id }) => id));
   });
 
   // The first of these tests is the first to use the tools, and has used only the second one before.
-  test('requests start in order of arrival, also the first time a tool is used', async () => {
+  test('requests start in order of arrival, including the first use of a tool', async () => {
     await using peer = await ready();
     await ask(peer, callOf('starts-second', { round: 0 }));
     const round = number;
@@ -250,16 +251,16 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     expect(String((answer['data'] as JsonObject)['data'])).toHaveLength(1_048_576);
   });
 
-  test('what a tool makes at once, however much, comes in pieces, and what else is under way goes on', async () => {
+  test('large output of a tool is sent in pieces, and other calls continue', async () => {
     await using peer = await ready();
     const other = callOf('stuck');
     peer.send(other);
     const bytes = 30_000_000;
     const request = callOf('makes', { bytes, status: 9_000_000 }, { streaming: true });
     peer.send(request);
-    const heard = await upTo(peer, request.id);
-    expect(heard.at(-1)).toMatchObject({ type: 'tool/call/resp', data: { success: true, data: { bytes } } });
-    const events = heard.slice(0, -1);
+    const received = await upTo(peer, request.id);
+    expect(received.at(-1)).toMatchObject({ type: 'tool/call/resp', data: { success: true, data: { bytes } } });
+    const events = received.slice(0, -1);
     const pieces = events.slice(0, -1).map((event) => event['data'] as { chunk: string; final: boolean });
     expect(Math.max(...pieces.map(({ chunk }) => chunk.length))).toBeLessThan(400_000);
     expect(pieces.filter(({ final }) => final)).toEqual([pieces.at(-1)]);
@@ -273,7 +274,7 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     expect((await upTo(peer, other.id)).at(-1)).toMatchObject({ detail: { failure: 'cancelled' } });
   });
 
-  test('shutdown lets what runs finish, takes nothing new, and closes', async () => {
+  test('shutdown lets running calls finish, accepts nothing new, and closes', async () => {
     const peer = await ready();
     // Long enough for three requests over HTTP on a busy machine.
     const request = callOf('wait', { ms: 300 });
@@ -281,13 +282,13 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
     peer.send(message('shutdown', { timeout: 5 }));
     const late = callOf('echo');
     peer.send(late);
-    const heard = await upTo(peer, request.id);
-    expect(heard[0]).toMatchObject({ code: 'busy', req_id: late.id });
-    expect(heard.at(-1)).toMatchObject({ type: 'tool/call/resp' });
+    const received = await upTo(peer, request.id);
+    expect(received[0]).toMatchObject({ code: 'busy', req_id: late.id });
+    expect(received.at(-1)).toMatchObject({ type: 'tool/call/resp' });
     expect(await peer.next()).toBeUndefined();
   });
 
-  test('what a shutdown does not wait for is answered with timeout', async () => {
+  test('a call that outlasts the shutdown is answered with timeout', async () => {
     const peer = await ready();
     const request = callOf('stuck');
     peer.send(request);
@@ -308,10 +309,10 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
       expect(await ask(peer, callOf('nothing-of-the-kind'))).toMatchObject({ code: 'not_found' });
     });
 
-    test('a blank token is nobody, and a revoked key ends what it opened', async () => {
+    test('a blank token fails, and a revoked key closes its connections', async () => {
       if (name !== 'http') {
-        await using stranger = await open(server, key);
-        expect(await ask(stranger, message('handshake/req'))).toMatchObject({ ok: false, reason: 'auth_failed' });
+        await using anonymous = await open(server, key);
+        expect(await ask(anonymous, message('handshake/req'))).toMatchObject({ ok: false, reason: 'auth_failed' });
       }
       const { row, secret } = await server.engine.keys.create({ agentId: 'ada-agent', role: 'agent' });
       const peer = await ready(secret);
@@ -319,7 +320,7 @@ describe.each(Object.entries(TRANSPORTS))('a session over %s', (name, open) => {
       expect(await peer.next()).toBeUndefined();
     });
 
-    test('past its rate a caller is told so', async () => {
+    test('a caller above its rate gets an error', async () => {
       const own = await keyFor(server, `slow-${name}`, ['*'], { requests_per_minute: name === 'http' ? 3 : 2 });
       await using peer = await ready(own);
       expect(await ask(peer, callOf('echo'))).toMatchObject({ type: 'tool/call/resp' });
@@ -369,8 +370,8 @@ describe('a byte stream', () => {
     message('shutdown'),
   ].map((part) => (isObject(part) ? JSON.stringify(part) : part));
 
-  /** What comes back for these bytes, without what is different every time. */
-  async function heardFor(write: (socket: ReturnType<typeof connect>) => Promise<void>): Promise<JsonObject[]> {
+  /** The answers to these bytes, without the values that differ each time. */
+  async function receivedFor(write: (socket: ReturnType<typeof connect>) => Promise<void>): Promise<JsonObject[]> {
     const socket = connect(Number(new URL(server.wire.url ?? '').port), '127.0.0.1');
     socket.setNoDelay(true);
     let text = '';
@@ -380,11 +381,11 @@ describe('a byte stream', () => {
     const closed = new Promise((resolve) => socket.once('close', resolve));
     await write(socket);
     await closed;
-    const heard: JsonObject[] = text
+    const received: JsonObject[] = text
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line));
-    return heard.map(({ id, ts, session_id, created_at, uptime_seconds, data, ...rest }) => ({
+    return received.map(({ id, ts, session_id, created_at, uptime_seconds, data, ...rest }) => ({
       ...rest,
       ...(isObject(data) && { data: { ...data, duration_ms: 0 } }),
     }));
@@ -394,7 +395,7 @@ describe('a byte stream', () => {
 
   test('gives the same answers wherever it is cut', async () => {
     const bytes = Buffer.from(`${conversation.join('\r\n')}\r\n`);
-    const whole = await heardFor(async (socket) => void socket.write(bytes));
+    const whole = await receivedFor(async (socket) => void socket.write(bytes));
     expect(whole.map(({ type }) => type).sort()).toEqual([
       'error',
       'handshake/resp',
@@ -402,61 +403,61 @@ describe('a byte stream', () => {
       'tool/call/resp',
       'tool/call/resp',
     ]);
-    const sorted = (heard: JsonObject[]) => heard.map((one) => JSON.stringify(one)).sort();
+    const sorted = (received: JsonObject[]) => received.map((one) => JSON.stringify(one)).sort();
     const cuts = Array.from({ length: bytes.length - 1 }, (_, index) => index + 1);
     // Every offset, a few connections at a time.
     const next = cuts.values();
     const work = async () => {
       for (const cut of next) {
-        const heard = await heardFor(async (socket) => {
+        const received = await receivedFor(async (socket) => {
           socket.write(bytes.subarray(0, cut));
           await pause();
           socket.write(bytes.subarray(cut));
         });
-        expect(sorted(heard), `cut at ${cut}`).toEqual(sorted(whole));
+        expect(sorted(received), `cut at ${cut}`).toEqual(sorted(whole));
       }
     };
     await Promise.all(Array.from({ length: 16 }, work));
   });
 
-  test('a line past the limit is one error, and the next line is read as ever', async () => {
-    const heard = await heardFor(async (socket) => {
+  test('a line past the limit is one error, and the next line is read normally', async () => {
+    const received = await receivedFor(async (socket) => {
       socket.write(`${conversation[0]}\n`);
       socket.write(`${'x'.repeat(200_000)}\n`);
       socket.write(`${JSON.stringify(message('ping'))}\n${JSON.stringify(message('shutdown'))}\n`);
     });
-    expect(heard.map(({ type, code = '' }) => [type, code])).toEqual([
+    expect(received.map(({ type, code = '' }) => [type, code])).toEqual([
       ['handshake/resp', ''],
       ['error', 'invalid_message'],
       ['pong', ''],
     ]);
   });
 
-  test('what cannot be read is an error of the request it would have been, so that nobody waits for its answer', async () => {
+  test('an unreadable request gets an error with its id, so that its client does not wait', async () => {
     const long = JSON.stringify({ ...message('tool/call/req'), id: 'long', text: 'x'.repeat(200_000) });
-    const heard = await heardFor(async (socket) => {
+    const received = await receivedFor(async (socket) => {
       socket.write(`${conversation[0]}\n${long}\n`);
       socket.write(`{"a2e":"1.0","type":"tool/call/req","id":"twice","ts":1,"arguments":{"n":1,"n":2}}\n`);
       socket.write(`${JSON.stringify(message('shutdown'))}\n`);
     });
-    expect(heard.slice(1)).toMatchObject([
+    expect(received.slice(1)).toMatchObject([
       { type: 'error', code: 'invalid_message', req_id: 'long' },
       { type: 'error', code: 'parse_error', req_id: 'twice' },
     ]);
   });
 
   test('a last line without its end is never run', async () => {
-    const heard = await heardFor(async (socket) => {
+    const received = await receivedFor(async (socket) => {
       socket.end(`${conversation[0]}\n${JSON.stringify(callOf('echo'))}`);
     });
-    expect(heard.map(({ type, code = '' }) => [type, code])).toEqual([
+    expect(received.map(({ type, code = '' }) => [type, code])).toEqual([
       ['handshake/resp', ''],
       ['error', 'parse_error'],
     ]);
   });
 });
 
-test('ten thousand calls over fifty connections each come back to who asked, with their events in order', async () => {
+test('ten thousand calls over fifty connections are each answered to their caller, with their events in order', async () => {
   const open = TRANSPORTS['tcp'];
   if (open === undefined) throw new Error('no tcp');
   const connections = 50;
@@ -476,15 +477,17 @@ test('ten thousand calls over fifty connections each come back to who asked, wit
       // Four are in flight at any time: two run and two wait.
       for (let first = 0; first < 4; first++) sendNext();
       while (answered < each) {
-        const heard = await peer.next();
-        const id = String(heard?.['req_id']);
+        const received = await peer.next();
+        const id = String(received?.['req_id']);
         const expected = seen.get(id);
-        if (expected === undefined) throw new Error(`an answer to ${id} came to connection ${connection}`);
-        if (heard?.['type'] === 'tool/event') {
-          if (heard['seq'] !== expected) throw new Error(`event ${heard['seq']} of ${id} came for ${expected}`);
+        if (expected === undefined) throw new Error(`an answer to ${id} arrived at connection ${connection}`);
+        if (received?.['type'] === 'tool/event') {
+          if (received['seq'] !== expected)
+            throw new Error(`event ${received['seq']} of ${id} arrived in place of ${expected}`);
           seen.set(id, expected + 1);
         } else {
-          if (heard?.['type'] !== 'tool/call/resp') throw new Error(`${id} was answered with ${JSON.stringify(heard)}`);
+          if (received?.['type'] !== 'tool/call/resp')
+            throw new Error(`${id} was answered with ${JSON.stringify(received)}`);
           if (expected !== 5) throw new Error(`${id} was answered after ${expected} events`);
           seen.delete(id);
           answered++;
@@ -499,13 +502,13 @@ test('the unix socket is for its owner alone', () => {
   expect(statSync(join(folder, 'wire.sock')).mode & 0o777).toBe(0o600);
 });
 
-test('a call whose events nobody reads is ended when too much waits, and the connection goes on', async () => {
+test('a call with too many unread events is ended, and the connection continues', async () => {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/a2e/ws`);
   await once(socket, 'open');
-  const heard: JsonObject[] = [];
-  socket.on('message', (data) => heard.push(JSON.parse(data.toString())));
+  const received: JsonObject[] = [];
+  socket.on('message', (data) => received.push(JSON.parse(data.toString())));
   socket.send(JSON.stringify(message('handshake/req', { auth_token: key })));
-  await expect.poll(() => heard).toHaveLength(1);
+  await expect.poll(() => received).toHaveLength(1);
   socket.pause();
   const request = callOf('pour', { pieces: 60 }, { streaming: true, timeout: 600 });
   socket.send(JSON.stringify(request));
@@ -513,12 +516,12 @@ test('a call whose events nobody reads is ended when too much waits, and the con
   await ask(other, message('handshake/req', { auth_token: key }));
   const poured = async () => ((await ask(other, callOf('poured')))['data'] as JsonObject)['data'];
   await expect.poll(poured, { timeout: 20_000 }).toBe(1);
-  // It is told when it reads again, behind what was on its way.
+  // The error arrives when it reads again, behind the events sent before.
   socket.resume();
-  await expect.poll(() => heard.at(-1), { timeout: 20_000 }).toMatchObject({ req_id: request.id, code: 'busy' });
+  await expect.poll(() => received.at(-1), { timeout: 20_000 }).toMatchObject({ req_id: request.id, code: 'busy' });
   const ping = message('ping');
   socket.send(JSON.stringify(ping));
-  await expect.poll(() => heard.at(-1)).toMatchObject({ type: 'pong', req_id: ping.id });
+  await expect.poll(() => received.at(-1)).toMatchObject({ type: 'pong', req_id: ping.id });
   socket.terminate();
 });
 

@@ -18,7 +18,7 @@ export interface Counted {
   readonly limits: readonly LimitState[];
   /** Why the call may not go on. */
   readonly failure?: Failure;
-  /** Called when the answer is over, for limits on what runs at the same time. */
+  /** Called when the answer is over, for limits on concurrent requests. */
   readonly release?: () => void;
 }
 

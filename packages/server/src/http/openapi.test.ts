@@ -65,18 +65,20 @@ describe('the document', () => {
   });
 
   test('holds a published schema that is only referred to', () => {
-    const told = openApi([route({ path: '/said', answers: { 'application/json': A_FRAME } })], INFO);
-    expect(told).toMatchObject({
-      paths: { '/said': { get: { responses: { '2XX': { content: { 'application/json': { schema: PLACED } } } } } } },
+    const generated = openApi([route({ path: '/reported', answers: { 'application/json': A_FRAME } })], INFO);
+    expect(generated).toMatchObject({
+      paths: {
+        '/reported': { get: { responses: { '2XX': { content: { 'application/json': { schema: PLACED } } } } } },
+      },
       components: { schemas: { 'e2a.response': { type: 'object', properties: { sequence: { type: 'integer' } } } } },
     });
   });
 
-  test('tells what may stand beside the path, and how failures are worded', () => {
+  test('describes the parameters beside the path, and the format of failures', () => {
     const wordFailure = () => ({ status: 400, json: {} });
-    const told = openApi([route({ path: '/said/:id', parameters: AFTER, wordFailure })], INFO);
-    expect(told['paths']).toMatchObject({
-      '/said/{id}': {
+    const generated = openApi([route({ path: '/reported/:id', parameters: AFTER, wordFailure })], INFO);
+    expect(generated['paths']).toMatchObject({
+      '/reported/{id}': {
         get: {
           parameters: [
             { name: 'id', in: 'path', required: true },

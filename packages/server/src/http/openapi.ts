@@ -71,7 +71,7 @@ function placeSchema(given: JsonSchema, schemas: Record<string, Json>): Json {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The same schema, with what it refers to placed as well. */
+/** The same schema, with the schemas it refers to placed as well. */
 function withPlaced(json: Json, schemas: Record<string, Json>): Json {
   if (Array.isArray(json)) return json.map((item) => withPlaced(item, schemas));
   if (!isObject(json)) return json;
@@ -128,12 +128,12 @@ const SECURITY_SCHEMES: JsonObject = {
 };
 
 const PROBLEM: JsonObject = {
-  description: 'Why there is no answer.',
+  description: 'Why the request failed.',
   content: { [PROBLEM_TYPE]: { schema: { $ref: '#/components/schemas/Problem' } } },
 };
 
 const WORDED_FAILURE: JsonObject = {
-  description: 'Why there is no answer, as the protocol of this route words it.',
+  description: 'Why the request failed, in the format of this protocol.',
   content: { 'application/json': { schema: { type: 'object' } } },
 };
 

@@ -17,7 +17,7 @@ test.each(Object.keys(FAILURES) as FailureCode[])('%s has its status and its fix
   });
 });
 
-test('what is known is told: issues, suggestions, when to come back, which occurrence', () => {
+test('a problem has the issues, the suggestions, the retry time and the instance', () => {
   const issue = { pointer: '/a', code: 'required', message: 'a is missing', suggestion: 'add a' };
   const details = { issues: [issue], suggestions: ['try b'], retry_after: 1.2, instance: 'urn:uuid:1', secret: 'x' };
   const { json } = problemAnswer(failure('invalid_message', details, 'No.'));
@@ -31,7 +31,7 @@ test('what is known is told: issues, suggestions, when to come back, which occur
   expect(json).not.toHaveProperty('secret');
 });
 
-test('failures are told from answers and principals', () => {
+test('failures are distinguished from answers and principals', () => {
   expect(isFailure(failure('busy'))).toBe(true);
   for (const other of [{ status: 200 }, { id: 'ada', role: 'agent' }, new Uint8Array(1), undefined]) {
     expect(isFailure(other)).toBe(false);

@@ -4,8 +4,8 @@ import type { Failure, Json, JsonLimits, JsonSchema, Outcome } from '@dragoman/p
 import type { Count } from './count.ts';
 
 /**
- * Who may call a route. `public`: everybody, and no key is looked at. `open`: everybody, but a key that is given must be
- * good, because its holder believes to be somebody. The authorisation matrix of the tests is generated from this.
+ * The access to a route. `public`: any caller, and keys are ignored. `open`: any caller, but a given key must be
+ * valid, because its holder expects to be identified. The authorisation matrix of the tests is generated from this.
  */
 export type Access = 'public' | 'open' | 'agent' | 'admin';
 
@@ -24,11 +24,11 @@ export interface Route {
   readonly owned?: boolean;
   /** One sentence, for OpenAPI. */
   readonly summary: string;
-  /** What a request may say beside its path and its body, for OpenAPI. */
+  /** The parameters of a request beside its path and body, for OpenAPI. */
   readonly parameters?: readonly RouteParameter[];
-  /** What the answer may be, by content type, for OpenAPI; JSON of any shape unless given. */
+  /** The schemas of the answer by content type, for OpenAPI. Default: any JSON. */
   readonly answers?: Readonly<Record<string, JsonSchema>>;
-  /** What a body may be; none: the route takes no body and answers 415 to one. */
+  /** The accepted body. Absent: the route accepts no body and answers 415 to one. */
   readonly body?: RouteBody;
   /** Whether a call counts against the caller's limits. Resuming, health and discovery do not. */
   readonly counts: boolean;
@@ -38,7 +38,7 @@ export interface Route {
   readonly overLimit?: (failure: Failure, request: InboundRequest) => Promise<Answer | Failure>;
   /** How this surface words failures; RFC 9457 unless given. */
   readonly wordFailure?: (failure: Failure, request: InboundRequest) => Answer;
-  /** A failure, returned or carried by what is thrown, is worded by `wordFailure`. Anything else thrown is our fault: 500. */
+  /** A failure, returned or carried by an error, is formatted by `wordFailure`. Any other error is internal: 500. */
   handle(request: InboundRequest): Answer | Failure | Promise<Answer | Failure>;
 }
 
@@ -83,7 +83,7 @@ export interface InboundRequest {
   readonly principal: Principal | undefined;
   /** The peer's address, after trusted proxies. */
   readonly address: string;
-  /** Where the client sees this server, without a slash at the end: `https://agents.example.com/base`. */
+  /** The URL of this server as the client sees it, without a trailing slash: `https://agents.example.com/base`. */
   readonly baseUrl: string;
   /** Aborts when the peer is gone or the server must stop at once. */
   readonly signal: AbortSignal;
@@ -91,7 +91,7 @@ export interface InboundRequest {
   welcome(): void;
 }
 
-/** What goes back: one body, or a stream of chunks that is pulled only as fast as the peer reads. */
+/** The answer: one body, or a stream of chunks that is pulled only as fast as the peer reads. */
 export interface Answer {
   readonly status: number;
   /** These win over the kernel's own. Each name as it is usually written, `Content-Type`: that is how they are compared. */

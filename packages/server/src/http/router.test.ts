@@ -59,7 +59,7 @@ test('the longest id of a mailbox is found', () => {
   expect(router.find('GET', `/a/${encodeURIComponent(id)}`)?.params['id']).toBe(id);
 });
 
-test('a target tells which methods it has', () => {
+test('a target has a list of its methods', () => {
   expect(router.allowed('/a?x')).toEqual(['GET', 'HEAD', 'POST']);
   expect(router.allowed('/a/1')).toEqual(['GET', 'HEAD']);
   expect(router.find('CONSTRUCTOR', '/a')).toBeUndefined();

@@ -3,7 +3,7 @@ import type { Metric } from './metric.ts';
 
 /**
  * Metrics as the text Prometheus reads, with those of the process (CPU, memory, event loop). The library that knows both
- * takes 12 MB: it is loaded when somebody asks for the first time, and nothing is counted with it.
+ * takes 12 MB: it is loaded at the first scrape, and nothing is counted with it.
  */
 export class Exposition {
   #registry: Promise<Registry> | undefined;

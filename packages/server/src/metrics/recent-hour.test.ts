@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { TestClock } from '../../../core/test-support/test-clock.ts';
 import { RecentHour } from './recent-hour.ts';
 
-test('it keeps the readings of one hour, oldest first, and stops when it is told to', async () => {
+test('the readings of one hour are kept, oldest first, until it is stopped', async () => {
   const clock = new TestClock();
   let accepted = 0;
   const none = { succeeded: 0, failed: 0, frames: 0, commits: 0, running: 0, waiting: 0 };

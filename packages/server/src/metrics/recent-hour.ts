@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '@dragoman/core';
 
-/** What is read off the counters, now and every ten seconds. All but `running` and `waiting` only grow. */
+/** A reading of the counters, taken every ten seconds. All but `running` and `waiting` only grow. */
 export interface CounterReading {
   readonly accepted: number;
   readonly succeeded: number;

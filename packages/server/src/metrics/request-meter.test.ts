@@ -40,7 +40,7 @@ test('the busiest routes come first, with how long most of their requests took',
   ]);
 });
 
-test('whatever strangers ask for, there are no more labels than routes and methods', () => {
+test('unknown paths and methods add no labels', () => {
   const meter = new RequestMeter();
   for (let number = 0; number < 10_000; number++) {
     meter.observe({ method: `M${number}`, route: undefined, status: 404, milliseconds: 1 });

@@ -1,6 +1,6 @@
 import type { Metric, Sample } from './metric.ts';
 
-/** What is counted of an HTTP request. */
+/** The counted properties of an HTTP request. */
 export interface SeenRequest {
   readonly method: string;
   /** The pattern of the route, never the path; `undefined` when none matched. */
@@ -14,7 +14,7 @@ export interface SeenRequest {
 export interface AccessedRequest extends SeenRequest {
   /** Without its query, which may hold a secret. */
   readonly path: string;
-  /** Who called, where that is proven. */
+  /** The proven caller, if any. */
   readonly caller: string | undefined;
 }
 
@@ -79,7 +79,7 @@ export class RequestMeter {
   }
 }
 
-/** What a route has done since the start. `type`, not `interface`: it goes out as JSON. */
+/** The statistics of a route since the start. A `type`, not an `interface`, because it is sent as JSON. */
 export type RouteFigures = {
   readonly method: string;
   readonly route: string;

@@ -1,7 +1,7 @@
 import { type Engine, RUN_KINDS, type RunKind, type Store } from '@dragoman/core';
 import { type Metric, type Sample, single } from './metric.ts';
 
-/** What the edge has open. */
+/** The open connections and streams of the edge. */
 export interface EdgeLoad {
   readonly connections: number;
   /** Answers that are given as a stream. */
@@ -80,7 +80,7 @@ function finishedOf(kind: RunKind, finished: ReadonlyMap<string, number>): Sampl
   return [...finished].map(([outcome, value]) => ({ labels: { kind, outcome }, value }));
 }
 
-/** What this node is among the others, and what it holds. Each node reports its own. */
+/** The role of this node in the cluster, and the work it has claimed. Each node reports its own. */
 async function nodeMetrics({ cluster }: Store): Promise<Metric[]> {
   if (cluster === undefined) return [];
   const nodes = await cluster.nodes();
@@ -91,7 +91,7 @@ async function nodeMetrics({ cluster }: Store): Promise<Metric[]> {
     single('gauge', 'dragoman_node_id', 'The number of this node; it changes with each start.', cluster.node),
     single('gauge', 'dragoman_nodes_live', 'Nodes that share the database and are alive.', live),
     single('gauge', 'dragoman_node_clock_skew_ms', "This clock is so far ahead of the database's.", self?.skewMs ?? 0),
-    { name: 'dragoman_node_holds', help: 'What this node is responsible for.', type: 'gauge', samples: held },
+    { name: 'dragoman_node_holds', help: 'The work this node is responsible for.', type: 'gauge', samples: held },
   ];
 }
 

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const asAdmin = { headers: { 'x-api-key': adminKey } };
 
-/** Every path with its methods, as the server tells them, with something in place of each parameter. */
+/** Every path with its methods, as the server lists them, with a value for each parameter. */
 async function surfaces(): Promise<{ path: string; method: string }[]> {
   const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Record<string, object> };
   return Object.entries(paths).flatMap(([path, methods]) =>

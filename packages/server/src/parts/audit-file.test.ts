@@ -66,15 +66,15 @@ test('the file that takes the place of a full one is for its owner alone too', a
   expect(statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('what cannot be written is told in the log, and what comes after it is written again', async () => {
+test('entries that cannot be written are logged, and later ones are written again', async () => {
   const path = join(folder, 'wire.ndjson');
-  const told = new SilentLog();
-  await using audit = new AuditFile({ path, clock: systemClock, log: told });
+  const log = new SilentLog();
+  await using audit = new AuditFile({ path, clock: systemClock, log });
   rmSync(path);
   mkdirSync(path);
   audit.write(entry('lost'));
   await audit.named('').catch(() => {});
-  expect(JSON.stringify(told.lines)).toContain('audit lines could not be written');
+  expect(JSON.stringify(log.lines)).toContain('audit lines could not be written');
   rmSync(path, { recursive: true });
   audit.write(entry('kept'));
   expect(await audit.named('kept')).toEqual([entry('kept')]);

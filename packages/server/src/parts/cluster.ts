@@ -7,7 +7,7 @@ import type { OpeningOptions } from './server-options.ts';
 export interface ClusterPart extends ServerPart {
   /** Absent where one process owns the store. */
   readonly cluster: Cluster | undefined;
-  /** To be the last part: the first thing that a stop does is to tell the other nodes and the load balancer. */
+  /** Must be the last part: a stop notifies the other nodes and the load balancer first. */
   readonly farewell: ServerPart;
 }
 

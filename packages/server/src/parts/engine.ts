@@ -40,7 +40,7 @@ export interface EnginePartOptions extends OpeningOptions {
   readonly reader: JsonReader;
 }
 
-/** The engine, who may call it, and where agents dial in to answer. Agents and tools are put into it by later parts. */
+/** The engine, its callers, and the endpoint where agents dial in. Later parts add agents and tools. */
 export function openEnginePart(options: EnginePartOptions): EnginePart {
   const { config, store, cluster, reader, clock, ids, log } = options;
   const callers = new Callers({ store: store.agents, clock });

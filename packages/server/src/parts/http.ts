@@ -27,13 +27,13 @@ export interface HttpPartOptions extends Service {
 }
 
 export interface HttpPart extends ServerPart {
-  /** Where it listens; empty when it does not. */
+  /** The URL it listens on; empty when it does not. */
   readonly url: string;
-  /** Where its administration is: the same, unless that has a listener of its own. */
+  /** The URL of the administration: the same, unless that has a listener of its own. */
   readonly adminUrl: string;
 }
 
-/** The HTTP port, the administration's own one where there is one, and what is served for people and tools. */
+/** The HTTP port, the administration's own port if configured, and the pages for people and tools. */
 export function openHttpPart(options: HttpPartOptions): HttpPart {
   const { config, engine, store, agents, keyCheck, failedLogins, reader, intake, address, sockets, clock, ids, log } =
     options;
@@ -92,7 +92,7 @@ export function openHttpPart(options: HttpPartOptions): HttpPart {
             ...intake,
             connections: new ConnectionShares({ most: ADMIN_CONNECTIONS, perAddress: ADMIN_CONNECTIONS }),
           },
-          // Anyone who can reach it may ask for the server's health and the console's files, and for nothing that belongs to an agent.
+          // It serves the server's health and the console's files to anyone who can reach it, but nothing that belongs to an agent.
           routes: [health, ...held.filter(({ access, path }) => access === 'admin' || isConsole(path))],
           hosts: hostsOf(admin.host),
         });
@@ -154,5 +154,5 @@ function isConsole(path: string): boolean {
 }
 
 const LONGEST_PATH = 300;
-/** Within what is reserved of the open files. */
+/** Within the reserved share of open files. */
 const ADMIN_CONNECTIONS = 32;

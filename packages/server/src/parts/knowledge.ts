@@ -34,7 +34,7 @@ export interface KnowledgePart extends ServerPart {
   readonly tool: KnowledgeTool;
 }
 
-/** Reads what is stored and configured. The search itself is loaded when somebody searches. */
+/** Reads the stored and configured knowledge bases. The search engine is loaded with the first search. */
 export async function openKnowledgePart(options: KnowledgePartOptions): Promise<KnowledgePart> {
   const { config, store, clock, log, gate, vault, tools, operations } = options;
   const apis = new Apis({ store: store.apis, clock, log, gate });

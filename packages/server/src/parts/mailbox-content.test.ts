@@ -68,16 +68,16 @@ test('mailbox.max_content_characters and max_content_bytes allow more, and the b
   expect(await send({ text: 'a'.repeat(40_000) })).toMatchObject({ status: 200 });
   expect(await send('a'.repeat(50_001))).toMatchObject(tooLong('50000 characters'));
   expect(await send('é'.repeat(30_001))).toMatchObject(tooLong('60000 bytes'));
-  const told = { maxContentCharacters: 50_000, maxContentBytes: 60_000 };
+  const params = { maxContentCharacters: 50_000, maxContentBytes: 60_000 };
   expect((await ask('/agent')).json).toMatchObject({ limits: { contentCharacters: 50_000, contentBytes: 60_000 } });
   expect((await ask('/.well-known/agent-card.json')).json).toMatchObject({
     capabilities: {
-      extensions: expect.arrayContaining([expect.objectContaining({ params: expect.objectContaining(told) })]),
+      extensions: expect.arrayContaining([expect.objectContaining({ params: expect.objectContaining(params) })]),
     },
   });
 });
 
-test('what was larger than usual is not explained as if it had been refused', async () => {
+test('an accepted message above the default limit is not explained as refused', async () => {
   const { send, ask } = await mailboxWith({ max_content_characters: 20_000, max_content_bytes: 20_000 });
   const { json } = await send('a'.repeat(20_000));
   const headers = { authorization: `Bearer ${ADMIN_KEY}` };
@@ -85,7 +85,7 @@ test('what was larger than usual is not explained as if it had been refused', as
   expect(explained).toMatchObject({ status: 200, json: { way_in: { dropped: [], warnings: [] } } });
 });
 
-test('they allow less as well, each by itself', async () => {
+test('each limit can also be lowered by itself', async () => {
   const characters = await mailboxWith({ max_content_characters: 200 });
   expect(await characters.send('a'.repeat(200))).toMatchObject({ status: 200 });
   expect(await characters.send('a'.repeat(201))).toMatchObject(tooLong('200 characters'));

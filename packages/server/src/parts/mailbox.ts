@@ -15,7 +15,7 @@ import type { ServerPart } from './part.ts';
 import type { Service } from './service.ts';
 
 export interface MailboxPartOptions extends Service {
-  /** What else its card tells of. */
+  /** The extensions on its card. */
   readonly extensions: () => readonly CardExtension[];
   readonly rootCard: DiscoveryContext['rootCard'];
   readonly callbacks: Pick<OutboxPart, 'outbox' | 'keys'>;

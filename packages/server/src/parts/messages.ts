@@ -41,9 +41,9 @@ import { signingKey } from './signing-key.ts';
 /** The A2A messages service, the registry of agents, and the endpoints of both. */
 export interface MessagesPart extends ServerPart {
   readonly registry: AgentRegistry;
-  /** What the card of this server tells of messages: where they go, and by which key its own are known. */
+  /** The messages extension of this server's card: the endpoint, and the key that signs its messages. */
   cardExtension(): CardExtension;
-  /** Where messages come in over TCP; `undefined` when no port is opened. */
+  /** The TCP address for messages; `undefined` when no port is open. */
   readonly url: string | undefined;
 }
 
@@ -141,7 +141,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   const limits = { ...lineLimits(config.limits), maxLineBytes: MAX_MESSAGE_BYTES };
   const edge = new NdjsonSocketEdge({ host: lines, clock, log, limits, intake, unread: service.unread });
   const stopped = new AbortController();
-  // Before the engine takes up what was left: some of it may be for agents that registered.
+  // Before the engine continues earlier requests: some may be for agents that registered.
   await registry.load();
   if (!requireSignatures) {
     log.debug({ messages: { require_signatures: false } }, 'A2A messages need no signature here: a key is enough');
@@ -152,7 +152,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
     },
     cardExtension: () => ({
       uri: `${SCHEMA_BASE}/a2a-messages`,
-      description: 'Signed A2A messages between agents; what this server says is signed by this key.',
+      description: 'Signed A2A messages between agents; messages of this server are signed with this key.',
       params: { endpoint: endpoint(), agent_id: serverId, ...published },
     }),
     routes: [
@@ -175,7 +175,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
       };
       void keepHouse(work, { everyMs: 60_000, clock, log, signal: stopped.signal });
       if (store.families === undefined) return;
-      void keepHouse(() => registry.hear(), { everyMs: 10_000, clock, log, signal: stopped.signal });
+      void keepHouse(() => registry.readBeats(), { everyMs: 10_000, clock, log, signal: stopped.signal });
     },
     stop: async (drainMs) => {
       stopped.abort();
@@ -187,7 +187,7 @@ export async function openMessagesPart(service: Service): Promise<MessagesPart> 
   };
 }
 
-/** The agents of this server as others find them: what they are good at is what they are configured to be. */
+/** The agents of this server as others find them, with their configured skills. */
 function hostedAgents(agents: AnsweringAgents, { toolsId, endpoint, published }: Hosting): HostedAgent[] {
   const tools = { name: 'Tools', description: 'The tools of this server: the method is the tool.' };
   const own: AnsweringAgent[] = toolsId === undefined ? [] : [{ ...tools, id: toolsId }];

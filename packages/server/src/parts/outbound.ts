@@ -56,7 +56,7 @@ export async function openOutboundPart(options: OutboundPartOptions): Promise<Ou
 function keySource({ config, folder, log, vaultKey, nextVaultKey }: OutboundPartOptions): KeySource {
   if (vaultKey !== undefined) return environmentKey(vaultKey, nextVaultKey);
   if (isPostgresUrl(config.store)) throw missingKey();
-  // What is kept in memory needs no key that outlives it.
+  // An in-memory store needs no persistent key.
   return config.store === 'memory' ? passingKey() : fileKey({ folder, log });
 }
 
@@ -79,7 +79,7 @@ function certificateText(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'ENOENT' ? `there is no file ${path}` : `${path} cannot be read (${code})`;
+    const why = code === 'ENOENT' ? `file not found: ${path}` : `${path} cannot be read (${code})`;
     throw new Error(`gate.ca: ${why}`);
   }
 }

@@ -7,9 +7,9 @@ import { signingKey } from './signing-key.ts';
 
 export interface OutboxPart extends ServerPart {
   readonly outbox: Outbox;
-  /** What callbacks and cards are signed with. */
+  /** The keys that sign callbacks and cards. */
   readonly keys: SigningKeys;
-  /** Knows the header fields that the receivers of its deliveries asked for. */
+  /** Provides the header fields that receivers configured for their deliveries. */
   useHeaders(headersFor: HeadersFor): void;
 }
 

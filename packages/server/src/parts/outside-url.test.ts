@@ -10,8 +10,8 @@ import { systemClock, systemIds } from './system-ports.ts';
 const folder = mkdtempSync(join(tmpdir(), 'outside-url-test-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Where the card of a server says that A2A messages go. */
-async function told(config: Config): Promise<unknown> {
+/** The endpoint of A2A messages on the card of a server. */
+async function messagesEndpoint(config: Config): Promise<unknown> {
   const server = await startServer({
     config: { port: 0, store: 'memory', ...config },
     folder,
@@ -27,13 +27,13 @@ async function told(config: Config): Promise<unknown> {
 }
 
 test.each<[string, Config, string]>([
-  ['nothing else is told', {}, 'SERVER/a2a/messages'],
+  ['no URL is configured', {}, 'SERVER/a2a/messages'],
   ['the mailbox is reached from outside', { mailbox: { url: 'https://a.example' } }, 'https://a.example/a2a/messages'],
   [
-    'messages are reached elsewhere, told with a slash',
+    'messages have a URL of their own, with a trailing slash',
     { mailbox: { url: 'https://a.example' }, messages: { url: 'https://b.example/' } },
     'https://b.example/a2a/messages',
   ],
-])('the card says where messages go when %s', async (_, config, endpoint) => {
-  expect(await told(config)).toBe(endpoint);
+])('the card has the endpoint of messages when %s', async (_, config, endpoint) => {
+  expect(await messagesEndpoint(config)).toBe(endpoint);
 });

@@ -9,9 +9,9 @@ import type { Reloadable } from '../reload/reload.ts';
 export interface ServerPart {
   readonly routes?: readonly Route[];
   readonly sockets?: readonly SocketRoute[];
-  /** What of it can change while it runs. */
+  /** The parts of it that can change at runtime. */
   readonly reloadables?: readonly Reloadable[];
-  /** How to read again what it has in memory of these families, after another node changed them. */
+  /** Reloads the cached data of these families after another node has changed them. */
   readonly families?: Readonly<Partial<Record<FamilyName, ReloadFamily>>>;
   /** Opens its ports. An embedded server has none. */
   listen?(): Promise<void>;
@@ -19,6 +19,6 @@ export interface ServerPart {
   start?(): Promise<void>;
   /** Accepts nothing new, and lets running work finish for at most so long. */
   drain?(drainMs: number): Promise<void>;
-  /** Nothing runs any more: closes what is open. Answers that are being sent have this long. */
+  /** Closes all resources after the drain. Answers that are being sent have this long. */
   stop?(drainMs: number): PromiseLike<void>;
 }

@@ -3,7 +3,7 @@ import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { ServerPart } from './part.ts';
 import { Parts } from './parts.ts';
 
-/** A part that notes what it is asked to do. */
+/** A part that records its calls. */
 function noting(name: string, notes: string[], more: Partial<ServerPart> = {}): ServerPart {
   const note = (what: string) => async () => {
     notes.push(`${name} ${what}`);
@@ -49,7 +49,7 @@ test('all parts together drain within the time given', async () => {
   expect(given).toEqual([1000, 700, 0]);
 });
 
-test('what opens later is collected with what opened before', async () => {
+test('parts that open later are collected with the earlier ones', async () => {
   const parts = new Parts(new TestClock());
   const reloadable = (name: string) => ({ names: [name], prepare: () => ({ put: () => {} }) });
   await parts.add({ reloadables: [reloadable('a')] });

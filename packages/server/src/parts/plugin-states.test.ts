@@ -21,7 +21,7 @@ test('a plugin has back what it saved, and nothing where it saved nothing', () =
 test.each([
   ['half of it', '{"sky":"bl'],
   ['nothing', ''],
-])('what is damaged is set aside and named, with the way back, and is not written over: %s', (_, text) => {
+])('a damaged state is set aside and reported with the fix, and is not overwritten: %s', (_, text) => {
   const log = new SilentLog();
   const states = pluginStates(folder, log);
   const [path, aside] = [join(folder, 'weather.json'), join(folder, 'weather.json.damaged')];
@@ -35,7 +35,7 @@ test.each([
   expect(states.load('weather')).toEqual({ sky: 'grey' });
 });
 
-test('what cannot be read at all is not taken for damaged: it may be whole', () => {
+test('an unreadable file does not count as damaged, because it may be intact', () => {
   mkdirSync(join(folder, 'weather.json'));
   expect(() => pluginStates(folder, new SilentLog()).load('weather')).toThrow(/EISDIR/);
 });

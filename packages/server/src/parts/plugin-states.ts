@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log, PluginStates } from '@dragoman/core';
 
-/** What plugins want to have back after a restart, a file each. Written beside and put in place: never half. */
+/** The saved states of plugins, one file each, replaced atomically. */
 export function pluginStates(folder: string, log: Log): PluginStates {
   const pathOf = (name: string) => join(folder, `${name}.json`);
   return {
@@ -13,7 +13,7 @@ export function pluginStates(folder: string, log: Log): PluginStates {
       try {
         return JSON.parse(text);
       } catch (error) {
-        // What it saves next must not take the place of what somebody may still want to fix.
+        // The next save must not overwrite a damaged file that an operator may still want to repair.
         const aside = `${path}.damaged`;
         renameSync(path, aside);
         const { message } = error as Error;

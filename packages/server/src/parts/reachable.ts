@@ -1,7 +1,7 @@
 import type { Log } from '@dragoman/core';
 import type { Route } from '../http/route.ts';
 
-/** Tells the operator what anyone on the network can reach without a key. */
+/** Logs the endpoints and agents that anyone on the network can reach without a key. */
 export function logReachable(
   routes: readonly Route[],
   { log, host, agents }: { readonly log: Log; readonly host: string; readonly agents: readonly string[] },

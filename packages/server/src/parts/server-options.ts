@@ -4,7 +4,7 @@ import type { Config } from '../config/config-schema.ts';
 
 export interface ServerOptions {
   readonly config: Config;
-  /** Where everything durable is kept. */
+  /** The folder of all durable data. */
   readonly folder: string;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -15,7 +15,7 @@ export interface ServerOptions {
   readonly vaultKey?: string;
   /** The key that the vault is about to be sealed with, so that every server follows the change while it runs. */
   readonly nextVaultKey?: string;
-  /** Where `${NAME}` in the configuration is looked up. Default: the environment of the process. */
+  /** The values for `${NAME}` in the configuration. Default: the environment of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly onAdminKey?: (key: string) => void;
   /** Start although the database has lost recorded history. Default: false. */
@@ -24,7 +24,7 @@ export interface ServerOptions {
   readonly onFatal?: (error: Error) => void;
   /** Opens no port: the embedding program serves what it needs. Default: false. */
   readonly isEmbedded?: boolean;
-  /** What an operator does to accept a changed tool of an MCP server, where there is no server to ask. */
+  /** The fix for a changed tool of an MCP server that operators can apply without a running server. */
   readonly howToAccept?: (tool: string) => string;
 }
 

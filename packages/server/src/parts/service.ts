@@ -17,7 +17,7 @@ import type { KeyCheck } from '../callers/key-check.ts';
 import type { Intake } from '../edges/intake.ts';
 import type { OpeningOptions } from './server-options.ts';
 
-/** What every endpoint of a server is put together from. */
+/** The shared dependencies of all endpoints of a server. */
 export interface Service extends OpeningOptions {
   readonly store: Store;
   /** This node among the others; absent where one process owns the store. */
@@ -36,11 +36,11 @@ export interface Service extends OpeningOptions {
   readonly keyCheck: KeyCheck;
   readonly failedLogins: FailedLogins;
   readonly address: OwnAddress;
-  /** What is held for peers that read slowly, over all connections. */
+  /** The bytes held for slow readers, over all connections. */
   readonly unread: UnreadBudget;
 }
 
-/** Where this server is reached, for what it publishes. Empty until its port is open. */
+/** The URL of this server for published documents. Empty until its port is open. */
 export interface OwnAddress {
   url: string;
 }

@@ -7,7 +7,7 @@ import type { Service } from './service.ts';
 export interface SigningKeyOptions {
   /** Its name in the data folder. */
   readonly file: string;
-  /** What it is for. */
+  /** The purpose of the key. */
   readonly signs: string;
   /** Whether no other kind can sign that. */
   readonly isEd25519?: boolean;

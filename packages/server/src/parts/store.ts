@@ -11,7 +11,7 @@ export interface StorePart extends ServerPart {
   readonly store: Store;
 }
 
-/** Where everything durable is kept. */
+/** The store of all durable data. */
 export async function openStorePart(options: OpeningOptions): Promise<StorePart> {
   const store = await openStore(options);
   return { store, stop: () => store[Symbol.asyncDispose]() };

@@ -8,7 +8,7 @@ const DAY = 24 * 3_600_000;
 beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => vi.useRealTimers());
 
-test.each([0.5, 20, 60, 100])('what is due after %d days happens then, and not before', (days) => {
+test.each([0.5, 20, 60, 100])('a timer of %d days fires then, and not before', (days) => {
   const happened: string[] = [];
   systemClock.after(days * DAY, () => happened.push('it'));
   vi.advanceTimersByTime(days * DAY - 1);
@@ -17,7 +17,7 @@ test.each([0.5, 20, 60, 100])('what is due after %d days happens then, and not b
   expect(happened).toEqual(['it']);
 });
 
-test('what was called off after a month does not happen', () => {
+test('a timer cancelled after a month does not fire', () => {
   const happened: string[] = [];
   const callOff = systemClock.after(60 * DAY, () => happened.push('it'));
   vi.advanceTimersByTime(30 * DAY);

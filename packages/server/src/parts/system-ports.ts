@@ -8,7 +8,7 @@ import pino from 'pino';
 export const systemClock: Clock = {
   now: timesOf(() => Date.now()),
   elapsed: () => performance.now(),
-  // A timer must not keep the process alive: what has to finish is waited for by name.
+  // A timer must not keep the process alive: required work is awaited explicitly.
   wait: async (milliseconds, signal) => {
     const options = { ref: false, ...(signal !== undefined && { signal }) };
     for (let left = milliseconds; ; left -= LONGEST_TIMER_MS) {

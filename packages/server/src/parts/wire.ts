@@ -43,7 +43,7 @@ export interface WirePartOptions extends Service, Pick<ToolsPart, 'servers' | 's
 export interface WirePart extends ServerPart {
   readonly host: WireHost;
   readonly servers: McpServers;
-  /** Where agents connect over TCP; `undefined` when no port is opened. */
+  /** The TCP address for agents; `undefined` when no port is open. */
   readonly url: string | undefined;
   /** The path of the unix socket; `undefined` without one. */
   readonly socket: string | undefined;

@@ -3,7 +3,7 @@ import { TestClock } from '../../../core/test-support/test-clock.ts';
 import type { Config } from '../config/config-schema.ts';
 import { type Reloadable, Reloading } from './reload.ts';
 
-/** A part that remembers what it was told. */
+/** A part that records its configurations. */
 class Part implements Reloadable {
   readonly put: Config[] = [];
   readonly dropped: Config[] = [];
@@ -45,7 +45,7 @@ test('only parts whose configuration is different are made again; what no part h
   expect([agents.put, gate.put]).toMatchObject([[], [next]]);
 });
 
-test('what waits is told each time; what was changed only once', async () => {
+test('pending changes are reported each time, applied ones only once', async () => {
   const reloading = new Reloading({ port: 1, default_agent: 'a' }, [new Part('default_agent')], new TestClock());
   const next: Config = { port: 2, default_agent: 'b' };
   expect(await reloading.reload(next)).toEqual({ changed: ['default_agent'], waiting: ['port'] });
@@ -56,7 +56,7 @@ test('what waits is told each time; what was changed only once', async () => {
   });
 });
 
-test('where one part cannot, none does, and the next try begins where the first did', async () => {
+test('when one part fails, none changes, and the next try starts from the same configuration', async () => {
   const [first, second] = [new Part('agents'), new Part('tools')];
   const reloading = new Reloading({}, [first, second], new TestClock());
   const next: Config = { agents: {}, tools: [] };

@@ -5,7 +5,7 @@ import { type Config, ConfigShape } from '../config/config-schema.ts';
 
 /** A part of a server that can take over another configuration while it runs. */
 export interface Reloadable {
-  /** What of the configuration it is made from, as `agents` or `gate.allow`. */
+  /** The configuration keys it is created from, such as `agents` or `gate.allow`. */
   readonly names: readonly string[];
   /** Whether it has to be made again though its configuration is the same, for a file that was changed. */
   isStale?(): boolean;
@@ -19,7 +19,7 @@ export interface Prepared {
   drop?(): Promise<void>;
 }
 
-/** What became of a changed configuration. */
+/** The result of a configuration change. */
 export interface Reloaded {
   /** These took effect. */
   readonly changed: readonly string[];
@@ -83,7 +83,7 @@ export class Reloading {
     try {
       return await Promise.race([preparing, late]);
     } catch (error) {
-      // What is ready after all is not wanted any more.
+      // A part that is ready after the timeout is dropped.
       preparing.then((one) => one.drop?.()).catch(() => {});
       throw error;
     } finally {
@@ -97,7 +97,7 @@ export interface ReloadOptions {
   readonly allowEmpty?: boolean;
 }
 
-/** An editor or a script that is writing the file may have emptied it, and what is there so far parses. */
+/** An editor or a script may be writing the file, and a partial file may parse. */
 function refuseCutOff(running: Config, next: Config): void {
   if (next.version !== undefined) return;
   if (hasAgents(next) || !(hasAgents(running) || (isBare(next) && !isBare(running)))) return;
@@ -108,7 +108,7 @@ function hasAgents({ agents = {} }: Config): boolean {
   return Object.keys(agents).length > 0;
 }
 
-/** Whether it says nothing but what the command line and the environment can say too. */
+/** Whether it sets only values that the command line and the environment can set, too. */
 function isBare({ host: _host, port: _port, store: _store, ...rest }: Config): boolean {
   return Object.keys(rest).length === 0;
 }

@@ -95,7 +95,7 @@ export class AcpHttpConnection {
     }
   }
 
-  /** What waits on a stream, and what follows. A new reader takes the place of the one before it. */
+  /** The waiting and following messages of a stream. A new reader replaces the previous one. */
   async *read(name: string, after: number | undefined) {
     const stream = this.#stream(name);
     stream.readers += 1;

@@ -14,7 +14,7 @@ export interface AcpHttpContext extends AcpContext {
   readonly maxBytes: number;
 }
 
-/** ACP over Streamable HTTP: POST takes one message, GET streams what comes back, DELETE ends the connection. */
+/** ACP over Streamable HTTP: POST takes one message, GET streams the answers, DELETE closes the connection. */
 export function acpHttpRoutes(context: AcpHttpContext, connections: AcpHttpConnections): Route[] {
   return ['/acp', '/acp/agents/:agent_id'].flatMap((path) => {
     // Prompts are counted as they start work; everything else is free.
@@ -110,7 +110,7 @@ function headerOf({ headers }: InboundRequest, { name }: RouteParameter): string
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The connections that are open over HTTP. Each looks absent to everybody but the caller that opened it. */
+/** The open connections over HTTP. Each is visible only to the caller that opened it. */
 export class AcpHttpConnections {
   readonly #context: AcpHttpContext;
   /** The one that was used longest ago first. */
@@ -154,7 +154,7 @@ export class AcpHttpConnections {
     }
     const found = this.#byId.get(id);
     const isOwn = found?.owner === request.principal?.id && found?.agentId === request.params['agent_id'];
-    if (found === undefined || !isOwn) return failure('not_found', {}, 'There is no such ACP connection.');
+    if (found === undefined || !isOwn) return failure('not_found', {}, 'ACP connection not found.');
     this.#byId.delete(id);
     this.#byId.set(id, found);
     return found;

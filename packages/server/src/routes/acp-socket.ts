@@ -48,7 +48,7 @@ async function serve(connection: Connection, { engine, reader, clock, ids, log, 
   const principal = () => engine.callers.renewed(proven);
   const acp = new AcpConnection({
     hub: engineHub({ engine, ids, log, principal, signal }),
-    // A peer that reads slowly holds up what it is sent.
+    // A slow reader delays its own messages.
     send: async (message) => {
       const sent = connection.send(JSON.stringify(message));
       if (connection.bufferedBytes > MAX_UNSENT) await sent;

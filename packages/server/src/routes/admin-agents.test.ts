@@ -8,14 +8,14 @@ import { TestIds } from '../../../core/test-support/test-ids.ts';
 import type { InboundRequest } from '../http/route.ts';
 import { adminAgentRoutes } from './admin-agents.ts';
 
-test('two that make the same agent at once make it once, with one key', async () => {
+test('two concurrent requests for the same agent create it once, with one key', async () => {
   const { post, engine } = administration();
   const answers = await Promise.all([post(DESK), post(DESK), post(DESK)]);
   expect(answers.map((answer) => 'status' in answer && answer.status)).toEqual([201, 200, 200]);
   expect(await engine.keys.list()).toHaveLength(1);
 });
 
-test('an agent that could not be recorded does not answer, and is made with a key by who tries again', async () => {
+test('an agent that could not be recorded does not answer, and is created with a key by the next try', async () => {
   const { post, engine, done, fill } = administration();
   fill(true);
   await expect(post(DESK)).rejects.toMatchObject({ failure: { code: 'store_unavailable' } });
@@ -28,7 +28,7 @@ test('an agent that could not be recorded does not answer, and is made with a ke
   expect((await engine.keys.list()).filter((key) => key.revokedAt === null)).toHaveLength(1);
 });
 
-test('one that could not be replaced goes on answering', async () => {
+test('an agent that could not be replaced continues to answer', async () => {
   const { post, done, fill } = administration();
   await post(DESK);
   fill(true);

@@ -23,9 +23,9 @@ export interface AdminContext {
   readonly inTurn: <Result>(agentId: string, change: () => Promise<Result>) => Promise<Result>;
   /** The agents of the configuration: administration can stand in for one, and not take it away. */
   readonly configured: { has(agentId: string): boolean; putBack(agentId: string): Promise<void> };
-  /** What an agent's callbacks are signed with, beside our own key. */
+  /** The secrets that sign an agent's callbacks, beside our own key. */
   readonly callbackSecrets: CallbackSecrets;
-  /** What agents have registered. */
+  /** The agents that registered themselves. */
   readonly registrations: Pick<AgentRegistry, 'forget' | 'registered'>;
 }
 
@@ -116,7 +116,7 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       handle: async ({ params }) =>
         (await engine.keys.revoke(params['key_id'] ?? ''))
           ? { status: 200, json: { key_id: params['key_id'] ?? '', revoked: true } }
-          : failure('not_found', {}, 'There is no such key, or it is revoked already.'),
+          : failure('not_found', {}, 'Key not found, or already revoked.'),
     },
   ];
 }
@@ -135,7 +135,7 @@ async function putAgent(request: InboundRequest, context: AdminContext, changes:
       opened?.place();
       return answer;
     } catch (error) {
-      // What is not on disk would be gone with the next start, so it does not answer until then either.
+      // An agent that is not on the disk would be gone after a restart, so it does not answer before it is recorded.
       await opened?.close();
       throw error;
     }
@@ -165,7 +165,7 @@ async function recorded(definition: AgentBody, context: AdminContext): Promise<A
   }
 }
 
-/** What is done to one agent, one after the other: two that make the same one must not both find it missing. */
+/** Changes to one agent run in sequence: two concurrent creations must not both find it missing. */
 class Changes {
   readonly #last = new Map<string, Promise<unknown>>();
 
@@ -259,5 +259,5 @@ function ofTheConfiguration(agentId: string): Failure {
 }
 
 function noAgent(): Failure {
-  return failure('not_found', {}, 'There is no such agent.');
+  return failure('not_found', {}, 'Agent not found.');
 }

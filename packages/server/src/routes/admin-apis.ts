@@ -66,5 +66,5 @@ function apiJson(api: Api, apis: Apis): JsonObject {
 }
 
 function noApi(): Failure {
-  return failure('not_found', {}, 'There is no such API.');
+  return failure('not_found', {}, 'API not found.');
 }

@@ -10,7 +10,7 @@ export interface CardsContext {
   readonly readCard: (definition: AgentBody) => Promise<PeerCard | Failure>;
 }
 
-/** Administration of the cards of foreign agents: what one says, and which have changed and wait to be accepted. */
+/** Administration of the cards of foreign agents: one card, and the changed cards that wait to be accepted. */
 export function adminCardRoutes({ pins, readCard }: CardsContext): Route[] {
   const heldOf = (agentId: string) => pins.held().filter((name) => agentOfPin(name) === agentId);
   return [

@@ -100,7 +100,7 @@ function receiptJson({ at, caller, version, host, purpose, outcome }: ReceiptRow
 }
 
 function noCredential(): Failure {
-  return failure('not_found', {}, 'There is no such credential.');
+  return failure('not_found', {}, 'Credential not found.');
 }
 
 const SHOWN_USES = 20;

@@ -44,10 +44,10 @@ async function forgetAgent(request: InboundRequest, context: DataContext): Promi
   workflows.forget(agentId);
   const isUnknown = engine.callers.find(agentId) === undefined && !engine.router.ids().includes(agentId);
   if (isUnknown && underWay === 0 && Object.values(forgotten).every((count) => count === 0)) {
-    return failure('not_found', {}, 'There is no such agent.');
+    return failure('not_found', {}, 'Agent not found.');
   }
   const result = { agent_id: agentId, forgotten: forgottenJson(forgotten), under_way: underWay };
-  log.info({ ...result, by: callerOf(request).keyId }, 'what was recorded of an agent was forgotten');
+  log.info({ ...result, by: callerOf(request).keyId }, 'the records of an agent were deleted');
   return { status: 200, json: result };
 }
 
@@ -62,7 +62,7 @@ async function forgetRequest(request: InboundRequest, context: DataContext): Pro
   if (owner === undefined) return NO_REQUEST;
   if (owners.length > 1) {
     const suggestions = owners.slice(0, 6).map((name) => `add ?agent_id=${encodeURIComponent(name)}`);
-    return failure('conflict', { suggestions }, 'Several agents have used this id; say whose is meant.');
+    return failure('conflict', { suggestions }, 'Several agents have used this id; specify the agent.');
   }
   const removed: Removed[] = [
     await store.forgetting.request({ owner, requestId: id }),
@@ -70,10 +70,7 @@ async function forgetRequest(request: InboundRequest, context: DataContext): Pro
   ];
   if (removed.includes('under_way')) return UNDER_WAY;
   if (!removed.includes('removed')) return NO_REQUEST;
-  log.info(
-    { request_id: id, agent_id: owner, by: callerOf(request).keyId },
-    'what was recorded of a request was forgotten',
-  );
+  log.info({ request_id: id, agent_id: owner, by: callerOf(request).keyId }, 'the records of a request were deleted');
   return { status: 200, json: { request_id: id, agent_id: owner, removed: true } };
 }
 
@@ -90,7 +87,7 @@ function forgottenJson(forgotten: Omit<ForgottenCounts, 'files' | 'underWay'>) {
   };
 }
 
-const NO_REQUEST = failure('not_found', {}, 'There is no such request.');
+const NO_REQUEST = failure('not_found', {}, 'Request not found.');
 const UNDER_WAY = failure(
   'conflict',
   { suggestions: ['cancel it, or wait for its end'] },

@@ -3,7 +3,7 @@ import { failure, type JsonObject } from '@dragoman/protocols';
 import type { Route } from '../http/route.ts';
 import { textParameter } from './route-parameters.ts';
 
-/** What left the server through the gate, and what the gate refused. */
+/** Outbound requests through the gate, including refused ones. */
 export function adminEgressRoute(egress: EgressLog): Route {
   return {
     method: 'GET',

@@ -74,7 +74,7 @@ async function removeDocument(id: string, documentId: string, bases: KnowledgeBa
   const base = bases.find(id);
   if (base === undefined) return noBase();
   const documents = base.documents.filter((document) => document.id !== documentId);
-  if (documents.length === base.documents.length) return failure('not_found', {}, 'There is no such document.');
+  if (documents.length === base.documents.length) return failure('not_found', {}, 'Document not found.');
   await bases.put({ ...base, documents });
   return { status: 200, json: { id: documentId, removed: true } };
 }
@@ -84,5 +84,5 @@ function summaryJson({ id, description, agents, documents }: KnowledgeBase): Jso
 }
 
 function noBase(): Failure {
-  return failure('not_found', {}, 'There is no such knowledge base.');
+  return failure('not_found', {}, 'Knowledge base not found.');
 }

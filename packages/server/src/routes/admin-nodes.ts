@@ -2,7 +2,7 @@ import type { ClusterStore, NodeRow, SharedDatabase } from '@dragoman/core';
 import type { JsonObject } from '@dragoman/protocols';
 import type { Route } from '../http/route.ts';
 
-/** The servers that share a database, and how it keeps what they record. */
+/** The servers that share a database, and the durability of the database. */
 export function adminNodesRoute(cluster: ClusterStore | undefined): Route {
   return {
     method: 'GET',
@@ -10,7 +10,7 @@ export function adminNodesRoute(cluster: ClusterStore | undefined): Route {
     access: 'admin',
     counts: false,
     summary:
-      'The servers that share one PostgreSQL database, what each holds, and what to check; empty with one server.',
+      'The servers that share one PostgreSQL database, the work of each, and problems to check; empty with one server.',
     handle: async () => ({
       status: 200,
       headers: { 'Cache-Control': 'no-store' },
@@ -51,7 +51,7 @@ function databaseJson({ version, schemaVersion, synchronousCommit, synchronousSt
   };
 }
 
-/** What an operator should look at. A single server without a standby is a choice, not a fault. */
+/** Warnings for operators. A single server without a standby is not a fault. */
 function warningsOf(nodes: readonly NodeRow[], { synchronousStandbys, standbys }: SharedDatabase): JsonObject[] {
   const live = nodes.filter(({ state }) => state === 'live');
   const warnings: JsonObject[] = [];
@@ -81,7 +81,7 @@ function warningsOf(nodes: readonly NodeRow[], { synchronousStandbys, standbys }
     }
   }
   if (standbys > 0 && synchronousStandbys === '') {
-    const message = 'Commits wait for no standby: a failover can lose what was acknowledged last.';
+    const message = 'Commits wait for no standby: a failover can lose the latest acknowledged writes.';
     warn('standby_is_asynchronous', message, "Set synchronous_standby_names, such as 'ANY 1 (*)'.");
   }
   return warnings;

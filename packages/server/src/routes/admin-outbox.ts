@@ -1,11 +1,11 @@
-import type { DeliveryRow, DeliveryState, Outbox, ToldDelivery } from '@dragoman/core';
+import type { DeliveryRow, DeliveryState, DeliverySummary, Outbox } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
 import { integerIn } from './integer-in.ts';
 import { integerParameter, textParameter } from './route-parameters.ts';
 
-/** What became of callbacks, and another try for those that were given up. */
+/** The states of callbacks, and retries of those that were given up. */
 export function adminOutboxRoutes(outbox: Outbox): Route[] {
   return [
     {
@@ -91,7 +91,7 @@ async function retry(id: string, outbox: Outbox): Promise<Answer> {
   return { status: 200, json: { ...deliveryJson(row), url_enabled: isEnabled } };
 }
 
-function deliveryJson(row: ToldDelivery): JsonObject {
+function deliveryJson(row: DeliverySummary): JsonObject {
   return {
     id: row.id,
     agent_id: row.owner,

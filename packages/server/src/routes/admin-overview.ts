@@ -15,7 +15,7 @@ export interface OverviewContext {
   readonly startedAt: Date;
 }
 
-/** How the whole server stands, and stood during the last hour: for a page that somebody keeps open. */
+/** The state of the server, now and during the last hour, for a dashboard. */
 export function adminOverviewRoutes(context: OverviewContext): Route[] {
   return [overviewRoute(context), failedLoginsRoute(context)];
 }

@@ -9,7 +9,7 @@ export interface RequestsContext extends ExplainContext {
   readonly audited: (requestId: string) => Promise<readonly AuditEntry[]>;
 }
 
-/** What happened to a request, for operators. */
+/** The history of a request, for operators. */
 export function adminRequestRoutes(context: RequestsContext): Route[] {
   return [
     {
@@ -42,10 +42,10 @@ async function explained({ params, query }: InboundRequest, context: RequestsCon
   const explained = (await explain(id, wanted)) ?? explainedLine(await context.audited(id), wanted);
   if (explained === undefined) {
     const suggestions = [
-      'a request that was refused at the endpoint leaves no record',
-      'answers are kept for keep_answers_hours',
+      'requests that the endpoint rejected are not recorded',
+      'the server deletes answers after keep_answers_hours (default: 24)',
     ];
-    return failure('not_found', { suggestions }, 'There is no such request.');
+    return failure('not_found', { suggestions }, 'Request not found.');
   }
   return { status: 200, headers: { 'Cache-Control': 'no-store' }, json: explained as unknown as JsonObject };
 }
@@ -64,7 +64,7 @@ async function cancel(
     .filter(({ owner }) => wanted === null || owner === wanted)
     .sort((one, other) => other.acceptedAt - one.acceptedAt);
   const found = newest && (await engine.runs.find({ owner: newest.owner, requestId }));
-  if (newest === undefined || found === undefined) return failure('not_found', {}, 'There is no such request.');
+  if (newest === undefined || found === undefined) return failure('not_found', {}, 'Request not found.');
   const cancelled = await found.cancel();
   return { status: 200, json: { request_id: requestId, agent_id: newest.owner, cancelled } };
 }

@@ -3,7 +3,7 @@ import { failure, type JsonObject } from '@dragoman/protocols';
 import type { Route } from '../http/route.ts';
 import { changeJson } from './pin-change.ts';
 
-/** Administration of tools: what there is, and what has changed and waits to be accepted. */
+/** Administration of tools: the list, and changed tools that wait to be accepted. */
 export function adminToolRoutes({ tools, servers }: { tools: ToolRegistry; servers: McpServers }): Route[] {
   return [
     {

@@ -74,7 +74,7 @@ async function getWorkflow({ params, query }: InboundRequest, stored: StoredWork
   const rows = stored.isConfigured(workflow.name) ? [] : await stored.versions(workflow.name);
   const wanted = query.get('version');
   const row = rows.find(({ version }) => String(version) === wanted);
-  if (wanted !== null && row === undefined) return failure('not_found', {}, 'There is no such version.');
+  if (wanted !== null && row === undefined) return failure('not_found', {}, 'Version not found.');
   const { text, description, planHash, version } = row ?? workflow;
   const versions = rows.map((one) => ({
     version: one.version,
@@ -99,5 +99,5 @@ function summaryJson({ name, description, version, planHash, inputs }: StoredWor
 }
 
 function noWorkflow(): Failure {
-  return failure('not_found', {}, 'There is no such stored workflow.');
+  return failure('not_found', {}, 'Stored workflow not found.');
 }

@@ -2,7 +2,7 @@ import {
   type AgentRegistry,
   type Clock,
   decodeRegistration,
-  lastHeard,
+  lastHeartbeatOf,
   type NetworkGate,
   OVER_CONNECTION,
   type RegisteredAgent,
@@ -23,7 +23,7 @@ export interface AgentRegistryContext {
   readonly gate: Pick<NetworkGate, 'judge'>;
 }
 
-/** The registry of agents: register, beat, be found. What an agent says of itself is not checked: `source` tells whose word it is. */
+/** The registry of agents: registration, heartbeats, search. Their own data is not checked; `source` reports its origin. */
 export function agentRegistryRoutes(context: AgentRegistryContext): Route[] {
   const { registry, clock } = context;
   const shown = (agent: RegisteredAgent) => agentJson(agent, clock.now());
@@ -206,17 +206,17 @@ function agentJson(agent: RegisteredAgent, now: Date): JsonObject {
     agent_card: card as JsonObject,
     endpoint,
     registered_at: new Date(registeredAt).toISOString(),
-    last_heartbeat: lastHeard(agent, now).toISOString(),
+    last_heartbeat: lastHeartbeatOf(agent, now).toISOString(),
     health_status: isHealthy ? 'healthy' : 'unhealthy',
     source: owner === undefined ? 'configured' : 'self_declared',
   };
 }
 
-const NO_AGENT = failure('not_found', {}, 'There is no such agent.');
+const NO_AGENT = failure('not_found', {}, 'Agent not found.');
 const NOT_YOURS = failure(
   'not_found',
   { suggestions: ['register the agent first'] },
-  'You have registered no such agent.',
+  'You have not registered this agent.',
 );
 const MOST_LISTED = 1_000;
 const LONGEST_NAME = 100;

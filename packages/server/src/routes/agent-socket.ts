@@ -2,7 +2,7 @@ import type { AgentSocketHub } from '@dragoman/core';
 import type { AnsweringAgent } from '../agents/answering-agents.ts';
 import type { SocketRoute } from '../http/route.ts';
 
-/** Where an agent with the `e2a-ws` driver and no URL dials in: envelopes go out to it, its frames come back. */
+/** The endpoint where an agent with the `e2a-ws` driver and no URL dials in, to receive envelopes and send frames. */
 export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly AnsweringAgent[] }): SocketRoute {
   const isAwaited = (id: string) =>
     agents.list().some((agent) => agent.id === id && agent.driver === 'e2a-ws' && agent.url === undefined);
@@ -11,15 +11,18 @@ export function agentSocketRoute(hub: AgentSocketHub, agents: { list(): readonly
     access: 'agent',
     carriesAnswers: true,
     maxMessageBytes: hub.maxReadBytes,
-    summary: 'An agent server dials in with its own key and answers what is sent to its id.',
+    summary: 'An agent server dials in with its own key and answers the requests to its id.',
     open: async (connection) => {
       if (connection.principal === undefined) return;
       // The key is the identity: an agent answers only for itself.
       const { id } = connection.principal;
-      // It would wait for ever: what is for it goes another way, or nowhere.
+      // It would wait for ever: its requests take another way, or none.
       if (isAwaited(id)) await hub.attach(id, connection);
       else
-        connection.close(POLICY_VIOLATION, 'nothing is sent here: your agent has no e2a-ws driver, or one with a url');
+        connection.close(
+          POLICY_VIOLATION,
+          'this agent receives nothing here: it does not use the e2a-ws driver, or its driver has a url',
+        );
     },
   };
 }

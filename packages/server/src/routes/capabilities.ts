@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { workflowFailure } from './workflow-failure.ts';
 
-/** What the caller may do (A2E, GET /api/v1/capabilities). */
+/** The permissions of the caller (A2E, GET /api/v1/capabilities). */
 export function capabilitiesRoute(options: CapabilitiesOptions): Route {
   return {
     method: 'GET',

@@ -47,7 +47,7 @@ export function consoleRoutes(context: ConsoleContext): Route[] {
       path: '/console/sign-in',
       access: 'public',
       counts: false,
-      summary: 'Exchange the one-time token of a sign-in link for the keys it stands for.',
+      summary: 'Exchange the one-time token of a sign-in link for its keys.',
       body: { contentTypes: ['application/json'], maxBytes: 1024, schema: SIGN_IN },
       handle: async (request) => {
         const json = await request.readJson();

@@ -14,10 +14,10 @@ import type { InboundRequest, Route } from '../http/route.ts';
 export interface DiscoveryContext {
   readonly config: MailboxConfig;
   readonly version: string;
-  /** What callbacks are signed with. */
+  /** The key that signs callbacks. */
   readonly callbackKey: string;
   readonly addressees: () => readonly (Addressee & { readonly description?: string | undefined })[];
-  /** What else can be done here, as Linux Foundation A2A tells what it has no field for. */
+  /** The extensions of Linux Foundation A2A that describe features without a field of their own. */
   readonly extensions: () => readonly CardExtension[];
   /** The A2A card of the default agent. */
   readonly rootCard: {
@@ -30,7 +30,7 @@ export interface DiscoveryContext {
   readonly anonymous: () => readonly string[];
 }
 
-/** Something a card tells of beyond its own protocol. */
+/** A feature on a card beyond its protocol. */
 export interface CardExtension {
   readonly uri: string;
   readonly description: string;
@@ -43,14 +43,14 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
   const document = (
     path: string,
     summary: string,
-    tell: (request: InboundRequest) => JsonObject | Promise<JsonObject>,
+    document: (request: InboundRequest) => JsonObject | Promise<JsonObject>,
   ): Route => ({
     method: 'GET',
     path,
     access: 'open',
     counts: false,
     summary,
-    handle: async (request) => cachedJson(request, await tell(request), 'A2A-Version'),
+    handle: async (request) => cachedJson(request, await document(request), 'A2A-Version'),
   });
   const card = async (request: InboundRequest) => {
     const { capabilities, ...mailbox } = agentCard(sourceFor(request));
@@ -64,7 +64,7 @@ export function discoveryRoutes(context: DiscoveryContext): Route[] {
     const whole = {
       ...mailbox,
       ...agent,
-      // What the operator calls this server goes before what the agent is called.
+      // The configured name of the server takes precedence over the agent's name.
       ...(name !== undefined && { name }),
       ...(description !== undefined && { description }),
       capabilities: { ...((lfCapabilities ?? capabilities) as JsonObject), extensions },

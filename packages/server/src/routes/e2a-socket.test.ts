@@ -11,7 +11,7 @@ import { e2aSocketRoute } from './e2a-socket.ts';
 
 const { limits } = completeConfig({});
 
-/** A connection whose peer asks for whatever it is told to, and takes nothing until it is told to. */
+/** A connection whose peer requests and reads only on command. */
 async function connected({ answerLength = 100_000, letter = 'x', held = Promise.resolve() } = {}) {
   const [clock, ids, log, store] = [new TestClock(), new TestIds(), new SilentLog(), memoryStore()];
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
@@ -24,7 +24,7 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
     }),
   );
   const unread: { text: string; taken: () => void }[] = [];
-  const heard: { request_id: string; sequence: number; is_final: boolean; body?: { code?: string } }[] = [];
+  const received: { request_id: string; sequence: number; is_final: boolean; body?: { code?: string } }[] = [];
   let isReading = false;
   let reserved = 0;
   let most = 0;
@@ -57,14 +57,14 @@ async function connected({ answerLength = 100_000, letter = 'x', held = Promise.
   };
   const take = () => {
     for (const { text, taken } of unread.splice(0)) {
-      heard.push(JSON.parse(text));
+      received.push(JSON.parse(text));
       taken();
     }
   };
   void e2aSocketRoute({ engine, store, clock, ids, log, limits, reader: new JsonReader() }).open(connection);
   return {
     clock,
-    heard,
+    received,
     most: () => most,
     ask: async (envelope: object) => {
       await settled();
@@ -86,8 +86,8 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
 }
 
-test('a peer that resumes a hundred answers and reads none has no more than a buffer of them in memory', async () => {
-  const { heard, most, ask, read, leave } = await connected();
+test('a peer that resumes a hundred answers and reads none has at most a buffer of them in memory', async () => {
+  const { received, most, ask, read, leave } = await connected();
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   leave();
@@ -95,15 +95,15 @@ test('a peer that resumes a hundred answers and reads none has no more than a bu
     await ask({ request_id: `again${n}`, method: 'chat.resume', params: { request_id: 'r1', after: 0 } });
   }
   expect(most()).toBeLessThanOrEqual(1024 * 1024);
-  // Whoever reads at last misses nothing.
-  heard.length = 0;
+  // A peer that reads late misses nothing.
+  received.length = 0;
   await read();
   for (let n = 0; n < 100; n++) await settled();
-  expect(heard.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 100 }, () => 1));
+  expect(received.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 100 }, () => 1));
 });
 
 test('more answers than its caller may have open are refused, and may be resumed later', async () => {
-  const { heard, ask, read, leave } = await connected();
+  const { received, ask, read, leave } = await connected();
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   leave();
@@ -112,18 +112,18 @@ test('more answers than its caller may have open are refused, and may be resumed
   }
   await read();
   for (let n = 0; n < 1000; n++) await settled();
-  const refused = heard.filter(({ body }) => body?.code === 'E2A.RATE_LIMITED');
+  const refused = received.filter(({ body }) => body?.code === 'E2A.RATE_LIMITED');
   expect(refused).toMatchObject([{ request_id: 'again1000', is_final: true, body: { details: { retry_after: 1 } } }]);
-  expect(heard.filter(({ request_id, is_final }) => request_id === 'r1' && is_final)).toHaveLength(1 + 1000);
+  expect(received.filter(({ request_id, is_final }) => request_id === 'r1' && is_final)).toHaveLength(1 + 1000);
 });
 
-test.each(['x', '€'])('a frame of more bytes than a message may have is told to be that, in %s', async (letter) => {
+test.each(['x', '€'])('a frame above the size limit of a message is refused as too large, in %s', async (letter) => {
   const fits = Math.floor((6 * 1024 * 1024) / Buffer.byteLength(letter));
-  const { heard, ask, read } = await connected({ answerLength: fits, letter });
+  const { received, ask, read } = await connected({ answerLength: fits, letter });
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   for (let n = 0; n < 20; n++) await settled();
-  expect(heard.at(-1)).toMatchObject({
+  expect(received.at(-1)).toMatchObject({
     request_id: 'r1',
     is_final: true,
     body: { code: 'response_too_large', details: { actual_bytes: expect.any(Number), max_bytes: 6 * 1024 * 1024 } },
@@ -131,30 +131,30 @@ test.each(['x', '€'])('a frame of more bytes than a message may have is told t
 });
 
 test('a frame of as many bytes as a message may have is given whole', async () => {
-  const { heard, ask, read } = await connected({ answerLength: 6 * 1024 * 1024 - 2000 });
+  const { received, ask, read } = await connected({ answerLength: 6 * 1024 * 1024 - 2000 });
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   for (let n = 0; n < 20; n++) await settled();
-  expect(heard.at(-1)).toMatchObject({ request_id: 'r1', is_final: true, body: { result: expect.any(Object) } });
+  expect(received.at(-1)).toMatchObject({ request_id: 'r1', is_final: true, body: { result: expect.any(Object) } });
 });
 
-test('a silent answer is given a sign of life every ten seconds, outside of the order', async () => {
-  const { clock, heard, ask, read } = await connected({ held: new Promise(() => {}) });
+test('a silent answer gets a heartbeat every ten seconds, outside of the order', async () => {
+  const { clock, received, ask, read } = await connected({ held: new Promise(() => {}) });
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   await clock.advance(9_000);
-  expect(heard.filter(({ sequence }) => sequence === -1)).toEqual([]);
+  expect(received.filter(({ sequence }) => sequence === -1)).toEqual([]);
   for (let beat = 1; beat <= 3; beat++) {
     await clock.advance(10_000);
     await settled();
-    const beats = heard.filter(({ sequence }) => sequence === -1);
+    const beats = received.filter(({ sequence }) => sequence === -1);
     expect(beats).toHaveLength(beat);
     expect(beats.at(-1)).toMatchObject({ request_id: 'r1', is_final: false });
   }
 });
 
-test('a peer that has something left to read is given no sign of life', async () => {
-  const { clock, heard, ask, read, leave } = await connected();
+test('a peer with unread frames gets no heartbeat', async () => {
+  const { clock, received, ask, read, leave } = await connected();
   await read();
   await ask({ request_id: 'r1', method: 'chat.send', is_stream: true });
   leave();
@@ -163,7 +163,7 @@ test('a peer that has something left to read is given no sign of life', async ()
   }
   await clock.advance(30_000);
   await read();
-  expect(heard.filter(({ sequence }) => sequence === -1)).toEqual([]);
+  expect(received.filter(({ sequence }) => sequence === -1)).toEqual([]);
 });
 
 const TOO_MANY = failure('rate_limited', { retry_after: 1 });

@@ -119,17 +119,17 @@ class E2ASocket {
       await this.#send(envelope, call);
     } catch (error) {
       const known = failureOf(error);
-      // A peer that hangs up is no failure of ours: anybody could fill the log with it.
+      // A peer that disconnects is not our error: anyone could fill the log with it.
       if (known === undefined && !this.#connection.signal.aborted)
         this.#context.log.error({ request_id: requestId, error: String(error) }, 'a request failed');
-      // What is recorded has its end in the journal, or will have: one made up here would be a second.
+      // A recorded request gets its final frame from the journal; an error frame here would be a second one.
       if (!isAccepted) await this.#refuse(known ?? failure('internal'), envelope);
     } finally {
       this.#inFlight.delete(requestId);
     }
   }
 
-  /** With what it may do now: a connection outlives changes of that. */
+  /** With its current permissions, which can change during a connection. */
   get #principal(): Principal {
     const { principal } = this.#connection;
     if (principal === undefined) throw new Error('an agent socket was opened without a caller');
@@ -173,10 +173,10 @@ class E2ASocket {
     try {
       const key = { owner: principal.id, requestId };
       const found = await engine.runs.find(key);
-      if (found === undefined) refuse('not_found', {}, 'There is no such request.');
+      if (found === undefined) refuse('not_found', {}, 'Request not found.');
       const had = await this.#give(found.read(Number(after), this.#connection.signal), keepalive);
       if (had) return;
-      // Over HTTP an empty stream says it; here, where nothing ends, the question itself is answered.
+      // Over HTTP an empty stream shows it; a socket stays open, so the request gets an answer of its own.
       await this.#connection.send(frameText(nothingMore(envelope, requestId, { id: ids.uuid(), now: clock.now() })));
     } finally {
       place.release();
@@ -211,7 +211,7 @@ class E2ASocket {
     }
   }
 
-  /** What may be unread when the next answer is read: with it, the buffer of the connection is not yet full. */
+  /** The unread bytes below which the next answer is read, so that the buffer of the connection does not overflow. */
   get #room(): number {
     return this.#context.limits.buffer_bytes / 2;
   }
@@ -302,7 +302,7 @@ function tooLarge(frame: E2AResponse, bytes: number): string {
 }
 
 const KEEPALIVE_MS = 10_000;
-/** Reporting what is wrong with a message costs more than sending it, so a peer that sends many invalid ones is cut off. */
+/** Reporting an invalid message costs more than sending it, so a peer that sends many is disconnected. */
 const MOST_UNREADABLE = 1_000;
 /** The send buffer of a connection, in characters. */
 const MAX_UNREAD = 1024 * 1024;

@@ -13,8 +13,8 @@ const { limits } = completeConfig({});
 
 // A proxy gives up on an answer that does not begin, and keeps a stream that is silent as long as it beats.
 
-/** An agent that says nothing until it is let go, asked for a stream. */
-function asked({ store = memoryStore() } = {}) {
+/** A streamed request to an agent that answers only when released. */
+function streamRequest({ store = memoryStore() } = {}) {
   const [clock, ids, log] = [new TestClock(), new TestIds(), new SilentLog()];
   const engine = new Engine({ store, clock, ids, log, defaultAgent: 'agent' });
   let letGo = () => {};
@@ -51,8 +51,8 @@ function asked({ store = memoryStore() } = {}) {
   return { clock, letGo, answering, answer: () => answer as Answer | undefined };
 }
 
-test('a stream begins after ten seconds, also when its agent has said nothing yet', async () => {
-  const { clock, letGo, answering, answer } = asked();
+test('a stream starts after ten seconds, even without a frame from its agent', async () => {
+  const { clock, letGo, answering, answer } = streamRequest();
   await clock.advance(9_999);
   expect(answer()).toBeUndefined();
   await clock.advance(1);
@@ -71,7 +71,7 @@ test('not before the request is recorded: until then it can still be refused', a
     new Promise((_, reject) => {
       refuse = reject;
     });
-  const { clock, answering, answer } = asked({ store });
+  const { clock, answering, answer } = streamRequest({ store });
   await clock.advance(20_000);
   expect(answer()).toBeUndefined();
   refuse(Object.assign(new Error('the disk is full'), { code: 'store_unavailable' }));

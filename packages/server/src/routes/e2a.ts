@@ -163,7 +163,7 @@ interface HttpCallOptions {
   readonly json: Json;
 }
 
-/** What refuses a request comes before its first frame, so the first frame decides between an error and a stream. */
+/** A request is refused before its first frame, so the first frame decides between an error and a stream. */
 async function answer(
   reading: Reading,
   { framing, envelope, call, context }: Opened & { readonly framing: Framing },
@@ -209,7 +209,7 @@ async function resume(request: InboundRequest, context: E2AContext): Promise<Ans
   if (typeof after === 'object') return after;
   const key = { owner: callerOf(request).id, requestId: request.params['request_id'] ?? '' };
   const found = await context.engine.runs.find(key);
-  if (found === undefined) return failure('not_found', {}, 'There is no such request.');
+  if (found === undefined) return failure('not_found', {}, 'Request not found.');
   if (framing !== 'application/json') {
     return framed(texts(found.read(after, request.signal), framing), framing, context, {});
   }
@@ -225,7 +225,7 @@ async function resume(request: InboundRequest, context: E2AContext): Promise<Ans
 async function cancel(request: InboundRequest, { engine }: E2AContext): Promise<Answer | Failure> {
   const key = { owner: callerOf(request).id, requestId: request.params['request_id'] ?? '' };
   const found = await engine.runs.find(key);
-  if (found === undefined) return failure('not_found', {}, 'There is no such request.');
+  if (found === undefined) return failure('not_found', {}, 'Request not found.');
   return { status: 200, json: { request_id: key.requestId, cancelled: await found.cancel() } };
 }
 
@@ -256,7 +256,7 @@ function texts(reading: Reading, framing: Streamed) {
   return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
-/** What there is of an answer, as JSON. */
+/** The frames of an answer so far, as JSON. */
 const FRAMES_SO_FAR = {
   type: 'object',
   required: ['responses', 'is_final'],

@@ -23,7 +23,7 @@ export interface ExecutionContext {
   readonly clock: Clock;
 }
 
-/** What became of executions: one, all of them, what they tell while they run; ending and forgetting one. */
+/** Executions: one, the list, their live events; cancelling and deleting one. */
 export function executionRoutes(context: ExecutionContext): Route[] {
   const { executions } = context.workflows;
   const common = { access: 'agent', wordFailure: workflowFailure } as const;
@@ -159,7 +159,7 @@ function recordJson(executionId: string, { request, planHash, effects }: Recorde
   return { execution_id: executionId, plan_hash: planHash, workflow, effects: effects.map(effectJson) };
 }
 
-/** Without what was sent and received: the results have what the caller may see of it. */
+/** Without the bytes sent and received: the results contain what the caller may see. */
 function effectJson({ key, kind, note, bytes }: EffectRow): JsonObject {
   const { status, sent, failure: failed, until } = JSON.parse(note) as JsonObject;
   const attempts = [sent, isObject(failed) ? failed['details'] : undefined]
@@ -183,7 +183,7 @@ function keyOf(request: InboundRequest): { owner: string; executionId: string } 
 const NO_EXECUTION = failure(
   'not_found',
   { suggestions: ['GET /api/v1/executions lists yours'] },
-  'There is no such execution.',
+  'Execution not found.',
 );
 const RUNNING = failure('conflict', { suggestions: ['cancel it first'] }, 'The execution is running.');
 const STREAM = ['text/event-stream'] as const;

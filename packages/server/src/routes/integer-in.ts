@@ -1,6 +1,6 @@
 import { type Failure, failure } from '@dragoman/protocols';
 
-/** A whole number in the query of a request, or what is wrong with it. */
+/** A whole number in the query of a request, or its error. */
 export function integerIn(
   query: URLSearchParams,
   name: string,

@@ -10,7 +10,7 @@ export function versionOf(request: InboundRequest): A2aVersion | undefined {
   return requestedVersion(versionText(request));
 }
 
-/** The error for a version that is not served. Without `A2A-Version`, the method or the path tells it. */
+/** The error for a version that is not served. Without `A2A-Version`, the method or the path determines it. */
 export function versionError(request: InboundRequest): A2aError | undefined {
   if (versionOf(request) !== undefined) return undefined;
   const given = JSON.stringify(versionText(request)?.slice(0, 32));

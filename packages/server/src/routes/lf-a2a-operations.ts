@@ -28,7 +28,7 @@ import type { A2aCards } from '../agents/a2a-cards.ts';
 import type { InboundRequest } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 
-/** What the operations of A2A work on. */
+/** The dependencies of the A2A operations. */
 export interface OperationContext {
   readonly tasks: LfA2aTasks;
   readonly pushes: PushNotifications;
@@ -221,7 +221,7 @@ async function answer(
   return (await join(taskId, call, context)) ?? { error: a2aError('TaskNotFound', NO_TASK) };
 }
 
-/** The first event is the task as it is now (specification §3.1.6), and no event repeats what it has. */
+/** The first event is the current task (specification §3.1.6), and no later event repeats its content. */
 async function join(taskId: string, call: AgentCall, { tasks }: OperationContext): Promise<StartedTask | undefined> {
   const { request, agentId } = call;
   const principal = callerOf(request);

@@ -7,13 +7,13 @@ import { type HttpJsonContext, httpJsonRoutes } from './lf-a2a-http-json.ts';
 import { jsonRpcRoute } from './lf-a2a-json-rpc.ts';
 
 export interface LfA2aContext extends HttpJsonContext {
-  /** What cards are signed with. */
+  /** The key that signs cards. */
   readonly jwk: PublicJwk;
 }
 
 /**
  * Linux Foundation A2A 1.0 and 0.3. Every agent has a base URL: JSON-RPC is posted to it, HTTP+JSON of 1.0 has its paths below it and
- * that of 0.3 below `/v1`. The method tells the version of a JSON-RPC call, the path that of an HTTP+JSON call.
+ * that of 0.3 below `/v1`. The method determines the version of a JSON-RPC call, the path that of an HTTP+JSON call.
  */
 export function lfA2aRoutes(context: LfA2aContext): Route[] {
   const bases = ['/lf-a2a', '/lf-a2a/agents/:agent_id'].flatMap((base) => [

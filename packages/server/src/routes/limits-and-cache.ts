@@ -9,7 +9,7 @@ export interface LimitsContext {
   readonly workflows: WorkflowService;
 }
 
-/** Where a caller stands with its limits, and forgetting what is kept of API answers. */
+/** The state of a caller's limits, and deletion of cached API answers. */
 export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Route[] {
   return [
     {

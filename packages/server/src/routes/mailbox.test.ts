@@ -7,7 +7,7 @@ import { SilentLog } from '../../../core/test-support/silent-log.ts';
 import { systemClock, systemIds } from '../parts/system-ports.ts';
 import { startServer } from '../server.ts';
 
-test('a fault of our own is 500 in the spec’s shape, told to the operator alone, and the next message is answered; a response is refused', async () => {
+test('an internal error is a 500 in the spec’s format, logged for the operator only, and the next message is answered; a response is refused', async () => {
   let isBroken = false;
   const ids: Ids = {
     ...systemIds,

@@ -239,7 +239,7 @@ function shown(message: JsonObject, isOwner: boolean): JsonObject {
 const PARTS: readonly string[] = ['sender', 'agent'];
 const KEY_REQUIRED = failure('unauthenticated', {}, UNLISTED);
 
-/** What a mailbox says of a message that it has not answered yet. */
+/** The status of a message that has no answer yet. */
 const ACKNOWLEDGING: ReadonlySet<string> = new Set(['received', 'queued']);
 
 /** No cache may keep messages, including those of anonymous senders. */
@@ -250,5 +250,5 @@ const LONG_AGO = new Date(0);
 
 /** Content has a limit of its own (default: 10 KB); this one is for everything around it. */
 const MAX_BODY = 100_000;
-/** What one byte of content may be written in. */
+/** The most bytes of JSON for one byte of content. */
 const LONGEST_ESCAPE = '\\u0000'.length;

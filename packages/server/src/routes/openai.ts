@@ -255,6 +255,6 @@ const SESSION = {
   description: 'The conversation that this belongs to, where the server is to keep it. Or metadata.session_id.',
   schema: { type: 'string', maxLength: 512 },
 } as const;
-const NO_MODEL = 'There is no such model, or you may not use it.';
-const NO_RESPONSE = failure('not_found', {}, 'There is no such response.');
+const NO_MODEL = 'Unknown model, or not permitted for this key.';
+const NO_RESPONSE = failure('not_found', {}, 'Response not found.');
 const STOPPING = failure('busy', { retry_after: 5 }, 'The server is stopping.');

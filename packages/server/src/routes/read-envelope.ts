@@ -12,7 +12,7 @@ import {
   show,
 } from '@dragoman/protocols';
 
-/** The envelope in the received JSON, with the key's owner as its sender, or why there is none. */
+/** The envelope in the received JSON, with the key's owner as its sender, or the failure. */
 export function readEnvelope(
   json: Outcome<Json>,
   { principal, now }: { principal: Principal; now: Date },
@@ -32,7 +32,7 @@ export function readEnvelope(
 
 export interface ReadEnvelope {
   readonly envelope: E2AEnvelope;
-  /** What it was read from. */
+  /** The received JSON. */
   readonly json: Json;
 }
 
@@ -75,7 +75,7 @@ function refusedIds(envelope: E2AEnvelope): Issue[] {
   return issues;
 }
 
-/** Who names an agent in a way that names none must not be answered by the default one. And every frame says it again. */
+/** A reference without a valid id must not reach the default agent. Its size is bounded because every frame repeats it. */
 function refusedTarget({ agent_ref }: E2AEnvelope): Issue[] {
   if (agent_ref === null) return [];
   const id = agent_ref['id'] ?? undefined;
@@ -93,7 +93,7 @@ function invalid(pointer: string, message: string): Failure {
   return failure('invalid_message', { issues: [issue] });
 }
 
-/** Every frame says these again (E2A §12.4): what is long in a request would be long in each of thousands. */
+/** Bounded because every frame repeats these fields (E2A §12.4). */
 const ECHOED = [
   'request_id',
   'session_id',

@@ -5,7 +5,7 @@
 export class ReadingTurns {
   #last: Promise<void> = Promise.resolve();
 
-  /** Resolves when it is this one's turn, first come first served; call what it gives to end it. */
+  /** Resolves in order of arrival, with a function that ends the turn. */
   async take(): Promise<() => void> {
     const before = this.#last;
     let end = () => {};

@@ -26,7 +26,7 @@ test('a page ends with the cursor that the next one begins after', async () => {
   ]);
 });
 
-test('a search goes on where the store stopped looking, and its cursor says where it stopped itself', async () => {
+test('a search continues where the store stopped looking, and its cursor is where it stopped itself', async () => {
   const { read, queries } = routeOver([row('b', 2), row('a', 1)], { looksAt: 1 });
   const first = await read('/e2a/requests', 'limit=1&text=hello');
   expect(first).toMatchObject({ requests: [{ request_id: 'b' }], total: null, next_cursor: expect.any(String) });
@@ -39,7 +39,7 @@ test('a search goes on where the store stopped looking, and its cursor says wher
   expect(looks).toHaveLength(1);
 });
 
-test('an administrator sees everybody, an agent only itself whatever it asks for', async () => {
+test('an administrator sees all agents, an agent only itself whatever it requests', async () => {
   const { read, queries } = routeOver([]);
   await read('/admin/v1/requests', '');
   await read('/admin/v1/requests', 'owner=bob');

@@ -6,7 +6,7 @@ import { callerOf } from './inbound-fields.ts';
 import { integerIn } from './integer-in.ts';
 import { integerParameter, textParameter } from './route-parameters.ts';
 
-/** Requests of any protocol, newest change first: one's own, and for administrators everybody's. */
+/** Requests of any protocol, newest change first: the caller's own, and for administrators all. */
 export function requestListRoutes(store: Store): Route[] {
   const parameters = [
     textParameter('agent', 'Those that this agent answers.'),
@@ -50,7 +50,7 @@ async function list({ query }: InboundRequest, store: Store, owner: string | und
   if (isFailure(limit)) return limit;
   const conditions = conditionsIn(query);
   if (isFailure(conditions)) return conditions;
-  // One more than the page holds tells whether there is another.
+  // One row above the page size shows whether there is another page.
   const { rows, total, lookedUpTo } = await look(store, { ...conditions, owner, limit: limit.value + 1 });
   const page = rows.slice(0, limit.value);
   const last = rows.length > page.length ? page.at(-1) : lookedUpTo;
@@ -156,7 +156,7 @@ function invalid(name: string, expected: string, got: string, suggestion?: strin
 /** Between them the store does other work. */
 const MOST_LOOKS = 10;
 
-/** What callers read, and what the store records for it. */
+/** The states that callers read, and the recorded states for each. */
 const STATES: Readonly<Record<string, readonly RequestProgress[]>> = {
   waiting: ['accepted'],
   running: ['started', 'answering'],

@@ -1,4 +1,4 @@
-// What requests may say beside their path and body, as OpenAPI tells it: what several routes take.
+// Parameters that several routes share, as described by OpenAPI.
 
 import type { RouteParameter } from '../http/route.ts';
 
@@ -15,17 +15,17 @@ export function textParameter(name: string, description: string, choices?: reado
 export const LAST_EVENT_ID: RouteParameter = {
   in: 'header',
   name: 'Last-Event-ID',
-  description: 'The last event that was seen, as an SSE client says by itself when it reconnects.',
+  description: 'The id of the last event received. SSE clients send it when they reconnect.',
   schema: { type: 'string' },
 };
 
-/** What `afterOf` reads. */
+/** The parameter of `afterOf`. */
 export const AFTER: readonly RouteParameter[] = [
   integerParameter('after', 'The sequence of the last frame seen. Default: -1, which reads all.'),
   LAST_EVENT_ID,
 ];
 
-/** What `idempotencyKeyOf` reads. */
+/** The parameter of `idempotencyKeyOf`. */
 export const IDEMPOTENCY_KEY: RouteParameter = {
   in: 'header',
   name: 'Idempotency-Key',
@@ -33,5 +33,8 @@ export const IDEMPOTENCY_KEY: RouteParameter = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-/** Whose it is, where several have used an id. */
-export const WHOSE: RouteParameter = textParameter('agent_id', 'Whose it is, where several agents use the id.');
+/** The owner, when several agents have used an id. */
+export const WHOSE: RouteParameter = textParameter(
+  'agent_id',
+  'The owner of the request, when several agents use the id.',
+);

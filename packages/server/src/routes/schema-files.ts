@@ -24,4 +24,4 @@ export function schemaRoute(): Route {
   };
 }
 
-const NO_SCHEMA = failure('not_found', {}, 'There is no such schema.');
+const NO_SCHEMA = failure('not_found', {}, 'Schema not found.');

@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { workflowFailure } from './workflow-failure.ts';
 
-/** What StoreData keeps for the calling agent: to list, read and delete. */
+/** The data that StoreData keeps for the calling agent: list, read and delete. */
 export function storageRoutes(stored: WorkflowService['storedData']): Route[] {
   return [
     {

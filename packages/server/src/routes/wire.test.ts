@@ -8,7 +8,7 @@ import { wireRoutes } from './wire.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** The routes over a host that takes everybody, and what it says on each connection. */
+/** The routes over a host that accepts every peer, and the messages it sends on each connection. */
 function routes() {
   const clock = new TestClock();
   const connections: { sink: WireSink; lines: number; isClosed: boolean; lost: () => void }[] = [];
@@ -58,7 +58,7 @@ async function readAll({ stream }: Answer): Promise<string> {
 }
 
 describe('the sessions over HTTP', () => {
-  test('of one caller are a hundred and no more; those of others, and those read to their end, do not count', async () => {
+  test('of one caller are limited to a hundred; those of others, and those read to their end, do not count', async () => {
     const { open, connections, stream } = routes();
     const ids = Array.from({ length: 100 }, () => open('ada').json.session_id);
     expect(open('ada').code).toBe('busy');
@@ -71,7 +71,7 @@ describe('the sessions over HTTP', () => {
     expect(open('ada').code).toBe('busy');
   });
 
-  test('look absent to everybody but who opened them', () => {
+  test('look absent to all callers but their owner', () => {
     const { open, send, stream, connections } = routes();
     const { session_id } = open('ada').json;
     expect([send('bob', session_id).code, stream('bob', session_id).code]).toEqual(['not_found', 'not_found']);

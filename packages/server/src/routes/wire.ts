@@ -54,7 +54,7 @@ export function wireSocketRoute({
     path: '/a2e/ws',
     access: 'open',
     ...(maxMessageBytes !== undefined && { maxMessageBytes }),
-    // A browser has no other place for its key, and drops a connection that speaks none of what it offered.
+    // A browser has no other place for its key, and closes a connection that selects none of the offered subprotocols.
     subprotocols: ['dragoman', 'a2e'],
     summary: 'A2E wire, one or more lines per WebSocket message.',
     open: async (socket) => {
@@ -65,10 +65,10 @@ export function wireSocketRoute({
       const sink = {
         send: (text: string) => {
           sent = socket.send(text).catch(() => {});
-          // Events come whether anybody reads them or not.
+          // Events are produced even without a reader.
           if (socket.bufferedBytes <= MOST_UNSENT) return;
           connection?.lost();
-          // Else what it does not read would be kept for it until it counts as gone.
+          // Otherwise its unread messages would be kept until it counts as gone.
           socket.close(1013, 'reading too slowly');
         },
         close: () => closed.abort(),
@@ -106,7 +106,7 @@ export function wireSocketRoute({
   };
 }
 
-/** The A2E wire over plain HTTP: a session, messages posted to it, and a stream of what comes back. */
+/** The A2E wire over plain HTTP: a session, messages posted to it, and a stream of the answers. */
 export function wireRoutes(context: WireContext): Route[] {
   const { ids, maxMessageBytes = MAX_MESSAGE_BYTES, clock, rates } = context;
   const sessions = new HttpSessions(context);
@@ -151,7 +151,7 @@ export function wireRoutes(context: WireContext): Route[] {
         // Its last messages can still be read, but it receives none of ours.
         if (connection === undefined || connection.isClosed) return NO_SESSION;
         if (queue.unsent > MAX_UNSENT) {
-          return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too much is waiting there.');
+          return failure('busy', { retry_after: 1 }, 'Read /a2e/stream first: too many messages are waiting there.');
         }
         const { headers, body, principal, address } = request;
         if (!/^application\/x-ndjson\b/i.test(String(headers['content-type']))) {
@@ -228,7 +228,7 @@ function resumeAfter({ headers }: InboundRequest, queue: MessageQueue): number |
     const message = `Last-Event-ID must be the id of an event that was sent here, ${queue.sentUpTo} at most; got ${show(String(last))}`;
     return failure('invalid_message', { issues: [{ pointer: '', code: 'last_event_id', message }] }, message);
   }
-  const suggestions = ['leave Last-Event-ID out to go on with what was not sent yet', 'or open another session'];
+  const suggestions = ['omit Last-Event-ID to continue with unsent messages', 'or open another session'];
   const message = `Some messages after ${after} are not kept any more; the oldest number to resume after is ${queue.resumesAfter}.`;
   return failure('expired', { suggestions }, message);
 }
@@ -246,7 +246,7 @@ class HttpSession {
   }
 }
 
-/** The sessions that are open over HTTP. Each belongs to who opened it, and looks absent to everybody else. */
+/** The open sessions over HTTP. Each is visible only to the caller that opened it. */
 class HttpSessions {
   readonly #sessions = new Map<string, HttpSession>();
   readonly #host: WireHost;
@@ -359,7 +359,7 @@ const TOO_MANY_LINES = failure(
   { limit: MOST_LINES, suggestions: ['send the rest in further requests'] },
   `A body of application/x-ndjson may have ${MOST_LINES} lines; none of them was taken.`,
 );
-const NO_SESSION = failure('not_found', {}, 'There is no such session.');
+const NO_SESSION = failure('not_found', {}, 'Session not found.');
 const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
 const MAX_UNSENT = 1024 * 1024;
 const MOST_UNSENT = 32 * 1024 * 1024;

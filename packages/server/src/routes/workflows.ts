@@ -1,7 +1,7 @@
 import {
-  type AskedOutcome,
   type Clock,
   explainPlan,
+  type ParseOutcome,
   refusalOf,
   replayedResult,
   unreadable,
@@ -72,9 +72,9 @@ async function plan(request: InboundRequest, { workflows }: WorkflowContext): Pr
   const read = await readRequest(request, workflows);
   if ('failure' in read) return read.failure;
   if (!read.ok) return unreadableLines(read.issues);
-  const outcome = await workflows.planner.compile(read.asked, callerOf(request));
+  const outcome = await workflows.planner.compile(read.request, callerOf(request));
   if (!outcome.ok) return refusalOf(outcome.findings);
-  const warnings = [...read.asked.warnings, ...outcome.plan.warnings].map((warning) => ({ ...warning }));
+  const warnings = [...read.request.warnings, ...outcome.plan.warnings].map((warning) => ({ ...warning }));
   return { status: 200, json: { ...explainPlan(outcome.plan), warnings } as unknown as JsonObject };
 }
 
@@ -89,7 +89,7 @@ async function execute(request: InboundRequest, { workflows, clock }: WorkflowCo
   // RFC 7240 §4.1.
   const isAsync = /(?:^|[\s,;])respond-async(?:$|[\s,;])/i.test(String(request.headers['prefer'] ?? ''));
   const waits = framing === 'application/json' && !isAsync;
-  const started = await workflows.executions.execute(read.asked, {
+  const started = await workflows.executions.execute(read.request, {
     principal: callerOf(request),
     idempotencyKey,
     planHash: planHashOf(request),
@@ -126,7 +126,7 @@ function planHashOf({ headers }: InboundRequest): string | undefined {
 }
 
 /** The JSON body of the spec, or the lines themselves with everything else in the query. */
-async function readRequest(request: InboundRequest, { reader }: WorkflowService): Promise<AskedOutcome> {
+async function readRequest(request: InboundRequest, { reader }: WorkflowService): Promise<ParseOutcome> {
   const { headers, body, query } = request;
   if (!/^application\/(?:jsonl|x-ndjson)\b/i.test(headers['content-type'] ?? '')) {
     const json = await request.readJson();
@@ -164,6 +164,6 @@ const PLAN_HASH: RouteParameter = {
   description: 'Run it only if its plan has this hash, as /api/v1/workflows/plan reports it; otherwise answer 409.',
   schema: { type: 'string' },
 };
-/** As other APIs with idempotency keys tell it. */
+/** The header that other APIs with idempotency keys use for it. */
 const REPLAYED = { 'Idempotent-Replayed': 'true' } as const;
 const FRAMINGS = ['application/json', 'text/event-stream'] as const;

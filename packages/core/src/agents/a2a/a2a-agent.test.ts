@@ -60,11 +60,11 @@ describe('a conversation', () => {
     return { peer, agent: agentAt(peer, {}, { sessions }) };
   }
   const messages = (peer: ScriptedPeer) =>
-    peer.asked
+    peer.requests
       .filter(({ method }) => method !== 'card')
       .map(({ body }) => (body['params'] as JsonObject)['message'] as JsonObject);
 
-  test('continues under the context of the agent, which only its own session knows', async () => {
+  test("uses the agent's context id, and only in its own session", async () => {
     const { peer, agent } = await withSession({ SendStreamingMessage: [whole('hi')] });
     await context.ask(agent, 'one', sessionOf('s1', 'r1'));
     await context.ask(agent, 'two', sessionOf('s1', 'r2'));
@@ -77,7 +77,7 @@ describe('a conversation', () => {
       ['r3', undefined],
       ['r4', undefined],
     ]);
-    expect(JSON.stringify(peer.asked)).not.toContain('s1');
+    expect(JSON.stringify(peer.requests)).not.toContain('s1');
   });
 
   const asks = (...parts: Json[]) => ({
@@ -107,7 +107,7 @@ describe('a conversation', () => {
     expect(messages(peer)[2]).not.toHaveProperty('taskId');
   });
 
-  test('a task that waited when its request was cut off gets the next message of the session', async () => {
+  test('the next message of a session goes to a task that waits from an interrupted request', async () => {
     const { peer, agent } = await withSession({
       SendStreamingMessage: [{ events: [WORKING, asks({ text: 'Which?' })] }, whole('done')],
     });
@@ -119,7 +119,7 @@ describe('a conversation', () => {
     expect(messages(peer)[1]).toMatchObject({ messageId: 'r2', taskId: 't1', contextId: 'c1' });
   });
 
-  test('the question of a task that ends without a word is not its answer', async () => {
+  test('the question of a task that ends without text is not its answer', async () => {
     const history = [{ messageId: 'q', role: 'ROLE_AGENT', parts: [{ text: 'Which?' }] }];
     const done = { task: { id: 't1', contextId: 'c1', status: { state: 'TASK_STATE_COMPLETED' }, history } };
     const peer = await peerWith({
@@ -141,7 +141,7 @@ describe('a conversation', () => {
     await eventually(() => peer.methods).toContain('CancelTask');
   });
 
-  test('that the agent has forgotten is begun again', async () => {
+  test('that the agent has lost is started again', async () => {
     const lost = { error: { code: -32602, message: 'Unknown context c1' } };
     const { peer, agent } = await withSession({ SendStreamingMessage: [whole('one'), lost, whole('two')] });
     await context.ask(agent, 'x', sessionOf('s1', 'r1'));
@@ -154,7 +154,7 @@ describe('what is sent', () => {
   test('is a message with the request id, the accepted modes and the version', async () => {
     const peer = await peerWith({ SendStreamingMessage: [whole('hi')] });
     await context.ask(agentAt(peer), 'hello', { request_id: 'r9', a2a_metadata: { trace: 1 } });
-    const { body, headers } = peer.asked.find(({ method }) => method !== 'card') ?? expect.unreachable();
+    const { body, headers } = peer.requests.find(({ method }) => method !== 'card') ?? expect.unreachable();
     expect(headers['a2a-version']).toBe('1.0');
     expect(body['params']).toEqual({
       message: { messageId: 'r9', role: 'ROLE_USER', parts: [{ text: 'hello' }] },
@@ -174,24 +174,24 @@ describe('what is sent', () => {
     expect(textIn(await context.ask(agentAt(peer), 'x'))).toBe('rest');
   });
 
-  test('needs no card where the operator has named the version', async () => {
+  test('needs no card where the version is configured', async () => {
     const peer = await peerWith({
       'message/stream': [{ events: [{ kind: 'message', role: 'agent', parts: [{ kind: 'text', text: 'old' }] }] }],
     });
     expect(textIn(await context.ask(agentAt(peer, { version: '0.3' }), 'x'))).toBe('old');
     expect(peer.methods).toEqual(['message/stream']);
-    expect(peer.asked[0]?.body['params']).toMatchObject({
+    expect(peer.requests[0]?.body['params']).toMatchObject({
       message: { kind: 'message', role: 'user', parts: [{ kind: 'text', text: 'x' }] },
       configuration: { blocking: true },
     });
   });
 
-  test('carries headers that the operator wrote out to the host of the operator alone', async () => {
+  test("sends headers written as text to the operator's host only", async () => {
     const other = await peerWith({ SendStreamingMessage: [whole('elsewhere')] });
     const peer = await peerWith({ SendStreamingMessage: [whole('here')] });
     const headers = { 'X-Team': 'blue' };
     await context.ask(agentAt(peer, { headers }), 'x');
-    expect(peer.asked.map(({ headers: sent }) => sent['x-team'])).toEqual(['blue', 'blue']);
+    expect(peer.requests.map(({ headers: sent }) => sent['x-team'])).toEqual(['blue', 'blue']);
     peer.card = cardAt(other.url);
     const gate = openGate({
       clock: systemClock,
@@ -199,7 +199,7 @@ describe('what is sent', () => {
       allow: [{ host: '127.0.0.1', port: Number(new URL(other.url).port) }],
     });
     expect(textIn(await context.ask(agentAt(peer, { headers }, { gate }), 'x'))).toBe('elsewhere');
-    expect(other.asked.map(({ headers: sent }) => sent['x-team'])).toEqual([undefined]);
+    expect(other.requests.map(({ headers: sent }) => sent['x-team'])).toEqual([undefined]);
   });
 });
 
@@ -209,10 +209,10 @@ describe('a card', () => {
     const peer = await peerWith({});
     peer.card = cardAt(inside.url);
     expect(failureIn(await context.ask(agentAt(peer), 'x'))).toMatchObject({ code: 'forbidden' });
-    expect(inside.asked).toEqual([]);
+    expect(inside.requests).toEqual([]);
   });
 
-  test('is asked for once, and by its ETag when its time is over', async () => {
+  test('is requested once, and with its ETag when it expires', async () => {
     const peer = await peerWith({ SendStreamingMessage: [whole('hi')] });
     peer.etag = '"one"';
     let elapsed = 0;
@@ -222,11 +222,13 @@ describe('a card', () => {
       elapsed = at;
       expect(textIn(await context.ask(agent, 'x'))).toBe('hi');
     }
-    const cards = peer.asked.filter(({ method }) => method === 'card').map(({ headers }) => headers['if-none-match']);
+    const cards = peer.requests
+      .filter(({ method }) => method === 'card')
+      .map(({ headers }) => headers['if-none-match']);
     expect(cards).toEqual([undefined, '"one"']);
   });
 
-  test('that has changed is held until it is accepted; another release number is no change', async () => {
+  test('that has changed is held until it is accepted; a new release number is not a change', async () => {
     const peer = await peerWith({ SendStreamingMessage: [whole('hi')] });
     const pins = new Pins({ store: memoryStore().pins, clock: systemClock });
     const ask = () => context.ask(agentAt(peer, {}, { pins }), 'x');
@@ -246,13 +248,13 @@ describe('a card', () => {
 
   test.each([
     [
-      'no interface of ours',
+      'no supported interface',
       { supportedInterfaces: [{ url: 'grpc.example.com:443', protocolBinding: 'GRPC', protocolVersion: '1.0' }] },
       'must list a JSONRPC',
     ],
-    ['no name', { name: '' }, 'name must be a text'],
+    ['no name', { name: '' }, 'name must be a string'],
     [
-      'a version nobody speaks',
+      'an unknown version',
       { supportedInterfaces: [{ url: 'https://a.example.com', protocolBinding: 'JSONRPC', protocolVersion: '9.0' }] },
       'must list a JSONRPC',
     ],
@@ -262,7 +264,7 @@ describe('a card', () => {
     expect(failureIn(await context.ask(agentAt(peer), 'x'))?.message).toContain(words);
   });
 
-  test('that is nowhere is reported with where it was looked for', async () => {
+  test('that is missing is reported with the URLs that were tried', async () => {
     const peer = await peerWith({});
     peer.card = undefined;
     expect(failureIn(await context.ask(agentAt(peer), 'x'))?.message).toContain(
@@ -284,13 +286,13 @@ describe('a hostile agent', () => {
     expect(peer.methods).toEqual(['SendStreamingMessage']);
   });
 
-  test('that answers 500 as text is told with the text, and may be asked later', async () => {
+  test('that answers 500 as text is reported with the text, and may be tried again', async () => {
     const { failure } = await failureOf({ status: 500, type: 'text/html', body: '<h1>Traceback</h1>' });
     expect(failure).toMatchObject({ code: 'agent_failed', retryable: true, details: { status: 500 } });
     expect(failure?.message).toContain('<h1>Traceback</h1>');
   });
 
-  test('that wants another credential is reported with what to do', async () => {
+  test('that rejects the credential is reported with what to do', async () => {
     const { failure } = await failureOf({ status: 401, error: { code: -32603, message: 'no' } });
     expect(failure).toMatchObject({
       retryable: false,
@@ -345,7 +347,7 @@ describe('a hostile agent', () => {
     expect((await failureOf({ result })).failure?.message).toContain('something other than a task');
   });
 
-  test('that ends its stream before it has said anything fails', async () => {
+  test('that ends its stream without an event fails', async () => {
     expect((await failureOf({ events: [] })).failure?.message).toContain('stream_lost');
   });
 
@@ -354,13 +356,13 @@ describe('a hostile agent', () => {
     expect(parts.at(-1)).toEqual({ part: 'complete', result: null });
   });
 
-  test('that works again after its end has ended all the same', async () => {
+  test('that reports work after its end has ended all the same', async () => {
     const { parts } = await failureOf({ events: [WORKING, artifact('done'), COMPLETED, WORKING, artifact('done')] });
     expect(textIn(parts)).toBe('done');
     expect(parts.at(-1)).toEqual({ part: 'complete', result: null });
   });
 
-  test('that shows its stream from the beginning again tells no text twice', async () => {
+  test('that repeats its stream from the beginning sends no text twice', async () => {
     const peer = await peerWith({
       SendStreamingMessage: [{ events: [WORKING, artifact('one '), artifact('two ', true)], after: 'cut' }],
       SubscribeToTask: [{ events: [artifact('one '), artifact('two ', true), artifact('three', true), COMPLETED] }],
@@ -371,7 +373,7 @@ describe('a hostile agent', () => {
     expect(parts.at(-1)).toEqual({ part: 'complete', result: null });
   });
 
-  test('that forgets the task of a broken stream has lost it', async () => {
+  test('that has lost the task of a broken stream fails', async () => {
     const peer = await peerWith({
       SendStreamingMessage: [{ events: [WORKING, artifact('half')], after: 'cut' }],
       SubscribeToTask: [{ error: { code: -32001, message: 'Task not found' } }],
@@ -382,7 +384,7 @@ describe('a hostile agent', () => {
     expect(failure?.message).toContain('stream_lost');
   });
 
-  test('that never ends is let go of when the request is cancelled, and is told', async () => {
+  test('that never ends receives a cancellation when the request is cancelled, and is not waited for', async () => {
     const peer = await peerWith({
       SendStreamingMessage: [{ events: [WORKING, artifact('tick')], after: 'hang' }],
       CancelTask: [{ result: { id: 't1', status: { state: 'TASK_STATE_CANCELED' } } }],
@@ -399,25 +401,25 @@ describe('a hostile agent', () => {
     await expect(reading).rejects.toBe(reason);
     expect(textIn(parts)).toBe('tick');
     await eventually(() => peer.methods.at(-1)).toBe('CancelTask');
-    expect(peer.asked.at(-1)?.body['params']).toEqual({ id: 't1' });
+    expect(peer.requests.at(-1)?.body['params']).toEqual({ id: 't1' });
   });
 
-  test('that says nothing for too long has failed', async () => {
+  test('that sends nothing for too long fails', async () => {
     const peer = await peerWith({ SendStreamingMessage: [{ events: [WORKING], after: 'hang' }] });
     const agent = agentAt(peer, {}, { clock: context.clock });
-    const asked = context.ask(agent, 'x');
+    const answer = context.ask(agent, 'x');
     await eventually(() => peer.methods).toContain('SendStreamingMessage');
     const passing = setInterval(() => context.clock.pass(60_000), 5);
-    expect(failureIn(await asked)).toMatchObject({ code: 'timeout' });
+    expect(failureIn(await answer)).toMatchObject({ code: 'timeout' });
     clearInterval(passing);
   });
 
-  test('that is not there cannot be asked', async () => {
+  test('that does not listen is reported as unreachable', async () => {
     const server = createServer();
     const port = await listening(server);
     await new Promise((resolve) => server.close(resolve));
     const failure = failureIn(await context.ask(agentAt({ url: `http://127.0.0.1:${port}` }, { version: '1.0' }), 'x'));
-    expect(failure?.message).toContain('The remote agent could not be asked');
+    expect(failure?.message).toContain('The remote agent could not be reached');
   });
 });
 

@@ -12,7 +12,7 @@ export interface A2aAgentOptions extends Omit<PeerAgent, 'idleMs'> {
   readonly idleMs?: number;
 }
 
-/** A foreign agent that speaks Linux Foundation A2A, 1.0 or 0.3. */
+/** A remote agent that speaks Linux Foundation A2A, 1.0 or 0.3. */
 export class A2aAgent implements Agent {
   readonly id: string;
   readonly #options: PeerAgent;
@@ -52,7 +52,7 @@ export class A2aAgent implements Agent {
     await Promise.all(this.#cancelling);
   }
 
-  /** Tells the agent that nobody wants the answer, and lets go of it after ten seconds. */
+  /** Cancels the task at the agent, and stops waiting for its reply after ten seconds. */
   #cancel(run: PeerRun, taskId: string | undefined): void {
     if (taskId === undefined) return;
     const cancelled = run.cancel(taskId).finally(() => this.#cancelling.delete(cancelled));
@@ -70,7 +70,7 @@ function failedPart(
   if (refused !== undefined && OWN_FAILURES.has(refused.code)) return { part: 'failure', failure: refused };
   if (refused?.code === 'agent_failed' && refused.details['sent'] === undefined)
     return { part: 'failure', failure: refused };
-  const what = hasStarted ? 'The answer of the remote agent broke off' : 'The remote agent could not be asked';
+  const what = hasStarted ? 'The answer of the remote agent was cut off' : 'The remote agent could not be reached';
   return agentFailed(`${what}: ${connectFault(error)}.`);
 }
 

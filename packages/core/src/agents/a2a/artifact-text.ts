@@ -1,6 +1,6 @@
 /**
- * The text of one artifact, and how much of it a reader has: an artifact may be added to, replaced, or shown again whole, and no
- * text is given out twice.
+ * The text of one artifact, and how much of it the reader has. An artifact may be extended, replaced or sent again in full; no text
+ * is given to the reader twice.
  *
  *   even ──shown again from the beginning──▶ behind ──it catches up──▶ even
  *     └──────replaced by another text──▶ apart ◀──another text──┘
@@ -28,7 +28,7 @@ export class ArtifactText {
     return this.#rest(0);
   }
 
-  /** All of it as it was at some time: one that is behind what the reader has says nothing new. */
+  /** A full copy that may be older than the text: one that the text starts with adds nothing. */
   remember(whole: string): string {
     const isOld = whole.length < this.text.length && this.text.startsWith(whole);
     return isOld ? '' : this.replace(whole);

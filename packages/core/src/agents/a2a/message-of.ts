@@ -3,8 +3,8 @@ import type { MessagePart } from '@dragoman/protocols/lf-a2a';
 import { readParts } from './read-event.ts';
 
 /**
- * What a request says, as the parts of an A2A message. A message that came by A2A is passed on as it is; from other protocols come
- * text, ACP content blocks, files and data. Parameters of a method of the agent's own travel as data, with its name.
+ * The content of a request as the parts of an A2A message. A message received over A2A is passed on unchanged; other protocols
+ * provide text, ACP content blocks, files and data. Parameters of a method of the agent's own travel as data, with its name.
  */
 export function partsOf(envelope: E2AEnvelope): MessagePart[] {
   const { params, provenance } = envelope;
@@ -14,14 +14,14 @@ export function partsOf(envelope: E2AEnvelope): MessagePart[] {
     if (parts.length > 0) return parts;
   }
   const isPrompt = envelope.method === null || PROMPTS.has(envelope.method);
-  const said = [...spokenParts(params), ...filesIn(params), ...dataIn(params)];
-  if (isPrompt && said.length > 0) return said;
+  const parts = [...promptParts(params), ...filesIn(params), ...dataIn(params)];
+  if (isPrompt && parts.length > 0) return parts;
   const method = envelope.method === 'ext' ? envelope.ext_method : envelope.method;
-  return [...said, { data: { method, params } }];
+  return [...parts, { data: { method, params } }];
 }
 
-/** E2A §7: content blocks, else the first text there is. */
-function spokenParts(params: JsonObject): MessagePart[] {
+/** E2A §7: content blocks, else the first text. */
+function promptParts(params: JsonObject): MessagePart[] {
   for (const name of ['content_blocks', 'prompt', 'content']) {
     const blocks = params[name];
     const parts = Array.isArray(blocks) ? blocks.flatMap((block) => (isObject(block) ? blockPart(block) : [])) : [];
@@ -47,7 +47,7 @@ function blockPart(block: JsonObject): MessagePart[] {
   return isText(resource['text']) ? [{ text: resource['text'], ...about }] : [];
 }
 
-/** E2A §5: attachments. The bytes of a `data:` URL go along; any other URL goes as it is, and nothing is fetched. */
+/** E2A §5: attachments. The bytes of a `data:` URL are sent; any other URL is passed on unchanged, and nothing is fetched. */
 function filesIn(params: JsonObject): MessagePart[] {
   const files = [params['files'], params['attachments']].flatMap((list) => (Array.isArray(list) ? list : []));
   return files.flatMap((file): MessagePart[] => {

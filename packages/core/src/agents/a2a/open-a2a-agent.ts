@@ -12,13 +12,13 @@ import { cardUrls, PeerCardSource } from './peer-card-source.ts';
 import { PeerWays } from './peer-ways.ts';
 import { RemoteSessions } from './remote-sessions.ts';
 
-/** Where a foreign agent is and how it wants to be asked, as the operator wrote it. */
+/** The address of a remote agent and how to call it, as configured. */
 export interface PeerPlace {
   /** The URL of the agent, or exactly that of its card. */
   readonly url: URL;
   readonly isCard: boolean;
   readonly version?: A2aVersion | undefined;
-  /** With what they refer to. */
+  /** With their references resolved. */
   readonly headers?: Readonly<Record<string, OutboundHeader>> | undefined;
   readonly credential?: string | undefined;
 }
@@ -32,7 +32,7 @@ export interface A2aContext {
   readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
 }
 
-/** Opens a foreign agent. Its card is read at once, so that a changed one is reported early; a card that cannot be had is asked for again. */
+/** Opens a remote agent. Its card is read at once, so that a change is reported early; a card that cannot be read is requested again later. */
 export function openA2aAgent(id: string, place: PeerPlace, context: A2aContext): A2aAgent {
   const { clock, log, sessions } = context;
   const { ways, card } = reach(id, place, context);
@@ -42,7 +42,7 @@ export function openA2aAgent(id: string, place: PeerPlace, context: A2aContext):
   return new A2aAgent({ id, ways, clock, log, sessions: new RemoteSessions(id, sessions) });
 }
 
-/** The card of a foreign agent as it is now, for an operator to look at before it is added. Nothing is pinned. */
+/** The current card of a remote agent, for an operator to review before adding it. Nothing is pinned. */
 export async function readPeerCard(id: string, place: PeerPlace, context: A2aContext): Promise<PeerCard> {
   const { version: _, ...found } = place;
   const { card } = reach(id, found, { ...context, pins: undefined });
@@ -59,10 +59,10 @@ function reach(
   const { clock, log, pins, reader = new JsonReader() } = context;
   const gate = context.gate.allowing([hostPortOf(url)]);
   const about = { agentId: id, url, version, headers, credential, gate, reader, clock };
-  // Of the operator's own host.
+  // For the operator's own host.
   const cardHeaders = new PeerWays({ ...about, card: undefined }).headersFor({ url: url.href, schemes: [] });
-  const isSaid = !isCard && version !== undefined;
-  const card = isSaid
+  const isDirect = !isCard && version !== undefined;
+  const card = isDirect
     ? undefined
     : new PeerCardSource({
         ...{ agentId: id, version, gate, reader, clock, log, pins },

@@ -5,14 +5,14 @@ import { ArtifactText } from './artifact-text.ts';
 import type { PeerArtifact, PeerEvent, PeerIds, PeerMessage, PeerStatus } from './read-event.ts';
 
 /**
- * The events of one foreign task as the parts of one answer.
+ * The events of one remote task as the parts of one answer.
  *
  *   open ──task, status, artifact or message──▶ open ──an end state──▶ over
  *     │  ▲──answered──│
  *     └──INPUT_REQUIRED──▶ waiting
  *
- * The text of artifacts is the answer. The text of status messages is news: some agents say everything there, so when a task ends
- * without text in an artifact, its last message is the answer. An agent may also answer with messages and no task at all.
+ * The text of artifacts is the answer. The text of status messages is progress. Some agents send everything there, so when a task
+ * ends without text in an artifact, its last message is the answer. An agent may also answer with messages and no task at all.
  */
 export class PeerAnswer {
   taskId: string | undefined;
@@ -23,12 +23,12 @@ export class PeerAnswer {
   #lastGiven: string | undefined;
   #state: TaskState | undefined;
   #hasTask = false;
-  /** A whole task was shown, so that messages belong to it. */
+  /** A whole task was received, so messages belong to it. */
   #sawTask = false;
-  /** What the agent said last in a status, and last in the history. */
-  #said: PeerMessage | undefined;
+  /** The agent's last message in a status, and its last message in the history. */
+  #lastMessage: PeerMessage | undefined;
   #recalled: PeerMessage | undefined;
-  /** The last question that was answered: a task that is shown as it was before the answer is not asking again. */
+  /** The last question that was answered: a task that is sent again with this question does not ask it again. */
   #answered: PeerMessage | undefined;
   #lastNews = '';
   #length = 0;
@@ -37,36 +37,36 @@ export class PeerAnswer {
     return this.#state;
   }
 
-  /** Whether the agent has said anything: nothing of it may be asked a second time then. */
+  /** Whether the agent has sent anything. Then the request must not be sent a second time. */
   get hasStarted(): boolean {
     return this.#hasTask || this.#artifacts.size > 0;
   }
 
-  /** No event can change how the task ends; what it holds may still be shown once more. */
+  /** No event can change how the task ends; its content may still be sent once more. */
   get isOver(): boolean {
     return this.#state !== undefined && isTerminal(this.#state);
   }
 
-  /** It continues with the next message. */
+  /** The task continues with the next message. */
   get isWaiting(): boolean {
     return this.#state === 'TASK_STATE_INPUT_REQUIRED';
   }
 
-  /** It continues by itself, when somebody has authorized it elsewhere. */
+  /** The task continues by itself once a person has authorized it elsewhere. */
   get needsSignIn(): boolean {
     return this.#state === 'TASK_STATE_AUTH_REQUIRED';
   }
 
-  /** What the agent said last: the question, where it asks one. */
-  get said(): { readonly parts: readonly MessagePart[]; readonly text: string } {
-    const parts = this.#said?.parts ?? [];
+  /** The agent's last status message: the question, where it asks one. */
+  get lastMessage(): { readonly parts: readonly MessagePart[]; readonly text: string } {
+    const parts = this.#lastMessage?.parts ?? [];
     return { parts, text: textOfParts(parts) };
   }
 
-  /** The question was answered: the task goes on. */
+  /** The question was answered: the task continues. */
   resume(): void {
-    this.#answered = this.#said;
-    this.#said = undefined;
+    this.#answered = this.#lastMessage;
+    this.#lastMessage = undefined;
     this.#state = 'TASK_STATE_WORKING';
   }
 
@@ -75,7 +75,7 @@ export class PeerAnswer {
     return !this.#hasTask && this.#artifacts.has(MESSAGES);
   }
 
-  /** What one more event adds for a reader. */
+  /** The parts that one more event adds for the reader. */
   apply(event: PeerEvent): AgentPart[] {
     this.#learn(event);
     switch (event.kind) {
@@ -110,9 +110,9 @@ export class PeerAnswer {
         return [{ part: 'failure', failure: failure('cancelled', {}, 'The remote agent canceled the task.') }];
       default: {
         const hasText = [...this.#artifacts.values()].some(({ text }) => text.text !== '');
-        const message = this.#said ?? this.#recalled;
+        const message = this.#lastMessage ?? this.#recalled;
         if (!hasText && message !== undefined)
-          parts.push(...this.#artifact({ id: SAID, parts: message.parts }, 'replace'));
+          parts.push(...this.#artifact({ id: STATUS, parts: message.parts }, 'replace'));
         if (this.#hasTask || this.#artifacts.size > 0) return [...parts, { part: 'complete', result: this.#result() }];
         return [agentFailed('The remote agent ended without an answer.')];
       }
@@ -124,23 +124,23 @@ export class PeerAnswer {
     this.contextId = contextId ?? this.contextId;
   }
 
-  /** Before any task, messages are the answer, or pieces of it; within one they are talk. */
+  /** Before any task, messages are the answer or pieces of it; within a task they are progress. */
   #message(message: PeerMessage): AgentPart[] {
     if (!message.isFromAgent) return [];
     if (!this.#sawTask && !this.#hasArtifactText())
       return this.#artifact({ id: MESSAGES, parts: message.parts }, 'append');
-    this.#said = message;
+    this.#lastMessage = message;
     return this.#news(this.#state, message);
   }
 
   #status({ state, message }: PeerStatus): AgentPart[] {
-    if (message?.isFromAgent === true && message.parts.length > 0) this.#said = message;
-    // The first end counts: what was ended cannot work again.
+    if (message?.isFromAgent === true && message.parts.length > 0) this.#lastMessage = message;
+    // The first end state counts: a task that has ended cannot work again.
     if (state !== undefined && !this.isOver) this.#state = state;
     return message?.isFromAgent === true ? this.#news(state, message) : [];
   }
 
-  /** Said once: a task that is shown again repeats its last status. */
+  /** Reported once: a task that is sent again repeats its last status. */
   #news(state: TaskState | undefined, { parts }: PeerMessage): AgentPart[] {
     const thoughts = parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
     const text = textOfParts(parts);
@@ -169,7 +169,7 @@ export class PeerAnswer {
     return [...thoughts, ...this.#chunk(id, text, how)];
   }
 
-  /** Text of an artifact as far as it is new. A line apart from that of another artifact. */
+  /** The new text of an artifact. A line break separates it from another artifact. */
   #chunk(id: string, text: string, how: Change): AgentPart[] {
     const held = this.#held(id, []);
     this.#length += text.length;
@@ -182,7 +182,7 @@ export class PeerAnswer {
     return [{ part: 'chunk', body: { delta_kind: 'text', delta: separator + fresh } }];
   }
 
-  /** Agents that send messages piece by piece may show all of them once more, as an artifact. */
+  /** Agents that send messages piece by piece may send all of them once more, as an artifact. */
   #held(id: string, parts: readonly MessagePart[]): HeldArtifact {
     const known = this.#artifacts.get(id);
     if (known !== undefined) return known;
@@ -198,7 +198,7 @@ export class PeerAnswer {
     return held;
   }
 
-  /** `null` where the reader has everything: then what was streamed is the result. */
+  /** `null` where the reader has everything: the streamed text is then the result. */
   #result(): Json {
     let text = '';
     for (const held of this.#artifacts.values()) {
@@ -213,7 +213,7 @@ export class PeerAnswer {
   }
 
   #error(code: string, message: string): AgentPart {
-    const { text: said, parts } = this.said;
+    const { text, parts } = this.lastMessage;
     const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
     const external = { protocol: 'a2a', type: this.#state ?? '', payload: { taskId: this.taskId ?? null } };
     return {
@@ -224,7 +224,7 @@ export class PeerAnswer {
         status: 'failed',
         body: {
           code,
-          message: said === '' ? message : said,
+          message: text === '' ? message : text,
           details: { retryable: false, ...(data.length > 0 && { data }) },
           external,
         },
@@ -245,12 +245,12 @@ interface HeldArtifact {
 
 type Change = 'append' | 'replace' | 'remember';
 
-/** The text of a message, without what the agent only thought. */
+/** The text of a message, without the agent's reasoning. */
 export function textOfParts(parts: readonly MessagePart[]): string {
   return parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('\n');
 }
 
-/** By id, where the agent gives one. */
+/** Compares ids where the agent sends them. */
 function isSameMessage(one: PeerMessage | undefined, other: PeerMessage | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   if (one.id !== undefined || other.id !== undefined) return one.id === other.id;
@@ -265,7 +265,7 @@ function isThought({ text, metadata }: MessagePart): boolean {
   return text !== undefined && (metadata?.['thought'] === true || metadata?.['adk_thought'] === true);
 }
 
-/** A file as E2A refers to one; its bytes, where it came with them, stand in a `data:` URL. */
+/** A file reference of E2A. Bytes that were received with the file become a `data:` URL. */
 function fileOf({ url, raw, filename, mediaType }: MessagePart): JsonObject[] {
   if (url === undefined && raw === undefined) return [];
   const uri = url ?? `data:${mediaType ?? 'application/octet-stream'};base64,${raw}`;
@@ -282,7 +282,7 @@ function separatorAfter(text: string): string {
   return text.endsWith('\n') ? '' : '\n\n';
 }
 
-/** In the place of an artifact's id: what came as messages, and what was said in a status. No id starts so. */
+/** Artifact ids for messages without a task and for status messages. No agent's id starts with NUL. */
 const MESSAGES = '\0messages';
-const SAID = '\0said';
+const STATUS = '\0status';
 const MOST_TEXT = 64 * 1024 * 1024;

@@ -15,7 +15,7 @@ export interface PeerCardSourceOptions {
   readonly agentId: string;
   /** Where it may be, most likely first. */
   readonly urls: readonly string[];
-  /** The version of A2A to use; absent is any. */
+  /** The version of A2A to use. Default: any. */
   readonly version?: A2aVersion | undefined;
   readonly headers: Readonly<Record<string, OutboundHeader>>;
   readonly gate: NetworkGate;
@@ -29,8 +29,8 @@ export interface PeerCardSourceOptions {
 }
 
 /**
- * The card of a foreign agent. It is kept, asked for again by its ETag when its time is over, and used as it was while it cannot be
- * had. One that has changed since it was first seen is held until the operator accepts it.
+ * The card of a remote agent. It is cached, and requested again with its ETag when it expires; while that fails, the cached card is
+ * used. A card that has changed since it was first seen is held until the operator accepts it.
  */
 export class PeerCardSource {
   readonly #options: PeerCardSourceOptions;
@@ -41,7 +41,7 @@ export class PeerCardSource {
     this.#options = options;
   }
 
-  /** The card to use now. Throws `Refused` where there is none, or it is held. */
+  /** The card to use now. Throws `Refused` where there is no card, or it is held. */
   async get(): Promise<PeerCard> {
     const { clock } = this.#options;
     if (this.#known === undefined || clock.elapsed() >= this.#known.until) {
@@ -83,7 +83,7 @@ export class PeerCardSource {
       }
     }
     if (this.#known === undefined) throw first;
-    // It is tried again soon; until then it is what it was.
+    // The next try is soon; until then the old card is used.
     log.warn({ agent: agentId, error: String(first) }, 'the card of an agent cannot be read again');
     this.#known = { ...this.#known, until: clock.elapsed() + RETRY_MS };
   }
@@ -129,22 +129,22 @@ export class PeerCardSource {
 interface KnownCard {
   readonly card: PeerCard;
   readonly url: string;
-  /** When it has to be asked for again. */
+  /** When the card expires. */
   readonly until: number;
   readonly etag: string | undefined;
 }
 
-/** The name under which the card of an agent is pinned: one that is looked for elsewhere is another. */
+/** The name of the pin of an agent's card. Another URL is another pin. */
 function cardPin(agentId: string, url: string): string {
   return `card:${agentId} ${url}`;
 }
 
-/** The agent whose card a pin is; `undefined` for a pin of anything else. */
+/** The agent whose card this pin is for; `undefined` for any other pin. */
 export function agentOfPin(name: string): string | undefined {
   return /^card:(\S+) /.exec(name)?.[1];
 }
 
-/** Where the card of an agent at this URL may be: below it, at the older name, and at the root of its host. */
+/** The URLs at which the card of an agent may be: below its URL, at the older name, and at the root of its host. */
 export function cardUrls(url: URL): string[] {
   const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
   return [...new Set([`${base}${WELL_KNOWN}`, `${base}${OLD_WELL_KNOWN}`, `${url.origin}${WELL_KNOWN}`])];

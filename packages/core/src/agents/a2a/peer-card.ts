@@ -11,7 +11,7 @@ import {
 } from '@dragoman/protocols';
 import type { A2aVersion } from '@dragoman/protocols/lf-a2a';
 
-/** Where and how a foreign agent is asked. */
+/** An interface of a remote agent: its URL, binding and version. */
 export interface PeerInterface {
   readonly url: string;
   readonly binding: PeerBinding;
@@ -27,20 +27,20 @@ export interface PeerSkill {
   readonly description: string;
 }
 
-/** How callers prove who they are, as a card says. */
+/** How callers authenticate, as the card declares it. */
 export interface PeerScheme {
   readonly name: string;
   readonly kind: string;
-  /** Of an API key: the header it stands in. */
+  /** The header that carries an API key. */
   readonly header?: string | undefined;
 }
 
-/** The card of a foreign agent, as far as we use or show it. */
+/** The members of a remote agent's card that this server uses or shows. */
 export interface PeerCard {
   readonly name: string;
   readonly description: string;
   readonly version: string;
-  /** Those we can use, best first. */
+  /** The interfaces that this server supports, best first. */
   readonly interfaces: readonly PeerInterface[];
   /** The others, as the card writes them. */
   readonly otherInterfaces: readonly string[];
@@ -48,9 +48,9 @@ export interface PeerCard {
   readonly outputModes: readonly string[];
   readonly skills: readonly PeerSkill[];
   readonly schemes: readonly PeerScheme[];
-  /** What decides where messages go and what the agent claims to do, as JSON text. */
+  /** The members that decide where messages go and what the agent claims to do, as JSON text. */
   readonly definition: string;
-  /** Of that. */
+  /** The hash of `definition`. */
   readonly hash: string;
 }
 
@@ -60,7 +60,7 @@ export function decodePeerCard(json: Json, base: string, only?: A2aVersion): Out
     return reject({ pointer: '', code: 'type', message: `the card must be an object; got ${show(json)}` });
   const { name, description, version, capabilities } = json;
   if (typeof name !== 'string' || name === '')
-    return reject({ pointer: '/name', code: 'required', message: `name must be a text; got ${show(name)}` });
+    return reject({ pointer: '/name', code: 'required', message: `name must be a string; got ${show(name)}` });
   const listed = listedInterfaces(json);
   const usable = listed.flatMap((one) => usableInterface(one, base));
   const interfaces = usable.filter((one) => only === undefined || one.version === only).sort(byPreference);
@@ -87,7 +87,7 @@ interface ListedInterface {
   readonly tenant: string | undefined;
 }
 
-/** 1.0 lists them; 0.3 has one at the top and others beside it. A card for both has both. */
+/** 1.0 has a list; 0.3 has one interface at the top level and further ones beside it. A card for both versions has both. */
 function listedInterfaces(card: JsonObject): ListedInterface[] {
   const modern = objectsIn(card['supportedInterfaces']).map((one) => ({
     url: textOr(one['url'], ''),
@@ -112,12 +112,12 @@ function listedInterfaces(card: JsonObject): ListedInterface[] {
 }
 
 function usableInterface({ url, binding, version, tenant }: ListedInterface, base: string): PeerInterface[] {
-  const spoken = /^1\.\d/.test(version) ? '1.0' : /^0\.[23]/.test(version) ? '0.3' : undefined;
+  const supported = /^1\.\d/.test(version) ? '1.0' : /^0\.[23]/.test(version) ? '0.3' : undefined;
   const known = binding === 'JSONRPC' || binding === 'HTTP+JSON' ? binding : undefined;
-  if (spoken === undefined || known === undefined || !URL.canParse(url, base)) return [];
+  if (supported === undefined || known === undefined || !URL.canParse(url, base)) return [];
   const at = new URL(url, base);
   if (!/^https?:$/.test(at.protocol) || at.username !== '' || at.password !== '') return [];
-  return [{ url: at.href, binding: known, version: spoken, tenant }];
+  return [{ url: at.href, binding: known, version: supported, tenant }];
 }
 
 /** 1.0 before 0.3, and JSON-RPC, which every server has, before HTTP+JSON. */
@@ -148,7 +148,7 @@ function skillOf(skill: JsonObject): PeerSkill {
   return { id, name: textOr(skill['name'], id), description: textOr(skill['description'], '').slice(0, 500) };
 }
 
-/** 1.0 tells the kind by a member, 0.3 by `type`. */
+/** 1.0 names the kind by a member, 0.3 by `type`. */
 function schemesOf(schemes: Json | undefined): PeerScheme[] {
   if (!isObject(schemes)) return [];
   return Object.entries(schemes)
@@ -173,7 +173,7 @@ function schemesOf(schemes: Json | undefined): PeerScheme[] {
     });
 }
 
-/** Of what an operator agrees to: a release number, an icon or a new signature is no reason to ask again. */
+/** The members that an operator accepts. A new release number, icon or signature does not need to be accepted again. */
 function agreedIn(card: JsonObject): Pick<PeerCard, 'definition' | 'hash'> {
   const { name, description, skills, url, preferredTransport, protocolVersion, supportedInterfaces } = card;
   const { additionalInterfaces, securitySchemes, securityRequirements, security, capabilities } = card;

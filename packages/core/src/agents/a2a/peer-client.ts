@@ -17,7 +17,7 @@ import type { PeerInterface } from './peer-card.ts';
 import { type PeerError, peerError, readPeerError } from './peer-error.ts';
 import { type PeerEvent, readPeerEvent } from './read-event.ts';
 
-/** What is sent as one message. */
+/** The content of one message. */
 export interface PeerRequest {
   readonly messageId: string;
   readonly parts: readonly MessagePart[];
@@ -27,7 +27,7 @@ export interface PeerRequest {
   readonly metadata: JsonObject;
 }
 
-/** One thing that came back. An answer with a result and an error gives both, in this order. */
+/** One item of a reply. A reply with a result and an error gives both, in this order. */
 export type PeerReply = { readonly event: PeerEvent } | { readonly error: PeerError };
 
 export interface PeerConnection {
@@ -35,7 +35,7 @@ export interface PeerConnection {
   readonly gate: NetworkGate;
   readonly reader: JsonReader;
   readonly clock: Clock;
-  /** On whose behalf, and for which request. */
+  /** The caller on whose behalf the agent is called; `purpose` names the request. */
   readonly caller: string;
   readonly purpose: string;
   readonly headers: Readonly<Record<string, OutboundHeader>>;
@@ -43,7 +43,7 @@ export interface PeerConnection {
   readonly idle: IdleTimer;
 }
 
-/** One interface of a foreign agent: its operations in its binding and version. What it answers is read by shape. */
+/** One interface of a remote agent: its operations in its binding and version. Its replies are read by their shape. */
 export class PeerClient {
   readonly #at: PeerInterface;
   readonly #connection: PeerConnection;
@@ -53,7 +53,7 @@ export class PeerClient {
     this.#connection = connection;
   }
 
-  /** Sends a message, as a stream or for one answer. Throws where no answer, or not the whole of it, came. */
+  /** Sends a message, for a stream or for one answer. Throws where no answer, or only part of it, was received. */
   send(request: PeerRequest, { streaming }: { streaming: boolean }): AsyncGenerator<PeerReply, void, undefined> {
     const params = (this.#at.version === '1.0' ? sendParams : SEND_PARAMS_03[this.#at.binding])(request);
     return streaming
@@ -61,7 +61,7 @@ export class PeerClient {
       : this.#ask('SendMessage', { method: 'POST', path: '/message:send', params });
   }
 
-  /** What the task is now, then what follows. */
+  /** The current task, then its events. */
   async *subscribe(taskId: string): AsyncGenerator<PeerReply, void, undefined> {
     const path = `/tasks/${encodeURIComponent(taskId)}:subscribe`;
     let isWrongVerb = false;
@@ -86,17 +86,20 @@ export class PeerClient {
     return this.#ask('CancelTask', { method: 'POST', path, params: { id: taskId } });
   }
 
-  async *#ask(operation: keyof typeof A2A_OPERATIONS, asked: Asked): AsyncGenerator<PeerReply, void, undefined> {
+  async *#ask(
+    operation: keyof typeof A2A_OPERATIONS,
+    request: PeerOperation,
+  ): AsyncGenerator<PeerReply, void, undefined> {
     const { gate, caller, purpose, headers, signal, idle } = this.#connection;
     const over = new AbortController();
-    const body = this.#body(operation, asked);
+    const body = this.#body(operation, request);
     try {
       const answer = await idle.watch(
         gate.request({
           caller,
           purpose,
-          method: this.#at.binding === 'JSONRPC' ? 'POST' : asked.method,
-          url: this.#urlOf(asked.path),
+          method: this.#at.binding === 'JSONRPC' ? 'POST' : request.method,
+          url: this.#urlOf(request.path),
           allowList: 'allow',
           headers: {
             ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -127,7 +130,7 @@ export class PeerClient {
     return at.href;
   }
 
-  #body(operation: keyof typeof A2A_OPERATIONS, { method, params }: Asked): JsonObject | undefined {
+  #body(operation: keyof typeof A2A_OPERATIONS, { method, params }: PeerOperation): JsonObject | undefined {
     const { binding, version, tenant } = this.#at;
     const whole = tenant === undefined ? params : { ...params, tenant };
     if (binding === 'HTTP+JSON') return method === 'GET' ? undefined : whole;
@@ -172,7 +175,7 @@ export class PeerClient {
     else if (event === undefined) yield { error: peerError(NOT_AN_EVENT, { httpStatus: BROKEN }) };
   }
 
-  /** The first words of a page for people, such as that of a proxy. */
+  /** The first words of a page for people, such as the error page of a proxy. */
   async #unreadable(answer: InboundAnswer): Promise<PeerError> {
     let text = '';
     for await (const chunk of this.#connection.idle.watchEach(answer.body)) {
@@ -197,9 +200,9 @@ export class PeerClient {
   }
 }
 
-interface Asked {
+interface PeerOperation {
   readonly method: 'GET' | 'POST';
-  /** Of HTTP+JSON. */
+  /** The path of HTTP+JSON. */
   readonly path: string;
   readonly params: JsonObject;
 }
@@ -214,7 +217,7 @@ function sendParams({ messageId, parts, contextId, taskId, outputModes, metadata
   };
   return {
     message: message as JsonObject,
-    // Some servers refuse a message that does not say which answers are accepted.
+    // Some servers refuse a message without accepted output modes.
     configuration: { acceptedOutputModes: [...outputModes] },
     ...(Object.keys(metadata).length > 0 && { metadata }),
   };
@@ -229,7 +232,7 @@ function sendParams03(request: PeerRequest): JsonObject {
   };
 }
 
-/** HTTP+JSON of 0.3 is written in another way than its JSON-RPC. */
+/** HTTP+JSON of 0.3 spells members differently from its JSON-RPC. */
 function httpJsonParams03(request: PeerRequest): JsonObject {
   const { message, configuration, ...rest } = sendParams(request);
   return {
@@ -239,7 +242,7 @@ function httpJsonParams03(request: PeerRequest): JsonObject {
   };
 }
 
-/** With every type of JSON as one; `undefined` where it is none of ours. */
+/** Every JSON type counts as `application/json`; `undefined` for types that cannot be read. */
 function mediaTypeOf(answer: InboundAnswer): string | undefined {
   const type = String(headerOf(answer, 'content-type') ?? 'application/json')
     .split(';', 1)[0]
@@ -253,7 +256,7 @@ const ACCEPT = 'application/json, text/event-stream, application/a2a+json';
 const REDIRECT = 'it answered with a redirect, which is not followed';
 const NOT_AN_EVENT = 'it answered with something other than a task, a message or an update of a task';
 const WRONG_VERB: ReadonlySet<number> = new Set([404, 405]);
-/** In the place of a status, where the answer breaks the rules. */
+/** The status of an answer that is invalid despite its HTTP status. */
 const BROKEN = 200;
 const MOST_EXCERPT = 500;
 const MOST_BYTES = 256 * 1024 * 1024;

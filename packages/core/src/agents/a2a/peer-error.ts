@@ -1,10 +1,10 @@
 import { type Failure, failure, isObject, type Json, type JsonObject, redacted } from '@dragoman/protocols';
 import { A2A_ERRORS } from '@dragoman/protocols/lf-a2a';
 
-/** What an error of a foreign agent means to us. */
+/** The kind of an error of a remote agent. */
 export type PeerErrorKind =
   | 'task_not_found'
-  /** It does not know the operation, the version or the way of asking: another one may work. Nothing was done. */
+  /** The agent does not know the operation, version or binding; another one may work. Nothing was done. */
   | 'not_understood'
   | 'not_cancelable'
   | 'unauthenticated'
@@ -12,18 +12,18 @@ export type PeerErrorKind =
   | 'later'
   | 'other';
 
-/** An error that a foreign agent answered with. */
+/** An error that a remote agent answered with. */
 export interface PeerError {
   readonly kind: PeerErrorKind;
   readonly message: string;
-  /** JSON-RPC or A2A code, where it gave one. */
+  /** JSON-RPC or A2A code, if there is one. */
   readonly code: number | undefined;
   readonly httpStatus: number;
   /** Seconds. */
   readonly retryAfter?: number | undefined;
 }
 
-/** The error in the JSON of an answer; `undefined` where there is none. */
+/** The error in the JSON of an answer, if there is one. */
 export function readPeerError(json: Json, httpStatus: number): PeerError | undefined {
   if (!isObject(json)) return undefined;
   const error = isObject(json['error']) ? json['error'] : httpStatus >= 400 ? json : undefined;
@@ -35,7 +35,7 @@ export function readPeerError(json: Json, httpStatus: number): PeerError | undef
   return peerError(typeof words === 'string' ? words : '', { code: number, httpStatus });
 }
 
-/** An error with its kind: by its code, else by its words, else by the HTTP status. */
+/** An error with its kind, which its code decides, else its message, else the HTTP status. */
 export function peerError(
   words: string,
   { code, httpStatus, retryAfter }: { code?: number | undefined; httpStatus: number; retryAfter?: number | undefined },
@@ -46,21 +46,21 @@ export function peerError(
   return { kind, message, code, httpStatus, retryAfter };
 }
 
-/** What a caller of ours is told. */
+/** The failure that the caller receives. */
 export function failureOfPeer({ kind, message, code, httpStatus, retryAfter }: PeerError): Failure {
   const what = SENTENCES[kind] ?? 'The remote agent answered with an error';
-  const told = message === '' ? (httpStatus >= 300 ? `HTTP status ${httpStatus}` : 'no reason given') : message;
+  const reason = message === '' ? (httpStatus >= 300 ? `HTTP status ${httpStatus}` : 'no reason given') : message;
   const details = {
     status: httpStatus,
     ...(code !== undefined && { a2a_code: code }),
     ...(retryAfter !== undefined && { retry_after: retryAfter }),
     ...(kind === 'unauthenticated' && { suggestions: [CREDENTIAL_HELP] }),
   };
-  const text = `${what}: ${told}${/[.!?]$/.test(told) ? '' : '.'}`;
+  const text = `${what}: ${reason}${/[.!?]$/.test(reason) ? '' : '.'}`;
   return { ...failure('agent_failed', details, text), retryable: kind === 'later' };
 }
 
-/** A proxy or the server's own guard speaks there, whatever the body says. */
+/** These statuses come from a proxy or from the server's access control, so they count before the body. */
 function byStatusOfCaller(status: number): PeerErrorKind | undefined {
   if (status === 401) return 'unauthenticated';
   if (status === 403) return 'forbidden';
@@ -71,7 +71,7 @@ function byCode(code: number | undefined): PeerErrorKind | undefined {
   return code === undefined ? undefined : CODES.get(code);
 }
 
-/** Servers of 0.3 use -32602 and -32603 where 1.0 has codes of its own, and others have no code at all. */
+/** Servers of 0.3 use -32602 and -32603 where 1.0 has specific codes; some servers send no code. */
 function byWords(words: string, code: number | undefined): PeerErrorKind | undefined {
   if (code !== undefined && !VAGUE.has(code)) return undefined;
   return WORDS.find(([pattern]) => pattern.test(words))?.[1];
@@ -104,7 +104,7 @@ const CODES: ReadonlyMap<number, PeerErrorKind> = new Map([
   [VersionNotSupported.code, 'not_understood'],
   [-32601, 'not_understood'],
 ]);
-/** Invalid request, invalid params, internal: said of nearly everything. */
+/** Invalid request, invalid params and internal error: servers use these codes for nearly every problem. */
 const VAGUE: ReadonlySet<number> = new Set([-32600, -32602, -32603, -32000]);
 const WORDS: readonly (readonly [RegExp, PeerErrorKind])[] = [
   [/task\b.*\bnot (?:be )?found|(?:no such|unknown) task|task\b.*does not exist/i, 'task_not_found'],
@@ -118,7 +118,7 @@ const WORDS: readonly (readonly [RegExp, PeerErrorKind])[] = [
 ];
 const NOT_UNDERSTOOD: ReadonlySet<number> = new Set([400, 404, 405, 406, 415, 501]);
 const SENTENCES: Readonly<Partial<Record<PeerErrorKind, string>>> = {
-  unauthenticated: 'The remote agent did not accept our credential',
+  unauthenticated: 'The remote agent did not accept the credential',
   forbidden: 'The remote agent refused access',
   later: 'The remote agent cannot answer at the moment',
   not_understood: 'The remote agent does not understand the request',

@@ -15,7 +15,7 @@ const OPTIONS = [
 ] as const;
 const SCHEMA = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
 
-describe('a question of a foreign agent', () => {
+describe('a question of a remote agent', () => {
   test('that is only text is a form with one field, whose text is the answer', () => {
     const { question, answer } = questionInStatus([{ text: 'Which city?' }], 'Which city?');
     expect(question).toMatchObject({ kind: 'form', title: 'Which city?', schema: { required: ['answer'] } });
@@ -23,11 +23,11 @@ describe('a question of a foreign agent', () => {
     expect(answer(answered({ action: 'decline' }))).toEqual([{ text: 'The question was declined.' }]);
   });
 
-  test('that says nothing still asks for something', () => {
+  test('without text has a default title', () => {
     expect(questionInStatus([], '').question.title).toBe('The agent needs more input.');
   });
 
-  test('that is long is whole in its description', () => {
+  test('that is long is complete in its description', () => {
     const text = 'x'.repeat(5000);
     const { question } = questionInStatus([{ text }], text);
     expect([question.title.length, question.description]).toEqual([1000, text]);
@@ -49,7 +49,7 @@ describe('a question of a foreign agent', () => {
     expect(answer(answered({ content: { city: 'Oslo' } }))).toEqual([{ data: { city: 'Oslo' } }]);
   });
 
-  test('of another Dragoman is asked as it is, and its answer names it', () => {
+  test('of another Dragoman is unchanged, and its answer has its id', () => {
     const data = { question_id: 'q_1', kind: 'permission', title: 'May I?', options: [...OPTIONS], asked_at: 'x' };
     const { question, answer } = questionInStatus([{ text: 'long text' }, { data }], 'long text');
     expect(question).toEqual({ kind: 'permission', title: 'May I?', options: [...OPTIONS] });
@@ -66,7 +66,7 @@ describe('a question of a foreign agent', () => {
     [{ schema: { type: 'object', properties: { deep: { type: 'object' } } } }],
     [{ schema: 'text' }],
     [{ kind: 'form', title: 'No form' }],
-  ])('whose data cannot be asked is asked by its text: %j', (data) => {
+  ])('with invalid data uses its text: %j', (data) => {
     expect(questionInStatus([{ text: 'Which?' }, { data }], 'Which?').question).toMatchObject({
       kind: 'form',
       schema: { required: ['answer'] },
@@ -74,7 +74,7 @@ describe('a question of a foreign agent', () => {
   });
 });
 
-test('a sign-in has the page to visit, where the agent names one of the web', () => {
+test('a sign-in has the page to visit, if the agent names a web page', () => {
   const url = 'https://login.example.com/';
   expect(signInOf([{ text: 'Sign in' }, { data: { url } }], 'Sign in')).toEqual({
     kind: 'auth',

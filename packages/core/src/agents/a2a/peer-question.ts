@@ -8,7 +8,7 @@ import {
 } from '@dragoman/protocols';
 import type { MessagePart } from '@dragoman/protocols/lf-a2a';
 
-/** A question of a foreign agent, and how its answer is sent back. */
+/** A question of a remote agent, and how its answer is sent back. */
 export interface PeerQuestion {
   readonly question: NewQuestion;
   /** The message that answers it. */
@@ -16,31 +16,31 @@ export interface PeerQuestion {
 }
 
 /**
- * What a task that is INPUT_REQUIRED asks: the question in its data part, where it holds options or a form, else its text, with one
- * field for the answer. The specification has no shape for questions; this reads that of Dragoman and the usual ones.
+ * The question of an INPUT_REQUIRED task: options or a form in its data part, else its text with one field for the answer. The
+ * specification defines no shape for questions; this reads Dragoman's and the common ones.
  */
 export function questionInStatus(parts: readonly MessagePart[], text: string): PeerQuestion {
-  const said = titleOf(text === '' ? 'The agent needs more input.' : text);
+  const heading = titleOf(text === '' ? 'The agent needs more input.' : text);
   const data = parts.flatMap((part) => (isObject(part.data) ? [part.data] : []));
   for (const one of data) {
-    const question = wholeQuestion(one) ?? choiceIn(one, said) ?? formIn(one, said);
+    const question = wholeQuestion(one) ?? choiceIn(one, heading) ?? formIn(one, heading);
     const id = one['question_id'];
     if (question !== undefined) return { question, answer: (given) => partsFor(given, question, id) };
   }
   const schema = { type: 'object', properties: { answer: { type: 'string' } }, required: ['answer'] } as const;
-  const question: NewQuestion = { kind: 'form', ...said, schema: { ...schema, required: ['answer'] } };
+  const question: NewQuestion = { kind: 'form', ...heading, schema: { ...schema, required: ['answer'] } };
   return { question, answer: (given) => [{ text: textOf(given, given.content?.['answer']) }] };
 }
 
-/** What a task that is AUTH_REQUIRED asks. Nothing is sent back: the agent continues when it has been authorized. */
+/** The question of an AUTH_REQUIRED task. Nothing is sent back: the agent continues when it has been authorized. */
 export function signInOf(parts: readonly MessagePart[], text: string): NewQuestion {
   const links = parts.flatMap(({ data, url }) => (isObject(data) ? [data['url']] : [url]));
   const url = links.find((link) => typeof link === 'string' && /^https?:\/\//.test(link) && link.length <= MOST_URL);
-  const said = titleOf(text === '' ? 'The agent needs an authorization.' : text);
-  return { kind: 'auth', ...said, ...(typeof url === 'string' && { url }) };
+  const heading = titleOf(text === '' ? 'The agent needs an authorization.' : text);
+  return { kind: 'auth', ...heading, ...(typeof url === 'string' && { url }) };
 }
 
-/** The whole question of another Dragoman. */
+/** A question of another Dragoman, in its own shape. */
 function wholeQuestion(data: JsonObject): NewQuestion | undefined {
   const { kind, title, description, subject, options, schema, url } = data;
   const known = { kind, title, description, subject, options, schema, url };
@@ -48,22 +48,22 @@ function wholeQuestion(data: JsonObject): NewQuestion | undefined {
   return questionIf(Object.fromEntries(given) as JsonObject);
 }
 
-function choiceIn({ options, choices = options }: JsonObject, said: Said): NewQuestion | undefined {
+function choiceIn({ options, choices = options }: JsonObject, heading: Heading): NewQuestion | undefined {
   if (!Array.isArray(choices)) return undefined;
   const read = choices.map((choice): Json => {
     if (!isObject(choice)) return { id: String(choice), name: String(choice), kind: 'choice' };
     const id = choice['id'] ?? choice['optionId'] ?? choice['option_id'] ?? choice['value'] ?? null;
     return { id, name: choice['name'] ?? choice['label'] ?? choice['title'] ?? id, kind: 'choice' };
   });
-  return questionIf({ kind: 'choice', ...said, options: read });
+  return questionIf({ kind: 'choice', ...heading, options: read });
 }
 
-function formIn(data: JsonObject, said: Said): NewQuestion | undefined {
+function formIn(data: JsonObject, heading: Heading): NewQuestion | undefined {
   const schema = data['schema'] ?? data['requestedSchema'] ?? data['requested_schema'];
-  return isObject(schema) ? questionIf({ kind: 'form', ...said, schema }) : undefined;
+  return isObject(schema) ? questionIf({ kind: 'form', ...heading, schema }) : undefined;
 }
 
-/** `undefined` for one that cannot be asked: its text is asked instead. */
+/** `undefined` for an invalid question: its text is used instead. */
 function questionIf(json: JsonObject): NewQuestion | undefined {
   const decoded = decodeNewQuestion(json);
   if (!decoded.ok) return undefined;
@@ -73,7 +73,7 @@ function questionIf(json: JsonObject): NewQuestion | undefined {
   return isWhole ? decoded.value : undefined;
 }
 
-/** Another Dragoman is told which question it is; others get the chosen option as text, and a form as data. */
+/** Another Dragoman receives the question's id; other agents receive the chosen option as text, or a form as data. */
 function partsFor(given: QuestionAnswer, { options }: NewQuestion, id: Json | undefined): MessagePart[] {
   const { action, option_id, content } = given;
   if (typeof id === 'string') {
@@ -89,12 +89,12 @@ function textOf({ action }: QuestionAnswer, chosen: Json | undefined): string {
   return action === 'accept' ? 'accepted' : 'The question was declined.';
 }
 
-interface Said {
+interface Heading {
   readonly title: string;
   readonly description?: string;
 }
 
-function titleOf(text: string): Said {
+function titleOf(text: string): Heading {
   if (text.length <= MOST_TITLE) return { title: text };
   return { title: `${text.slice(0, MOST_TITLE - 1)}…`, description: text.slice(0, MOST_DESCRIPTION) };
 }

@@ -14,7 +14,7 @@ import { questionInStatus, signInOf } from './peer-question.ts';
 import type { PeerAttempt, PeerWays } from './peer-ways.ts';
 import type { RemoteConversation, RemoteSessions } from './remote-sessions.ts';
 
-/** The agent that is asked. */
+/** The agent that is called. */
 export interface PeerAgent {
   readonly id: string;
   readonly ways: PeerWays;
@@ -38,23 +38,23 @@ export interface PeerRunOptions {
 type NextMessage = Pick<PeerRequest, 'messageId' | 'parts' | 'contextId' | 'taskId'>;
 
 /**
- * One request to a foreign agent.
+ * One request to a remote agent.
  *
  *   asking ──refused, nothing done──▶ asking another way
  *     │──events──▶ following ──end state──▶ ended
  *                   │  ▲──the stream broke: subscribe, twice──│
  *                   │──still no end──▶ polling ──end state──▶ ended
- *                   └──INPUT_REQUIRED: a person is asked──▶ asking, with the answer
+ *                   └──INPUT_REQUIRED──▶ asking, with a person's answer
  */
 export class PeerRun {
   readonly #options: PeerRunOptions;
-  /** The way that the agent understood. */
+  /** The interface that the agent understood. */
   #attempt: PeerAttempt | undefined;
   #wasBroken = false;
   #known: RemoteConversation = {};
-  /** The sign-in that is asked for now; aborting it withdraws the question. */
+  /** The open sign-in question; aborting it withdraws the question. */
   #signIn: AbortController | undefined;
-  /** The task is still at work for this request: whoever leaves now has to cancel it. */
+  /** The task still works for this request: a caller that leaves now has to cancel it. */
   isWanted = true;
 
   constructor(options: PeerRunOptions) {
@@ -102,13 +102,13 @@ export class PeerRun {
         if ('error' in reply) log.warn({ agent: id, error: reply.error.message }, 'an agent did not cancel a task');
       }
     } catch (error) {
-      log.warn({ agent: id, error: connectFault(error) }, 'an agent could not be asked to cancel a task');
+      log.warn({ agent: id, error: connectFault(error) }, 'a cancellation could not be sent to an agent');
     } finally {
       idle.stop();
     }
   }
 
-  /** Sends the message, by the first way that the agent understands. Returns the error that ended it, if one did. */
+  /** Sends the message over the first interface that the agent understands. Returns the error that ended it, if any. */
   async *#send(message: NextMessage): AsyncGenerator<AgentPart, PeerError | undefined, undefined> {
     const { answer, agent, envelope } = this.#options;
     let { taskId, contextId } = message;
@@ -134,7 +134,7 @@ export class PeerRun {
       if (answer.hasStarted) return error;
       const { kind } = error;
       const isLost = kind === 'task_not_found' || (kind === 'other' && /context|task/i.test(error.message));
-      // A task that is over there, or a conversation that the agent has lost, is begun again.
+      // Start again where the agent has ended the task or lost the conversation.
       if ((isLost || kind === 'not_understood') && taskId !== undefined) taskId = undefined;
       else if (isLost && contextId !== undefined) contextId = undefined;
       else if (kind === 'not_understood') index++;
@@ -143,13 +143,13 @@ export class PeerRun {
     return first;
   }
 
-  /** Until the task has ended, however often its stream breaks. Returns the error of an agent that has lost it. */
+  /** Follows the task until it ends, even if its stream breaks. Returns the error of an agent that has lost the task. */
   async *#follow(): AsyncGenerator<AgentPart, PeerError | undefined, undefined> {
     const { answer, agent, signal } = this.#options;
     const { clock } = agent;
     for (let tries = 0; tries < SUBSCRIBE_PAUSES_MS.length && this.#isUnfinished(); tries++) {
       const { taskId } = answer;
-      // An answer to a plain message that is not done yet is asked for again; a stream is continued.
+      // Poll an unfinished answer to a plain message; continue a stream.
       if (taskId === undefined || this.#attempt?.streaming !== true) break;
       this.#wasBroken = true;
       await clock.wait(SUBSCRIBE_PAUSES_MS[tries] ?? 0, signal);
@@ -157,14 +157,14 @@ export class PeerRun {
       if (error !== undefined && error !== BROKEN && error.kind !== 'later') break;
     }
     const lost = yield* this.#poll();
-    // What a broken stream did not carry is in the task.
+    // The task has everything that the broken stream did not deliver.
     if (lost === undefined && this.#wasBroken && answer.isOver && answer.taskId !== undefined) {
       yield* this.#take(this.#client().getTask(answer.taskId));
     }
     return lost;
   }
 
-  /** Asks how the task is, until it has ended. A task that does not change for long is given up. */
+  /** Polls the task until it has ended. A task that does not change for a long time is given up. */
   async *#poll(): AsyncGenerator<AgentPart, PeerError | undefined, undefined> {
     const { answer, agent, signal } = this.#options;
     const { clock, idleMs } = agent;
@@ -196,16 +196,16 @@ export class PeerRun {
     return !answer.isOver && !answer.isWaiting && !answer.isMessageOnly;
   }
 
-  /** The answer of a person to what the agent asks, as the parts of the next message. */
+  /** A person's answer to the agent's question, as the parts of the next message. */
   async #answerOfPerson(): Promise<MessagePart[]> {
     const { answer, call } = this.#options;
-    const { parts, text } = answer.said;
+    const { parts, text } = answer.lastMessage;
     const { question, answer: toParts } = questionInStatus(parts, text);
     if (call.ask === undefined) refuse('agent_failed', {}, `The remote agent asks: ${question.title}`);
     return toParts(await call.ask(question));
   }
 
-  /** Asks for a sign-in as long as the task waits for one. */
+  /** Puts the sign-in question to a person while the task waits for it. */
   #askForSignIn(): void {
     const { answer, call, giveUp } = this.#options;
     if (!answer.needsSignIn) {
@@ -215,7 +215,7 @@ export class PeerRun {
       this.#signIn = new AbortController();
       const { signal } = this.#signIn;
       call
-        .ask(signInOf(answer.said.parts, answer.said.text), { signal })
+        .ask(signInOf(answer.lastMessage.parts, answer.lastMessage.text), { signal })
         .then(({ action }) => {
           if (action === 'decline' || action === 'cancel') giveUp(new Refused(failure('cancelled', {}, NOT_SIGNED_IN)));
         })
@@ -224,7 +224,7 @@ export class PeerRun {
     }
   }
 
-  /** The parts of what came. Returns the error, if one came, or that the connection broke off while the task goes on. */
+  /** The parts of the replies. Returns an error reply, or `BROKEN` if the connection was lost while the task continues. */
   async *#take(
     replies: AsyncGenerator<PeerReply, void, undefined>,
   ): AsyncGenerator<AgentPart, PeerError | typeof BROKEN | undefined, undefined> {
@@ -243,7 +243,7 @@ export class PeerRun {
     return undefined;
   }
 
-  /** After the end of a task some agents show it once more; one that keeps the stream open is not waited for. */
+  /** Some agents send the task once more after its end. An agent that keeps the stream open is not waited for. */
   async *#untilSettled(
     replies: AsyncGenerator<PeerReply, void, undefined>,
   ): AsyncGenerator<PeerReply, void, undefined> {
@@ -270,12 +270,12 @@ export class PeerRun {
         yield reply.value;
       }
     } finally {
-      // Not waited for: one that hangs has given its answer all the same.
+      // Not awaited: the answer is complete, even if the agent hangs.
       replies.return(undefined).catch(() => {});
     }
   }
 
-  /** Before the end is known to anybody: the next message may come at once. */
+  /** Runs before the end is reported: the next message may follow at once. */
   async #remember(error: PeerError | undefined): Promise<void> {
     const { answer, envelope, call, agent } = this.#options;
     if (error !== undefined && !answer.hasStarted) return;
@@ -292,11 +292,11 @@ export class PeerRun {
   }
 }
 
-function outputModesOf({ expected_output_modes: asked }: E2AEnvelope, { outputModes }: PeerAttempt): readonly string[] {
-  return asked.length > 0 ? asked : [...new Set([...USUAL_MODES, ...outputModes])];
+function outputModesOf({ expected_output_modes: modes }: E2AEnvelope, { outputModes }: PeerAttempt): readonly string[] {
+  return modes.length > 0 ? modes : [...new Set([...USUAL_MODES, ...outputModes])];
 }
 
-const NOT_SIGNED_IN = 'The sign-in that the remote agent asked for was declined.';
+const NOT_SIGNED_IN = 'The sign-in that the remote agent requires was declined.';
 const USUAL_MODES = ['text/plain', 'application/json'];
 const LOST: PeerError = {
   kind: 'later',
@@ -305,7 +305,7 @@ const LOST: PeerError = {
   httpStatus: 200,
 };
 const STALLED: PeerError = { ...LOST, message: 'its task did not change for too long' };
-/** The connection broke off. */
+/** The connection was lost. */
 const BROKEN = Symbol('broken');
 const SUBSCRIBE_PAUSES_MS = [500, 2_000];
 const FIRST_POLL_MS = 200;

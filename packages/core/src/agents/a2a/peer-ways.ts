@@ -13,7 +13,7 @@ import type { PeerInterface, PeerScheme } from './peer-card.ts';
 import type { PeerCardSource } from './peer-card-source.ts';
 import { PeerClient } from './peer-client.ts';
 
-/** One way to ask a foreign agent. */
+/** One way to call a remote agent. */
 export interface PeerAttempt extends PeerInterface {
   readonly streaming: boolean;
   readonly outputModes: readonly string[];
@@ -24,18 +24,18 @@ export interface PeerWaysOptions {
   readonly agentId: string;
   /** The operator's URL: of the agent, or of its card. */
   readonly url: URL;
-  /** The agent's card; absent where the operator has said all that is needed. */
+  /** The agent's card; absent where the configuration has everything needed. */
   readonly card: PeerCardSource | undefined;
   readonly version: A2aVersion | undefined;
   readonly headers: Readonly<Record<string, OutboundHeader>>;
-  /** Of the vault: sent where the agent's card wants it. */
+  /** The id of a vault credential, sent in the header that the agent's card names. */
   readonly credential: string | undefined;
   readonly gate: NetworkGate;
   readonly reader: JsonReader;
   readonly clock: Clock;
 }
 
-/** How a foreign agent can be asked, and with which headers. */
+/** The ways to call a remote agent, with the headers of each. */
 export class PeerWays {
   readonly #options: PeerWaysOptions;
   /** The one that worked last. */
@@ -45,7 +45,7 @@ export class PeerWays {
     this.#options = options;
   }
 
-  /** Every way, best first: what worked before, what the card lists, and the same in the other version, which some cards get wrong. */
+  /** Every way, best first: the one that worked before, those of the card, and the same in the other version, as some cards name the wrong one. */
   async attempts(): Promise<readonly PeerAttempt[]> {
     const { card: source, url, version } = this.#options;
     const card = await source?.get();
@@ -94,8 +94,8 @@ export class PeerWays {
   }
 
   /**
-   * The operator's headers, and the secrets, which the vault lets out to the hosts they are bound to. Headers that the operator wrote
-   * out go to the operator's host alone: a card may name any other.
+   * The operator's headers and the secrets, which the vault releases only to the hosts they are bound to. Headers written as text are
+   * sent only to the operator's host, because a card may name any other.
    */
   headersFor(
     { url, schemes }: Pick<PeerAttempt, 'url' | 'schemes'>,
@@ -117,7 +117,7 @@ function isSameWay(one: PeerInterface, other: PeerInterface): boolean {
   return one.url === other.url && one.binding === other.binding && one.version === other.version;
 }
 
-/** Where the card wants it: in the header of its API key where it takes nothing else. */
+/** The header that the card names for its API key, where it accepts nothing else. */
 function secretHeader(schemes: readonly PeerScheme[]): string {
   const keys = schemes.flatMap(({ header }) => (header === undefined ? [] : [header.toLowerCase()]));
   return keys.length === schemes.length && keys[0] !== undefined ? keys[0] : 'authorization';

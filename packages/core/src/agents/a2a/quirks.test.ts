@@ -8,20 +8,20 @@ import type { AgentPart } from '../agent.ts';
 import { TestContext } from '../call.contract.ts';
 import { openA2aAgent } from './open-a2a-agent.ts';
 
-/** What one foreign server really does, and what a reader of ours gets of it. */
+/** The recorded behaviour of one remote server, and the answer that readers get. */
 interface Quirk {
   readonly peer: string;
   readonly why: string;
   readonly card?: JsonObject;
   readonly answers: Readonly<Record<string, readonly ScriptedAnswer[]>>;
-  /** What a person answers to the questions of the agent. */
+  /** A person's answers to the questions of the agent. */
   readonly person?: readonly GivenAnswer[];
   readonly expect: {
     readonly text: string;
     readonly result?: Json;
     readonly error?: Json;
     readonly news?: readonly string[];
-    readonly asked?: readonly string[];
+    readonly methods?: readonly string[];
     readonly questions?: readonly JsonObject[];
     /** The messages that were sent. */
     readonly sent?: readonly JsonObject[];
@@ -34,7 +34,7 @@ const quirks = readdirSync(folder).map((name): [string, Quirk] => [
   JSON.parse(readFileSync(`${folder}${name}`, 'utf8')),
 ]);
 
-test.each(quirks)('%s is read as its own SDK means it', async (_, quirk) => {
+test.each(quirks)('%s is read as its own SDK intends', async (_, quirk) => {
   await using peer = await ScriptedPeer.start(quirk.answers);
   peer.card = { ...cardAt(peer.url), ...JSON.parse(JSON.stringify(quirk.card ?? {}).replaceAll('{url}', peer.url)) };
   const context = new TestContext();
@@ -47,7 +47,7 @@ test.each(quirks)('%s is read as its own SDK means it', async (_, quirk) => {
   const person = [...(quirk.person ?? [])];
   context.person = () => person.shift() ?? { action: 'decline' };
   const parts = await context.ask(agent, 'hello');
-  const { text, result, error, news, asked, questions, sent } = quirk.expect;
+  const { text, result, error, news, methods, questions, sent } = quirk.expect;
   expect(textIn(parts)).toBe(text);
   const last = parts.at(-1);
   if (error === undefined) expect(last).toEqual({ part: 'complete', result: result ?? null });
@@ -55,10 +55,10 @@ test.each(quirks)('%s is read as its own SDK means it', async (_, quirk) => {
   if (news !== undefined) expect(newsIn(parts)).toEqual(news);
   expect(context.questions).toMatchObject(questions ?? []);
   if (sent !== undefined) {
-    const messages = peer.asked.flatMap(({ body }) => (isObject(body['params']) ? [body['params']['message']] : []));
+    const messages = peer.requests.flatMap(({ body }) => (isObject(body['params']) ? [body['params']['message']] : []));
     expect(messages).toMatchObject(sent);
   }
-  if (asked !== undefined) expect(peer.methods.filter((method) => method !== 'card')).toEqual(asked);
+  if (methods !== undefined) expect(peer.methods.filter((method) => method !== 'card')).toEqual(methods);
 });
 
 function textIn(parts: readonly AgentPart[]): string {

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
 import { type MessagePart, TASK_STATES, type TaskState } from '@dragoman/protocols/lf-a2a';
 
-/** What one event tells of the task it belongs to. */
+/** The ids that one event carries of its task. */
 export interface PeerIds {
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
@@ -14,7 +14,7 @@ export interface PeerMessage extends PeerIds {
 }
 
 export interface PeerStatus {
-  /** `undefined`: a state that A2A does not have. */
+  /** `undefined`: not a state of A2A. */
   readonly state: TaskState | undefined;
   readonly message: PeerMessage | undefined;
 }
@@ -24,7 +24,7 @@ export interface PeerArtifact {
   readonly parts: readonly MessagePart[];
 }
 
-/** One event of a foreign agent, in the words of A2A 1.0 whichever it used. */
+/** One event of a remote agent, in the terms of A2A 1.0, whichever version it used. */
 export type PeerEvent =
   | ({ readonly kind: 'task'; readonly status: PeerStatus } & PeerIds & {
         readonly artifacts: readonly PeerArtifact[];
@@ -35,8 +35,8 @@ export type PeerEvent =
   | ({ readonly kind: 'artifact'; readonly artifact: PeerArtifact; readonly append: boolean } & PeerIds);
 
 /**
- * Reads an event by its shape. The version on a card does not tell it: servers mix the objects of 0.3, which say their `kind`,
- * with the state names and the parts of 1.0, and the reverse. `undefined`: not an event of A2A.
+ * Reads an event by its shape. The version on a card does not decide it: servers mix the objects of 0.3, which have a `kind`, with
+ * the state names and the parts of 1.0, and the reverse. `undefined`: not an event of A2A.
  */
 export function readPeerEvent(json: Json): PeerEvent | undefined {
   if (!isObject(json)) return undefined;
@@ -51,7 +51,7 @@ export function readPeerEvent(json: Json): PeerEvent | undefined {
   return partsMember(json) === undefined ? undefined : readMessageEvent(json);
 }
 
-/** The parts of a message or an artifact; those that hold nothing readable are left out. */
+/** The parts of a message or an artifact, without those that cannot be read. */
 export function readParts(holder: JsonObject): MessagePart[] {
   return (partsMember(holder) ?? []).flatMap((part) => (isObject(part) ? readPart(part) : []));
 }
@@ -157,7 +157,7 @@ function objectsIn(list: Json | undefined): JsonObject[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }
 
-/** The first of the members that is a text with something in it. */
+/** The first of the members that is a non-empty text. */
 function textIn(holder: JsonObject, ...names: readonly string[]): string | undefined {
   for (const name of names) {
     const value = holder[name];

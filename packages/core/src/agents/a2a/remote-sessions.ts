@@ -2,21 +2,21 @@ import { type E2AEnvelope, isObject, parseJson } from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
 import type { SessionStore } from '../../store/store.ts';
 
-/** What a foreign agent calls a conversation, and its task that waits for input. */
+/** The remote agent's ids of a conversation, and of its task that waits for input. */
 export interface RemoteConversation {
   readonly contextId?: string | undefined;
   readonly taskId?: string | undefined;
 }
 
 /**
- * Which conversation of a foreign agent belongs to which session of ours: by caller, agent and session. Our own ids never leave, and
- * no caller continues the conversation of another.
+ * Maps sessions of this server to conversations of a remote agent, by caller, agent and session. Session ids are never sent to the
+ * agent, and no caller continues the conversation of another.
  */
 export class RemoteSessions {
   readonly #agentId: string;
   readonly #store: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
 
-  /** Without a store every message begins a conversation. */
+  /** Without a store, every message starts a conversation. */
   constructor(agentId: string, store?: Pick<SessionStore, 'remote' | 'setRemote'>) {
     this.#agentId = agentId;
     this.#store = store;

@@ -126,7 +126,7 @@ test('a prompt is answered by chunks, and ends with the whole text', async () =>
   });
 });
 
-test('tools are chunks with a status that everybody knows; plans are updates', async () => {
+test('tools are chunks with a standard status; plans are updates', async () => {
   const frames = await new Coder().ask('tool').over;
   expect(frames.flatMap(({ body }) => (body['delta_kind'] === 'tool' ? [body['delta']] : []))).toMatchObject([
     { tool_call_id: 't1', status: 'completed' },
@@ -142,7 +142,7 @@ test('tools are chunks with a status that everybody knows; plans are updates', a
 test.each([
   ['yes-too', 'yes-too'],
   ['no', 'no'],
-])('a permission is asked of a person, who chooses %s', async (optionId, sent) => {
+])('a permission question is put to a person, who chooses %s', async (optionId, sent) => {
   const coder = new Coder();
   const { over } = coder.ask('permission');
   await coder.answer({ option_id: optionId });
@@ -155,14 +155,14 @@ test('the policy decides by the kind of tool, with an option that was offered', 
   expect(await new Coder('', { permissions: { execute: 'deny' } }).text('permission')).toContain('"optionId":"no"');
 });
 
-test('a form is asked of a person', async () => {
+test('a form is put to a person', async () => {
   const coder = new Coder();
   const { over } = coder.ask('form');
   await coder.answer({ content: { name: 'Ada' } });
   expect(textOf(await over)).toBe('{"action":"accept","content":{"name":"Ada"}}');
 });
 
-describe('what is offered of this machine', () => {
+describe('the offer of this machine', () => {
   /** A folder with a file, and links out of it. */
   function workFolder(): string {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'dragoman-work-')));
@@ -210,18 +210,18 @@ describe('what is offered of this machine', () => {
   test('commands run in the folder of the session, and end with the turn', async () => {
     const cwd = workFolder();
     const coder = offering(cwd);
-    const told = JSON.parse(await coder.text('terminal', { session_id: 's' }));
-    expect(told).toMatchObject({
+    const report = JSON.parse(await coder.text('terminal', { session_id: 's' }));
+    expect(report).toMatchObject({
       output: { output: `${cwd} A`, truncated: false, exitStatus: { exitCode: 3, signal: null } },
       cut: { output: 'xxxx', truncated: true },
       exit: { exitCode: 3, signal: null },
       outside: -32602,
       released: -32002,
     });
-    await eventually(() => isAlive(told.pid)).toBe(false);
+    await eventually(() => isAlive(report.pid)).toBe(false);
   });
 
-  test('nothing, and everything that is asked for is refused', async () => {
+  test('is empty, and every request is refused', async () => {
     expect(await new Coder().text('file')).toBe('-32601 -32601');
     const onlyFiles = new Coder('', { access: { files: 'local', terminals: 'off' } });
     expect(await ask(onlyFiles, 'terminal/create', { command: 'id' })).toMatchObject({ error: { code: -32601 } });
@@ -256,10 +256,10 @@ test('a program that closes its output and stays is ended', async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
-test('the prompts of a session run one after the other, those of others at once', async () => {
+test('the prompts of a session run one after the other, those of different sessions at once', async () => {
   const coder = new Coder();
   const first = coder.ask('hold', { session_id: 's' });
-  await eventually(() => textOf(first.frames)).toBe('begun');
+  await eventually(() => textOf(first.frames)).toBe('started');
   const second = coder.ask('echo second', { session_id: 's' });
   expect(await coder.text('echo other', { session_id: 't' })).toBe('echo other ');
   expect(second.frames).toEqual([]);
@@ -268,7 +268,7 @@ test('the prompts of a session run one after the other, those of others at once'
   expect(textOf(await second.over)).toBe('echo second ');
 });
 
-test('cancelling withdraws an open permission, and the session goes on', async () => {
+test('cancelling withdraws an open permission question, and the session continues', async () => {
   const coder = new Coder();
   const { requestId, over } = coder.ask('permission', { session_id: 's' });
   await eventually(() => coder.engine.questions.openFor(ADA).length).toBe(1);
@@ -287,22 +287,22 @@ test('a session is the same one for every prompt, and another for another caller
 });
 
 test.each(['resume', 'load'])(
-  'after a restart the session is taken up by session/%s, without what it replays',
+  'after a restart the session is resumed by session/%s, without the replay',
   async (mode) => {
     const store = memoryStore();
     const first = new Coder(mode, { store });
     await first.text('echo one', { session_id: 's' });
     const key = { owner: 'ada', agentId: 'coder', sessionId: 's' };
-    const theirs = await store.sessions.remote(key);
-    expect(theirs).toMatch(/^s-/);
+    const remoteId = await store.sessions.remote(key);
+    expect(remoteId).toMatch(/^s-/);
     await first.stop();
     const frames = await new Coder(mode, { store }).ask('echo two', { session_id: 's', request_id: 'second' }).over;
     expect(textOf(frames)).toBe('echo two ');
-    expect(await store.sessions.remote(key)).toBe(theirs);
+    expect(await store.sessions.remote(key)).toBe(remoteId);
   },
 );
 
-test('a program that cannot take a session up gets a new one, and the caller is told', async () => {
+test('a program that cannot resume a session gets a new one, and the answer reports it', async () => {
   const store = memoryStore();
   const first = new Coder('', { store });
   await first.text('echo one', { session_id: 's' });
@@ -328,7 +328,7 @@ test('it works in a folder of the session, in the configured one, or in one of t
   }
 });
 
-test('updates of other sessions, late ones and garbage reach nobody', async () => {
+test('updates of other sessions, late updates and garbage are dropped', async () => {
   const coder = new Coder();
   expect(await coder.text('foreign')).toBe('for you');
   expect(await coder.text('garbage')).toBe('still here');
@@ -341,7 +341,7 @@ test('a flood of updates arrives whole and in order', async () => {
   expect((await new Coder().text('flood')).length).toBe(500_000);
 });
 
-test('an error of the program is an error of the agent, with its own words', async () => {
+test('an error of the program is an error of the agent, with its message', async () => {
   const frames = await new Coder().ask('fail').over;
   expect(frames.at(-1)?.body).toMatchObject({
     code: 'E2A.AGENT_ERROR',
@@ -378,7 +378,7 @@ test('a program that does not answer initialize, or cannot be started, is a clea
   expect(none.at(-1)?.body['message']).toBe("The agent's program could not be started.");
 });
 
-test('a program that needs a sign-in says which there are', async () => {
+test('a program that needs a sign-in fails with the list of sign-in methods', async () => {
   const frames = await new Coder('locked').ask('echo').over;
   expect(frames.at(-1)?.body['message']).toContain('Set auth_method of the agent to one of: api-key.');
 });

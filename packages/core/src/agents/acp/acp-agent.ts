@@ -24,9 +24,9 @@ import { insideFolder } from './inside-folder.ts';
 import { LocalClient } from './local-client.ts';
 
 /**
- * An agent that is an ACP program, such as those that editors use. One process serves all callers, unless it may use their files and
- * terminals: then those that offer the same share one. It is started by the first request and kept. A session of a caller is a session of the program, and its prompts run one after the other: what programs make of two
- * at once differs.
+ * An agent that is an ACP program, such as those that editors use. One process serves all callers; where it may use the callers' files
+ * and terminals, one process serves the callers that offer the same. The first request starts it. A session of a caller is a session of
+ * the program. Its prompts run one after the other, because programs differ in how they handle two at once.
  */
 export class AcpAgent implements Agent {
   readonly id: string;
@@ -35,9 +35,9 @@ export class AcpAgent implements Agent {
   readonly #log: LimitedLog;
   readonly #backoff = new Backoff();
   readonly #stopped = new AbortController();
-  /** The last prompt of each session that is under way or waits. */
+  /** The last running or waiting prompt of each session. */
   readonly #queues = new Map<string, Promise<void>>();
-  /** One for each kind of client: a program is offered files and terminals once, when it starts. */
+  /** One for each client offer: a program is offered files and terminals once, when it starts. */
   readonly #programs = new Map<string, Promise<AcpProgram>>();
   #startsAt = 0;
 
@@ -72,7 +72,7 @@ export class AcpAgent implements Agent {
     for (const program of await Promise.all(programs)) await program?.transport.end();
   }
 
-  /** Waits until the prompts before it have ended. */
+  /** Waits until the earlier prompts have ended. */
   async #turnOf(name: string, signal: AbortSignal): Promise<() => void> {
     const before = this.#queues.get(name);
     let release = () => {};
@@ -229,7 +229,7 @@ export class AcpAgent implements Agent {
     session.mode = mode;
   }
 
-  /** Stops a prompt. A program that goes on with it regardless is ended, if it does nothing else. */
+  /** Cancels a prompt. A program that continues regardless is ended, unless it has other work. */
   async #cancel({ line, turns, transport }: AcpProgram, sessionId: string, over: Promise<void>): Promise<void> {
     if (line.isLost) return;
     line.notify('session/cancel', { sessionId });
@@ -245,7 +245,7 @@ export class AcpAgent implements Agent {
     if (isLate && turns.size <= 1) await transport.end({ patienceMs: 0 });
   }
 
-  /** The program's session for a caller's: as it runs, as it was before a restart, or a new one. */
+  /** The program's session for the caller's session: the open one, the one from before a restart, or a new one. */
   async #session(
     program: AcpProgram,
     name: string,
@@ -288,7 +288,7 @@ export class AcpAgent implements Agent {
     const method = program.can('resume') ? 'session/resume' : program.can('load') ? 'session/load' : undefined;
     if (method === undefined) return undefined;
     try {
-      // What it replays reaches nobody: no turn of the session has begun.
+      // The replay is dropped, because no turn of the session has started.
       return await program.line.request(method, params);
     } catch (error) {
       if (error instanceof AcpLineLost) throw error;
@@ -301,7 +301,7 @@ export class AcpAgent implements Agent {
     return new AcpProgramError(-32000, `The agent's program needs a sign-in.${how}`, null);
   }
 
-  /** The folder of the caller's client where that is allowed, the configured one, or one for the session alone. */
+  /** The folder of the caller's client where that is allowed, else the configured folder, else one for this session. */
   #cwdFor({ channel_context: { cwd: wanted } }: E2AEnvelope, name: string): string {
     const { workspaces, cwd, folder } = this.#options;
     const allowed = typeof wanted === 'string' ? insideFolder(wanted, workspaces) : undefined;
@@ -316,7 +316,7 @@ export class AcpAgent implements Agent {
 export interface AcpAgentOptions {
   readonly id: string;
   readonly open: OpenAcpTransport;
-  /** Where the program works, if it is always the same folder. */
+  /** The program's working folder, if it is the same for all sessions. */
   readonly cwd?: string | undefined;
   readonly access: ClientAccesses;
   readonly authMethod?: string | undefined;
@@ -326,7 +326,7 @@ export interface AcpAgentOptions {
   readonly startTimeoutMs: number;
   readonly version: string;
   readonly sessions?: Pick<SessionStore, 'remote' | 'setRemote'> | undefined;
-  /** Decides about the URLs of MCP servers that a client names. */
+  /** Checks the URLs of MCP servers that a client names. */
   readonly gate?: Pick<NetworkGate, 'judge'> | undefined;
   readonly folder: string;
   readonly childrenFolder: string;
@@ -367,7 +367,7 @@ function failedPart(error: unknown): AgentPart {
 interface OpenedSession {
   readonly session: ProgramSession;
   readonly isForgotten: boolean;
-  /** The MCP servers that the client named and the session does not have. */
+  /** The MCP servers that the client named and that the session does not get. */
   readonly leftOut: readonly string[];
 }
 

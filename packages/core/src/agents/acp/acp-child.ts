@@ -60,13 +60,13 @@ async function* messagesIn(
       for (const line of splitter.push(chunk as Uint8Array)) {
         yield line.ok ? await reader.read(line.value, { caller: id, waits: true }) : line;
       }
-      // A line without end is not a message, and a program that sends one is beyond repair.
+      // An endless line is not a message, and the program cannot recover from it.
       if (splitter.bytesSinceNewline > MAX_FRAME_BYTES * READ_PAST_LIMIT) killGroup(child.pid);
     }
   } catch {
-    // The pipe broke, which means that the program has ended or is about to.
+    // The pipe broke: the program has ended or is about to.
   }
-  // Without its output nobody can hear it.
+  // Without its output, the program is of no use.
   void child.end({ patienceMs: 1000 });
 }
 
@@ -76,7 +76,7 @@ async function logErrors(stderr: Readable, log: LimitedLog): Promise<void> {
     for await (const chunk of stderr) {
       for (const text of splitter.push(chunk as Uint8Array)) {
         const line = text.ok ? Buffer.from(text.value.subarray(0, 2000)).toString() : '(a very long line)';
-        log.write('info', { stderr: line }, 'the agent says');
+        log.write('info', { stderr: line }, 'the agent wrote to stderr');
       }
     }
   } catch {

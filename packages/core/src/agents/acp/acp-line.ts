@@ -2,7 +2,7 @@ import { decodeJsonRpc, isObject, type Json, type JsonObject } from '@dragoman/p
 import type { LimitedLog } from '../../ports/limited-log.ts';
 import { AcpLineLost, type AcpTransport } from './acp-transport.ts';
 
-/** An error that the program answered a request with. */
+/** The error with which the program answered a request. */
 export class AcpProgramError extends Error {
   readonly code: number;
   readonly data: Json;
@@ -18,9 +18,9 @@ export class AcpProgramError extends Error {
 export interface AcpLineOptions {
   readonly transport: AcpTransport;
   readonly log: LimitedLog;
-  /** Answers a request of the program; what it throws is an error to it. */
+  /** Answers a request of the program; an exception becomes an error response. */
   readonly onRequest: (method: string, params: JsonObject) => Promise<JsonObject>;
-  /** Takes a notification; the next message is read when it resolves. */
+  /** Handles a notification; the next message is read when it resolves. */
   readonly onNotification: (method: string, params: JsonObject) => Promise<void> | void;
 }
 
@@ -52,7 +52,7 @@ export class AcpLine {
     this.#write({ jsonrpc: '2.0', method, params });
   }
 
-  /** Everything that waits for the program ends with this. */
+  /** Rejects everything that waits for the program, with this reason. */
   lose(reason: string): void {
     if (this.#lost !== undefined) return;
     this.#lost = new AcpLineLost(reason);
@@ -99,11 +99,11 @@ export class AcpLine {
     }
   }
 
-  /** A second answer to the same request is nobody's. */
+  /** Ignores a second answer to the same request. */
   #settle({ id, result, error }: JsonObject): void {
     const waiting = this.#waiting.get(Number(id));
     this.#waiting.delete(Number(id));
-    if (waiting === undefined) this.#options.log.write('debug', { id }, 'the agent answered what nobody asked');
+    if (waiting === undefined) this.#options.log.write('debug', { id }, 'the agent answered an unknown request');
     else if (!isObject(error)) waiting.resolve(isObject(result) ? result : {});
     else {
       const { code, message, data = null } = error;

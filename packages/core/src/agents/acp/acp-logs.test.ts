@@ -16,7 +16,7 @@ import { eventually } from '../call.contract.ts';
 import { AcpAgent } from './acp-agent.ts';
 import { acpChild } from './acp-child.ts';
 
-// Programs of others as they were recorded, played back to the driver.
+// Recorded third-party programs, played back to the driver.
 
 const fixtures = fileURLToPath(new URL('../fixtures/', import.meta.url));
 const log = new SilentLog();
@@ -87,7 +87,7 @@ function textOf(frames: readonly E2AResponse[]): string {
   return frames.flatMap(({ body }) => (body['delta_kind'] === 'text' ? [String(body['delta'])] : [])).join('');
 }
 
-test('every log says where it is from', () => {
+test('every log names its source', () => {
   for (const file of readdirSync(join(fixtures, 'acp-logs'))) {
     const [first = ''] = readFileSync(join(fixtures, 'acp-logs', file), 'utf8').split('\n');
     expect(JSON.parse(first)).toEqual({
@@ -96,7 +96,7 @@ test('every log says where it is from', () => {
   }
 });
 
-test('goose talks, runs a command through a terminal of ours after it was allowed, and is cancelled', async () => {
+test('goose answers, runs a command through a terminal of this server after it was allowed, and is cancelled', async () => {
   const { ask, answer, engine, folder } = replaying('goose');
   const hello = await ask('hello there').over;
   expect(textOf(hello)).toMatch(/^mock says: /);
@@ -133,7 +133,7 @@ test('the Go example agent reads, asks to edit, is allowed to, and is cancelled'
   expect((await slow.over).at(-1)?.body).toMatchObject({ code: 'E2A.CANCELLED' });
 });
 
-test('a program that takes its time is waited for', async () => {
+test('a slow program is waited for', async () => {
   expect(textOf(await replaying('slow').ask('hi').over)).toBe('at last');
 });
 
@@ -143,7 +143,7 @@ test('an update before the session exists is kept for its first turn', async () 
   expect(textOf(frames)).toBe('hello');
 });
 
-test('a permission request that is the first of its tool call announces it', async () => {
+test('a permission request that is the first message about a tool call announces the call', async () => {
   const { ask, answer } = replaying('permission-first');
   const { over } = ask('test it');
   expect(await answer('once-all')).toMatchObject({ subject: { tool_call_id: 'shell-1' } });

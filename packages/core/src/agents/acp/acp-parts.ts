@@ -3,20 +3,20 @@ import { validAcpUpdate } from '@dragoman/protocols/acp';
 import type { AgentPart } from '../agent.ts';
 
 /**
- * The updates of one turn as parts of an answer: text, thoughts and tools as chunks that everybody reads, with the update itself
- * beside them for ACP clients; anything else as `acp.session_update`.
+ * The updates of one turn as parts of an answer: text, thoughts and tools as chunks for every client, with the update itself
+ * added for ACP clients; anything else as `acp.session_update`.
  */
 export class AcpParts {
-  /** What is known of each tool call: later updates leave out what has not changed. */
+  /** The state of each tool call: later updates omit unchanged members. */
   readonly #tools = new Map<string, JsonObject>();
   #text = '';
 
-  /** All text so far, of an answer that is not very long. */
+  /** The text so far. */
   get text(): string {
     return this.#text;
   }
 
-  /** What kind of tool a call is, as far as it was told. */
+  /** The kind of tool that a call uses, if the program reported it. */
   kindOf(toolCallId: string): string | undefined {
     const kind = this.#tools.get(toolCallId)?.['kind'];
     return typeof kind === 'string' ? kind : undefined;
@@ -28,11 +28,11 @@ export class AcpParts {
     if (update === undefined) return undefined;
     const { sessionUpdate: kind, content } = update;
     switch (kind) {
-      // What the caller said is known.
+      // The caller's own message is known.
       case 'user_message_chunk':
         return undefined;
       case 'agent_message_chunk':
-        return framed(this.#said(content), update);
+        return framed(this.#addText(content), update);
       case 'agent_thought_chunk':
         return framed({ delta_kind: 'reasoning', delta: textIn(content) }, update);
       case 'tool_call':
@@ -43,7 +43,7 @@ export class AcpParts {
     }
   }
 
-  #said(content: unknown): JsonObject {
+  #addText(content: unknown): JsonObject {
     const block = isObject(content) ? content : {};
     if (block['type'] !== 'text') return { delta_kind: 'custom', event_type: 'acp.content', delta: { ...block } };
     const delta = String(block['text']);

@@ -12,11 +12,11 @@ import type { ClientOffer } from './client-offer.ts';
 export class AcpProgram {
   readonly line: AcpLine;
   readonly transport: AcpTransport;
-  /** The turns under way, by the program's own session id. */
+  /** The running turns, by the program's own session id. */
   readonly turns = new Map<string, AcpTurn>();
-  /** Its sessions, by caller and session. */
+  /** The program's sessions, by caller and session. */
   readonly sessions = new Map<string, ProgramSession>();
-  /** What was said of a session before the program had answered that it exists. */
+  /** Updates about a session that the program sent before it answered session/new. */
   readonly #early = new Map<string, JsonObject[]>();
   #capabilities: JsonObject = {};
   #authMethods: readonly string[] = [];
@@ -90,7 +90,7 @@ export class AcpProgram {
     return what === 'load' ? loadSession === true : isObject(sessions) && isObject(sessions[what]);
   }
 
-  /** Makes a turn the one that hears of its session. */
+  /** Sends the updates of a session to this turn. */
   async begin(sessionId: string, turn: AcpTurn): Promise<void> {
     this.turns.set(sessionId, turn);
     const early = this.#early.get(sessionId) ?? [];
@@ -98,7 +98,7 @@ export class AcpProgram {
     for (const update of early) await turn.update(update);
   }
 
-  /** Nothing is kept of what nobody waits for, but for a session that may be about to begin. */
+  /** Drops updates that no turn waits for, except those of a session that may be about to start. */
   #updated({ sessionId, update }: JsonObject): Promise<void> | undefined {
     if (typeof sessionId !== 'string' || !isObject(update)) return undefined;
     const turn = this.turns.get(sessionId);
@@ -130,6 +130,6 @@ interface OpenProgram {
   readonly patienceMs: number;
 }
 
-/** What a program tells of a session beside its answers. */
+/** Updates about a session that are not part of an answer. */
 const EARLY: ReadonlySet<string> = new Set(['available_commands_update', 'current_mode_update', 'session_info_update']);
 const MOST_EARLY = 16;

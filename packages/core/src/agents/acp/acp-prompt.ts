@@ -1,20 +1,20 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject, respellAcp } from '@dragoman/protocols';
 import { validAcpBlock } from '@dragoman/protocols/acp';
 
-/** What an agent takes in a prompt beside text and links, as it said when it was opened. */
+/** The content beside text and links that an agent accepts in a prompt, as it declared in initialize. */
 export interface PromptCapabilities {
   readonly image?: boolean;
   readonly audio?: boolean;
   readonly embeddedContext?: boolean;
 }
 
-/** The content blocks of a prompt, in the forms that the agent takes. */
+/** The content blocks of a prompt, in the forms that the agent accepts. */
 export function acpPromptOf({ params }: E2AEnvelope, can: PromptCapabilities): JsonObject[] {
   const given = [params['prompt'], params['content_blocks']].find(Array.isArray) ?? [];
   const blocks = given.flatMap((block) => (isObject(block) ? blockOf(respellAcp(block, 'camelCase'), can) : []));
-  const said = blocks.length > 0 ? blocks : [{ type: 'text', text: textOf(params) }];
+  const prompt = blocks.length > 0 ? blocks : [{ type: 'text', text: textOf(params) }];
   const links = blocks.length > 0 ? [] : filesOf(params['files'] ?? params['attachments']);
-  return [...said, ...links];
+  return [...prompt, ...links];
 }
 
 function blockOf(given: JsonObject, can: PromptCapabilities): JsonObject[] {
@@ -31,7 +31,7 @@ function blockOf(given: JsonObject, can: PromptCapabilities): JsonObject[] {
     : [{ type: 'resource_link', uri: String(uri), name: String(uri) }];
 }
 
-/** What a request without blocks says: its text, or all of its params. */
+/** The text of a request without blocks, or all of its params. */
 function textOf(params: JsonObject): string {
   const text = ['text', 'content', 'query'].map((name) => params[name]).find((value) => typeof value === 'string');
   return typeof text === 'string' ? text : JSON.stringify(params);

@@ -23,8 +23,8 @@ class HttpTransport implements AcpTransport {
   readonly #over = new AbortController();
   /** The streams that are open or being opened, by session; '' is that of the connection. */
   readonly #streams = new Map<string, OpenStream>();
-  /** The session that each request of the agent belongs to: its answer names it. */
-  readonly #askedIn = new Map<unknown, string>();
+  /** The session of each open request of the agent: the answer must name it. */
+  readonly #sessionOf = new Map<unknown, string>();
   #connectionId: string | undefined;
   #sent: Promise<void> = Promise.resolve();
   #unsent = 0;
@@ -42,7 +42,7 @@ class HttpTransport implements AcpTransport {
   }
 
   send(message: JsonObject): void {
-    if (this.#unsent >= MOST_UNSENT) throw new AcpLineLost('The agent does not take what it is sent.');
+    if (this.#unsent >= MOST_UNSENT) throw new AcpLineLost('The agent does not read what it is sent.');
     this.#unsent += 1;
     this.#sent = this.#sent
       .then(() => this.#post(message))
@@ -74,8 +74,8 @@ class HttpTransport implements AcpTransport {
   async #post(message: JsonObject): Promise<void> {
     if (this.#over.signal.aborted) return;
     const { method, id, params } = message;
-    const session = isObject(params) ? params['sessionId'] : this.#askedIn.get(id);
-    if (method === undefined) this.#askedIn.delete(id);
+    const session = isObject(params) ? params['sessionId'] : this.#sessionOf.get(id);
+    if (method === undefined) this.#sessionOf.delete(id);
     const isOfSession = typeof session === 'string';
     if (isOfSession) await this.#stream(session);
     const headers = {
@@ -93,7 +93,7 @@ class HttpTransport implements AcpTransport {
     await this.#take(body);
   }
 
-  /** A request that is refused fails by itself; without its connection nothing can be answered. */
+  /** A refused request fails alone; any other refused message, or an unknown connection, ends the connection. */
   async #refused(answer: InboundAnswer, { method, id }: JsonObject): Promise<void> {
     answer.end?.();
     const { status } = answer;
@@ -105,7 +105,7 @@ class HttpTransport implements AcpTransport {
     await this.#take(JSON.stringify({ jsonrpc: '2.0', id, error }));
   }
 
-  /** Resolves when the stream is open: the agent must not say anything that nobody would hear. */
+  /** Resolves when the stream is open, so that no message of the agent is lost. */
   #stream(session: string): Promise<void> {
     const known = this.#streams.get(session);
     if (known !== undefined) return known.opened;
@@ -120,7 +120,7 @@ class HttpTransport implements AcpTransport {
     const answer = await this.#request('GET', { accept: 'text/event-stream', ...headers }, { signal });
     if (answer.status !== 200) {
       answer.end?.();
-      throw new AcpLineLost(`it answered HTTP ${answer.status} where a stream was asked for`);
+      throw new AcpLineLost(`it answered HTTP ${answer.status}; expected a stream`);
     }
     void this.#read(answer, session, signal);
   }
@@ -132,9 +132,9 @@ class HttpTransport implements AcpTransport {
         for (const event of events.push(chunk)) if (event.ok) await this.#take(event.value.data, session);
       }
     } catch {
-      // One that breaks off has ended.
+      // A broken stream has ended.
     }
-    // Answers that were on their way are lost with it, and ACP has no way to ask for them again.
+    // Answers in flight are lost with it, and ACP has no way to request them again.
     if (!signal.aborted) this.#lose('The connection to the agent was lost.');
   }
 
@@ -143,8 +143,8 @@ class HttpTransport implements AcpTransport {
     const read = await reader.read(text, { caller: `agent ${agent}`, waits: true });
     if (read.ok && isObject(read.value)) {
       const { method, id, result } = read.value;
-      if (method !== undefined && id !== undefined && session !== '') this.#askedIn.set(id, session);
-      // A new session has its stream before anybody hears of it.
+      if (method !== undefined && id !== undefined && session !== '') this.#sessionOf.set(id, session);
+      // The stream of a new session is open before the session is used.
       if (isObject(result) && typeof result['sessionId'] === 'string') await this.#stream(result['sessionId']);
     }
     await this.messages.push(read);

@@ -1,8 +1,8 @@
 import type { Json, JsonObject, Outcome } from '@dragoman/protocols';
 
-/** How messages reach an ACP agent and come back, in order. */
+/** Sends messages to an ACP agent and receives its messages, in order. */
 export interface AcpTransport {
-  /** Messages of the agent, for one reader; ends when no more can come. The next one is read when it is asked for. */
+  /** Messages of the agent, for one reader; ends with the connection. The next message is read on demand. */
   readonly messages: AsyncIterable<Outcome<Json>>;
   /** Sends a message. Throws `AcpLineLost` when the agent does not read. */
   send(message: JsonObject): void;
@@ -10,7 +10,7 @@ export interface AcpTransport {
   readonly lost: Promise<string>;
   /** A session will not be used again. */
   forget?(sessionId: string): void;
-  /** Ends it. A program that does not go by itself has so long, then it is killed. */
+  /** Ends the agent. A program that has not ended after `patienceMs` is killed. */
   end(options?: { readonly patienceMs?: number }): Promise<void>;
 }
 
@@ -19,5 +19,5 @@ export class AcpLineLost extends Error {
   override readonly name = 'AcpLineLost';
 }
 
-/** Opens the way to an agent. Throws `AcpLineLost` where there is none. */
+/** Connects to an agent. Throws `AcpLineLost` if that fails. */
 export type OpenAcpTransport = () => Promise<AcpTransport>;

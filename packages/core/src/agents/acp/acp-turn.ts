@@ -11,7 +11,7 @@ import type { AgentPart } from '../agent.ts';
 import { AcpProgramError } from './acp-line.ts';
 import { AcpParts } from './acp-parts.ts';
 
-/** What is done when the agent asks for permission for a tool of a kind. */
+/** The reply to a permission request for a kind of tool. */
 export type PermissionPolicy = 'allow' | 'ask' | 'deny';
 
 /** Files and terminals for one turn. */
@@ -26,7 +26,7 @@ export class AcpTurn {
   readonly #policies: Readonly<Record<string, PermissionPolicy>>;
   readonly #client: TurnClient;
   readonly #parts = new AcpParts();
-  /** Parts, and in between whoever waits until those before it have been read. */
+  /** Parts, and callbacks of waiters that run when the parts before them have been read. */
   #queue: (AgentPart | (() => void))[] = [];
   #wake: (() => void) | undefined;
   #drained: (() => void) | undefined;
@@ -42,7 +42,7 @@ export class AcpTurn {
     return this.#parts.text;
   }
 
-  /** Takes an update; a promise where the program has to wait until others are read. */
+  /** Takes an update. Returns a promise where the program has to wait for the reader. */
   update(update: JsonObject): Promise<void> | undefined {
     const part = this.#isOver ? undefined : this.#parts.partOf(update);
     if (part === undefined) return undefined;
@@ -54,7 +54,7 @@ export class AcpTurn {
     });
   }
 
-  /** No more is to come. */
+  /** No more parts follow. */
   end(): void {
     this.#isOver = true;
     this.#wake?.();
@@ -96,7 +96,7 @@ export class AcpTurn {
     if (question === undefined) throw new AcpProgramError(-32601, `Method not found: ${method}`, null);
     const { toolCall } = params;
     if (question.kind === 'permission' && isObject(toolCall)) {
-      // A permission request may be the first that is heard of a tool call.
+      // A permission request may be the first message about a tool call.
       void this.update({ sessionUpdate: 'tool_call_update', ...toolCall });
       const decided = this.#decided(String(toolCall['toolCallId']), question.options ?? []);
       if (decided !== undefined) return decided;
@@ -112,7 +112,7 @@ export class AcpTurn {
     }
   }
 
-  /** What was said before a question is read before it. */
+  /** Resolves when everything before the question has been read. */
   #read(): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     return new Promise((resolve) => {
@@ -121,7 +121,7 @@ export class AcpTurn {
     });
   }
 
-  /** The answer that the policy gives without a person. Never an option that the program did not offer. */
+  /** The answer that the policy gives without a person; only an option that the program offered. */
   #decided(toolCallId: string, options: readonly QuestionOption[]): JsonObject | undefined {
     const kind = this.#parts.kindOf(toolCallId) ?? 'other';
     const policy = this.#policies[kind] ?? (HARMLESS.has(kind) ? 'allow' : 'ask');

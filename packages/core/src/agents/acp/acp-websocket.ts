@@ -9,7 +9,7 @@ import type { AcpRemoteOptions } from './acp-remote.ts';
 import { AcpLineLost, type AcpTransport, type OpenAcpTransport } from './acp-transport.ts';
 import { MessageInbox } from './message-inbox.ts';
 
-/** ACP over a WebSocket: one message a text frame. */
+/** ACP over a WebSocket: one message per text frame. */
 export function acpWebSocket(options: AcpRemoteOptions): OpenAcpTransport {
   return async () => {
     const { url, gate, id } = options;
@@ -46,18 +46,18 @@ async function headersFor({ headers, gate, url, id }: AcpRemoteOptions): Promise
 }
 
 function noSecret(): never {
-  throw new Error('a secret was asked for that was not released');
+  throw new Error('a header needs a secret that was not released');
 }
 
 function transportOf(socket: WebSocket, { id, url, gate, headers, reader }: AcpRemoteOptions): AcpTransport {
   const inbox = new MessageInbox();
   const own = Object.values(headers).map(ownRedactor);
   let fault: string | undefined;
-  // In order, and nothing more is read while one is being read or there is no room for the next.
+  // Messages are handled in order; reading pauses while one is handled or the inbox is full.
   let reading: Promise<void> = Promise.resolve();
   socket.on('message', (data, isBinary) => {
-    const said = (data as Buffer).toString();
-    const text = isBinary ? '' : (everyRedactor([gate.redactorFor(url), ...own])?.text(said) ?? said);
+    const raw = (data as Buffer).toString();
+    const text = isBinary ? '' : (everyRedactor([gate.redactorFor(url), ...own])?.text(raw) ?? raw);
     socket.pause();
     reading = reading
       .then(async () => inbox.push(await reader.read(text, { caller: `agent ${id}`, waits: true })))
@@ -94,7 +94,7 @@ function transportOf(socket: WebSocket, { id, url, gate, headers, reader }: AcpR
   };
 }
 
-/** A peer that gives no sign of life from one beat to the next is gone. */
+/** Closes the connection if the peer gives no sign of life from one beat to the next. */
 async function beat(socket: WebSocket, { clock }: AcpRemoteOptions, lost: Promise<string>): Promise<void> {
   const over = new AbortController();
   void lost.then(() => over.abort());

@@ -14,8 +14,8 @@ export interface CallerClientOptions {
 }
 
 /**
- * Files and terminals of the client that asks, such as an editor, for one turn of an agent. What the client does with a request is its own
- * affair; here only the folder, the operator's policy and the terminals of other turns are checked.
+ * Files and terminals of the caller's client, such as an editor, for one turn of an agent. The client decides about each request; here
+ * only the folder, the operator's policy and the terminals of other turns are checked.
  */
 export class CallerClient {
   readonly #options: CallerClientOptions;
@@ -70,7 +70,7 @@ export class CallerClient {
     return checked;
   }
 
-  /** A client asks its person where it wants to; a policy that is written down holds here. */
+  /** Applies the configured policy; the client may ask its person as well. */
   async #permit(method: string, params: JsonObject): Promise<void> {
     const kind = KINDS[method];
     const policy = kind === undefined ? undefined : this.#options.policies[kind];

@@ -1,22 +1,22 @@
 import { type E2AEnvelope, type Failure, isObject, type Json, type JsonObject, REDACTED } from '@dragoman/protocols';
 import type { Principal } from '../../call/principal.ts';
 
-/** What an agent takes beside programs, as it said when it was opened. */
+/** The kinds of MCP server beside programs that an agent accepts, as it declared in initialize. */
 export interface McpCapabilities {
   readonly http?: boolean;
   readonly sse?: boolean;
 }
 
 export interface ClientMcpServers {
-  /** For the agent, as ACP has them. */
+  /** The servers for the agent, in the shape of ACP. */
   readonly servers: JsonObject[];
-  /** The others by name, with the reason. */
+  /** The rejected servers by name, with the reason. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * The MCP servers that a client names for its session. The agent starts and calls them, where it runs: that takes a caller whom the
- * operator lets do it, by name, since `*` is given to callers that run workflows.
+ * The MCP servers that a client names for its session. The agent starts and calls them on its own host, so the caller needs the
+ * permission by name; `*` is not enough, because callers that run workflows have it.
  */
 export function clientMcpServers(
   { channel_context: { mcp_servers: given } }: E2AEnvelope,
@@ -46,7 +46,7 @@ function refusalOf(server: JsonObject, { principal, can, judge }: McpServerRules
 export interface McpServerRules {
   readonly principal: Principal;
   readonly can: McpCapabilities;
-  /** Why the gate does not let a URL be called. */
+  /** The gate's reason to block a URL. */
   readonly judge: (url: string) => Failure | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { type E2AEnvelope, isObject } from '@dragoman/protocols';
 
-/** Whose files or terminals an agent may use beside its own: nobody's, those of this machine, or those of the client that asks it. */
+/** Whose files or terminals an agent may use beside its own: none, those of this machine, or those of the caller's client. */
 export type ClientAccess = 'off' | 'local' | 'caller';
 
 export interface ClientAccesses {
@@ -8,14 +8,14 @@ export interface ClientAccesses {
   readonly terminals: ClientAccess;
 }
 
-/** What an agent is offered, as ACP has it. */
+/** The client capabilities that an agent is offered, in the terms of ACP. */
 export interface ClientOffer {
   readonly readTextFile: boolean;
   readonly writeTextFile: boolean;
   readonly terminal: boolean;
 }
 
-/** What an agent is offered for a request: of the client's, only what the client has said that it has. */
+/** The offer for one request. Of the caller's client, only the capabilities that it declared. */
 export function clientOffer({ files, terminals }: ClientAccesses, envelope: E2AEnvelope): ClientOffer {
   const { client_capabilities: given } = envelope.channel_context;
   const { fs: given_fs, terminal } = isObject(given) ? given : ({} as Record<string, unknown>);

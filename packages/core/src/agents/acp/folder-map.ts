@@ -1,8 +1,8 @@
 import { posix, win32 } from 'node:path';
 
 /**
- * The folder of a session, as its agent sees it and as the client does that has the files. A path that leads out of it is `undefined`;
- * where links lead, only the client knows.
+ * Maps paths in the folder of a session between the agent and the client that has the files. A path that leads out of the folder is
+ * `undefined`. Only the client can resolve links.
  */
 export class FolderMap {
   readonly #own: string;
@@ -13,7 +13,7 @@ export class FolderMap {
     this.#client = client;
   }
 
-  /** A path of the agent's as the client has it. */
+  /** The client's path for a path of the agent. */
   atClient(path: string): string | undefined {
     const { join } = pathsOf(this.#client);
     const way = wayBelow(this.#client, path) ?? wayBelow(this.#own, path);

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 
-/** The real path of what is there, if it is one of these folders or below one, whatever links lead to it. */
+/** The real path, with links resolved, if it is one of these folders or below one. */
 export function insideFolder(path: string, folders: readonly string[]): string | undefined {
   try {
     const real = realpathSync(path);
     return folders.some((folder) => isBelow(real, realpathSync(folder))) ? real : undefined;
   } catch {
-    // There is nothing.
+    // The path does not exist.
     return undefined;
   }
 }

@@ -3,7 +3,7 @@ import type { ClientAccesses } from './client-offer.ts';
 import { LocalFiles } from './local-files.ts';
 import { LocalTerminals, type LocalTerminalsOptions } from './local-terminals.ts';
 
-/** Files and terminals for one turn of an agent, as far as they are offered. */
+/** The files and terminals that one turn of an agent is offered. */
 export class LocalClient {
   readonly #methods: Readonly<Record<string, Answer>>;
   readonly #terminals: LocalTerminals;

@@ -5,7 +5,7 @@ import { type JsonObject, show } from '@dragoman/protocols';
 import { AcpProgramError } from './acp-line.ts';
 import { insideFolder } from './inside-folder.ts';
 
-/** The text files below one folder, for an agent that asks its client for them. Links that lead out of the folder are refused. */
+/** The text files below one folder, for an agent that reads and writes through its client. Links out of the folder are refused. */
 export class LocalFiles {
   readonly #folder: string;
 
@@ -13,7 +13,7 @@ export class LocalFiles {
     this.#folder = folder;
   }
 
-  /** `fs/read_text_file`: all of it, or `limit` lines from `line` on, which is 1 for the first. */
+  /** `fs/read_text_file`: the whole file, or `limit` lines starting at `line`, counted from 1. */
   async read({ path, line, limit }: JsonObject): Promise<JsonObject> {
     const real = this.#path(path);
     const file = await opened(real, constants.O_RDONLY);
@@ -30,7 +30,7 @@ export class LocalFiles {
     }
   }
 
-  /** `fs/write_text_file`: makes the file where there is none; its folder has to be there. */
+  /** `fs/write_text_file`: creates the file if needed; its folder must exist. */
   async write({ path, content }: JsonObject): Promise<JsonObject> {
     if (typeof content !== 'string') refused(`content must be a string; got ${show(content)}.`);
     const { O_WRONLY, O_CREAT } = constants;
@@ -54,11 +54,11 @@ export class LocalFiles {
     if (known !== undefined) return known;
     const parent = isNew ? insideFolder(dirname(path), [this.#folder]) : undefined;
     if (parent !== undefined) return join(parent, basename(path));
-    return refused(`There is no such file below ${this.#folder}: ${show(path)}.`, NOT_FOUND);
+    return refused(`File not found below ${this.#folder}: ${show(path)}.`, NOT_FOUND);
   }
 }
 
-/** The last part of the path must not be a link: it was resolved, so one that is there now was put there since. */
+/** The last part of the path must not be a link: the path was resolved, so a link there is newer than that. */
 async function opened(path: string, flags: number): Promise<FileHandle> {
   try {
     return await open(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644);

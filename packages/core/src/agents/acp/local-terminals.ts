@@ -6,7 +6,7 @@ import { insideFolder } from './inside-folder.ts';
 
 export interface LocalTerminalsOptions {
   readonly agentId: string;
-  /** Where commands run, or below. */
+  /** The folder in which commands run, or below which they run. */
   readonly folder: string;
   readonly childrenFolder: string;
   readonly clock: Clock;
@@ -83,7 +83,7 @@ export class LocalTerminals {
 /** A command and the end of what it has printed. */
 class Terminal {
   readonly child: Child;
-  /** Resolves when everything that it printed is here, too. */
+  /** Resolves when the command has ended and its whole output was received. */
   readonly exited: Promise<Exit>;
   readonly #limit: number;
   #output = Buffer.alloc(0);
@@ -112,7 +112,7 @@ class Terminal {
     };
   }
 
-  /** ACP: the beginning is cut off, at the beginning of a character. */
+  /** ACP: output is truncated from the beginning, at a character boundary. */
   #add(chunk: Buffer): void {
     const all = Buffer.concat([this.#output, chunk]);
     let from = Math.max(0, all.length - this.#limit);

@@ -1,13 +1,13 @@
 import type { Json, Outcome } from '@dragoman/protocols';
 
-/** Messages that arrive when they like, for a reader that takes them one by one. */
+/** Buffers received messages for a reader that takes them one by one. */
 export class MessageInbox implements AsyncIterable<Outcome<Json>> {
   readonly #messages: Outcome<Json>[] = [];
   #isEnded = false;
   #onArrival = () => {};
   #onRoom = () => {};
 
-  /** Takes a message. A promise where the sender has to wait until others are read. */
+  /** Takes a message. Returns a promise where the sender has to wait for the reader. */
   push(message: Outcome<Json>): Promise<void> | undefined {
     this.#messages.push(message);
     this.#onArrival();

@@ -2,8 +2,8 @@ import { type E2AEnvelope, isObject, type Json, type JsonObject, textOfResult } 
 import type { Call, EarlierTurn } from '../../call/call.ts';
 
 /**
- * What a model reads: the operator's instructions, what was said before in the session, and what the caller says now. A caller that
- * sends messages of its own, as OpenAI clients do, is taken at its word.
+ * The messages for a model: the operator's instructions, the earlier messages of the session, and the caller's request. Messages that
+ * the caller sends itself, as OpenAI clients do, replace the session's.
  */
 export async function conversationOf(
   envelope: E2AEnvelope,
@@ -13,8 +13,8 @@ export async function conversationOf(
   const first = instructions === undefined ? [] : [{ role: 'system', content: instructions }];
   const given = messagesIn(envelope.params['messages']);
   const isSession = envelope.session_id !== null && call.history !== undefined;
-  const said = isSession ? ((await call.history?.({ limit: maxHistory, maxBytes: MOST_BYTES })) ?? []) : [];
-  const before = said.flatMap(messageOf);
+  const history = isSession ? ((await call.history?.({ limit: maxHistory, maxBytes: MOST_BYTES })) ?? []) : [];
+  const before = history.flatMap(messageOf);
   if (given === undefined) return [...first, ...before, { role: 'user', content: contentOf(envelope.params) }];
   const system = given.filter(isSystem);
   return [...first, ...system, ...before, ...given.filter((message) => !isSystem(message))];
@@ -33,7 +33,7 @@ export function nameIn(tool: JsonObject): string {
   return isObject(made) && typeof made['name'] === 'string' ? made['name'] : '';
 }
 
-/** Only where every one is a message that chat completions know. */
+/** `undefined` unless every entry is a message of chat completions. */
 function messagesIn(value: Json | undefined): JsonObject[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   const messages = value.filter(
@@ -48,11 +48,11 @@ function isSystem({ role }: JsonObject): boolean {
 
 function messageOf({ role, content }: EarlierTurn): JsonObject[] {
   const text = textOfResult(content) ?? (isObject(content) && 'code' in content ? '' : JSON.stringify(content));
-  // An answer that failed says nothing to continue from.
+  // A failed answer has no text to continue from.
   return text === '' ? [] : [{ role: role === 'caller' ? 'user' : 'assistant', content: text }];
 }
 
-/** Text and pictures of what is asked, in the words of chat completions. */
+/** Text and pictures of a request, in the shape of chat completions. */
 function contentOf(params: JsonObject): Json {
   const { content, content_blocks: blocks, text, query, prompt } = params;
   const parts = [content, blocks, prompt].find((one) => Array.isArray(one));

@@ -21,16 +21,16 @@ import type { IdleTimer } from '../idle-timer.ts';
 
 export interface ModelClientOptions {
   readonly agentId: string;
-  /** Where chat completions are posted. */
+  /** The URL of chat completions. */
   readonly url: string;
   readonly headers: Readonly<Record<string, OutboundHeader>>;
-  /** The way out, over which the model server can be reached. */
+  /** The gate over which the model server can be reached. */
   readonly gate: NetworkGate;
   readonly clock: Clock;
   readonly reader: JsonReader;
 }
 
-/** On whose behalf a model is asked, and for how long. */
+/** The caller on whose behalf a model is called, and the limits of the call. */
 export interface ModelCall {
   readonly caller: string;
   readonly purpose: string;
@@ -47,8 +47,8 @@ export class ModelClient {
   }
 
   /**
-   * The chunks of one completion; of a server that does not stream, the whole of it. Throws `Refused`. A completion is asked for again
-   * only when none of it has come: when the request never left, or its answer says that it may be sent again.
+   * The chunks of one completion, or all of it from a server that does not stream. Throws `Refused`. A request is repeated only when
+   * nothing of its completion was received: it was never sent, or the server answered that it may be sent again.
    */
   async *complete(body: JsonObject, call: ModelCall): AsyncGenerator<Json, void, undefined> {
     const answer = await this.#ask(body, call);
@@ -87,7 +87,7 @@ export class ModelClient {
       allowList: 'allow',
       headers: { ...headers, ...HEADERS },
       body: { bytes: Buffer.from(JSON.stringify(body)) },
-      // A model may think for long: its answer ends when nothing comes for a while, or when the call does.
+      // A model may think for a long time: its answer ends when nothing arrives for a while, or with the call.
       timeoutMs: LONGEST_MS,
       maxBytes: MOST_BYTES,
       signal,
@@ -102,9 +102,9 @@ export class ModelClient {
     }
     const excerpt = String(redacted(await beginningOf(answer)));
     const json = this.#options.reader.read(excerpt, { caller: this.#caller, waits: true });
-    const said = json instanceof Promise || !json.ok ? excerpt : errorText(json.value);
+    const reason = json instanceof Promise || !json.ok ? excerpt : errorText(json.value);
     const details = { status, ...(wait !== undefined && { retry_after: Math.ceil(wait / 1000) }) };
-    const what = `answered with HTTP status ${status}${said === '' ? '' : `: ${cutTo(said, MOST_EXCERPT)}`}`;
+    const what = `answered with HTTP status ${status}${reason === '' ? '' : `: ${cutTo(reason, MOST_EXCERPT)}`}`;
     return modelFailed(what, details, isPassingStatus(status));
   }
 
@@ -134,7 +134,7 @@ export class ModelClient {
   }
 }
 
-/** The model server, or the model, did not do its part. */
+/** The model server, or the model, failed. */
 export class ModelRefused extends Refused {}
 
 export function modelFailed(what: string, details: JsonObject = {}, retryable = true): ModelRefused {

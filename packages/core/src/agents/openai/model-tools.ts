@@ -6,14 +6,14 @@ import type { Call } from '../../call/call.ts';
 import { failureOf } from '../../refusals/refused.ts';
 import { cutTo } from '../../text/cut-to.ts';
 
-/** What came of a call: the text for the model, and what the caller sees of it. */
+/** The result of a call: the text for the model, and the part that the caller sees. */
 export interface ToolEnd {
   readonly ok: boolean;
   readonly text: string;
   readonly shown: JsonObject;
 }
 
-/** The tools of this server that a model may call on behalf of one caller: those the operator names, as far as the caller may use them. */
+/** The tools of this server that a model may call for one caller: those the operator names and the caller may use. */
 export class ModelTools {
   readonly #tools: Call['tools'];
   readonly #byName: ReadonlyMap<string, ToolDefinition>;
@@ -35,7 +35,7 @@ export class ModelTools {
     return new ModelTools(tools, new Map(found.map((tool, index) => [names[index] ?? tool.name, tool])));
   }
 
-  /** As chat completions take them. */
+  /** The tools in the shape of chat completions. */
   get functions(): JsonObject[] {
     return [...this.#byName].map(([name, { description, input_schema: schema }]) => ({
       type: 'function',
@@ -48,7 +48,7 @@ export class ModelTools {
     return this.#byName.get(name)?.name ?? name;
   }
 
-  /** Whatever is wrong with a call is told to the model, which can correct it. Rejects only when the request ends. */
+  /** Returns errors of a call to the model, which can correct it. Rejects only when the request ends. */
   async call({ name, arguments: text }: FunctionCall, signal: AbortSignal): Promise<ToolEnd> {
     const tool = this.#byName.get(name);
     if (tool === undefined || this.#tools === undefined) {
@@ -69,7 +69,7 @@ export class ModelTools {
 }
 
 function argumentsIn(text: string): JsonObject | string {
-  // Some models write nothing where a tool takes nothing.
+  // Some models send empty text where a tool has no arguments.
   if (text.trim() === '') return {};
   const json = parseJson(text);
   if (!json.ok) return `the arguments are not valid JSON: ${json.issues[0]?.message ?? ''}`;
@@ -95,12 +95,12 @@ function shortened(text: string): string {
   return `${cutTo(text, MOST_RESULT)}\n[cut: the result has ${text.length} characters]`;
 }
 
-/** Every server wants the parameters of a function to be an object with properties. */
+/** Every server requires the parameters of a function to be an object with properties. */
 function parametersOf(schema: JsonObject | null): JsonObject {
   return { ...schema, type: 'object', properties: schema?.['properties'] ?? {} };
 }
 
-/** Whether a tool has one of these names. `*` stands for any text; `files/*` is every tool of the MCP server or group `files`. */
+/** Whether a tool has one of these names. `*` matches any text; `files/*` is every tool of the MCP server or group `files`. */
 function patternsTest(patterns: readonly string[]): (tool: ToolDefinition) => boolean {
   const tests = patterns.map((pattern) => pattern.split('*'));
   return ({ name, toolkit }) => {
@@ -128,7 +128,7 @@ function withoutPrefix(text: string, prefix: string): string {
   return text.startsWith(prefix) ? text.slice(prefix.length) : text;
 }
 
-/** OpenAI takes no more functions. */
+/** OpenAI's limit. */
 const MOST_TOOLS = 128;
 const MOST_RESULT = 65_536;
 const MOST_SHOWN = 2000;

@@ -43,7 +43,7 @@ async function agentOf(
   return agent;
 }
 
-/** A call of somebody who may use these tools. */
+/** A call of a caller that may use these tools. */
 function callWithTools(signal = new AbortController().signal): Call {
   const registry = new ToolRegistry({ clock: context.clock });
   const input = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } };
@@ -83,7 +83,7 @@ describe('an answer', () => {
         body: { result: { text: 'Hello you' }, usage: { input_tokens: 10, output_tokens: 5, total_tokens: 15 } },
       },
     });
-    expect(model.asked[0]).toMatchObject({
+    expect(model.requests[0]).toMatchObject({
       path: '/v1/chat/completions',
       body: {
         model: 'small',
@@ -95,30 +95,30 @@ describe('an answer', () => {
         ],
       },
     });
-    expect(model.asked[0]?.headers.authorization).toBeUndefined();
+    expect(model.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  test('of a server that does not stream is taken whole', async () => {
+  test('of a server that does not stream is accepted in one piece', async () => {
     const agent = await agentOf(await modelWith({ text: ['Hello'], whole: true }));
     const parts = await context.ask(agent, 'hi');
     expect(deltas(parts, 'text')).toEqual(['Hello']);
     expect(resultIn(parts)).toEqual({ text: 'Hello' });
   });
 
-  test('that was cut short by the model says so', async () => {
+  test('that the model cut short has a stop reason', async () => {
     const agent = await agentOf(await modelWith({ text: ['Hel'], finish: 'length' }));
     expect(resultIn(await context.ask(agent, 'hi'))).toEqual({ text: 'Hel', stop_reason: 'max_tokens' });
   });
 
   test('continues the session it belongs to', async () => {
     const model = await modelWith({ text: ['three'] });
-    const said = [
+    const history = [
       { role: 'caller', content: 'one', request_id: 'a', timestamp: '' },
       { role: 'agent', content: { text: 'two' }, request_id: 'a', timestamp: '' },
       { role: 'caller', content: 'lost', request_id: 'b', timestamp: '' },
       { role: 'agent', content: { code: 'E2A.TIMEOUT', message: 'late' }, request_id: 'b', timestamp: '' },
     ] as const;
-    const call = { ...context.call(), history: async () => said };
+    const call = { ...context.call(), history: async () => history };
     const agent = await agentOf(model);
     for await (const _ of agent.answer(asking('go', { session_id: 's1' }), call));
     expect(model.messages(0)).toEqual([
@@ -154,8 +154,8 @@ describe('the key', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference is written like this
     const agent = await agentOf(model, { key: '${MODEL_KEY}' }, { references });
     const parts = await context.ask(agent, 'hi');
-    expect(model.asked).toHaveLength(1);
-    expect(model.asked[0]?.headers.authorization).toBe('Bearer sk-0123456789abcdef');
+    expect(model.requests).toHaveLength(1);
+    expect(model.requests[0]?.headers.authorization).toBe('Bearer sk-0123456789abcdef');
     expect(failureIn(parts)?.message).toMatch(/^The model server answered with HTTP status 401: Incorrect API key/);
     expect(failureIn(parts)?.retryable).toBe(false);
     expect(JSON.stringify(parts)).not.toContain('0123456789abcdef');
@@ -169,7 +169,7 @@ describe('tools', () => {
       { text: ['Three.'] },
     );
     const parts = await partsOf(await agentOf(model, { tools: ['word.*'] }), callWithTools());
-    expect(model.asked[0]?.body['tools']).toMatchObject([{ type: 'function', function: { name: 'word_count' } }]);
+    expect(model.requests[0]?.body['tools']).toMatchObject([{ type: 'function', function: { name: 'word_count' } }]);
     expect(deltas(parts, 'tool')).toEqual([
       { tool_call_id: 'call_0', tool: 'word.count', status: 'in_progress', arguments: '{"text":"a b c"}' },
       { tool_call_id: 'call_0', tool: 'word.count', status: 'completed', result: { words: 3 } },
@@ -193,8 +193,8 @@ describe('tools', () => {
     ['arguments that are not JSON', 'word_count', '{"text":', /^Error: the arguments are not valid JSON/],
     ['arguments that do not fit', 'word_count', { text: 7 }, /^Error: .*text/s],
     ['a tool that does not exist', 'word_cuont', {}, /^Error: there is no tool "word_cuont"; use word_count$/],
-    ['a tool that the agent has not', 'secret', { text: 'x' }, /^Error: there is no tool "secret"/],
-  ])('called with %s are an error that the model can act on', async (_, name, args, expected) => {
+    ['a tool that the agent does not have', 'secret', { text: 'x' }, /^Error: there is no tool "secret"/],
+  ])('called with %s return an error that the model can act on', async (_, name, args, expected) => {
     const model = await modelWith({ calls: [[name, args]] }, { text: ['Sorry.'] });
     const parts = await partsOf(await agentOf(model, { tools: ['word.count'] }), callWithTools());
     expect(model.messages(1).at(-1)?.['content']).toMatch(expected);
@@ -202,7 +202,7 @@ describe('tools', () => {
     expect(resultIn(parts)).toEqual({ text: 'Sorry.' });
   });
 
-  test('give the model no more than it can read', async () => {
+  test('return a limited amount of text to the model', async () => {
     const model = await modelWith({ calls: [['long', {}]] }, { text: ['ok'] });
     await partsOf(await agentOf(model, { tools: ['*'] }), callWithTools());
     const { content } = model.messages(1).at(-1) ?? {};
@@ -212,7 +212,7 @@ describe('tools', () => {
   test('called without end stop after max_turns', async () => {
     const model = await modelWith({ calls: [['word_count', { text: 'a' }]] });
     const parts = await partsOf(await agentOf(model, { tools: ['*'], max_turns: 3 }), callWithTools());
-    expect(model.asked).toHaveLength(3);
+    expect(model.requests).toHaveLength(3);
     expect(failureIn(parts)).toMatchObject({
       code: 'agent_failed',
       retryable: false,
@@ -220,64 +220,64 @@ describe('tools', () => {
     });
   });
 
-  test('of the caller itself end the answer, for the caller to run them', async () => {
+  test('of the caller end the answer, so that the caller runs them', async () => {
     const model = await modelWith({ calls: [['weather', { city: 'Oslo' }]] });
     const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }];
     const parts = await partsOf(await agentOf(model, { tools: ['word.count'] }), callWithTools(), {
       content: 'go',
       tools,
     });
-    expect(model.asked).toHaveLength(1);
+    expect(model.requests).toHaveLength(1);
     expect(resultIn(parts)).toMatchObject({ tool_calls: [{ id: 'call_0', function: { name: 'weather' } }] });
   });
 });
 
 describe('a model server', () => {
-  test('that is busy is asked again, after the time it names', async () => {
+  test('that is busy is called again after the time it names', async () => {
     const busy: ModelScript = { status: 429, body: '{}', headers: { 'retry-after': '7' } };
     const model = await modelWith(busy, { text: ['now'] });
-    const asked = context.ask(await agentOf(model), 'hi');
+    const answer = context.ask(await agentOf(model), 'hi');
     await eventually(() => model.asked.length).toBe(1);
     await eventually(async () => {
       await context.clock.advance(3000);
-      return model.asked.length;
+      return model.requests.length;
     }).toBe(2);
-    expect(resultIn(await asked)).toEqual({ text: 'now' });
+    expect(resultIn(await answer)).toEqual({ text: 'now' });
     expect(context.clock.elapsed()).toBeGreaterThanOrEqual(7000);
   });
 
-  test('that stays broken is given up after three tries', async () => {
+  test('that stays broken fails after three tries', async () => {
     const model = await modelWith({ status: 503, body: 'overloaded', type: 'text/plain' });
-    const asked = context.ask(await agentOf(model), 'hi');
+    const answer = context.ask(await agentOf(model), 'hi');
     await eventually(async () => {
       await context.clock.advance(1000);
-      return model.asked.length;
+      return model.requests.length;
     }).toBe(3);
-    expect(failureIn(await asked)).toMatchObject({
+    expect(failureIn(await answer)).toMatchObject({
       message: 'The model server answered with HTTP status 503: overloaded.',
       retryable: true,
     });
   });
 
-  test('that nobody runs is reported as unreachable', async () => {
+  test('that does not run is reported as unreachable', async () => {
     const agent = await agentOf({ url: `http://127.0.0.1:${await freePort()}/v1` });
-    const asked = context.ask(agent, 'hi');
+    const answer = context.ask(agent, 'hi');
     let isOver = false;
-    void asked.finally(() => {
+    void answer.finally(() => {
       isOver = true;
     });
     await eventually(async () => {
       await context.clock.advance(1000);
       return isOver;
     }).toBe(true);
-    expect(failureIn(await asked)?.code).toBe('unreachable');
+    expect(failureIn(await answer)?.code).toBe('unreachable');
   });
 
-  test('that stalls is given up', async () => {
+  test('that stalls fails after the idle time', async () => {
     const model = await modelWith({ text: ['Hel'], after: 'hang' });
     const agent = await agentOf(model);
     const parts: AgentPart[] = [];
-    const asked = (async () => {
+    const answer = (async () => {
       for await (const part of agent.answer(asking('hi'), context.call())) parts.push(part);
     })();
     await eventually(() => parts.length).toBe(1);
@@ -285,7 +285,7 @@ describe('a model server', () => {
       await context.clock.advance(300_000);
       return parts.length;
     }).toBe(2);
-    await asked;
+    await answer;
     expect(failureIn(parts)).toMatchObject({
       code: 'timeout',
       message: 'The model server sent nothing for 600000 ms.',
@@ -315,14 +315,14 @@ describe('a model server', () => {
     expect(failureIn(parts)?.message).toMatch(expected);
   });
 
-  test('hears when the request is cancelled', async () => {
+  test('is disconnected when the request is cancelled', async () => {
     const model = await modelWith({ text: ['Hel'], after: 'hang' });
     const agent = await agentOf(model, {}, { clock: systemClock });
     const over = new AbortController();
-    const asked = (async () => {
+    const answer = (async () => {
       for await (const _ of agent.answer(asking('hi'), context.call(over.signal))) over.abort(new Error('enough'));
     })();
-    await expect(asked).rejects.toThrow('enough');
+    await expect(answer).rejects.toThrow('enough');
     await eventually(() => model.left).toBe(1);
   });
 });

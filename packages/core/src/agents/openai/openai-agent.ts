@@ -31,10 +31,10 @@ type Parts<Result = void> = AsyncGenerator<AgentPart, Result, undefined>;
  * An agent made of a model behind a server that speaks OpenAI's chat completions.
  *
  *   asking ──text──▶ answered
- *     ▲  └──calls of our tools──▶ they run ──┐
+ *     ▲  └──calls of hub tools──▶ they run ──┐
  *     └───────────at most max_turns──────────┘
  *
- * A call of a function that the caller brought along ends the answer: the caller runs it, and sends what came of it with its next request.
+ * A call of a function that the caller supplied ends the answer: the caller runs it, and sends its result with the next request.
  */
 export class OpenAiAgent implements Agent {
   readonly id: string;
@@ -60,7 +60,7 @@ export class OpenAiAgent implements Agent {
       yield { part: 'failure', failure: known };
     } finally {
       idle.stop();
-      // The model stops when nobody reads on.
+      // Stops the model when the reader leaves.
       over.abort();
     }
   }
@@ -70,27 +70,28 @@ export class OpenAiAgent implements Agent {
   async *#turns(envelope: E2AEnvelope, call: Call, bounds: { signal: AbortSignal; idle: IdleTimer }): Parts {
     const { client, instructions, tools: patterns = [], maxTurns = MAX_TURNS } = this.#options;
     const functions = callersFunctions(envelope);
-    const theirs = new Set(functions.map(nameIn));
-    const tools = await ModelTools.open(call.tools, patterns, [...theirs]);
+    const callerNames = new Set(functions.map(nameIn));
+    const tools = await ModelTools.open(call.tools, patterns, [...callerNames]);
     const messages = await conversationOf(envelope, call, { instructions, maxHistory: MOST_HISTORY });
     const context = { ...bounds, caller: call.principal.id, purpose: purposeOf(envelope) };
     let text = '';
     let usage: TokenUsage | undefined;
     for (let turn = 1; turn <= maxTurns; turn++) {
       const body = this.#body(envelope, messages, [...tools.functions, ...functions]);
-      const fold = yield* told(client.complete(body, context));
+      const fold = yield* streamed(client.complete(body, context));
       text += fold.text;
       usage = addedUsage(usage, fold.usage);
       const calls = withIds(fold.calls, turn);
-      const asked = calls.filter(({ name }) => theirs.has(name));
-      if (calls.length === 0 || asked.length > 0) return yield completed(text, fold, { calls: asked, usage });
+      const callerCalls = calls.filter(({ name }) => callerNames.has(name));
+      if (calls.length === 0 || callerCalls.length > 0)
+        return yield completed(text, fold, { calls: callerCalls, usage });
       messages.push({ role: 'assistant', content: fold.text === '' ? null : fold.text, tool_calls: calls.map(toWire) });
       for (const one of calls) messages.push(yield* ran(one, tools, call.signal));
     }
     yield { part: 'failure', failure: tooManyTurns(maxTurns) };
   }
 
-  /** What the operator has set wins over what the caller asks for. */
+  /** The operator's parameters override the caller's. */
   #body({ params }: E2AEnvelope, messages: readonly JsonObject[], tools: readonly JsonObject[]): JsonObject {
     const { model, parameters = {} } = this.#options;
     const { options, tool_choice: choice } = params;
@@ -106,8 +107,8 @@ export class OpenAiAgent implements Agent {
   }
 }
 
-/** What a model says, as it comes. Returns all of it. */
-async function* told(events: AsyncIterable<unknown>): Parts<CompletionFold> {
+/** Yields the text of a model as it arrives. Returns the whole answer. */
+async function* streamed(events: AsyncIterable<unknown>): Parts<CompletionFold> {
   const fold = new CompletionFold({ mostCharacters: MOST_CHARACTERS });
   let isDone = false;
   for await (const event of events) {
@@ -123,7 +124,7 @@ async function* told(events: AsyncIterable<unknown>): Parts<CompletionFold> {
   return fold;
 }
 
-/** Runs one call. Returns the message that tells the model what came of it. */
+/** Runs one call. Returns the message with its result for the model. */
 async function* ran(call: FunctionCall, tools: ModelTools, signal: AbortSignal): Parts<JsonObject> {
   const about = { tool_call_id: call.id, tool: tools.nameOf(call.name) };
   yield chunk('tool', { ...about, status: 'in_progress', arguments: call.arguments });
@@ -151,7 +152,7 @@ function completed(
   return { part: 'frame', frame: { response_kind: 'e2a.complete', is_final: true, status: 'succeeded', body } };
 }
 
-/** Some servers give calls no id, and results are matched by it. */
+/** Results are matched by id, and some servers send calls without one. */
 function withIds(calls: readonly FunctionCall[], turn: number): FunctionCall[] {
   const seen = new Set<string>();
   return calls.map((call, index) => {
@@ -171,7 +172,7 @@ function tooManyTurns(maxTurns: number) {
   return { ...failure('agent_failed', { suggestions }, message), retryable: false };
 }
 
-/** ACP's words for an end that is not the usual one. */
+/** The stop reasons of ACP, for ends other than the usual one. */
 const STOP_REASONS: Readonly<Record<string, string>> = { length: 'max_tokens', content_filter: 'refusal' };
 const MAX_TURNS = 8;
 const MOST_HISTORY = 100;

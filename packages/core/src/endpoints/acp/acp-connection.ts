@@ -39,14 +39,14 @@ export interface AcpConnectionOptions {
 }
 
 /**
- * One ACP client, as its agent: prompts become requests of the hub, frames become updates. A request belongs to the hub and not to the
- * connection: when the client leaves, the work goes on, and `session/load` finds it.
+ * Serves one ACP client: prompts become requests of the hub, and frames become updates. A request belongs to the hub and not to the
+ * connection: when the client leaves, the request continues, and `session/load` finds it.
  */
 export class AcpConnection {
   readonly #options: AcpConnectionOptions;
   readonly #sessions = new Map<string, AcpSession>();
-  /** Requests of the client that are being answered, with how they are cancelled. */
-  readonly #asked = new Map<JsonRpcId, () => void>();
+  /** Running requests of the client, with the functions that cancel them. */
+  readonly #requests = new Map<JsonRpcId, () => void>();
   /** Requests to the client that wait for its answer. */
   readonly #waiting = new Map<string, (response: JsonObject) => void>();
   /** For the prompts that are being answered. */
@@ -73,12 +73,12 @@ export class AcpConnection {
     answered?.(message as unknown as JsonObject);
   }
 
-  /** What could not be read as JSON. */
+  /** Reports a message that is not JSON. */
   unreadable(message: string): Promise<void> {
     return this.#send({ jsonrpc: '2.0', id: null, error: { code: -32700, message: `Parse error: ${message}.` } });
   }
 
-  /** The client has left. Its work goes on; its questions stay open for others. Resolves when agents do not wait for its files any more. */
+  /** The client has left. Its requests continue; its questions stay open for others. Resolves when agents no longer wait for its files. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#waiting.clear();
@@ -86,32 +86,32 @@ export class AcpConnection {
   }
 
   async #answer(id: JsonRpcId, method: string, params: JsonObject): Promise<void> {
-    if (this.#asked.has(id)) {
+    if (this.#requests.has(id)) {
       return this.#send(errorFor(id, failure('conflict', {}, `The id ${show(id)} is being answered already.`)));
     }
-    if (this.#asked.size >= MOST_ASKED) {
+    if (this.#requests.size >= MOST_REQUESTS) {
       return this.#send(errorFor(id, failure('busy', { retry_after: 1 }, 'Too many requests at once.')));
     }
-    this.#asked.set(id, () => {});
+    this.#requests.set(id, () => {});
     try {
       const handle = Object.hasOwn(METHODS, method) ? METHODS[method as keyof typeof METHODS] : undefined;
       if (handle === undefined) refuse('unknown_method', {}, `This agent does not have the method ${show(method)}.`);
       const { result = {}, error, afterwards } = await handle.call(this, params, id);
       await this.#send({ jsonrpc: '2.0', id, ...(error === undefined ? { result } : { error }) });
-      this.#asked.delete(id);
+      this.#requests.delete(id);
       await afterwards?.();
     } catch (error) {
       const known = failureOf(error);
       if (known === undefined) this.#options.log.error({ method, error: String(error) }, 'an ACP request failed');
       await this.#send(errorFor(id, known ?? failure('internal')));
     } finally {
-      this.#asked.delete(id);
+      this.#requests.delete(id);
     }
   }
 
   #notified(method: string, params: JsonObject): void {
     if (method === 'session/cancel') this.#cancelSession(textIn(params, 'sessionId'));
-    else if (method === '$/cancel_request') this.#asked.get(params['requestId'] as JsonRpcId)?.();
+    else if (method === '$/cancel_request') this.#requests.get(params['requestId'] as JsonRpcId)?.();
   }
 
   #cancelSession(sessionId: string): void {
@@ -164,7 +164,7 @@ export class AcpConnection {
     return { session, configOptions: await this.#configOptions(session) };
   }
 
-  /** A session of the caller's, whichever protocol it came by. */
+  /** A session of the caller, from any protocol. */
   async #open(id: string, cwd: string, { mcpServers = null }: JsonObject): Promise<AcpSession> {
     const { hub, agent } = this.#options;
     const { sessions } = (await hub.request('session.list', { session_id: id })) as unknown as SessionList;
@@ -248,7 +248,7 @@ export class AcpConnection {
       session.running = undefined;
       throw error;
     });
-    this.#asked.set(id, () => this.#cancelSession(session.id));
+    this.#requests.set(id, () => this.#cancelSession(session.id));
     const envelope = newEnvelope({
       request_id: requestId,
       jsonrpc_id: id,
@@ -285,7 +285,7 @@ export class AcpConnection {
     }
   }
 
-  /** An agent that is an ACP program has MCP servers of its client; every other has the tools of this server. */
+  /** Only agents that are ACP programs use their client's MCP servers; all others use the tools of this server. */
   async #takesMcpServers({ agent, mcpServers }: AcpSession): Promise<boolean> {
     if (mcpServers.length === 0 || isBuiltIn(agent)) return false;
     try {
@@ -319,7 +319,7 @@ export class AcpConnection {
       await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: id } });
   }
 
-  /** Goes on with a request that was running when its session was loaded. */
+  /** Follows a request that was running when its session was loaded. */
   async #follow(session: AcpSession, requestId: string): Promise<void> {
     if (session.running !== undefined) return;
     session.running = requestId;
@@ -330,7 +330,7 @@ export class AcpConnection {
     }
   }
 
-  /** Files and terminals are those of the client that prompted: one that reads along later has no part in them. */
+  /** `services`: files and terminals of the client that sent the prompt. Later readers do not offer theirs. */
   async #read(
     session: AcpSession,
     requestId: string,
@@ -345,15 +345,15 @@ export class AcpConnection {
       const { updates, question, questionEnd, end } = converter.convert(frame);
       for (const update of updates) await this.#update(session, update);
       if (question !== undefined) void this.#ask(session, requestId, question, open);
-      const asked = questionEnd && open.get(questionEnd.question_id);
+      const ended = questionEnd && open.get(questionEnd.question_id);
       if (questionEnd !== undefined) open.delete(questionEnd.question_id);
-      if (asked !== undefined) await this.#withdraw(asked);
+      if (ended !== undefined) await this.#withdraw(ended);
       if (end !== undefined) return end;
     }
     return { error: acpError(failure('agent_failed', {}, 'The agent ended without an answer.')) };
   }
 
-  /** Puts a question to the person at the client, in the way that the client can show. */
+  /** Puts a question to the person at the client, in a form that the client supports. */
   async #ask(session: AcpSession, requestId: string, question: Question, open: Map<string, string>): Promise<void> {
     const call = this.#requestFor(question, session.id);
     const id = `question-${question.question_id}`;
@@ -368,14 +368,14 @@ export class AcpConnection {
         break;
       } catch (error) {
         const code = failureOf(error)?.code;
-        // A server that was restarted asks the same question again in a moment.
+        // After a restart, the server opens the same question again soon.
         if (code === 'not_found' && session.running === requestId && open.has(question.question_id)) {
-          await clock.wait(ASKED_AGAIN_MS);
+          await clock.wait(RETRY_MS);
           continue;
         }
-        // Else somebody else was faster, or the request has ended.
+        // Another answer was first, or the request has ended.
         if (code !== 'conflict' && code !== 'not_found')
-          log.warn({ request_id: requestId, error: String(error) }, 'an answer to a question was not taken');
+          log.warn({ request_id: requestId, error: String(error) }, 'an answer to a question was rejected');
         break;
       }
     }
@@ -388,8 +388,8 @@ export class AcpConnection {
     const canElicit = isObject(elicitation) && isObject(elicitation[mode]);
     const hasOptions = (question.options ?? []).length > 0;
     if (!isConsent(question) && !canElicit && !hasOptions) return undefined;
-    const asked = isConsent(question) || canElicit ? question : { ...question, kind: 'permission' as const };
-    const { method, params } = questionBody(asked, sessionId) as { method: string; params: JsonObject };
+    const shown = isConsent(question) || canElicit ? question : { ...question, kind: 'permission' as const };
+    const { method, params } = questionBody(shown, sessionId) as { method: string; params: JsonObject };
     return { method, params: respellAcp(params, 'camelCase') };
   }
 
@@ -422,7 +422,7 @@ export class AcpConnection {
   }
 }
 
-/** What a prompt asks for. One to the server's own targets has to say it as JSON. */
+/** The request of a prompt. A prompt to one of the server's own targets must be JSON. */
 function requestIn(agent: string, params: JsonObject): { readonly method: string; readonly params: JsonObject } {
   return isBuiltIn(agent)
     ? targetRequest(agent, params['content'] ?? '', '/prompt')
@@ -431,7 +431,7 @@ function requestIn(agent: string, params: JsonObject): { readonly method: string
 
 type JsonRpcId = string | number;
 
-/** The result of a request, and what to do once it has been sent. */
+/** The result of a request, and a task to run after it has been sent. */
 interface Answered {
   readonly result?: JsonObject;
   /** Instead of a result. */
@@ -454,10 +454,10 @@ interface SessionList {
 
 const nothing = async (): Promise<Answered> => ({});
 
-/** What a client may ask. */
+/** The methods that a client may call. */
 const METHODS = {
   initialize: AcpConnection.prototype.initialize,
-  // Who is calling was proven by the transport.
+  // The transport has authenticated the caller.
   authenticate: nothing,
   logout: nothing,
   'session/new': AcpConnection.prototype.newSession,
@@ -510,7 +510,7 @@ function thought(text: string): JsonObject {
 }
 
 const MOST_SESSIONS = 1000;
-const MOST_ASKED = 100;
+const MOST_REQUESTS = 100;
 const LONGEST_PATH = 4096;
 /** How soon an answer is sent again. */
-const ASKED_AGAIN_MS = 500;
+const RETRY_MS = 500;

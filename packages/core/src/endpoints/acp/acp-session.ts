@@ -4,17 +4,17 @@ import type { Json, JsonObject } from '@dragoman/protocols';
 export interface AcpSession {
   readonly id: string;
   readonly cwd: string;
-  /** Who answers the next prompt. */
+  /** The agent that answers the next prompt. */
   agent: string;
   /** The request that is being answered now. */
   running: string | undefined;
   /** The MCP servers that the client named. */
   readonly mcpServers: readonly Json[];
-  /** The agent that takes no such servers, once the client has been told so. */
+  /** The agent for which the client has been notified that such servers are not used. */
   noticed: string | undefined;
 }
 
-/** The one option of a session: who answers. */
+/** The one option of a session: its agent. */
 export function agentOption(agent: string, agents: readonly OfferedAgent[]): JsonObject[] {
   if (agents.length === 0) return [];
   const known = agents.some(({ id }) => id === agent) ? agents : [{ id: agent, name: agent }, ...agents];

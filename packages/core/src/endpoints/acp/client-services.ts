@@ -5,7 +5,7 @@ export interface ClientServicesOptions {
   readonly capabilities: JsonObject;
   /** Sends a request to the client and resolves with its response; `undefined` when the client has left. */
   readonly ask: (id: string, method: string, params: JsonObject) => Promise<JsonObject> | undefined;
-  /** Tells the client that nobody waits for its response any more. */
+  /** Notifies the client that its response is no longer needed. */
   readonly cancel: (id: string) => void;
   /** Answers the agent. */
   readonly answer: (jsonrpcId: string, response: JsonObject) => Promise<unknown>;
@@ -21,7 +21,7 @@ export class ClientServices {
     this.#options = options;
   }
 
-  /** What a client offers, in the context of its requests. */
+  /** The client's capabilities, as its requests carry them. */
   static offeredBy({ fs, terminal }: JsonObject): JsonObject {
     const { readTextFile, writeTextFile } = isObject(fs) ? fs : ({} as JsonObject);
     if (readTextFile !== true && writeTextFile !== true && terminal !== true) return {};
@@ -51,7 +51,7 @@ export class ClientServices {
     this.#terminals.clear();
   }
 
-  /** The client has left: the agent does not wait for it. Resolves when it knows that. */
+  /** The client has left: its open calls fail. Resolves when the agent has received the errors. */
   async leave(): Promise<void> {
     const open = [...this.#open.keys()];
     this.#open.clear();
@@ -63,10 +63,10 @@ export class ClientServices {
     const { ask, sessionId } = this.#options;
     const outgoing = `client-${id}`;
     this.#open.set(id, outgoing);
-    const asked = this.#offers(method)
+    const response = this.#offers(method)
       ? ask(outgoing, method, { ...respellAcp(params, 'camelCase'), sessionId })
       : undefined;
-    const { result, error } = asked === undefined ? NOT_OFFERED : await asked;
+    const { result, error } = response === undefined ? NOT_OFFERED : await response;
     if (!this.#open.delete(id)) return;
     const { terminalId } = isObject(result) ? result : params;
     if (method === 'terminal/create' && typeof terminalId === 'string') this.#terminals.add(terminalId);
@@ -82,7 +82,7 @@ export class ClientServices {
     return method === 'fs/read_text_file' ? has['readTextFile'] === true : has['writeTextFile'] === true;
   }
 
-  /** One that cannot be sent, as when it is too long, is an error for the agent. */
+  /** Sends a response. A response that cannot be sent, for example because it is too long, becomes an error. */
   async #answer(id: string, response: JsonObject): Promise<void> {
     const { answer } = this.#options;
     try {

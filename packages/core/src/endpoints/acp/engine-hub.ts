@@ -11,7 +11,7 @@ export interface EngineHubOptions {
   readonly engine: Engine;
   readonly ids: Ids;
   readonly log: Log;
-  /** With what it may do now: a connection outlives changes of that. */
+  /** The caller with its current permissions, which may change while the connection is open. */
   readonly principal: () => Principal;
   /** Aborts when the client has left. */
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export function engineHub({ engine, ids, log, principal, signal }: EngineHubOpti
         agent_ref: agent === undefined ? null : { id: agent },
         channel: 'acp',
       });
-      // What an editor asks of the server beside its prompts is not counted, as reading over HTTP is not.
+      // Requests of an editor beside its prompts are not counted, like reads over HTTP.
       for await (const frame of engine.handle(envelope, call(true))) {
         if (frame.is_final) return isFailed(frame) ? resultOf(frame, method) : (frame.body['result'] ?? null);
       }

@@ -4,30 +4,30 @@ import type { AcpHub } from './acp-hub.ts';
 import type { AcpSession } from './acp-session.ts';
 
 /**
- * Tells a client what was said in a session, oldest first: for each turn what the person said, then every message as one, and every
- * tool call as it ended. Resolves with the request that is still being answered, if there is one: its answer is not told here.
+ * Sends the history of a session to a client, oldest first: for each turn the person's message, then every message of the answer in one
+ * piece, and every tool call in its last state. Resolves with the request that is still running, if any; its answer is not sent here.
  */
 export async function replayOf(
   session: AcpSession,
   hub: AcpHub,
-  tell: (update: JsonObject) => Promise<void>,
+  send: (update: JsonObject) => Promise<void>,
 ): Promise<{ readonly live: string | undefined }> {
   let live: string | undefined;
   const turns = await turnsOf(session, hub);
   const reading: Promise<JsonObject[]>[] = [];
   for (const [at, turn] of turns.entries()) {
-    // Some ahead, so that they are read from the disk while others are sent.
+    // Reads some turns ahead, while others are sent.
     for (const { request_id: id, status } of turns.slice(reading.length, at + READ_AHEAD)) {
       const answer = status === 'in_progress' ? Promise.resolve([]) : answerOf(id, hub);
-      // What went wrong is thrown when its turn comes.
+      // An error is thrown when the answer is sent.
       answer.catch(() => {});
       reading.push(answer);
     }
     for (const content of userBlocksOf(turn.params)) {
-      await tell({ sessionUpdate: 'user_message_chunk', content, messageId: `${turn.request_id}-user` });
+      await send({ sessionUpdate: 'user_message_chunk', content, messageId: `${turn.request_id}-user` });
     }
     if (turn.status === 'in_progress') live = turn.request_id;
-    for (const update of (await reading[at]) ?? []) await tell(update);
+    for (const update of (await reading[at]) ?? []) await send(update);
     reading[at] = Promise.resolve([]);
   }
   return { live };
@@ -56,24 +56,24 @@ async function turnsOf({ id, agent }: AcpSession, hub: AcpHub): Promise<PastTurn
 /** The updates of a whole answer, with those that change another one merged into it. */
 async function answerOf(requestId: string, hub: AcpHub): Promise<JsonObject[]> {
   const converter = new AcpUpdates({ requestId });
-  const told: JsonObject[] = [];
+  const merged: JsonObject[] = [];
   const tools = new Map<unknown, number>();
   for await (const frame of hub.read(requestId)) {
     for (const update of converter.convert(frame).updates) {
       const { sessionUpdate: kind, toolCallId: id } = update;
       const at = tools.get(id);
-      const last = told.at(-1);
+      const last = merged.at(-1);
       if (kind === 'tool_call_update' && at !== undefined) {
-        told[at] = { ...told[at], ...update, sessionUpdate: 'tool_call' };
+        merged[at] = { ...merged[at], ...update, sessionUpdate: 'tool_call' };
       } else if (last !== undefined && isSameMessage(last, update)) {
-        told[told.length - 1] = { ...last, content: { type: 'text', text: textIn(last) + textIn(update) } };
+        merged[merged.length - 1] = { ...last, content: { type: 'text', text: textIn(last) + textIn(update) } };
       } else {
-        if (kind === 'tool_call') tools.set(id, told.length);
-        told.push(update);
+        if (kind === 'tool_call') tools.set(id, merged.length);
+        merged.push(update);
       }
     }
   }
-  return told;
+  return merged;
 }
 
 function isSameMessage(a: JsonObject, b: JsonObject): boolean {

@@ -26,7 +26,7 @@ export interface TaskPage {
   readonly totalSize: number;
 }
 
-/** The requests that a ListTasks call wants, of one caller to one agent. */
+/** The query of a ListTasks call: requests of one caller to one agent. */
 export function requestQueryOf(request: ListTasksRequest, { owner, agentId }: Tasked): RequestQuery {
   const { contextId, status, pageSize = DEFAULT_PAGE, pageToken = '', statusTimestampAfter } = request;
   return {
@@ -41,8 +41,8 @@ export function requestQueryOf(request: ListTasksRequest, { owner, agentId }: Ta
 }
 
 /**
- * One more request than a page shows, which tells whether there is another page. The store does not know which requests wait for
- * an answer; those run now, so they are few.
+ * Reads one request more than a page has, to find out whether there is another page. The store does not know which requests wait for
+ * an answer; those are running now, so they are few.
  */
 export async function listedRequests(
   query: RequestQuery,
@@ -53,8 +53,8 @@ export async function listedRequests(
     return requests.list({ ...query, limit: query.limit + 1 });
   }
   const stateOf = (key: RequestKey) => {
-    const [asked] = questions.of(key);
-    return asked === undefined ? 'TASK_STATE_WORKING' : waitingState(asked.question);
+    const [open] = questions.of(key);
+    return open === undefined ? 'TASK_STATE_WORKING' : waitingState(open.question);
   };
   const all = await requests.list({ ...query, after: undefined, limit: MOST_ANSWERING });
   const later = query.after === undefined ? all : await requests.list({ ...query, limit: MOST_ANSWERING });
@@ -66,7 +66,7 @@ export function pageTokenOf({ changedAt, requestId }: RequestPlace): string {
   return Buffer.from(`${changedAt} ${requestId}`).toString('base64url');
 }
 
-/** It names a place in the caller's own list, whatever it says. */
+/** The token names a position in the caller's own list, so it needs no signature. */
 function placeIn(pageToken: string, owner: string): RequestPlace {
   const [, changedAt, requestId] = /^(\d{1,15}) (.+)$/s.exec(Buffer.from(pageToken, 'base64url').toString()) ?? [];
   if (changedAt !== undefined && requestId !== undefined) return { changedAt: Number(changedAt), owner, requestId };
@@ -92,11 +92,11 @@ const PROGRESS: Readonly<Record<TaskState, readonly RequestProgress[]>> = {
   TASK_STATE_REJECTED: ['refused'],
 };
 
-/** The state of a task that can be shown without its frames: there is no message to it. */
+/** The state of a task that is shown without its frames, because it has no message. */
 export function stateWithoutFrames(progress: RequestProgress | null): TaskState | undefined {
   return progress === 'completed' || progress === 'refused' ? STATE_AT_END[progress] : undefined;
 }
 
 const DEFAULT_PAGE = 50;
-/** An agent answers fewer at a time. */
+/** More than the requests that an agent answers at a time. */
 const MOST_ANSWERING = 10_000;

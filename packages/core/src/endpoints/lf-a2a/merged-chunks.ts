@@ -2,8 +2,7 @@ import type { ArtifactUpdate } from '@dragoman/protocols/lf-a2a';
 import type { NumberedEvent } from './tasks.ts';
 
 /**
- * Events in which neighbouring pieces of text are one piece. Frames that are read together were given together, and some clients join
- * streamed parts with blanks or line breaks, so fewer pieces read better.
+ * Joins neighbouring pieces of text. Some clients join streamed parts with spaces or line breaks, so fewer pieces read better.
  */
 export function merged(events: readonly NumberedEvent[], longest = LONGEST): NumberedEvent[] {
   const result: NumberedEvent[] = [];

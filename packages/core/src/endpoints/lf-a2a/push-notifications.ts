@@ -37,8 +37,8 @@ export interface PushNotificationsOptions {
  *
  *   event → delivery in the outbox and position of the config, in one commit → delivered or given up → next event
  *
- * Each config has one delivery under way, so events arrive in order, and text that comes meanwhile is sent as one piece. After a
- * restart each goes on from its position.
+ * Each config has one delivery at a time, so events arrive in order, and text that arrives meanwhile is sent as one piece. After a
+ * restart each config continues from its position.
  */
 export class PushNotifications {
   readonly #options: PushNotificationsOptions;
@@ -49,7 +49,7 @@ export class PushNotifications {
     this.#options = options;
   }
 
-  /** Goes on with what an earlier process left. Call it when the outbox has started. */
+  /** Continues the configs of an earlier process. Call it when the outbox has started. */
   async start(): Promise<void> {
     const { pushConfigs } = this.#options.store;
     for (const config of await claimAll((limit) => pushConfigs.claim(limit))) this.#follow(config);
@@ -60,7 +60,7 @@ export class PushNotifications {
     await Promise.allSettled(this.#following.values());
   }
 
-  /** Whether this caller may have this config at all; asked before its task is made. */
+  /** Refuses a config that this caller may not have. Runs before its task is created. */
   async check(
     { id: owner }: Pick<Principal, 'id'>,
     { url }: Pick<NewTaskPushNotificationConfig, 'url'>,
@@ -80,8 +80,8 @@ export class PushNotifications {
   }
 
   /**
-   * Keeps a config. `from` is the first event that is sent: all of them for a config that came with its message, else those that
-   * follow. `undefined`: there is no such task.
+   * Stores a config. `from` is the first event to send: a config in the message of its task gets all events, any other only later ones.
+   * Returns `undefined` when there is no such task.
    */
   async create(
     principal: Pick<Principal, 'id'>,
@@ -129,7 +129,7 @@ export class PushNotifications {
     return this.#options.store.pushConfigs.remove(key, configId);
   }
 
-  /** What a delivery of ours is sent with; null when its config is gone, nothing for one of somebody else's. */
+  /** The headers of a delivery; null when its config is gone, none for deliveries of other senders. */
   async headersFor(deliveryId: string): Promise<Readonly<Record<string, string>> | null> {
     const [, name] = /^push-([0-9a-f]{32})-/.exec(deliveryId) ?? [];
     if (name === undefined) return {};
@@ -140,13 +140,13 @@ export class PushNotifications {
     const { scheme, credentials = '' } = authentication ?? {};
     return {
       'content-type': row.version === '0.3' ? 'application/json' : 'application/a2a+json',
-      // The first is the name in use by the official SDKs, the second the one of the specification.
+      // The official SDKs use the first name, the specification the second.
       ...(token !== undefined && { 'x-a2a-notification-token': token, 'a2a-notification-token': token }),
       ...(scheme !== undefined && { authorization: credentials === '' ? scheme : `${scheme} ${credentials}` }),
     };
   }
 
-  /** Credentials are for the receiver alone: they are written, and never read again. */
+  /** Credentials are only for the receiver: they are never shown again. */
   #shown(row: PushConfigRow): TaskPushNotificationConfig {
     const { requestId: taskId, configId: id, url } = row;
     const { token, authentication } = this.#secretsOf(row) ?? {};
@@ -186,7 +186,7 @@ export class PushNotifications {
     const task = await tasks.follow({ id: owner }, agentId, { taskId, signal });
     if (task === undefined) return;
     for await (const { id, body, isOver } of notifications(task, config)) {
-      // It may have another URL by now.
+      // The config may have a new URL.
       const { url } = (await store.pushConfigs.named(config.name)) ?? config;
       const delivery = this.#deliveryOf({ ...config, url }, id, body);
       const { clock, log } = this.#options;
@@ -217,16 +217,16 @@ export class PushNotifications {
 
 /** One POST. */
 interface Notification {
-  /** Of the last event in it. */
+  /** The id of the last event in it. */
   readonly id: string;
   readonly body: string;
-  /** Nothing follows. */
+  /** No notification follows. */
   readonly isOver: boolean;
 }
 
 /**
- * What is sent from a position on. 1.0 gets every event. 0.3 gets the task as it is when its status has changed, which is what
- * receivers of 0.3 read.
+ * The notifications after a position. 1.0 gets every event. 0.3 gets the current task when its status has changed, because receivers
+ * of 0.3 read tasks.
  */
 async function* notifications(task: OpenTask, { position, version }: PushConfigRow): AsyncGenerator<Notification> {
   if (position === '') yield { id: 'task', body: bodyOf({ task: task.current() }, version, task), isOver: false };
@@ -256,7 +256,7 @@ function nameOf({ owner, requestId }: RequestKey, configId: string): string {
   return hash('sha256', JSON.stringify([owner, requestId, configId]), 'hex').slice(0, 32);
 }
 
-/** The same for the same event, at every try and after a restart: the receiver knows a repeat by it. */
+/** The same id for the same event, at every try and after a restart, so that the receiver recognises a repeat. */
 function deliveryIdOf({ name }: Pick<PushConfigRow, 'name'>, position: string): string {
   return `push-${name}-${position}`;
 }

@@ -37,7 +37,7 @@ export interface TasksOptions {
   readonly log: Log;
 }
 
-/** Who sends a message, and how it came. */
+/** The sender of a message, and how it was received. */
 export interface SendContext {
   readonly principal: Principal;
   readonly agentId: string;
@@ -48,34 +48,34 @@ export interface SendContext {
   readonly signal: AbortSignal;
 }
 
-/** Who answers a question, and of which task. */
+/** The caller that answers a question, and the task of the question. */
 export interface AnsweringCaller {
   readonly principal: Principal;
   readonly taskId: string;
   readonly signal: AbortSignal;
 }
 
-/** Whose tasks they are. */
+/** The owner of the tasks. */
 type Caller = Pick<Principal, 'id'>;
 
-/** A task and the way to what becomes of it. */
+/** A task, with its current state and its events. */
 export interface OpenTask {
-  /** As it is with the events that were read; as it began, before the first. */
+  /** The task after the events read so far; before the first, as it started. */
   current(): Task;
-  /** Everything after its beginning, or after one of the events; ends with the task. */
+  /** The events after the start, or after the given event; ends with the task. */
   events(after?: EventId, options?: EventOptions): AsyncIterable<readonly NumberedEvent[]>;
-  /** The task when it has come to such a state. */
+  /** Resolves with the task when it has reached such a state. */
   reached(isReached: (state: TaskState) => boolean): Promise<TaskFold>;
 }
 
 export interface EventOptions {
   /** Characters of text in one event. */
   readonly longest?: number;
-  /** Ends with a question too, while nobody has answered it. */
+  /** Ends at an unanswered question too. */
   readonly untilQuestion?: boolean;
 }
 
-/** The id says which frame an event was made of: `SEQUENCE.N`. A client sends the last one it has as `Last-Event-ID`. */
+/** The id `SEQUENCE.N` names the frame of an event. A client sends the last id it received as `Last-Event-ID`. */
 export interface NumberedEvent {
   readonly id: string;
   readonly event: StreamEvent;
@@ -87,7 +87,7 @@ export interface EventId {
   readonly index: number;
 }
 
-/** An `EventId` as clients send it back; `undefined` when it is none. */
+/** An `EventId` that a client sends back; `undefined` when it is invalid. */
 export function eventIdIn(text: string | undefined): EventId | undefined {
   if (text === 'task') return BEFORE_ALL;
   const [, sequence, index] = /^(\d{1,15})\.(\d{1,3})$/.exec(text ?? '') ?? [];
@@ -97,14 +97,14 @@ export function eventIdIn(text: string | undefined): EventId | undefined {
 /** Requests of the hub as tasks of Linux Foundation A2A: a task is one request, and its context is the session. */
 export class LfA2aTasks {
   readonly #options: TasksOptions;
-  /** Tasks that have ended do not change. Whether there is one is asked of the store each time. */
+  /** Ended tasks do not change. Whether a task still exists is checked in the store each time. */
   readonly #ended = new LRUCache<string, TaskFold>({ maxSize: ENDED_LENGTH, maxEntrySize: ENDED_LENGTH / 8 });
 
   constructor(options: TasksOptions) {
     this.#options = options;
   }
 
-  /** Records the message as a request. The same message again is the same task; another one under its id is a conflict. */
+  /** Records the message as a request. The same message again is the same task; a different one with its id is a conflict. */
   async send(request: SendMessageRequest, context: SendContext): Promise<OpenTask> {
     const { engine, clock, log } = this.#options;
     const { principal, agentId, binding, version, jsonrpcId, received } = context;
@@ -126,14 +126,14 @@ export class LfA2aTasks {
         resolve(this.#opened(row, reading, isRepeat ? undefined : envelope));
       const reading = engine.handle(envelope, {
         principal,
-        // Made when somebody asks for it: the work is not the reader's.
+        // Created on access: the request does not end with its reader.
         get signal() {
           return context.signal;
         },
         log,
         beside: { counted: true, received: withoutPushSecrets(request, received), onAccepted },
       });
-      // Whatever refuses it does so before it is recorded.
+      // A refusal happens before the request is recorded.
       reading.ready().catch(reject);
     });
   }
@@ -166,7 +166,7 @@ export class LfA2aTasks {
     }
   }
 
-  /** The task as recorded so far; `undefined` when there is none of this id at this agent for this caller. */
+  /** The task as recorded so far; `undefined` when this caller has no task with this id at this agent. */
   async find(principal: Caller, agentId: string, taskId: string): Promise<TaskFold | undefined> {
     const row = await this.#row(principal, agentId, taskId);
     if (row === undefined) return undefined;
@@ -179,7 +179,7 @@ export class LfA2aTasks {
     return fold;
   }
 
-  /** Every frame that is recorded. Returns how long they are together, and the sequence of the last one. */
+  /** Applies all recorded frames. Returns their total length, and the sequence of the last one. */
   async #foldAll(row: RequestRow, fold: TaskFold): Promise<{ readonly length: number; readonly last: number }> {
     let after = -1;
     let length = 0;
@@ -199,7 +199,7 @@ export class LfA2aTasks {
     return (await this.#row(principal, agentId, taskId)) !== undefined;
   }
 
-  /** How far a task has come: the task, and the last event that there can be of the frames so far. */
+  /** The progress of a task: the task, and the last possible event of the frames so far. */
   async progress(
     principal: Caller,
     agentId: string,
@@ -212,7 +212,7 @@ export class LfA2aTasks {
     return { task: fold.task(), lastEvent: last < 0 ? 'task' : `${last}.${LAST_INDEX}` };
   }
 
-  /** The tasks of a caller at an agent, newest change first: everything asked of this agent, by whichever protocol. */
+  /** The tasks of a caller at an agent, newest change first: all requests to this agent, from any protocol. */
   async list({ id: owner }: Caller, agentId: string, request: ListTasksRequest): Promise<TaskPage> {
     const { requests } = this.#options.store;
     const { questions } = this.#options.engine;
@@ -263,7 +263,7 @@ export class LfA2aTasks {
   #opened(row: RequestRow, reading: Reading, envelope = recordedEnvelope(row.envelope)): OpenTask {
     const fold = new TaskFold(foldOptionsOf(envelope, row.acceptedAt));
     const { runs } = this.#options.engine;
-    // A question may have its answer in the frames that are read next.
+    // The next frames may have the answer to a question.
     const isLast = async ({ sequence }: FrameRow) =>
       (await runs.page(keyOf(row), { after: sequence, limit: 1 })).length === 0;
     return {
@@ -286,7 +286,7 @@ export class LfA2aTasks {
           if (!isReached(fold.state)) continue;
           if (isTerminal(fold.state) || (await isLast(rows.at(-1) as FrameRow))) return fold;
         }
-        // A reader is let go before the end only when the server stops.
+        // A reader only ends early when the server stops.
         throw new Refused(failure('busy', { retry_after: 5 }, 'The server is stopping.'));
       },
     };
@@ -298,13 +298,13 @@ export class LfA2aTasks {
   }
 }
 
-/** The field is of the message: the caller knows no other. */
+/** The error names a field of the message, because the caller knows no other. */
 function refuseAnswer(help: string): never {
   const message = `The message does not answer the question. ${help}`;
   refuse('invalid_message', { issues: [{ pointer: '/message/parts', code: 'answer', message: help }] }, message);
 }
 
-/** What came is recorded with the request; the secrets of a receiver are only for the vault. */
+/** The received message is recorded with the request, without the secrets of a receiver, which only the vault has. */
 function withoutPushSecrets({ configuration, ...request }: SendMessageRequest, received: Received): Received {
   const { taskPushNotificationConfig: config, ...rest } = configuration ?? {};
   if (config === undefined) return received;
@@ -313,7 +313,7 @@ function withoutPushSecrets({ configuration, ...request }: SendMessageRequest, r
   return { dialect: received.dialect, text };
 }
 
-/** What is asked of `tools`, `workflows` or `agents`: the first data part, or the text of one. */
+/** The request to `tools`, `workflows` or `agents`: the first data part, or the JSON in a text part. */
 function forTarget(target: BuiltInTarget, { message }: SendMessageRequest) {
   const { parts } = message;
   const content = parts.find(({ data }) => data !== undefined)?.data ?? parts.map(({ text = '' }) => text).join('');
@@ -325,7 +325,7 @@ function asksForInput({ event }: NumberedEvent): boolean {
   return 'statusUpdate' in event && event.statusUpdate.status.state === 'TASK_STATE_INPUT_REQUIRED';
 }
 
-/** Those that the reader does not have, of the events of one frame. */
+/** The events of one frame that the reader does not have. */
 function numbered(sequence: number, all: readonly StreamEvent[], after: EventId): NumberedEvent[] {
   if (sequence < after.sequence) return [];
   const events = all.map((event, index) => ({ id: `${sequence}.${index}`, event }));
@@ -345,6 +345,6 @@ const NO_QUESTION = 'The task does not wait for an answer.';
 const LIST_BYTES = 8 << 20;
 /** Characters of the frames of tasks that are kept in memory, together. */
 const ENDED_LENGTH = 16 << 20;
-/** A frame has fewer events. */
+/** More events than a frame has. */
 const LAST_INDEX = 999;
 const BEFORE_ALL: EventId = { sequence: -1, index: 0 };

@@ -5,41 +5,41 @@ import type { HubRequest, Tool } from '../../tools/tool.ts';
 import { mayUseTool, type ToolRegistry } from '../../tools/tool-registry.ts';
 import { AGENT_INPUT, OWN_TOOL_NAMES, WORKFLOW_INPUT } from './own-tools.ts';
 
-/** A tool under its MCP name, with what a call of it asks of the hub. */
+/** A tool under its MCP name, with the hub request of a call. */
 export interface ListedTool {
   readonly name: string;
   readonly kind: McpTargetKind;
-  /** As `tools/list` has it. */
+  /** The entry in `tools/list`. */
   readonly definition: JsonObject;
   readonly hasOutputSchema: boolean;
-  /** It is left out of lists, and found by searching. */
+  /** The tool is not listed, but search finds it. */
   readonly isDeferred: boolean;
-  /** What its arguments must be, where nobody else checks them. */
+  /** The schema of the arguments, where the target does not check them. */
   readonly input?: JsonSchema;
   request(args: JsonObject): HubRequest;
 }
 
 /**
- * Agents, tools and workflows as tools of MCP: an agent is `ask_AGENT`, everything else has its own name. Names are given out over all
- * tools, so that each is called the same by every caller; which of them a caller has is decided when it lists and when it calls.
+ * Agents, tools and workflows as tools of MCP: an agent is `ask_AGENT`, everything else has its own name. Names are assigned over all
+ * tools, so that a tool has the same name for every caller. Permissions are checked on every list and call.
  */
 export class McpCatalogue {
   readonly #tools: ToolRegistry;
   #signature = '';
   #names: readonly string[] = [];
-  /** The tool of each name, when names were last given out. */
+  /** The tool of each name in the latest assignment. */
   #kinds = new Map<string, { readonly kind: McpTargetKind; readonly own: string }>();
 
   constructor(tools: ToolRegistry) {
     this.#tools = tools;
   }
 
-  /** Grows with changes that a list of names does not show. */
+  /** Increases with changes that a list of names does not show. */
   get version(): number {
     return this.#tools.version;
   }
 
-  /** Those a caller may use, by name; only the agent itself where one is given. */
+  /** The tools that a caller may use, by name; with `agentId`, only that agent. */
   async list(principal: Principal, agentId?: string): Promise<ListedTool[]> {
     await this.#tools.ready();
     return this.#named()
@@ -48,13 +48,13 @@ export class McpCatalogue {
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The ids of the agents that a caller may ask. */
+  /** The ids of the agents that a caller may call. */
   async agents(principal: Principal, agentId?: string): Promise<string[]> {
     const tools = await this.list(principal, agentId);
     return tools.filter(({ kind }) => kind === 'agent').map((tool) => tool.request({}).agent);
   }
 
-  /** `undefined` when there is none of this name for this caller. */
+  /** `undefined` when this caller has no tool with this name. */
   async find(principal: Principal, name: string, agentId?: string): Promise<ListedTool | undefined> {
     const found = this.#find(name) ?? (await this.#tools.ready().then(() => this.#find(name)));
     return found !== undefined && mayUseTool(principal, found) && isIn(agentId, found)
@@ -62,7 +62,7 @@ export class McpCatalogue {
       : undefined;
   }
 
-  /** Under the names of the newest list, so that a call does not make a list of its own. */
+  /** Uses the names of the latest list, so that a call does not build a list of its own. */
   #find(name: string): Tool | undefined {
     const known = this.#kinds.get(name);
     const found = known && this.#tools.named(known.own).find((tool) => kindOf(tool) === known.kind);
@@ -84,7 +84,7 @@ export class McpCatalogue {
   }
 }
 
-/** Of two of a kind with the same name, the one whose source came first; an agent and a tool may share one. */
+/** Of two tools of a kind with the same name, the one from the earlier source; an agent and a tool may share a name. */
 function distinct(tools: readonly Tool[]): Tool[] {
   const seen = new Set<string>();
   return tools.filter((tool) => {
@@ -106,7 +106,7 @@ function namesFor(tools: readonly Tool[], wanted: readonly string[]): string[] {
   return names;
 }
 
-/** Only agents and workflows say themselves what of the hub they ask. */
+/** Only agents and workflows define their own hub request. */
 function kindOf({ request, answeredBy }: Tool): McpTargetKind {
   if (request === undefined) return 'tool';
   return answeredBy === 'agent' ? 'agent' : 'workflow';
@@ -170,17 +170,17 @@ function agentTool(name: string, { definition }: Tool): Omit<ListedTool, 'name' 
   };
 }
 
-/** Every revision wants the input of a tool to be an object. */
+/** Every revision requires the input of a tool to be an object. */
 function objectSchema(schema: JsonObject): JsonObject {
   return schema['type'] === 'object' ? schema : { ...schema, type: 'object' };
 }
 
-/** Sessions before 2026-07-28 know structured content as an object only. */
+/** Before 2026-07-28, structured content must be an object. */
 function objectOutput(schema: JsonObject | null): JsonObject | undefined {
   return schema?.['type'] === 'object' ? schema : undefined;
 }
 
-/** The methods for a workflow that is sent along, by the name of their tool. */
+/** The methods for a workflow in the request, with the names of their tools. */
 const AD_HOC: Readonly<Record<string, string>> = {
   'workflow.execute': 'run_workflow',
   'workflow.validate': 'check_workflow',

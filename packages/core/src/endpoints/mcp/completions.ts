@@ -19,7 +19,7 @@ export interface CompletionsOptions {
   readonly upstream: Upstream;
 }
 
-/** `completion/complete`: the agents, conversations and workflows that fit a template of ours; the rest is asked of the server that has it. */
+/** `completion/complete`: agents, conversations and workflows for this server's templates; the rest is forwarded to the server that has it. */
 export class McpCompletions {
   readonly #options: CompletionsOptions;
 
@@ -33,7 +33,7 @@ export class McpCompletions {
     return { completion: { values: all.slice(0, MOST), total: all.length, hasMore: all.length > MOST } };
   }
 
-  /** A prompt of ours takes free text. */
+  /** A prompt of this server takes free text. */
   async #ofPrompt(name: string, params: CompleteParams, call: McpCall): Promise<readonly string[]> {
     const { prompts, upstream } = this.#options;
     if (await prompts.isOwn(name, call)) return [];

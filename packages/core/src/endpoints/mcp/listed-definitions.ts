@@ -3,8 +3,8 @@ import type { ListedTool } from './catalogue.ts';
 import { ANSWER_TOOLS, type OwnTool, SEARCH_TOOLS } from './own-tools.ts';
 
 /**
- * The tools of `tools/list`. Long lists fill the context of a model, so of more than `most` only that many are listed, agents and
- * workflows first, and search_tools finds the others.
+ * The tools of `tools/list`. Long lists fill the context of a model, so at most `most` tools are listed, agents and workflows first;
+ * search_tools finds the others.
  */
 export function listedDefinitions(tools: readonly ListedTool[], most: number): JsonObject[] {
   const shown = tools.filter(({ isDeferred }) => !isDeferred);

@@ -4,12 +4,12 @@ import type { Received } from '../../call/call.ts';
 import type { Principal } from '../../call/principal.ts';
 import type { McpSession } from './sessions.ts';
 
-/** How a message came. */
+/** How a message was received. */
 export interface McpContext {
   readonly principal: Principal;
-  /** Of the endpoint of one agent. */
+  /** Set at the endpoint of one agent. */
   readonly agentId?: string | undefined;
-  /** Absent where there are none, as on stdio. */
+  /** Absent on transports without headers, such as stdio. */
   readonly headers?: McpHeaders | undefined;
   readonly sessionId?: string | undefined;
   readonly idempotencyKey?: string | undefined;
@@ -18,30 +18,30 @@ export interface McpContext {
   readonly signal: AbortSignal;
 }
 
-/** One request while it is being answered. */
+/** A running request. */
 export interface McpCall extends McpContext {
   readonly id: Json;
   /** `undefined` in the revision without sessions. */
   readonly session: McpSession | undefined;
   readonly version: string;
-  /** Name and version of the client, as it says. */
+  /** Name and version of the client, as it declares them. */
   readonly client: string;
   readonly capabilities: JsonObject;
   readonly meta: JsonObject;
-  /** The tool that the client called, also where that called another. */
+  /** The tool that the client called, even if that tool calls another. */
   readonly tool?: string;
 }
 
-/** What goes back for one message. */
+/** The reply to one message. */
 export type McpReply =
-  /** Nothing but that it was taken. */
+  /** The message was accepted and has no response. */
   | { readonly accepted: true }
   /** The response. */
   | { readonly message: JsonObject; readonly status: number; readonly sessionId?: string }
   /** Notifications, and the response as the last. */
   | { readonly messages: AsyncGenerator<JsonObject, void, undefined> };
 
-/** What a method gives: its result, or what is told before it and then the result. */
+/** The result of a method, or notifications followed by the result. */
 export type McpResultOf = JsonObject | Promise<JsonObject> | AsyncGenerator<JsonObject, JsonObject, undefined>;
 
 /** Thrown where a request is refused with an error that only MCP has. */

@@ -46,14 +46,14 @@ export interface McpEndpointOptions {
   readonly engine: Engine;
   readonly store: Store;
   readonly tools: ToolRegistry;
-  /** Those of the configuration. */
+  /** The MCP servers of the configuration. */
   readonly servers: Pick<McpServers, 'servers' | 'ready'>;
   readonly stored: StoredWorkflows;
   readonly bases: Pick<KnowledgeBases, 'listFor'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** Of this server. */
+  /** The version of this server. */
   readonly version: string;
   readonly waitSeconds: number;
   readonly maxListedTools: number;
@@ -61,8 +61,8 @@ export interface McpEndpointOptions {
 }
 
 /**
- * The MCP server, whatever brings its messages. Both eras are served side by side: what a message says decides (2026-07-28, Versioning).
- * Every method is one row of a table, and an era is the rows it has.
+ * The MCP server, for any transport. Both eras are served side by side: the version in a message decides (2026-07-28, Versioning).
+ * Every method is one row of a table; each era has its own table.
  */
 export class McpEndpoint {
   readonly #options: McpEndpointOptions;
@@ -99,7 +99,7 @@ export class McpEndpoint {
     const { kind } = decoded.value;
     const message = decoded.value.message as unknown as JsonObject;
     if (kind === 'request') {
-      if (id === undefined) return refused(id, { ...mcpError(0, 'id must be a text or a whole number.'), ...INVALID });
+      if (id === undefined) return refused(id, { ...mcpError(0, 'id must be a string or an integer.'), ...INVALID });
       return isModern(message, context.headers)
         ? this.#modern(message, id, context)
         : this.#legacy(message, id, context);
@@ -110,11 +110,11 @@ export class McpEndpoint {
     const { method, params } = message;
     if (method === 'notifications/cancelled' && isObject(params))
       session.found.calls.get(params['requestId'] ?? null)?.();
-    if (kind === 'success' || kind === 'error') session.found.asked.get(message['id'] ?? null)?.(message);
+    if (kind === 'success' || kind === 'error') session.found.pending.get(message['id'] ?? null)?.(message);
     return { accepted: true };
   }
 
-  /** The notices for a session, as its GET stream has them; `undefined`: there is no such session. A newer stream ends the one before. */
+  /** The notices of a session, for its GET stream; an error when there is no such session. A newer stream ends the one before. */
   notices(context: McpContext): AsyncGenerator<JsonObject, void, undefined> | McpError {
     const session = this.#session(context);
     if ('error' in session) return session.error;
@@ -125,7 +125,7 @@ export class McpEndpoint {
     return this.#features.notices.messages(context, { watched: { tools: true, prompts: true }, signal });
   }
 
-  /** Ends a session; an error when there is none. Its running requests go on. */
+  /** Ends a session; an error when there is none. Its running requests continue. */
   end(context: McpContext): McpError | undefined {
     const session = this.#session(context);
     if ('error' in session) return session.error;
@@ -133,7 +133,7 @@ export class McpEndpoint {
     return undefined;
   }
 
-  /** Ends every stream that would stay open. */
+  /** Ends every open stream. */
   stop(): void {
     this.#features.notices.stop();
   }
@@ -158,8 +158,8 @@ export class McpEndpoint {
 
   async #legacy(message: JsonObject, id: Json, context: McpContext): Promise<McpReply> {
     const method = String(message['method']);
-    const asked = context.headers?.version;
-    if (asked !== undefined && !MCP_VERSIONS.includes(asked)) return refused(id, unsupportedVersion(asked));
+    const named = context.headers?.version;
+    if (named !== undefined && !MCP_VERSIONS.includes(named)) return refused(id, unsupportedVersion(named));
     if (method === 'initialize') return this.#initialize(message, id, context);
     const session = this.#session(context);
     if ('error' in session) return refused(id, session.error);
@@ -219,7 +219,7 @@ export class McpEndpoint {
     try {
       yield this.#response(yield* given, call);
     } catch (error) {
-      // Nobody waits for the answer of a call that was cancelled (Cancellation, Behavior Requirements).
+      // A cancelled call gets no response (Cancellation, Behavior Requirements).
       if (error !== CANCELLED) yield { jsonrpc: '2.0', id: call.id, error: errorMember(errorOf(error)) };
     }
   }
@@ -243,7 +243,7 @@ export class McpEndpoint {
   }
 }
 
-/** What was thrown may carry a failure; else it is our own fault, and the edge reports it. */
+/** The failure that an exception carries; any other exception is a bug, and the edge reports it. */
 function errorOf(error: unknown): McpError {
   if (error instanceof McpRefused) return error.error;
   const known = failureOf(error);

@@ -11,7 +11,7 @@ import type { McpResources } from './resources.ts';
 import type { McpTasks } from './tasks.ts';
 import { declares, type ToolCalls } from './tool-calls.ts';
 
-/** What the methods are answered with. */
+/** The services that answer the methods. */
 export interface McpFeatures {
   readonly catalogue: McpCatalogue;
   readonly calls: ToolCalls;
@@ -25,7 +25,7 @@ export interface McpFeatures {
 
 export type McpMethod = (features: McpFeatures, params: Json, call: McpCall) => McpResultOf;
 
-/** A method whose params have a shape of their own. */
+/** A method with a schema for its params. */
 function method<Name extends keyof McpParams>(
   name: Name,
   run: (features: McpFeatures, params: McpParams[Name], call: McpCall) => McpResultOf,
@@ -37,7 +37,7 @@ function method<Name extends keyof McpParams>(
   };
 }
 
-/** A list in one page: nobody was given a cursor, so none can be right. */
+/** A list in one page: the server returns no cursors, so every cursor is invalid. */
 function list<Name extends 'tools/list' | 'prompts/list' | 'resources/list' | 'resources/templates/list'>(
   name: Name,
   member: string,
@@ -49,7 +49,7 @@ function list<Name extends 'tools/list' | 'prompts/list' | 'resources/list' | 'r
   });
 }
 
-/** How long a list may be kept: it is that of one key. */
+/** How long a list may be cached. It is private, because it depends on the key. */
 function cached({ session }: McpCall): JsonObject {
   return session === undefined ? { ttlMs: 60_000, cacheScope: 'private' } : {};
 }
@@ -74,10 +74,10 @@ const BOTH: Readonly<Record<string, McpMethod>> = {
   ),
 };
 
-/** Of the revisions with sessions. */
+/** The methods of the revisions with sessions. */
 export const LEGACY_METHODS: Readonly<Record<string, McpMethod>> = { ...BOTH, ping: () => ({}) };
 
-/** Of 2026-07-28. */
+/** The methods of 2026-07-28. */
 export const MODERN_METHODS: Readonly<Record<string, McpMethod>> = {
   ...BOTH,
   'server/discover': (_features, _params, call) => ({
@@ -109,5 +109,5 @@ export const MCP_CAPABILITIES: JsonObject = {
 export const MCP_INSTRUCTIONS = [
   'Dragoman hosts agents, tools and workflows.',
   'ask_AGENT asks an agent; pass session_id of its answer as session to continue that conversation.',
-  'A result with status "working" goes on by itself: call get_answer with its request_id.',
+  'A result with status "working" continues by itself: call get_answer with its request_id.',
 ].join(' ');

@@ -13,15 +13,15 @@ export interface NoticesOptions {
   readonly clock: Clock;
 }
 
-/** What a client can be told of by itself. */
+/** The lists whose changes a client can subscribe to. */
 export interface Watched {
   readonly tools: boolean;
   readonly prompts: boolean;
 }
 
 /**
- * Tells callers that their list of tools, or of prompts, is another one: after a reload, a registration, an accepted tool or a change of
- * their permissions. Lists are compared once a second, and only while somebody listens.
+ * Notifies callers that their list of tools, or of prompts, has changed: after a reload, a registration, an accepted tool or a change of
+ * their permissions. Lists are compared once a second while there are subscribers.
  */
 export class McpNotices {
   readonly #options: NoticesOptions;
@@ -36,7 +36,7 @@ export class McpNotices {
     this.#stopped.abort();
   }
 
-  /** `subscriptions/listen`: what it will tell first, then that, and the result when the server stops. */
+  /** `subscriptions/listen`: first the accepted subscription, then its notices, and the result when the server stops. */
   async *listen({ notifications }: ListenParams, call: McpCall): AsyncGenerator<JsonObject, JsonObject, undefined> {
     const { toolsListChanged = false, promptsListChanged = false } = notifications;
     const _meta = { [MCP_META.subscription]: call.id };
@@ -82,13 +82,16 @@ export class McpNotices {
   async #lists(principal: Principal, agentId: string | undefined): Promise<{ tools: string; prompts: string }> {
     const { catalogue } = this.#options;
     const tools = await catalogue.list(principal, agentId);
-    const told = (list: typeof tools) =>
+    const digest = (list: typeof tools) =>
       hash(
         'sha256',
         list.map(({ name, definition }) => `${name}\n${String(definition['description'])}\n`).join(''),
         'base64',
       );
-    return { tools: `${catalogue.version} ${told(tools)}`, prompts: told(tools.filter(({ kind }) => kind !== 'tool')) };
+    return {
+      tools: `${catalogue.version} ${digest(tools)}`,
+      prompts: digest(tools.filter(({ kind }) => kind !== 'tool')),
+    };
   }
 }
 

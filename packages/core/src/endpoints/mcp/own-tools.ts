@@ -5,16 +5,16 @@ const wait_seconds = {
   minimum: 0,
   maximum: 240,
   description:
-    'How long to wait for the answer. After that the result says "working" and get_answer returns the rest. Default: 50.',
+    'How long to wait for the answer. After that the result has the status "working", and get_answer returns the rest. Default: 50.',
 } as const;
 const request_id = { type: 'string', minLength: 1, description: 'The request_id of an earlier result.' } as const;
 
-/** What an agent is asked with. */
+/** The arguments of a call to an agent. */
 export const AGENT_INPUT: JsonSchema = {
   type: 'object',
   required: ['prompt'],
   properties: {
-    prompt: { type: 'string', description: 'What to say to the agent.' },
+    prompt: { type: 'string', description: 'The message to the agent.' },
     session: {
       type: 'string',
       minLength: 1,
@@ -35,7 +35,7 @@ export const AGENT_INPUT: JsonSchema = {
   additionalProperties: false,
 };
 
-/** What a workflow that is sent along is run or checked with. */
+/** The arguments to run or check a workflow from the request. */
 export const WORKFLOW_INPUT: JsonSchema = {
   type: 'object',
   required: ['workflow'],
@@ -49,7 +49,7 @@ export const WORKFLOW_INPUT: JsonSchema = {
   additionalProperties: false,
 };
 
-/** The tools for the answers of calls, which every caller has. */
+/** The tools for the answers of calls. Every caller has them. */
 export const ANSWER_TOOLS = {
   get_answer: {
     description: 'Returns the answer of a request, or its text so far while it is working.',
@@ -92,7 +92,7 @@ export const ANSWER_TOOLS = {
   },
 } as const satisfies Record<string, OwnTool>;
 
-/** The tools by which a caller reaches those that are not listed. */
+/** The tools for finding and calling tools that are not listed. */
 export const SEARCH_TOOLS = {
   search_tools: {
     description:
@@ -115,7 +115,7 @@ export const SEARCH_TOOLS = {
       required: ['name'],
       properties: {
         name: { type: 'string', minLength: 1 },
-        arguments: { type: 'object', description: 'As its input schema says.' },
+        arguments: { type: 'object', description: 'The arguments, in the form of its input schema.' },
       },
       additionalProperties: false,
     },

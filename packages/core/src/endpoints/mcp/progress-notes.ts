@@ -16,7 +16,7 @@ export class ProgressNotes {
     this.#refilledAt = clock.elapsed();
   }
 
-  /** How far the answer is; `undefined` when that is no news yet. */
+  /** The progress of the answer; `undefined` when there is none to report yet. */
   of({ percent, count, lastWords }: AnswerFold): JsonObject | undefined {
     const progress = percent ?? count;
     if (progress <= this.#last || !this.#take()) return undefined;

@@ -55,7 +55,7 @@ export class McpPrompts {
     return tools.filter(({ kind, input }) => kind === 'agent' || (kind === 'workflow' && input === undefined));
   }
 
-  /** By their own names; where two have the same, by the names of their servers too. */
+  /** Prompts by their own names; where two have the same name, the server's name is added. */
   async #others(asker: Asker): Promise<ReadonlyMap<string, UpstreamItem>> {
     if (asker.agentId !== undefined) return new Map();
     const found = await this.#upstream.prompts(asker);
@@ -91,7 +91,7 @@ function filled(tool: ListedTool, args: Readonly<Record<string, string>>): JsonO
 }
 
 function argumentsOf({ kind, definition }: ListedTool): JsonObject[] {
-  if (kind === 'agent') return [{ name: 'prompt', description: 'What to say to the agent.', required: true }];
+  if (kind === 'agent') return [{ name: 'prompt', description: 'The message to the agent.', required: true }];
   const { inputSchema } = definition;
   const { properties, required } = isObject(inputSchema) ? inputSchema : ({} as JsonObject);
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];

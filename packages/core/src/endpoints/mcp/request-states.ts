@@ -2,25 +2,25 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Principal } from '../../call/principal.ts';
 
 /** The question that a call ended with, for the call that brings its answer (2026-07-28, Multi Round-Trip Requests). */
-export interface AskedState {
+export interface QuestionState {
   readonly requestId: string;
   readonly questionId: string;
 }
 
 /**
- * `requestState` passes through the client, so it is sealed: it counts only for the caller it was given to, and only for the tool. The
- * question it names can be answered once. Questions end with the process, and so does the key.
+ * `requestState` passes through the client, so it is sealed: it is valid only for its caller and its tool. The question it names can be
+ * answered once. Questions end with the process, so the key need not outlive it.
  */
 export class RequestStates {
   readonly #key = randomBytes(32);
 
-  seal({ requestId, questionId }: AskedState, { id: owner }: Principal, tool: string): string {
+  seal({ requestId, questionId }: QuestionState, { id: owner }: Principal, tool: string): string {
     const body = Buffer.from(JSON.stringify([owner, tool, requestId, questionId])).toString('base64url');
     return `${body}.${this.#sign(body).toString('base64url')}`;
   }
 
-  /** `undefined` for one that is not ours, or another caller's, or another tool's. */
-  open(state: string, { id: owner }: Principal, tool: string): AskedState | undefined {
+  /** `undefined` for a state of another server, caller or tool. */
+  open(state: string, { id: owner }: Principal, tool: string): QuestionState | undefined {
     const [body = '', seal = ''] = state.split('.');
     const given = Buffer.from(seal, 'base64url');
     const expected = this.#sign(body);

@@ -25,8 +25,7 @@ export interface ResourcesOptions {
 type Asker = Pick<McpCall, 'principal' | 'agentId' | 'signal'>;
 
 /**
- * Answers, conversations and stored workflows of a caller, for clients that read them without a call, and the resources of the MCP
- * servers in the configuration.
+ * Answers, conversations and stored workflows of a caller as resources, and the resources of the MCP servers in the configuration.
  */
 export class McpResources {
   readonly #options: ResourcesOptions;
@@ -35,7 +34,7 @@ export class McpResources {
     this.#options = options;
   }
 
-  /** The conversations used last, and the workflows this caller may run. */
+  /** The most recent conversations, and the workflows that this caller may run. */
   async list(asker: Asker): Promise<JsonObject[]> {
     const { store, stored, bases, upstream } = this.#options;
     const { principal } = asker;
@@ -123,13 +122,13 @@ export class McpResources {
     const final = await engine.handle(envelope, call).final();
     const { result } = final === undefined ? {} : (frameFrom(final.text).body as { result?: { messages?: Message[] } });
     if (result?.messages === undefined || result.messages.length === 0) return undefined;
-    const said = result.messages
+    const messages = result.messages
       .toReversed()
       .flatMap(({ params, answer }) => [
         `caller: ${textOf(params['content'] ?? params)}`,
         ...(answer === null ? [] : [`agent: ${textOf(answer)}`]),
       ]);
-    return { mimeType: 'text/plain', text: said.join('\n\n') };
+    return { mimeType: 'text/plain', text: messages.join('\n\n') };
   }
 
   workflow(name: string, principal: Principal): JsonObject | undefined {
@@ -144,14 +143,14 @@ export class McpResources {
   }
 }
 
-/** A turn as `history.get` tells it, newest first. */
+/** A turn in the result of `history.get`, newest first. */
 interface Message {
   readonly params: JsonObject;
   readonly answer: Json;
 }
 
-function textOf(said: Json): string {
-  return typeof said === 'string' ? said : JSON.stringify(said);
+function textOf(content: Json): string {
+  return typeof content === 'string' ? content : JSON.stringify(content);
 }
 
 type Read = (
@@ -185,7 +184,7 @@ export const RESOURCE_TEMPLATES = [
   {
     uriTemplate: 'e2a://sessions/{agent}/{session}',
     name: 'conversation',
-    description: 'What was said in a conversation with an agent.',
+    description: 'The messages of a conversation with an agent.',
   },
   { uriTemplate: 'a2e://workflows/{name}', name: 'workflow', description: 'A stored workflow as JSON lines.' },
   { uriTemplate: 'knowledge://{base}/{document}', name: 'document', description: 'A document of a knowledge base.' },
@@ -200,5 +199,5 @@ function decoded(part: string | undefined): string {
 }
 
 const MOST_SESSIONS = 50;
-/** Of each knowledge base. search_knowledge finds the others. */
+/** The listed documents of each knowledge base. search_knowledge finds the others. */
 const MOST_DOCUMENTS = 100;

@@ -6,39 +6,46 @@ import type { Ids } from '../../ports/ports.ts';
 /** A connection of a revision before 2026-07-28, from `initialize` until the client ends it or the server stops. */
 export interface McpSession {
   readonly id: string;
-  /** The caller it belongs to: to every other it looks absent. */
+  /** The caller it belongs to; for every other caller it does not exist. */
   readonly owner: string;
-  /** The endpoint it was opened at. */
+  /** The agent of the endpoint at which it was opened. */
   readonly agentId: string | undefined;
   readonly version: string;
   readonly client: string;
   readonly capabilities: JsonObject;
-  /** What ends each running call, by its JSON-RPC id. */
+  /** The functions that cancel running calls, by JSON-RPC id. */
   readonly calls: Map<Json, () => void>;
-  /** What takes the answer of each request that was sent to the client, by its JSON-RPC id. */
-  readonly asked: Map<Json, (response: JsonObject) => void>;
+  /** The functions that take the responses to requests sent to the client, by JSON-RPC id. */
+  readonly pending: Map<Json, (response: JsonObject) => void>;
   /** Ends the stream of notices, of which there is one. */
   endNotices: (() => void) | undefined;
 }
 
 export type NewSession = Pick<McpSession, 'agentId' | 'version' | 'client' | 'capabilities'>;
 
-/** Sessions live in memory: after a restart a client is told that its session is gone, and opens another. */
+/** Sessions live in memory: after a restart a client receives an error and opens a new session. */
 export class McpSessions {
   readonly #ids: Ids;
-  /** The one that was used longest ago first. */
+  /** Least recently used first. */
   readonly #byId = new Map<string, McpSession>();
 
   constructor(ids: Ids) {
     this.#ids = ids;
   }
 
-  /** The caller's session that was used longest ago gives way where there are too many. */
+  /** Opens a session. Where the caller has too many, its least recently used one is closed. */
   open({ id: owner }: Principal, given: NewSession): McpSession {
     const own = [...this.#byId.values()].filter((session) => session.owner === owner);
     const idle = own.filter(({ calls }) => calls.size === 0);
     if (own.length >= MOST_PER_CALLER) this.end((idle[0] ?? own[0])?.id ?? '');
-    const session = { ...given, id: this.#ids.hex(), owner, calls: new Map(), asked: new Map(), endNotices: undefined };
+    const session = {
+      ...given,
+      id: this.#ids.hex(),
+      owner,
+      calls: new Map(),
+      pending: new Map(),
+      endNotices: undefined,
+    };
     this.#byId.set(session.id, session);
     return session;
   }
@@ -57,7 +64,7 @@ export class McpSessions {
   }
 }
 
-/** As much of a client's capabilities as anybody asks for: a client may send any amount. */
+/** The client capabilities that this server uses; the rest is dropped, because a client may send any amount. */
 export function knownCapabilities({ elicitation, extensions }: JsonObject): JsonObject {
   return {
     ...(isObject(elicitation) && {

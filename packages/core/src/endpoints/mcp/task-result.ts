@@ -10,7 +10,7 @@ export interface TaskTimes {
   readonly acceptedAt?: number;
 }
 
-/** A request that is still working as a task (tasks extension, `CreateTaskResult`): its id is that of the request. */
+/** A running request as a task (tasks extension, `CreateTaskResult`): its id is that of the request. */
 export function taskOf(key: RequestKey, fold: AnswerFold, times: TaskTimes): JsonObject {
   return { resultType: 'task', ...taskMembers(key, fold, times), status: 'working' };
 }

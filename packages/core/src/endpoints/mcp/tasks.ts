@@ -44,7 +44,7 @@ export class McpTasks {
     return { ...members, status: 'completed', result: { resultType: 'complete', ...fold.result() } };
   }
 
-  /** Answers to the questions of a task, by their ids; ids that are no open question are left alone. */
+  /** Answers questions of a task, by their ids; ids without an open question are ignored. */
   async update({ taskId, inputResponses = {} }: TaskParams, { principal }: McpCall): Promise<JsonObject> {
     await this.#find(taskId, principal);
     const { questions } = this.#options.engine;
@@ -68,7 +68,7 @@ export class McpTasks {
   }
 }
 
-/** The code of the final frame, empty where that is no error; `undefined` while there is none. */
+/** The error code of the final frame, empty where it is not an error; `undefined` while there is no final frame. */
 async function apply(known: KnownRequest, fold: AnswerFold): Promise<string | undefined> {
   for (let after = -1; ; ) {
     const rows = await known.page({ after, limit: 1000, maxBytes: 1 << 20 });

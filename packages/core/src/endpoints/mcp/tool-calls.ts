@@ -34,7 +34,7 @@ import type { ListedTool, McpCatalogue } from './catalogue.ts';
 import type { McpCall } from './mcp-call.ts';
 import { ANSWER_TOOLS, SEARCH_TOOLS } from './own-tools.ts';
 import { ProgressNotes } from './progress-notes.ts';
-import { type AskedState, RequestStates } from './request-states.ts';
+import { type QuestionState, RequestStates } from './request-states.ts';
 import { taskOf } from './task-result.ts';
 import { searchTools } from './tool-search.ts';
 
@@ -44,7 +44,7 @@ export interface ToolCallsOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
-  /** How long a call waits for its answer where it does not say. */
+  /** How long a call waits for its answer by default. */
   readonly waitSeconds: number;
   /** How long answers are kept. */
   readonly keepMs: number;
@@ -93,7 +93,7 @@ export class ToolCalls {
     return { content: [textBlock(text)], structuredContent: { request_id: key.requestId, cancelled } };
   }
 
-  /** A model may answer what needs no consent; the questions themselves refuse the rest. */
+  /** A model may answer questions that need no consent; the others refuse the answer. */
   async *answerQuestion(args: JsonObject, call: McpCall): Calling {
     const { request_id: requestId, question_id: questionId, option, content } = args;
     const given = {
@@ -101,29 +101,29 @@ export class ToolCalls {
       ...(isObject(content ?? null) && { content: content as JsonObject }),
     };
     const { questions } = this.#options.engine;
-    const asked = { requestId: String(requestId), questionId: String(questionId) };
-    await questions.answer(asked, given, { principal: call.principal, channel: 'mcp', isToolCall: true });
+    const state = { requestId: String(requestId), questionId: String(questionId) };
+    await questions.answer(state, given, { principal: call.principal, channel: 'mcp', isToolCall: true });
     return yield* this.getAnswer(args, call);
   }
 
-  /** The call again, with what the person at the client answered. The request goes on from where it was. */
+  /** The repeated call with a person's answer. It continues to read the request. */
   async *#retried(requestState: string, inputResponses: JsonObject = {}, call: McpCall): Calling {
-    const asked = this.#states.open(requestState, call.principal, call.tool ?? '');
-    if (asked === undefined) refuse('invalid_message', {}, 'requestState is not one that this call was given.');
-    const key = { owner: call.principal.id, requestId: asked.requestId };
-    const response = inputResponses[asked.questionId];
-    if (response !== undefined) await this.#answer(asked, response, call);
+    const state = this.#states.open(requestState, call.principal, call.tool ?? '');
+    if (state === undefined) refuse('invalid_message', {}, 'requestState is not from an earlier result of this call.');
+    const key = { owner: call.principal.id, requestId: state.requestId };
+    const response = inputResponses[state.questionId];
+    if (response !== undefined) await this.#answer(state, response, call);
     const known = (await this.#options.engine.runs.find(key)) ?? noSuchRequest(key);
     const { agent_ref: agent, session_id: sessionId } = known.envelope;
     const fold = new AnswerFold({ kind: targetKindOf(agent?.['id']), requestId: key.requestId, sessionId });
     return yield* this.#read(known.read(-1), { fold, key, wait: undefined, call, isOwn: true });
   }
 
-  /** What a person answered. One that was answered elsewhere meanwhile is no fault of theirs. */
-  async #answer(asked: AskedState, response: Json, { principal }: McpCall): Promise<void> {
+  /** Passes on a person's answer. It is not an error if the question was answered elsewhere meanwhile. */
+  async #answer(state: QuestionState, response: Json, { principal }: McpCall): Promise<void> {
     const given = answerFromAcpResponse(response);
     try {
-      await this.#options.engine.questions.answer(asked, given, { principal, channel: 'mcp' });
+      await this.#options.engine.questions.answer(state, given, { principal, channel: 'mcp' });
     } catch (error) {
       const code = failureOf(error)?.code;
       if (code !== 'conflict' && code !== 'not_found') throw error;
@@ -136,7 +136,7 @@ export class ToolCalls {
     return { content: [textBlock(JSON.stringify({ tools: found }))], structuredContent: { tools: found } };
   }
 
-  /** What is wrong with the arguments, as a result: a model that sees it can call again. */
+  /** The problems of the arguments as a result, so that a model can correct its call. */
   #wrong(schema: JsonSchema, name: string, args: JsonObject): JsonObject | undefined {
     const check = this.#checks.get(schema) ?? new ArgumentCheck(schema, name);
     this.#checks.set(schema, check);
@@ -157,7 +157,7 @@ export class ToolCalls {
     } = input === undefined ? { ...args, wait_seconds: undefined, session: undefined } : args;
     const { agent, method = 'chat.send', params } = tool.request(input === undefined ? args : given);
     const requestId = this.#requestId(call);
-    // Every answer of an agent can be continued from.
+    // Every answer of an agent has a session in which it can be continued.
     const sessionId = kind !== 'agent' ? null : typeof session === 'string' ? session : requestId;
     const { principal, version, client } = call;
     const envelope = newEnvelope({
@@ -188,13 +188,13 @@ export class ToolCalls {
     return new Promise((resolve, reject) => {
       const onAccepted = (row: RequestRow) => resolve({ row, reading });
       const beside = { received, idempotencyKey, onAccepted };
-      // Nobody's signal: the work goes on when its reader leaves, unless that is a cancellation.
+      // The request continues when its reader leaves; a cancellation ends it explicitly.
       const reading = engine.handle(envelope, { principal, signal: NEVER, log, beside });
       reading.ready().catch(reject);
     });
   }
 
-  /** Reads until the end, until the time is over, or until the client cancels or leaves. */
+  /** Reads until the answer ends, the waiting time is over, or the client cancels or leaves. */
   async *#read(reading: Reading, { fold, key, wait, call, isOwn }: ReadOptions): Calling {
     const { engine, clock, waitSeconds, keepMs } = this.#options;
     const { session, signal, meta } = call;
@@ -220,21 +220,21 @@ export class ToolCalls {
         if (rows.length === 0 || fold.isFinal) return fold.result();
         const { question } = fold;
         if (question !== undefined && !elicited.has(question.question_id)) {
-          const asked = { requestId: key.requestId, questionId: question.question_id };
+          const state = { requestId: key.requestId, questionId: question.question_id };
           if (!canElicit(call.capabilities, question)) return fold.result();
           const request = elicitation(question, call.version);
-          // 2026-07-28: the call ends, and comes again with the answer. Before, the client is asked on the stream of the call.
-          if (session === undefined) return this.#inputRequired(asked, request, call);
+          // 2026-07-28: the call ends, and the client repeats it with the answer. Before, the question is sent on the stream of the call.
+          if (session === undefined) return this.#inputRequired(state, request, call);
           elicited.add(question.question_id);
-          session.asked.set(question.question_id, (response) => {
-            session.asked.delete(question.question_id);
-            this.#answer(asked, response, call).catch((error) => {
-              this.#options.log.warn({ question_id: asked.questionId, error: String(error) }, 'an answer does not fit');
+          session.pending.set(question.question_id, (response) => {
+            session.pending.delete(question.question_id);
+            this.#answer(state, response, call).catch((error) => {
+              this.#options.log.warn({ question_id: state.questionId, error: String(error) }, 'an answer does not fit');
             });
           });
           yield { jsonrpc: '2.0', id: question.question_id, ...request };
         }
-        // A person takes the time it takes.
+        // Time in which the call waits for a person does not count.
         if ((question !== undefined) !== isPaused) {
           isPaused = !isPaused;
           if (isPaused) countdown.pause();
@@ -250,21 +250,21 @@ export class ToolCalls {
       return isTask ? taskOf(key, fold, { now: clock.now(), keepMs }) : fold.result();
     } finally {
       countdown.cancel();
-      for (const id of elicited) session?.asked.delete(id);
+      for (const id of elicited) session?.pending.delete(id);
       signal.removeEventListener('abort', leave);
       if (session?.calls.get(call.id) === cancel) session.calls.delete(call.id);
     }
   }
 
-  #inputRequired(asked: AskedState, request: JsonObject, { principal, tool = '' }: McpCall): JsonObject {
+  #inputRequired(state: QuestionState, request: JsonObject, { principal, tool = '' }: McpCall): JsonObject {
     return {
       resultType: 'input_required',
-      inputRequests: { [asked.questionId]: request },
-      requestState: this.#states.seal(asked, principal, tool),
+      inputRequests: { [state.questionId]: request },
+      requestState: this.#states.seal(state, principal, tool),
     };
   }
 
-  /** The one the caller chose, or one that is the same for the same Idempotency-Key. */
+  /** The id that the caller chose, else an id that is the same for the same Idempotency-Key. */
   #requestId({ meta, idempotencyKey }: McpCall): string {
     const given = meta[REQUEST_ID_META];
     if (typeof given === 'string' && /^[\x21-\x7e]{1,128}$/.test(given)) return given;
@@ -294,11 +294,11 @@ interface ReadOptions {
   readonly key: RequestKey & Partial<RequestRow>;
   readonly wait: unknown;
   readonly call: McpCall;
-  /** Whether the call made the request, so that its end is that of the request. */
+  /** Whether the call created the request, so that cancelling the call cancels the request. */
   readonly isOwn: boolean;
 }
 
-/** The same for the same text, so that a repeat asks the same. */
+/** The same id for the same text, so that a repeat finds its request. */
 function nameOf(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 32);
 }
@@ -343,5 +343,5 @@ const OWN: Readonly<Record<string, { readonly inputSchema: JsonSchema; readonly 
 
 const NEVER = new AbortController().signal;
 const TIME_IS_UP = new Error('the time to wait is over');
-/** Nothing more is sent for a call that its client cancelled. */
+/** The reason of a cancelled call, for which nothing more is sent. */
 export const CANCELLED = new Error('the call was cancelled');

@@ -1,6 +1,6 @@
 import type { ListedTool } from './catalogue.ts';
 
-/** The tools whose name or description has the words of the query, those with most of them first. A word in a name counts more. */
+/** The tools whose name or description has words of the query, best match first. A word in a name counts more. */
 export function searchTools(tools: readonly ListedTool[], query: string, limit: number): ListedTool[] {
   const words = [...new Set(wordsIn(query))].slice(0, MOST_WORDS);
   return tools

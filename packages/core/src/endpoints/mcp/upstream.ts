@@ -14,7 +14,7 @@ export interface UpstreamOptions {
   readonly log: Log;
 }
 
-/** The caller on whose behalf servers are asked, and how long. */
+/** The caller on whose behalf servers are called, and the limit of the call. */
 export interface UpstreamCaller {
   readonly principal: Principal;
   readonly signal: AbortSignal;
@@ -27,8 +27,8 @@ export interface UpstreamItem {
 }
 
 /**
- * Prompts and resources of the MCP servers in the configuration, as they are. Tools of these servers are in the catalogue. Callers have
- * those of servers of which they may use a tool; a server that does not answer keeps nobody from those of the others.
+ * Prompts and resources of the MCP servers in the configuration, unchanged. Tools of these servers are in the catalogue. Callers see the
+ * servers of which they may use a tool; a server that does not answer is skipped.
  */
 export class Upstream {
   readonly #options: UpstreamOptions;
@@ -76,7 +76,7 @@ export class Upstream {
     }
   }
 
-  /** Of the first server that has this resource; `undefined` when none has. */
+  /** Reads a resource from the first server that has it; `undefined` when none has. */
   async read(uri: string, { principal, signal }: UpstreamCaller): Promise<JsonObject | undefined> {
     if (OWN_URI.test(uri)) return undefined;
     for (const server of await this.#able(principal, 'resources')) {
@@ -91,13 +91,13 @@ export class Upstream {
     return undefined;
   }
 
-  /** What the server suggests, where it does so at all. */
+  /** The server's completions, if it supports them. */
   async complete(server: McpServer, params: CompleteParams, signal: AbortSignal): Promise<readonly string[]> {
     if (!server.has('completions')) return [];
     const { ref, argument, context } = params;
-    const asked = { ref, argument, ...(context !== undefined && { context }) } as JsonObject;
+    const request = { ref, argument, ...(context !== undefined && { context }) } as JsonObject;
     const options = { signal, timeout: Math.min(server.timeoutMs, PATIENCE_MS) };
-    return (await server.ask(signal, (client) => client.complete(asked, options))).completion.values;
+    return (await server.ask(signal, (client) => client.complete(request, options))).completion.values;
   }
 
   async #able(principal: Principal, capability: 'prompts' | 'resources'): Promise<McpServer[]> {
@@ -118,7 +118,7 @@ export class Upstream {
           return await read(server, { signal, timeout: Math.min(server.timeoutMs, PATIENCE_MS) });
         } catch (error) {
           signal.throwIfAborted();
-          // Of a server that has resources but no templates, that is an ordinary answer.
+          // A server with resources but without templates may answer so.
           if (isUnknown(error)) return [];
           const why = error instanceof Error ? error.message : String(error);
           this.#options.log.warn(
@@ -153,7 +153,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof WireRefused && UNKNOWN.has(error.detail['mcp_code']);
 }
 
-/** No other server can answer for this one. */
+/** Resources of this server, which no other server may answer. */
 const OWN_URI = /^(?:e2a|a2e|knowledge):/i;
 const UNKNOWN: ReadonlySet<unknown> = new Set([-32602, -32002, -32601]);
 const PATIENCE_MS = 10_000;

@@ -31,12 +31,12 @@ export interface OpenAiEndpointOptions {
   readonly stored: Pick<StoredWorkflows, 'all'>;
 }
 
-/** How a request came. */
+/** How a request was received. */
 export interface OpenAiContext {
   readonly principal: Principal;
   readonly received: Received;
   readonly idempotencyKey?: string | undefined;
-  /** As a header names it. */
+  /** The session id in a header. */
   readonly sessionId?: string | undefined;
   /** Aborts when the peer is gone. */
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export interface OpenedAnswer extends AnswerFacts {
   readonly reading: Reading;
 }
 
-/** What an answer has beside its frames. */
+/** The facts about an answer beside its frames. */
 export interface AnswerFacts {
   readonly id: string;
   readonly model: string;
@@ -65,7 +65,7 @@ export class OpenAiEndpoint {
     this.#options = options;
   }
 
-  /** The models that a caller may ask. */
+  /** The models that a caller may use. */
   models({ permissions }: Principal): JsonObject[] {
     const { agents, stored } = this.#options;
     const reachable = agents().filter(({ id }) => allows(permissions.agents, id));
@@ -83,7 +83,7 @@ export class OpenAiEndpoint {
     return this.#open(this.#envelope(ask, context, { requestId, sessionId, api: 'chat.completions' }), context);
   }
 
-  /** Every response has a session, so that any of them can be continued from. */
+  /** Every response has a session, so that any response can be continued. */
   async respond(request: CreateResponseRequest, context: OpenAiContext): Promise<OpenedAnswer> {
     const ask = responseAskOf(request);
     const requestId = `resp_${this.#options.ids.sortable()}`;
@@ -100,7 +100,7 @@ export class OpenAiEndpoint {
     return this.#open({ ...envelope, provenance: { ...envelope.provenance, details } }, context);
   }
 
-  /** The request of this id, by whichever protocol it came. */
+  /** The request with this id, from any protocol. */
   async find(
     { id: owner }: Principal,
     requestId: string,
@@ -109,15 +109,15 @@ export class OpenAiEndpoint {
     return request && { facts: factsOf(requestId, request.envelope, request.acceptedAt), request };
   }
 
-  async #sessionAfter(previous: string, { model: asked }: ChatAsk, { principal }: OpenAiContext): Promise<string> {
+  async #sessionAfter(previous: string, { model }: ChatAsk, { principal }: OpenAiContext): Promise<string> {
     const found = await this.find(principal, previous);
     if (found === undefined) {
       const message = `previous_response_id: there is no response ${JSON.stringify(previous)}`;
       return refuse('not_found', { issues: [{ pointer: '/previous_response_id', code: 'unknown', message }] }, message);
     }
     const { session_id: sessionId } = found.request.envelope;
-    if (sessionId !== null && found.facts.model === asked) return sessionId;
-    const message = `previous_response_id must name a response of the model ${JSON.stringify(asked)}`;
+    if (sessionId !== null && found.facts.model === model) return sessionId;
+    const message = `previous_response_id must name a response of the model ${JSON.stringify(model)}`;
     return refuse(
       'invalid_message',
       { issues: [{ pointer: '/previous_response_id', code: 'model', message }] },
@@ -136,7 +136,7 @@ export class OpenAiEndpoint {
   ): E2AEnvelope {
     const envelope = chatEnvelope(ask, {
       ...about,
-      // A completion cannot be read again; a response can.
+      // A completion cannot be read again, so it ends with its reader; a response can be read again.
       endsUnread: about.api === 'chat.completions',
       sourceAgentId: principal.kind === 'agent' ? principal.id : null,
       now: this.#options.clock.now(),
@@ -199,7 +199,7 @@ function sessionOf({ metadata }: ChatAsk, { sessionId }: OpenAiContext): string 
   throw new Refused(failure('invalid_message', { issues: [issue] }, issue.message));
 }
 
-/** What a workflow is given: the last message of the user, which is a JSON object. */
+/** The inputs of a workflow: the last message of the user, which is a JSON object. */
 function inputsIn(text: string, name: string): JsonObject {
   if (text.trim() === '') return {};
   const json = parseJson(text);

@@ -77,7 +77,7 @@ const KINDS: Record<AnonymousKind, ReturnType<typeof kindOf>> = {
     `2 * octet_length(t.owner) + octet_length(t.envelope) + COALESCE(octet_length(t.arrival), 0)
       + COALESCE(octet_length(t.answer), 0)
       + (SELECT COALESCE(SUM(octet_length(f.text)), 0) FROM frames f WHERE f.request = t.id)`,
-    // A request whose answer is still owed to a callback is found by it after a restart.
+    // A request whose answer must still be sent to a callback is found by it after a restart.
     `EXISTS (SELECT 1 FROM open_requests o WHERE o.request = t.id)
       OR EXISTS (SELECT 1 FROM letters l WHERE l.owner = t.owner AND l.request_id = t.request_id)`,
   ),

@@ -1,6 +1,6 @@
 /**
- * Arrays in PostgreSQL's binary format, for statements over sets. As text, each element would have to be escaped, which costs more than
- * everything else that a node does for a frame.
+ * Arrays in PostgreSQL's binary format, for statements over sets. As text, each element would have to be escaped, which
+ * is slow.
  */
 export function texts(values: readonly (string | null)[]): Buffer {
   const lengths = values.map((value) => (value === null ? 0 : Buffer.byteLength(value)));

@@ -20,7 +20,7 @@ export class PostgresConnection {
     client.on('end', lose);
   }
 
-  /** Calls back with what others send over a channel that this connection listens to. */
+  /** Calls back with the messages of a channel that this connection listens to. */
   onNotification(listener: (payload: string) => void): void {
     this.#client.on('notification', ({ payload = '' }) => listener(payload));
   }
@@ -35,7 +35,7 @@ export class PostgresConnection {
     return Array.isArray(result) ? (result.at(-1) ?? NOTHING) : result;
   }
 
-  /** Statements without values, in one message. Gives the result of the last one. */
+  /** Statements without values, in one message. Returns the result of the last one. */
   async script(text: string): Promise<QueryResult> {
     const result = await this.#client.query({ text });
     return Array.isArray(result) ? (result.at(-1) ?? NOTHING) : result;
@@ -48,8 +48,8 @@ export class PostgresConnection {
 }
 
 /**
- * Connects to the first host that takes writes. Throws a `StoreError`: `store_unreachable` for what only an operator can change, and
- * `store_unavailable` for what may pass.
+ * Connects to the first host that takes writes. Throws a `StoreError`: `store_unreachable` for problems that only an operator can fix, and
+ * `store_unavailable` for temporary ones.
  */
 export async function dial(address: PostgresAddress, onLost: () => void): Promise<PostgresConnection> {
   const reasons: string[] = [];
@@ -80,7 +80,7 @@ export async function dial(address: PostgresAddress, onLost: () => void): Promis
   throw new StoreError('store_unavailable', `PostgreSQL cannot be reached (${reasons.join('; ')}).`);
 }
 
-/** What no second try changes. */
+/** Errors that a second try does not change. */
 function refusalOf(error: unknown, { user, database }: PostgresAddress): StoreError | undefined {
   const code = sqlStateOf(error);
   const message = isSqlError(error) ? error.message : '';
@@ -104,7 +104,7 @@ function unreachable(message: string): StoreError {
   return new StoreError('store_unreachable', `${message}.`);
 }
 
-/** Numbers are exact: no number of ours is larger than JavaScript's largest exact one. */
+/** Numbers are exact: none in these tables exceeds JavaScript's largest safe integer. */
 function getTypeParser(oid: number): (value: string) => unknown {
   return PARSERS[oid] ?? asItIs;
 }

@@ -54,7 +54,7 @@ export function credentialStore(database: PostgresDatabase, families: PostgresFa
   };
 }
 
-/** In place of the one that was read. False when another has taken that place. */
+/** Replaces the seal that was read. False when another has replaced it already. */
 async function putSeal(
   queries: Queries,
   { salt, keyCheck, manifest, mac }: VaultSeal,

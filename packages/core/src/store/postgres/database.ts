@@ -17,7 +17,7 @@ export interface DatabaseOptions {
   readonly log?: Log | undefined;
   /** Default: 8. */
   readonly connections?: number | undefined;
-  /** How long something waits for the database before it is refused. Default: 30 s. */
+  /** How long an operation waits for the database before it is refused. Default: 30 s. */
   readonly patienceMs?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface DatabaseOptions {
  *
  *   read    one statement; another connection does it again when one is lost
  *   write   one transaction. A connection that is lost while it commits leaves open whether it did. Each transaction therefore writes its
- *           number into the row of its connection, and that row tells. So `store_unavailable` always means that nothing was recorded.
+ *           number into the row of its connection, and that row shows the outcome. So `store_unavailable` always means that nothing was recorded.
  */
 export class PostgresDatabase {
   readonly #options: DatabaseOptions;
@@ -38,7 +38,7 @@ export class PostgresDatabase {
   #waiting: ((connection: PostgresConnection | undefined) => void)[] = [];
   #isClosed = false;
   #isAway = false;
-  /** The number of this node; 0 before it has one. Whatever is opened is held by it. */
+  /** The number of this node; 0 before it has one. The node holds everything that it opens. */
   node = 0;
   writes = 0;
   commits = 0;
@@ -50,7 +50,7 @@ export class PostgresDatabase {
     this.#patienceMs = options.patienceMs ?? 30_000;
   }
 
-  /** Statements one by one, each on any connection: for what changes nothing. */
+  /** Statements one by one, each on any connection: for reads. */
   readonly read: Queries = {
     all: async <Row>(text: string, ...values: unknown[]) =>
       this.#patiently(async () => {
@@ -86,7 +86,7 @@ export class PostgresDatabase {
     const lane = this.#lanes.get(connection);
     if (lane === undefined) throw new Error('a connection has no lane');
     lane.last += 1;
-    // They are on the way together with the first statement of the work.
+    // They are sent together with the first statement of the work.
     const began = [connection.script('BEGIN'), connection.query(NUMBER, [lane.id, lane.last])];
     for (const one of began) one.catch(() => {});
     const all = async <Row>(text: string, ...values: unknown[]) => (await connection.query(text, values)).rows as Row[];
@@ -105,7 +105,7 @@ export class PostgresDatabase {
     try {
       await connection.script('COMMIT');
     } catch (error) {
-      // Asked even when PostgreSQL reported an error: one that it reports while it shuts down does not tell.
+      // Checked even when PostgreSQL reported an error: one reported during its shutdown does not show the outcome.
       await connection.close();
       if (!(await this.#hasCommitted(lane))) throw error;
     }
@@ -115,7 +115,7 @@ export class PostgresDatabase {
     return result;
   }
 
-  /** Waits for as long as it takes: nobody may be told before it is known. */
+  /** Waits for as long as it takes: no caller may get an answer before the outcome is known. */
   async #hasCommitted({ id, last, pid, since }: Lane): Promise<boolean> {
     for (let delay = FIRST_MS; ; delay = Math.min(2 * delay, LONGEST_MS)) {
       if (this.#isClosed) throw new Error('the store was closed before it was known whether a transaction committed');
@@ -129,7 +129,7 @@ export class PostgresDatabase {
         // No row: a failover to a standby that had not received it.
         return (rows[0] as Pick<Lane, 'last'> | undefined)?.last === last;
       } catch {
-        // Not yet.
+        // It is not known yet.
       } finally {
         await connection?.close();
       }
@@ -137,7 +137,7 @@ export class PostgresDatabase {
     }
   }
 
-  /** Tries again when it failed for a reason that passes. */
+  /** Tries again after a temporary failure. */
   async #patiently<Result>(work: () => Promise<Result>): Promise<Result> {
     const deadline = performance.now() + this.#patienceMs;
     for (let delay = FIRST_MS, conflicts = 0; ; ) {
@@ -209,7 +209,7 @@ export class PostgresDatabase {
     else next(connection);
   }
 
-  /** One that is in use is counted out when it is given back. */
+  /** A connection in use is discarded when it is released. */
   #forget(connection: PostgresConnection | undefined): void {
     if (connection === undefined || !this.#idle.includes(connection)) return;
     this.#idle = this.#idle.filter((one) => one !== connection);
@@ -236,7 +236,7 @@ const OPEN_LANE = `
 const NUMBER = 'UPDATE lanes SET last = $2 WHERE id = $1';
 const END_PROCESS = `
   SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1 AND backend_start::text = $2`;
-/** What `pg` and Node report of a connection that is gone. */
+/** The codes of `pg` and Node for a lost connection. */
 const LOST = /terminated|not queryable|closed|ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOST|ENET|timeout expired|socket/i;
 const FIRST_MS = 20;
 const LONGEST_MS = 500;

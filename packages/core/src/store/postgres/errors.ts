@@ -13,15 +13,15 @@ export function sqlStateOf(error: unknown): string | undefined {
   return isSqlError(error) ? error.code : undefined;
 }
 
-/** Two transactions stood in each other's way, and this one was undone: doing it again is right. */
+/** Two transactions were in conflict, and this one was rolled back: it can be repeated. */
 export function isConflict(error: unknown): boolean {
   const code = sqlStateOf(error);
   return code === '40001' || code === '40P01';
 }
 
 /**
- * The database cannot do it just now: it starts or stops, has no room or no connection left, or has become a standby. An error that is not of
- * PostgreSQL is one of the connection.
+ * The database cannot do it now: it starts or stops, has no space or no connection left, or has become a standby. Errors that PostgreSQL did
+ * not report come from the connection.
  */
 export function isPassing(error: unknown): boolean {
   const code = sqlStateOf(error);

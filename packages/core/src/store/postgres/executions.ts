@@ -169,7 +169,7 @@ interface Recorded {
   readonly end: ExecutionEnd | null;
 }
 
-/** The number of each, or null for one that is there already. */
+/** The number of each, or null for one that exists already. */
 async function insertExecutions(
   queries: Queries,
   node: number,

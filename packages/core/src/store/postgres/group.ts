@@ -1,6 +1,6 @@
 /**
- * Writes that wait together, as one statement in one transaction. A group has at most one item of a row, and items of one row go in the order
- * they came.
+ * Writes that wait together, as one statement in one transaction. A group has at most one item of a row, and items of one row keep their
+ * order.
  */
 export class Group<Item, Result> {
   readonly #options: GroupOptions<Item, Result>;
@@ -20,7 +20,7 @@ export class Group<Item, Result> {
     });
   }
 
-  /** After everything that is ready in this turn of the loop has come. */
+  /** After all items of this turn of the event loop were added. */
   #schedule(): void {
     if (this.#isScheduled || this.#running >= LANES) return;
     this.#isScheduled = true;
@@ -65,7 +65,7 @@ export class Group<Item, Result> {
         else resolve(result as Result);
       }
     } catch (error) {
-      // What one item brought about is not the others' fault. What the database cannot do now, it cannot do for any.
+      // An error that one item caused must not fail the others. An unavailable database fails all of them.
       if (group.length > 1 && !('code' in Object(error) && Object(error).code === 'store_unavailable')) {
         for (const one of group) await this.#run([one]);
       } else for (const { reject } of group) reject(error);

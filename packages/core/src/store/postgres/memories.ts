@@ -24,7 +24,7 @@ export function memoriesStore(database: PostgresDatabase): MemoriesStore {
       return database.write(async (queries) => {
         await lockOwner(queries, 'memory space', row.space);
         await lockOwner(queries, 'memory owner', row.owner);
-        // They count no more: were they left here, what is written to last a second would fill the disk.
+        // Expired entries do not count any more. If they were kept, short-lived entries could fill the disk.
         await queries.run(FORGET_EXPIRED, row.space, row.owner, row.updatedAt);
         const known = await queries.get<Known>(BEFORE, row.space, row.key);
         if (known !== undefined && known.owner !== row.owner) return 'foreign';
@@ -59,7 +59,7 @@ export function memoriesStore(database: PostgresDatabase): MemoriesStore {
   };
 }
 
-/** The entry that is there already. */
+/** The existing entry. */
 type Known = Pick<MemoryEntryRow, 'owner' | 'createdAt'> & Pick<MemoryUse, 'size'>;
 
 const OPEN = `

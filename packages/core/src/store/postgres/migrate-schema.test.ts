@@ -80,7 +80,7 @@ async function occupy(table: string): Promise<() => Promise<void>> {
   return () => reader.close();
 }
 
-test('the next release migrates beside a node of this one, which goes on, and may start again', async () => {
+test('the next release migrates beside a node of this one, which continues, and may start again', async () => {
   await using store = await connectPostgresStore({ url, name: 'old' });
   const before = load(store, 'before');
   const release = await occupy('requests');

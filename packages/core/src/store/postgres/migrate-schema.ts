@@ -4,7 +4,7 @@ import { sqlStateOf } from './errors.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 import { LEAST_STEPS, STEPS } from './schema.ts';
 
-/** What a release knows of the tables. */
+/** The version of the tables that a release knows. */
 export interface SchemaSteps {
   readonly steps: readonly string[];
   /** How many of the steps a node must know, to work with the tables as they are after the last one. */
@@ -14,7 +14,7 @@ export interface SchemaSteps {
 /**
  * Brings the tables to the newest version while other nodes use them: one node at a time, each step in a transaction of its own that does not
  * wait for a lock, since everything behind it would wait as well. Tables that a newer release has changed are used as long as they still have
- * all that this release needs.
+ * everything that this release needs.
  */
 export async function migrateSchema(
   connection: PostgresConnection,
@@ -50,7 +50,7 @@ export async function migrateSchema(
   await connection.script('RESET lock_timeout');
 }
 
-/** What they use is about to be removed. */
+/** The step removes tables or columns that these nodes use. */
 async function refuseOlder(connection: PostgresConnection, least: number): Promise<void> {
   const { rows } = await connection.query(OLDER, [least]);
   const older = (rows as { id: number; name: string; version: string }[]).map(
@@ -63,7 +63,7 @@ async function refuseOlder(connection: PostgresConnection, least: number): Promi
   );
 }
 
-/** Again and again for as long as somebody is in the way: in between, the others go on. */
+/** Tries until no other connection holds a lock: in between, the others continue. */
 async function step(connection: PostgresConnection, script: string): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -79,7 +79,7 @@ async function step(connection: PostgresConnection, script: string): Promise<voi
   }
 }
 
-/** The column came with a later step. */
+/** A later step added the column. */
 const FOUND = "SELECT version, COALESCE((to_jsonb(s) ->> 'least_steps')::integer, 1) AS needed FROM schema_version s";
 /** One that has been silent for a minute is gone. */
 const OLDER = `

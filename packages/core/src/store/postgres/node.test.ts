@@ -137,7 +137,7 @@ test('a node that was declared dead learns it from its beat, and joins again und
   await nodes.one.cluster.join();
   expect(nodes.one.cluster.node).toBeGreaterThan(node);
   expect(await nodes.one.cluster.beat(1000)).toBe(true);
-  // Nobody has claimed it yet, and still it is not this node's.
+  // No node has claimed it yet, and still it is not this node's.
   await expect(nodes.one.requests.append(held, [frame(0)])).rejects.toMatchObject({ code: 'not_held' });
   await open(nodes.one, 'second');
   expect(await nodes.one.requests.claim(10)).toHaveLength(1);

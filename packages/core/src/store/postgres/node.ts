@@ -70,7 +70,7 @@ export class PostgresNode implements ClusterStore {
     }
     database.node = id;
     await this.#settle(keeper);
-    // What ran in this place before has ended, since its connection is gone.
+    // The previous process in this place has ended, because its connection is gone.
     await keeper.query(BURY_EARLIER, [place, this.node, LOCK, this.#schema]);
     await keeper.query(FORGET_GONE);
     await keeper.query(FORGET_LANES);
@@ -79,7 +79,7 @@ export class PostgresNode implements ClusterStore {
 
   async beat(withinMs: number): Promise<boolean> {
     const keeper = await this.#connected();
-    // A connection that is cut without a word would keep it waiting for minutes.
+    // A connection that is cut silently would keep it waiting for minutes.
     const timer = setTimeout(() => void keeper.close(), withinMs);
     try {
       const sentAt = Date.now();
@@ -87,7 +87,7 @@ export class PostgresNode implements ClusterStore {
       const receivedAt = Date.now();
       const [beat] = rows as { at: number }[];
       if (beat === undefined) return false;
-      // The answer took half of the time, as far as anybody knows.
+      // Best estimate: the answer took half of the time.
       await keeper.query(SKEW, [this.node, Math.round((sentAt + receivedAt) / 2 - beat.at)]);
       return true;
     } finally {
@@ -200,7 +200,7 @@ export class PostgresNode implements ClusterStore {
     return [...((await keeper.query(TAKE_ANSWERS, [bigints(ids)])).rows as readonly Omit<NodeCall, 'caller'>[])];
   }
 
-  /** Whatever it still holds is free for others from now on. */
+  /** Other nodes may claim what it still holds from now on. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const { database } = this.#options;
@@ -238,7 +238,7 @@ export class PostgresNode implements ClusterStore {
     return `dragoman_${crc32(this.#schema)}_${node}`;
   }
 
-  /** A lost connection may hold the lock for a while yet. Then only the time to live tells of a crash. */
+  /** A lost connection may hold the lock for a while yet. Then a crash is noticed only after the time to live. */
   async #lock(keeper: PostgresConnection): Promise<void> {
     const { rows } = await keeper.query(TAKE_LOCKS, [LOCK, this.#schema, this.node]);
     const { pid, isOurs } = rows[0] as { pid: number; isOurs: boolean };
@@ -271,7 +271,7 @@ const isFree = (id: string, lock: string, schema: string) =>
 const BURY_EARLIER = `
   UPDATE nodes SET state = 'dead'
   WHERE place = $1 AND place <> '' AND id <> $2 AND CASE WHEN state IN ('live', 'leaving') THEN ${isFree('id', '$3', '$4::text')} END`;
-/** The clock of the database decides, and no other. */
+/** Only the clock of the database decides. */
 const BURY_DEAD = `
   UPDATE nodes SET state = 'dead'
   WHERE id <> $1 AND state IN ('live', 'leaving') AND beat_at < clock_timestamp() - LEAST($2::double precision, $3::double precision) * interval '1 millisecond' AND CASE
@@ -342,7 +342,7 @@ const TAKE_CALLS = `
   SELECT id, caller, text FROM taken ORDER BY id`;
 const TAKE_ANSWERS =
   'DELETE FROM node_calls WHERE id = ANY($1::bigint[]) AND answer IS NOT NULL RETURNING id, answer AS text';
-/** Nobody waits for them any more. */
+/** No caller waits for these calls any more. */
 const FORGET_CALLS = "DELETE FROM node_calls WHERE at < clock_timestamp() - interval '1 minute'";
 /** Those whose work has been claimed. */
 const FORGET_GONE = `
@@ -354,12 +354,12 @@ const FORGET_GONE = `
 const FORGET_LANES = `
   DELETE FROM lanes l WHERE NOT EXISTS (
     SELECT 1 FROM nodes n WHERE n.id = l.node AND (n.state IN ('live', 'leaving') OR n.beat_at > clock_timestamp() - interval '1 hour'))`;
-/** A server of a version that knows of no others holds the first of them alone. */
+/** A server of a version without nodes holds the first lock exclusively. */
 const TAKE_LOCKS = `
   SELECT pg_backend_pid() AS pid, pg_try_advisory_lock_shared($1, hashtext($2)) AS "isOurs",
     pg_try_advisory_lock($1, hashtext($2 || ' ' || $3::bigint)) AS "isTaken"`;
 const HAS_LOCK = `
   SELECT pg_backend_pid() AS pid, EXISTS (
     SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND pid = pg_backend_pid()) AS held`;
-/** "Drag": tells our locks from those of other programs. Every node shares it; `dragoman migrate` has it alone. */
+/** "Drag": marks the locks of this program. Every node shares it; `dragoman migrate` holds it exclusively. */
 export const LOCK = 0x44726167;

@@ -17,7 +17,7 @@ export function nonceStore(database: PostgresDatabase): NonceStore {
   };
 }
 
-/** Records a nonce unless it is there: also part of accepting a signed request. */
+/** Records a nonce unless it is there: part of accepting a signed request, too. */
 export async function useNonce(queries: Queries, row: NonceRow): Promise<NonceUse> {
   const { agentId, nonce, digest, usedAt } = row;
   requireStorable(agentId, nonce, digest);
@@ -30,7 +30,7 @@ const INSERT = 'INSERT INTO nonces (agent_id, nonce, digest, used_at) VALUES ($1
 const FIND = 'SELECT digest FROM nonces WHERE agent_id = $1 AND nonce = $2';
 const FORGOTTEN = `SELECT COALESCE(MAX(used_at), 0) AS at FROM nonces WHERE agent_id = ''`;
 const COUNT = `SELECT COUNT(*) AS count FROM nonces WHERE agent_id <> ''`;
-// A row of nobody: the latest use among those that are gone.
+// A row without an owner: the latest use among the deleted ones.
 const REMEMBER = `
   INSERT INTO nonces (agent_id, nonce, digest, used_at)
   SELECT '', '', '', MAX(used_at) FROM nonces WHERE used_at < $1 HAVING COUNT(*) > 0

@@ -5,7 +5,7 @@ import { isSqlError, sqlStateOf } from './errors.ts';
 import { migrateSchema } from './migrate-schema.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 
-/** Checks the server and brings the schema to the newest version. Gives PostgreSQL's version. Rejects with a `StoreError` that says what to change. */
+/** Checks the server and brings the schema to the newest version. Returns PostgreSQL's version. Rejects with a `StoreError` that names the fix. */
 export async function prepareSchema(address: PostgresAddress, log: Log | undefined): Promise<string> {
   const connection = await dial(address, () => {});
   try {
@@ -44,7 +44,7 @@ async function checked(connection: PostgresConnection, log: Log | undefined): Pr
   return version;
 }
 
-/** A user who may not make schemas can use one that an administrator made. */
+/** A user who may not create schemas can use one that an administrator created. */
 export async function makeSchema(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   const { rows } = await connection.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
   if (rows.length === 0) await connection.script(`CREATE SCHEMA IF NOT EXISTS ${schema}`);

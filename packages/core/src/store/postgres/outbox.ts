@@ -3,18 +3,18 @@ import { DISABLED } from '../outbox.ts';
 import {
   checkedBody,
   checkedDelivery,
+  deliverySummary,
   failuresWith,
   headChecksumOf,
   isAsWritten,
   SELECT_DELIVERY,
-  SELECT_TOLD,
+  SELECT_DELIVERY_SUMMARY,
   type StoredDelivery,
+  type StoredDeliverySummary,
   type StoredDue,
-  type StoredTold,
-  toldDelivery,
 } from '../sql/outbox.ts';
 import { requireStorable } from '../storable.ts';
-import type { DeliveryFailure, NewDelivery, OutboxStore, ToldDelivery } from '../store.ts';
+import type { DeliveryFailure, DeliverySummary, NewDelivery, OutboxStore } from '../store.ts';
 import { texts } from './arrays.ts';
 import type { PostgresDatabase, Queries } from './database.ts';
 import type { PostgresFamilies } from './families.ts';
@@ -47,7 +47,7 @@ export function outboxStore(database: PostgresDatabase, families: PostgresFamili
           requestId,
         )
       ).map(({ checksum, headChecksum, ...row }) =>
-        toldDelivery(checksum === crc32(row.body) && isAsWritten(row, headChecksum) ? row : { ...row, body: null }),
+        deliverySummary(checksum === crc32(row.body) && isAsWritten(row, headChecksum) ? row : { ...row, body: null }),
       ),
 
     claim: async (limit) => {
@@ -72,7 +72,7 @@ export function outboxStore(database: PostgresDatabase, families: PostgresFamili
       database.write(async (queries) => {
         const { owner, url } = await fail(queries, id, failure, null);
         await queries.run(DISABLE, owner, url, failure.at);
-        const others = (await queries.all<StoredTold>(OTHERS, owner, url, id)).map(toldDelivery);
+        const others = (await queries.all<StoredDeliverySummary>(OTHERS, owner, url, id)).map(deliverySummary);
         for (const row of others) await bury(queries, row, { at: failure.at, reason: DISABLED });
         return [id, ...others.map((row) => row.id)];
       }),
@@ -90,9 +90,9 @@ export function outboxStore(database: PostgresDatabase, families: PostgresFamili
       }),
 
     list: async ({ state = null, offset, limit }) => {
-      const rows = await read.all<StoredTold>(PAGE, state, limit, offset);
+      const rows = await read.all<StoredDeliverySummary>(PAGE, state, limit, offset);
       const { total } = (await read.get<{ total: number }>(COUNT, state)) ?? { total: 0 };
-      return { rows: rows.map(toldDelivery), total };
+      return { rows: rows.map(deliverySummary), total };
     },
 
     purge: async ({ ended, gone }) => {
@@ -124,7 +124,7 @@ export function outboxStore(database: PostgresDatabase, families: PostgresFamili
   };
 }
 
-/** Also part of settling a letter and of a push. */
+/** Part of settling a letter and of a push, too. */
 export async function addDelivery(queries: Queries, node: number, delivery: NewDelivery): Promise<void> {
   const { id, owner, requestId, messageId, url, body, priority, expiresAt, createdAt } = delivery;
   requireStorable(id, owner, requestId, messageId, url, body);
@@ -138,11 +138,11 @@ export async function addDelivery(queries: Queries, node: number, delivery: NewD
   );
 }
 
-/** The row stays locked: two tries that fail at once are both kept. */
-async function found(queries: Queries, id: string): Promise<ToldDelivery> {
-  const row = await queries.get<StoredTold>(`${SELECT_TOLD} WHERE id = $1 FOR UPDATE`, id);
+/** The row stays locked: two attempts that fail at once are both recorded. */
+async function found(queries: Queries, id: string): Promise<DeliverySummary> {
+  const row = await queries.get<StoredDeliverySummary>(`${SELECT_DELIVERY_SUMMARY} WHERE id = $1 FOR UPDATE`, id);
   if (row === undefined) throw new Error(`delivery ${id} was never put into the outbox`);
-  return toldDelivery(row);
+  return deliverySummary(row);
 }
 
 async function fail(
@@ -150,14 +150,14 @@ async function fail(
   id: string,
   failure: DeliveryFailure,
   nextAt: number | null,
-): Promise<ToldDelivery> {
+): Promise<DeliverySummary> {
   const row = await found(queries, id);
   const [state, endedAt] = nextAt === null ? ['dead', failure.at] : ['due', null];
   await queries.run(FAIL, state, nextAt ?? row.nextAt, failuresWith(row, failure), endedAt, id);
   return row;
 }
 
-async function bury(queries: Queries, row: ToldDelivery, failure: DeliveryFailure): Promise<void> {
+async function bury(queries: Queries, row: DeliverySummary, failure: DeliveryFailure): Promise<void> {
   await queries.run(GIVE_UP, failuresWith(row, failure), failure.at, row.id);
 }
 
@@ -182,18 +182,18 @@ const FAIL = `
   UPDATE deliveries SET state = $1, attempts = attempts + 1, next_at = $2, failures = $3, ended_at = $4
   WHERE id = $5 AND state = 'due'`;
 const GIVE_UP = "UPDATE deliveries SET state = 'dead', failures = $1, ended_at = $2 WHERE id = $3 AND state = 'due'";
-const OTHERS = `${SELECT_TOLD} WHERE state = 'due' AND owner = $1 AND url = $2 AND id <> $3 ORDER BY number FOR UPDATE`;
+const OTHERS = `${SELECT_DELIVERY_SUMMARY} WHERE state = 'due' AND owner = $1 AND url = $2 AND id <> $3 ORDER BY number FOR UPDATE`;
 const IS_DISABLED = 'SELECT 1 FROM disabled_urls WHERE owner = $1 AND url = $2';
 const DISABLE = 'INSERT INTO disabled_urls (owner, url, at) VALUES ($1, $2, $3) ON CONFLICT (owner, url) DO NOTHING';
 const ENABLE = 'DELETE FROM disabled_urls WHERE owner = $1 AND url = $2';
 const REVIVE = `
   UPDATE deliveries SET state = 'due', attempts = 0, next_at = $1, ended_at = NULL, holder = $2
   WHERE id = $3 AND state = 'dead' RETURNING owner, url`;
-const PAGE = `${SELECT_TOLD} WHERE ($1::text IS NULL OR state = $1) ORDER BY number DESC LIMIT $2 OFFSET $3`;
+const PAGE = `${SELECT_DELIVERY_SUMMARY} WHERE ($1::text IS NULL OR state = $1) ORDER BY number DESC LIMIT $2 OFFSET $3`;
 const COUNT = 'SELECT count(*) AS total FROM deliveries WHERE ($1::text IS NULL OR state = $1)';
 const PURGE = `
   DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE ended_at < $1 LIMIT $2)`;
-// The oldest were put in first, and there is no index by age.
+// The oldest were added first, and there is no index by age.
 const PURGE_DISABLED = `
   DELETE FROM disabled_urls WHERE number IN (SELECT number FROM disabled_urls ORDER BY number LIMIT $2) AND at < $1`;
 const KEEP_SALT = 'INSERT INTO signing_salts (agent_id, salt) VALUES ($1, $2) ON CONFLICT (agent_id) DO NOTHING';

@@ -1,6 +1,6 @@
 import type { PostgresDatabase, Queries } from './database.ts';
 
-/** Until the end of the transaction: what is counted before it is written is not counted by two at once. */
+/** Until the end of the transaction: two transactions must not count at once before they write. */
 export async function lockOwner(queries: Queries, family: string, owner: string): Promise<void> {
   await queries.all('SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))', family, owner);
 }

@@ -1,4 +1,4 @@
-/** What we use of the client of `pg`. Its pool is not used: `database.ts` has lanes of its own. */
+/** The part of `pg`'s client that the store uses. Its pool is not used: `database.ts` has lanes of its own. */
 declare module 'pg/lib/client.js' {
   import type { EventEmitter } from 'node:events';
   import type { ConnectionOptions } from 'node:tls';

@@ -29,7 +29,7 @@ describe('when PostgreSQL is killed and started again', () => {
     const lane = async (number: number) => {
       for (let count = 0; !isOver; count += 1) {
         const row = requestRow({ owner: `lane-${number}`, requestId: `r${count}`, state: 'started' });
-        // A second one would be told to be a repeat: an unknown outcome taken for a failure and tried again.
+        // A repeat would mean that an unknown outcome was treated as a failure and tried again.
         const accepted = await store.requests.accept(row);
         expect(accepted).toMatchObject({ repeat: false });
         const { held } = accepted as { held: Held };
@@ -74,14 +74,10 @@ describe('when PostgreSQL is killed and started again', () => {
 describe('what stands in the way is named', () => {
   const socket = () => encodeURIComponent(server.folder);
   test.each([
-    [
-      'a URL that is none',
-      () => 'postgres:/host',
-      'it must look like postgres://user@host:5432/database?schema=dragoman',
-    ],
+    ['an invalid URL', () => 'postgres:/host', 'it must look like postgres://user@host:5432/database?schema=dragoman'],
     ['a URL without a database', () => 'postgres://dragoman@localhost/', 'the database is missing'],
-    ['a parameter nobody knows', () => 'postgres://u@h/d?shcema=x', '"shcema" is not a parameter'],
-    ['a schema that is none', () => 'postgres://u@h/d?schema=A-b', 'schema must be lower case letters'],
+    ['an unknown parameter', () => 'postgres://u@h/d?shcema=x', '"shcema" is not a parameter'],
+    ['an invalid schema', () => 'postgres://u@h/d?schema=A-b', 'schema must be lower case letters'],
     [
       'a database that is not there',
       () => `postgres://dragoman@localhost/nowhere?host=${socket()}`,

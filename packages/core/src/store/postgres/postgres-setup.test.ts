@@ -140,7 +140,7 @@ describe('TLS', () => {
     expect(await store.keys.list()).toEqual([]);
   });
 
-  test('with a certificate that nobody here trusts, or of another host, is refused', async () => {
+  test('with an untrusted certificate, or one of another host, is refused', async () => {
     await refusal(over('dragoman', '&sslmode=verify-full', 'postgres', `localhost:${port}`)).toMatchObject({
       message: expect.stringContaining('unable to verify the first certificate'),
     });

@@ -34,7 +34,7 @@ export interface PostgresStoreOptions {
   readonly log?: Log | undefined;
   /** The version of this program, for the list of nodes. */
   readonly version?: string | undefined;
-  /** What this node is called in that list. */
+  /** The name of this node in that list. */
   readonly name?: string | undefined;
   /** Where no other node can be: the machine and data folder. Default: nowhere in particular. */
   readonly place?: string | undefined;
@@ -43,11 +43,11 @@ export interface PostgresStoreOptions {
   readonly peerUrl?: string | undefined;
   /** PostgreSQL itself, where `url` is a pooler. */
   readonly directUrl?: string | undefined;
-  /** How long something waits for the database before it is refused. Default: 30 s. */
+  /** How long an operation waits for the database before it is refused. Default: 30 s. */
   readonly patienceMs?: number | undefined;
 }
 
-/** Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that says what stands in the way. */
+/** Opens the store in a schema of a PostgreSQL database. Rejects with a `StoreError` that names the obstacle. */
 export async function connectPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
   const {
     url,
@@ -128,7 +128,7 @@ export class PostgresStore implements Store {
     return (await this.#database.read.get<{ now: number }>(NOW))?.now ?? 0;
   }
 
-  /** One at a time here too: each holds a connection for as long as it works, and its work needs others. */
+  /** One at a time in this process too: each occupies a connection for as long as it works, and needs others. */
   inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
     const done = this.#lastTurn.then(() =>
       this.#database.write(async (queries) => {
@@ -145,7 +145,7 @@ export class PostgresStore implements Store {
     return { driver: `postgres ${this.#serverVersion}`, writes, commits, commitMs, checkpoints: 0 };
   }
 
-  /** Finishes what was asked, and leaves the other nodes. */
+  /** Finishes pending operations, and leaves the other nodes. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing ??= this.#database.close().then(() => this.cluster.close());
     await this.#closing;

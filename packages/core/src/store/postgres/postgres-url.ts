@@ -9,7 +9,7 @@ export interface PostgresAddress {
   readonly user: string;
   readonly password: string | undefined;
   readonly database: string;
-  /** Everything of this server is in it. */
+  /** It contains all tables of this server. */
   readonly schema: string;
   readonly ssl: boolean | ConnectionOptions;
 }
@@ -66,7 +66,7 @@ function portOf(text: string): number {
   return /^\d+$/.test(text) ? Number(text) : DEFAULT_PORT;
 }
 
-/** Default: `verify-full`, and `disable` on this machine. `require` encrypts without checking who answers. */
+/** Default: `verify-full`, and `disable` on this machine. `require` encrypts without verifying the server. */
 function tlsOf(mode: string, certificates: string | null): boolean | ConnectionOptions {
   if (mode === 'disable') return false;
   if (mode === 'require') return { rejectUnauthorized: false };

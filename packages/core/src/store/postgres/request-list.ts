@@ -61,7 +61,7 @@ async function ofOwner(read: Queries, query: RequestQuery, { after, limit }: Ran
   return { ended, total };
 }
 
-/** Of everybody, by time. It passes over a limited number that are not wanted, and counts nothing. */
+/** Of everybody, by time. It skips a limited number of other requests, and counts nothing. */
 async function ofAll(read: Queries, query: RequestQuery, { after, limit }: Range): Promise<Candidates> {
   const { agentId = null, sessionId = null, progress = null, changedSince = 0 } = query;
   const range = [after.changedAt, after.number, changedSince];

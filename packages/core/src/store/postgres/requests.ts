@@ -68,7 +68,7 @@ export function requestStore(database: PostgresDatabase): RequestStore {
     return row === undefined ? undefined : checkedRequest(row);
   };
 
-  /** Until it is recorded, or an earlier one is found: that may be forgotten in between. */
+  /** Until it is recorded, or an earlier one is found, which may be deleted in between. */
   const accept = async (row: RequestRow, record: () => Promise<number | 'reused' | null>): Promise<Accepted> => {
     for (;;) {
       const recorded = await record();
@@ -158,7 +158,7 @@ export function claimedRequest({ epoch, ...row }: StoredRequest & { readonly epo
 interface NewRequest {
   readonly row: RequestRow;
   readonly arrival: string | null;
-  /** Its whole answer, where it comes with it. */
+  /** Its whole answer, when it is recorded with it. */
   readonly frames: readonly FramesValues[];
   /** All of the answer, when it is one row. */
   readonly answer: FramesRow | undefined;
@@ -190,7 +190,7 @@ function checkedValues(values: FramesValues): FramesValues {
   return values;
 }
 
-/** The number of each, or null for one that is there already. */
+/** The number of each, or null for one that exists already. */
 async function insertRequests(
   queries: Queries,
   node: number,
@@ -394,14 +394,14 @@ const INSERT_FRAMES = `
 const PROGRESS = 'SELECT request, epoch, next FROM open_requests WHERE holder = $1 AND request = ANY($2::bigint[])';
 
 const FRAMES = `
-  WITH asked AS (
+  WITH wanted AS (
     SELECT id FROM requests WHERE owner = $1 AND request_id = $2
   ), rows AS (
-    ${SELECT_ANSWER} WHERE r.id = (SELECT id FROM asked) AND r.answer IS NOT NULL
+    ${SELECT_ANSWER} WHERE r.id = (SELECT id FROM wanted) AND r.answer IS NOT NULL
     UNION ALL
     SELECT first, count, ends, lengths, text, checksum FROM (
       SELECT f.*, SUM(octet_length(f.text)) OVER (ORDER BY f.first) - octet_length(f.text) AS before
-      FROM frames f WHERE f.request = (SELECT id FROM asked)
+      FROM frames f WHERE f.request = (SELECT id FROM wanted)
         AND f.first >= (SELECT COALESCE(MAX(p.first), 0) FROM frames p WHERE p.request = f.request AND p.first <= $3)
       ORDER BY f.first LIMIT $5
     ) AS measured WHERE before <= $4
@@ -434,5 +434,5 @@ const OLD = `
     AND NOT EXISTS (SELECT 1 FROM late_requests l WHERE l.request = r.id AND l.open_at >= $3)`;
 const PURGE_WINDOW = 200;
 const FIRST_EPOCH = 1;
-/** The first row of frames may begin long before the first frame that was asked for. */
+/** The first row of frames may begin long before the first requested frame. */
 const ROOM = 131_072;

@@ -6,8 +6,8 @@
  * all the time have no foreign keys: each insert would lock its parent. Text is compared by its bytes. Each connection has a row in `lanes`,
  * with the number of the last transaction that it committed.
  *
- * Nodes of the release before run while a step is taken. A step therefore changes one table that is in use, and no more, and only adds to it:
- * columns with a default, tables, indexes. What has no use any more is removed by the release after the last one that used it, which raises
+ * Nodes of the release before run while a step is taken. A step therefore changes only one table that is in use, and only adds to it:
+ * columns with a default, tables, indexes. Unused columns and tables are removed by the release after the last one that used it, which raises
  * `LEAST_STEPS`.
  */
 export const STEPS: readonly string[] = [
@@ -356,7 +356,7 @@ export const STEPS: readonly string[] = [
     PRIMARY KEY (owner, name)
   )
   `,
-  // Several nodes: what each of them is, and who holds what.
+  // The nodes, and what each of them holds.
   `
   ALTER TABLE nodes ADD COLUMN place text NOT NULL DEFAULT '', ADD COLUMN config_digest text, ADD COLUMN peer_url text,
     ADD COLUMN skew_ms double precision;
@@ -384,13 +384,13 @@ export const STEPS: readonly string[] = [
     PRIMARY KEY (agent_id, node)
   )
   `,
-  // How often each family was changed that every process has a copy of in memory.
+  // The number of changes of each family, of which every process has a copy in memory.
   `
   CREATE TABLE families (name text PRIMARY KEY, version bigint NOT NULL) WITH (fillfactor = 10);
   CREATE INDEX registrations_by_spelling ON registrations (lower(agent_id))
   `,
   'CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)',
-  // Which nodes may work with the tables, and what each node knows of them.
+  // The version of the tables that a node must know, and the version that each node knows.
   'ALTER TABLE schema_version ADD COLUMN least_steps integer NOT NULL DEFAULT 1',
   'ALTER TABLE nodes ADD COLUMN steps integer NOT NULL DEFAULT 0',
 ].map((step) => step.replaceAll(/(\w+) text\b/g, '$1 text COLLATE "C"'));

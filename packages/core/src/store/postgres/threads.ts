@@ -62,18 +62,18 @@ export function threadStore(database: PostgresDatabase): ThreadStore {
 
     has: async (owner, threadId, messageId) => (await read.get(HAS, owner, threadId, messageId)) !== undefined,
 
-    askedAt: async (owner, threadId, at) =>
-      (await read.all<{ messageId: string }>(ASKED_AT, owner, threadId, at)).map(({ messageId }) => messageId),
+    requestIdsAt: async (owner, threadId, at) =>
+      (await read.all<{ messageId: string }>(QUESTION_IDS_AT, owner, threadId, at)).map(({ messageId }) => messageId),
 
     list: async (view, { after, limit }) => {
       const [column, name] = 'owner' in view ? ['owner', view.owner] : ['agent_id', view.agentId];
-      // An agent learns nothing of what others were asked in the same thread.
-      const asked = 'owner' in view ? null : view.agentId;
+      // An agent must not learn of messages to other agents in the same thread.
+      const onlyAgent = 'owner' in view ? null : view.agentId;
       const found: ThreadSummary[] = [];
       const threads = await read.all<{ threadId: string }>(threadsOf(column), name, after, limit);
       for (const { threadId } of threads) {
         const owner = (await ownerOf({ ...view, threadId })) ?? '';
-        const summary = await read.get<Omit<ThreadSummary, 'owner' | 'threadId'>>(SUMMARY, owner, threadId, asked);
+        const summary = await read.get<Omit<ThreadSummary, 'owner' | 'threadId'>>(SUMMARY, owner, threadId, onlyAgent);
         if (summary !== undefined) found.push({ owner, threadId, ...summary });
       }
       return found;
@@ -98,13 +98,13 @@ export function threadStore(database: PostgresDatabase): ThreadStore {
 
     latest: async (key, { before, limit, maxBytes }) => {
       const end = await numberOf(read, key, before);
-      const said: ThreadMessage[] = [];
+      const messages: ThreadMessage[] = [];
       const rows = await read.all<StoredMessage>(LATEST, maxBytes, key.owner, key.sessionId, end, key.agentId, limit);
       for (const row of rows) {
         if (row.text === null) break;
-        said.push(checkedMessage(row, row.text));
+        messages.push(checkedMessage(row, row.text));
       }
-      return said.reverse();
+      return messages.reverse();
     },
 
     purge: async ({ messages, counts }) => {
@@ -118,7 +118,7 @@ export function threadStore(database: PostgresDatabase): ThreadStore {
   };
 }
 
-/** For recording a request that owes more than its answer: the letter, and its message in the thread. */
+/** Records the letter of a mailbox request, and its message in the thread. */
 export async function openLetter(
   queries: Queries,
   node: number,
@@ -132,7 +132,7 @@ export async function openLetter(
   await append(queries, { owner, threadId: thread.threadId, agentId }, message, thread.keep);
 }
 
-/** Some of what was said to an agent and by it; 0 when nothing is left but what it has not answered yet. */
+/** Deletes some messages to an agent and from it; 0 when only unanswered ones are left. */
 export function deleteThread(queries: Queries, { owner, agentId, sessionId }: SessionKey): Promise<number> {
   return queries.run(DELETE_THREAD, owner, sessionId, agentId, WINDOW);
 }
@@ -150,14 +150,14 @@ async function append(
   if (last > keep) await queries.run(FORGET_OLD, owner, threadId, last - keep);
 }
 
-/** The number of a message, as far as it matters to what is before it. */
+/** The number of a message, for finding earlier ones. */
 async function numberOf(read: Queries, { owner, sessionId }: SessionKey, messageId: string): Promise<number> {
-  // Not recorded yet, so all there is was before it: also one of its id, which outlives its request.
+  // Not recorded yet, so all messages are before it, including one with its id that outlived its request.
   if ((await read.get('SELECT 1 FROM letters WHERE owner = $1 AND request_id = $2', owner, messageId)) === undefined) {
     return Number.MAX_SAFE_INTEGER;
   }
   const place = await read.get<{ sequence: number | null }>(PLACE_OF, owner, sessionId, messageId);
-  // The thread has forgotten it, and whatever was before it.
+  // The thread has deleted it, and everything before it.
   return place?.sequence ?? 0;
 }
 
@@ -186,7 +186,7 @@ const CLAIM = `
 const SENT_BY = `
   SELECT owner, request_id AS "requestId" FROM requests WHERE owner >= $1 AND owner < $2 AND request_id = $3 LIMIT 2`;
 const HAS = 'SELECT 1 FROM thread_messages WHERE owner = $1 AND thread_id = $2 AND message_id = $3 LIMIT 1';
-const ASKED_AT = `
+const QUESTION_IDS_AT = `
   SELECT message_id AS "messageId" FROM thread_messages WHERE owner = $1 AND thread_id = $2 AND at = $3 AND is_answer = 0
   ORDER BY sequence`;
 const LAST_WRITER =

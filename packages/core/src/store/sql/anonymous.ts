@@ -10,7 +10,7 @@ export interface AnonymousCursor {
 export interface AnonymousWindow {
   readonly used: number;
   readonly room: number;
-  /** Null behind the last. */
+  /** Null after the last window. */
   readonly next: AnonymousCursor | null;
 }
 
@@ -84,13 +84,13 @@ const KINDS: Record<AnonymousKind, Record<'table' | 'index' | 'number' | 'at' | 
     bytes: `2 * octet_length(t.owner) + octet_length(t.envelope) + COALESCE(octet_length(t.arrival), 0)
       + COALESCE(octet_length(t.answer), 0)
       + (SELECT COALESCE(SUM(octet_length(f.text)), 0) FROM frames f WHERE f.request = t.id)`,
-    // A request whose answer is still owed to a callback is found by it after a restart.
+    // A request whose answer must still be sent to a callback is found by it after a restart.
     isOpen: `EXISTS (SELECT 1 FROM open_requests o WHERE o.request = t.id)
       OR EXISTS (SELECT 1 FROM letters l WHERE l.owner = t.owner AND l.request_id = t.request_id)`,
   },
 };
 
-/** Only rows of senders without a key are in them: nobody else's writes pay for them. */
+/** They contain only rows of senders without a key, so other writes do not maintain them. */
 export const ANONYMOUS_INDEXES = `
   CREATE INDEX anonymous_urls ON disabled_urls (at) WHERE owner >= 'anonymous ' AND owner < 'anonymous!';
   CREATE INDEX anonymous_deliveries ON deliveries (created_at) WHERE owner >= 'anonymous ' AND owner < 'anonymous!';

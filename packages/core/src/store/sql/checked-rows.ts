@@ -11,7 +11,7 @@ export function isWhole<Row>({ checksum, ...row }: Checked<Row>, sum: (row: Row)
   return checksum === null || checksum === sum(row as Row);
 }
 
-/** The rows that are as they were written, without their checksums. */
+/** The undamaged rows, without their checksums. */
 export function wholeRows<Row>(rows: readonly Checked<Row>[], sum: (row: Row) => number): Row[] {
   return rows.filter((row) => isWhole(row, sum)).map(({ checksum, ...row }) => row as Row);
 }

@@ -87,7 +87,7 @@ export function credentialWrites(database: Database) {
   };
 }
 
-/** A secret must be able to go on a full disk too. */
+/** Deleting a secret must work on a full disk too. */
 export function credentialRemovals(database: Database) {
   const remove = database.prepare('DELETE FROM credentials WHERE credential_id = ?');
   const purge = database.prepare('DELETE FROM credential_receipts WHERE used_at < ?');
@@ -105,7 +105,7 @@ export function credentialRemovals(database: Database) {
   };
 }
 
-/** Puts a seal in the place of the one that was read. False when another has taken that place. */
+/** Replaces the seal that was read. False when another has replaced it already. */
 function sealing(database: Database): (seal: VaultSeal, previous: string | null) => boolean {
   const first = database.prepare(
     'INSERT INTO vault_seal (id, salt, key_check, manifest, mac) VALUES (1, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING',

@@ -51,7 +51,7 @@ describe('an open request that cannot be read', () => {
 });
 
 test.each([
-  ['what was asked', "UPDATE executions SET request = '[]' WHERE execution_id = 'bad'"],
+  ['the request', "UPDATE executions SET request = '[]' WHERE execution_id = 'bad'"],
   [
     'an effect',
     "UPDATE execution_effects SET note = '[]' WHERE execution = (SELECT id FROM executions WHERE execution_id = 'bad')",
@@ -111,7 +111,7 @@ describe.each([
 ])('a row of $table', ({ table, column, put, list, damage }) => {
   beforeEach(() => put());
 
-  test('that is not as it was written is left out and told as damaged, until it is put again', () => {
+  test('that has changed is left out and reported as damaged, until it is stored again', () => {
     expect([list(), reads.listDamages()]).toEqual([1, []]);
     database.exec(`UPDATE ${table} SET ${column} = ${column} || 'x'`);
     expect([list(), reads.listDamages()]).toEqual([0, [damage]]);

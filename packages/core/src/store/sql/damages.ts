@@ -29,7 +29,7 @@ export const DAMAGE_TABLES = `
 
 /**
  * Ends open requests and executions that cannot be read, so that one of them does not keep a server from starting. Their
- * checksum is set to one that no text has: from then on everybody who reads them gets `store_damaged`.
+ * checksum is set to one that no text has: from then on every read of them fails with `store_damaged`.
  */
 export function endDamaged(database: Database): Damage[] {
   const requests = database.prepare(`${SELECT_REQUEST} WHERE o.request IS NOT NULL`).all() as StoredRequest[];
@@ -86,7 +86,7 @@ export function endDamaged(database: Database): Damage[] {
 }
 
 export function damageReads(database: Database) {
-  // What was forgotten since is damaged no more.
+  // Rows that were deleted since are not damaged any more.
   const ended = database.prepare(`
     SELECT kind, owner, name FROM damages d
     WHERE CASE kind

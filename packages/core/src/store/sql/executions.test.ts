@@ -21,7 +21,7 @@ test('a result of which an earlier version left out a part is read whole', () =>
   expect(prepareOperations(database).reads.findExecution(KEY)?.end?.result).toBe(`${ROWS}|${ROWS}`);
 });
 
-test.each(['result', 'repeats'])('a change in %s that nobody wrote is never handed out', (column) => {
+test.each(['result', 'repeats'])('a damaged %s is never returned', (column) => {
   migrate(database, 'path');
   record();
   database.exec(`UPDATE execution_ends SET ${column} = '1' || substr(${column}, 2)`);

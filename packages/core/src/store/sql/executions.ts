@@ -19,8 +19,8 @@ import { notHeld } from './requests.ts';
 import type { EndValues, ExecutionValues } from './values.ts';
 
 /**
- * An execution is never rewritten. It is under way as long as it has a row in `open_executions`; that row goes when the
- * one in `execution_ends` comes.
+ * An execution is never rewritten. It is under way as long as it has a row in `open_executions`; that row is deleted when the
+ * one in `execution_ends` is added.
  */
 export const EXECUTION_TABLES = `
   CREATE TABLE executions (
@@ -78,17 +78,17 @@ export function executionReads(database: Database) {
     ${ownersIn('executions')} ${SELECT_EXECUTION} JOIN owners ON owners.name = x.owner WHERE x.execution_id = ?
     ORDER BY x.id DESC`);
   const effects = database.prepare(`${SELECT_EFFECT} WHERE x.owner = ? AND x.execution_id = ? ORDER BY f.position`);
-  // The unique index on (owner, execution_id) finds the owner's; there is no other index for every execution to pay for. Which
-  // of them are on the page is told by that index alone: to look at each of a hundred thousand took a third of a second.
+  // The unique index on (owner, execution_id) finds the owner's; there is no other index that every execution must maintain. That
+  // index alone finds the rows of the page.
   const page = database.prepare(`
     ${SELECT_SUMMARY} WHERE x.id IN (SELECT id FROM executions WHERE owner = ? AND id < ? ORDER BY id DESC LIMIT ?)
     ORDER BY x.id DESC`);
-  // Begins with what is under way, which is little: the owner is no column here, so that no index is taken for it.
+  // Begins with the few open ones: the expression around the owner keeps SQLite from using its index.
   const pageRunning = database.prepare(`
     ${SELECT_SUMMARY} WHERE x.owner || '' = ? AND x.id IN (SELECT execution FROM open_executions WHERE execution < ?)
     ORDER BY x.id DESC LIMIT ?`);
-  // Of those that have ended each has to be looked at, and some at a time: in the order of that index, where the next ones are found
-  // at once. By age each window would go through all of it again, four times the work for a hundred thousand.
+  // All ended executions must be looked at, in windows: in the order of that index, where the next window is found at once.
+  // By age, each window would scan all of it again.
   const window = database.prepare(`
     SELECT COUNT(*) AS "count", MAX(execution_id) AS "last" FROM (
       SELECT execution_id FROM executions WHERE owner = ? AND execution_id > ? ORDER BY execution_id LIMIT ?
@@ -111,7 +111,7 @@ export function executionReads(database: Database) {
       return (effects.all(key.owner, key.executionId) as StoredEffect[]).map((row) => checkedEffect(key, row));
     },
 
-    /** The newest of those looked at, and the id to go on from; null when there are no more. */
+    /** The newest of those looked at, and the id to continue from; null when there are no more. */
     listExecutions(owner: string, { before, limit, status }: ExecutionPageQuery, from: string): ExecutionWindow {
       if (status === null) return { newest: page.all(owner, before, limit) as ExecutionSummary[], next: null };
       if (status === 'running') {
@@ -141,8 +141,8 @@ export function executionWrites(database: Database) {
   const close = database.prepare('DELETE FROM open_executions WHERE execution = ?');
   const record = effectRecorder(database);
 
-  function endWith(id: number, [status, told, events, endedAt]: EndValues): void {
-    const result = typeof told === 'string' ? told : Buffer.concat(told);
+  function endWith(id: number, [status, text, events, endedAt]: EndValues): void {
+    const result = typeof text === 'string' ? text : Buffer.concat(text);
     requireStorable(result, events);
     end.run(id, status, result, events, endedAt, checksumOfEnd({ status, result, events, endedAt, repeats: null }));
   }
@@ -210,7 +210,7 @@ export function executionRemovals(database: Database) {
       AND id IN (SELECT e.execution FROM execution_ends e WHERE e.execution > ? AND e.execution <= ? AND e.ended_at < ?)`);
 
   return {
-    /** Some at a time, in the order they came; null when none of those looked at was old enough to have ended before then. */
+    /** Some at a time, in the order they were recorded; null when none of those looked at is old enough to have ended before then. */
     purgeExecutions(before: number, from: number): { purged: number; next: number | null } {
       const rows = window.all(from, PURGE_WINDOW) as { id: number; acceptedAt: number }[];
       const last = rows.at(-1);
@@ -220,7 +220,7 @@ export function executionRemovals(database: Database) {
   };
 }
 
-/** What one question for a page finds. */
+/** The result of one query for a page. */
 export interface ExecutionWindow {
   readonly newest: readonly ExecutionSummary[];
   readonly next: string | null;
@@ -236,7 +236,7 @@ export interface StoredExecution extends Omit<ExecutionRow, 'end'> {
   readonly endChecksum: number;
 }
 
-/** SQLite does not notice a flipped bit inside a text: we do, rather than hand out what nobody wrote. */
+/** SQLite does not notice a flipped bit inside a text, so checksums detect it. */
 export function checkedExecution(row: StoredExecution): ExecutionRow {
   const { owner, executionId, digest, idempotencyKey, request, acceptedAt, status } = row;
   const stored = status === null ? null : { ...row, status };

@@ -4,7 +4,7 @@ import type { Database } from '../sqlite-engine.ts';
 import type { RequestKey } from '../store.ts';
 import { prepareNoteEnd } from './threads.ts';
 
-/** How many of an owner's were taken out; none of either: none is left that has ended. */
+/** How many records of an owner were deleted; 0 of both when no ended one is left. */
 export interface ForgottenWindow {
   readonly requests: number;
   readonly executions: number;
@@ -48,7 +48,7 @@ export function forgettingRemovals(database: Database) {
     SELECT (SELECT count(*) FROM requests WHERE owner = ?1) + (SELECT count(*) FROM executions WHERE owner = ?1)
       + (SELECT count(*) FROM deliveries WHERE owner = ?1) AS "count"`);
 
-  /** What is freed is filled with zeros, also where that costs a write of its own. */
+  /** Freed space is filled with zeros, even if that needs an extra write. */
   const overwriting = <Result>(remove: () => Result): Result => {
     // Not prepared: SQLite does it while it compiles it.
     database.exec('PRAGMA secure_delete = ON');

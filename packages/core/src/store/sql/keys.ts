@@ -38,7 +38,7 @@ export function keyWrites(database: Database) {
   };
 }
 
-/** Revoking stands here because it must work on a full disk too. */
+/** Revoking is here because it must work on a full disk too. */
 export function keyRemovals(database: Database) {
   const active = database.prepare(`${SELECT_KEY} WHERE key_id = ? AND revoked_at IS NULL`);
   const revoke = database.prepare('UPDATE keys SET revoked_at = ?, checksum = ? WHERE key_id = ?');

@@ -1,4 +1,4 @@
-/** Letters, threads, the outbox and what belongs to it. */
+/** Letters, threads, and the outbox with its tables. */
 export const MAILBOX_MIGRATION = `
   CREATE TABLE letters (
     owner TEXT NOT NULL,
@@ -60,8 +60,8 @@ export const MAILBOX_MIGRATION = `
   `;
 
 /**
- * How far a thread had counted when its last message was removed: who reads it by number would miss what is said next if that
- * had a number once more. `at` is when that message was said.
+ * The last number of a thread when its last message was removed. If the number were used again, readers that continue after
+ * it would miss the next message. `at` is the time of that message.
  */
 export const THREAD_END_TABLES = `
   CREATE TABLE thread_ends (

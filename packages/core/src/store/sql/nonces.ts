@@ -26,7 +26,7 @@ export function nonceWrites(database: Database) {
   return { useNonce: prepareNonceUse(database) };
 }
 
-/** Records a nonce unless it is there: also part of accepting a signed request. */
+/** Records a nonce unless it is there: part of accepting a signed request, too. */
 export function prepareNonceUse(database: Database): (row: NonceRow) => NonceUse {
   const insert = database.prepare(
     'INSERT INTO nonces (agent_id, nonce, digest, used_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -41,7 +41,7 @@ export function prepareNonceUse(database: Database): (row: NonceRow) => NonceUse
 
 export function nonceRemovals(database: Database) {
   const purge = database.prepare("DELETE FROM nonces WHERE used_at < ? AND agent_id <> ''");
-  // A row of nobody: the latest use among those that are gone.
+  // A row without an owner: the latest use among the deleted ones.
   const remember = database.prepare(`
     INSERT INTO nonces (agent_id, nonce, digest, used_at)
     SELECT '', '', '', MAX(used_at) FROM nonces WHERE used_at < ? HAVING COUNT(*) > 0

@@ -23,7 +23,7 @@ function claimed() {
   return operations.writes.claimDeliveries(10);
 }
 
-test('a body that nobody wrote is never sent or shown', () => {
+test('a damaged body is never sent or shown', () => {
   expect(operations.reads.dueBody('whole')).toBe('{"pay":1}');
   expect(() => operations.reads.dueBody('damaged')).toThrow(DAMAGED);
   expect(() => operations.reads.findDelivery('damaged')).toThrow(DAMAGED);
@@ -62,7 +62,7 @@ describe.each([
 ])('of a callback, %s', (_, change) => {
   beforeEach(() => database.exec(`UPDATE deliveries SET ${change} WHERE id = 'whole'`));
 
-  test('is told to be damaged when it is not what was written', () => {
+  test('is reported as damaged when it has changed', () => {
     expect(claimed().map(({ id, isDamaged }) => [id, isDamaged])).toEqual([
       ['whole', true],
       ['damaged', undefined],
@@ -70,14 +70,14 @@ describe.each([
     expect(() => operations.reads.findDelivery('whole')).toThrow(DAMAGED);
   });
 
-  test('is gone by in a row that was written before there was a checksum of it', () => {
+  test('is used without a check in a row from before there was a checksum', () => {
     database.exec('UPDATE deliveries SET head_checksum = NULL');
     expect(claimed().some(({ isDamaged }) => isDamaged)).toBe(false);
     expect(operations.reads.findDelivery('whole')).toMatchObject({ body: '{"pay":1}' });
   });
 });
 
-test('what is waiting is told without its checksum', () => {
+test('a waiting delivery is returned without its checksum', () => {
   const [row] = claimed();
   expect(row).toEqual({
     ...{ id: 'whole', owner: 'ann', requestId: 'r', messageId: 'm', url: 'https://x.example/' },

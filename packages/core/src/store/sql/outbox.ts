@@ -6,12 +6,12 @@ import type {
   DeliveryFailure,
   DeliveryRow,
   DeliveryState,
+  DeliverySummary,
   DueDelivery,
   NewDelivery,
   OutboxPage,
   RequestKey,
   ShownDelivery,
-  ToldDelivery,
 } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { epochOf } from './commits.ts';
@@ -21,9 +21,9 @@ export function outboxReads(database: Database) {
   const body = database.prepare("SELECT body, checksum FROM deliveries WHERE id = ? AND state = 'due'");
   const answering = database.prepare(`${SELECT_DELIVERY} WHERE owner = ? AND request_id = ? ORDER BY number`);
   const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
-  const page = database.prepare(`${SELECT_TOLD} ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const page = database.prepare(`${SELECT_DELIVERY_SUMMARY} ORDER BY number DESC LIMIT ? OFFSET ?`);
   const count = database.prepare('SELECT count(*) AS total FROM deliveries');
-  const pageIn = database.prepare(`${SELECT_TOLD} WHERE state = ? ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const pageIn = database.prepare(`${SELECT_DELIVERY_SUMMARY} WHERE state = ? ORDER BY number DESC LIMIT ? OFFSET ?`);
   const countIn = database.prepare('SELECT count(*) AS total FROM deliveries WHERE state = ?');
 
   return {
@@ -39,7 +39,7 @@ export function outboxReads(database: Database) {
 
     deliveriesAnswering: ({ owner, requestId }: RequestKey): ShownDelivery[] =>
       (answering.all(owner, requestId) as StoredDelivery[]).map(({ checksum, headChecksum, ...row }) =>
-        toldDelivery(checksum === crc32(row.body) && isAsWritten(row, headChecksum) ? row : { ...row, body: null }),
+        deliverySummary(checksum === crc32(row.body) && isAsWritten(row, headChecksum) ? row : { ...row, body: null }),
       ),
 
     isDisabled: (owner: string, url: string): boolean => disabled.get(owner, url) !== undefined,
@@ -48,7 +48,7 @@ export function outboxReads(database: Database) {
       const { state, offset, limit } = range;
       const rows = state === undefined ? page.all(limit, offset) : pageIn.all(state, limit, offset);
       const { total } = (state === undefined ? count.get() : countIn.get(state)) as { total: number };
-      return { rows: (rows as StoredTold[]).map(toldDelivery), total };
+      return { rows: (rows as StoredDeliverySummary[]).map(deliverySummary), total };
     },
   };
 }
@@ -67,7 +67,7 @@ export function outboxWrites(database: Database) {
        ended_at, checksum, head_checksum, epoch)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ${epoch})
     ON CONFLICT (id) DO NOTHING`);
-  const byId = database.prepare(`${SELECT_TOLD} WHERE id = ?`);
+  const byId = database.prepare(`${SELECT_DELIVERY_SUMMARY} WHERE id = ?`);
   const deliver = database.prepare(
     "UPDATE deliveries SET state = 'delivered', attempts = attempts + 1, ended_at = ? WHERE id = ? AND state = 'due'",
   );
@@ -78,7 +78,9 @@ export function outboxWrites(database: Database) {
     'INSERT INTO disabled_urls (owner, url, at) VALUES (?, ?, ?) ON CONFLICT (owner, url) DO NOTHING',
   );
   const enable = database.prepare('DELETE FROM disabled_urls WHERE owner = ? AND url = ?');
-  const others = database.prepare(`${SELECT_TOLD} WHERE state = 'due' AND owner = ? AND url = ? AND id <> ?`);
+  const others = database.prepare(
+    `${SELECT_DELIVERY_SUMMARY} WHERE state = 'due' AND owner = ? AND url = ? AND id <> ?`,
+  );
   const giveUp = database.prepare(
     "UPDATE deliveries SET state = 'dead', failures = ?, ended_at = ? WHERE id = ? AND state = 'due'",
   );
@@ -91,18 +93,18 @@ export function outboxWrites(database: Database) {
   );
   const salt = database.prepare('SELECT salt FROM signing_salts WHERE agent_id = ?');
 
-  const found = (id: string): ToldDelivery => {
-    const row = byId.get(id) as StoredTold | undefined;
+  const found = (id: string): DeliverySummary => {
+    const row = byId.get(id) as StoredDeliverySummary | undefined;
     if (row === undefined) throw new Error(`delivery ${id} was never put into the outbox`);
-    return toldDelivery(row);
+    return deliverySummary(row);
   };
-  const failing = (id: string, failure: DeliveryFailure, nextAt: number | null): ToldDelivery => {
+  const failing = (id: string, failure: DeliveryFailure, nextAt: number | null): DeliverySummary => {
     const row = found(id);
     const [state, endedAt] = nextAt === null ? ['dead', failure.at] : ['due', null];
     fail.run(state, nextAt ?? row.nextAt, failuresWith(row, failure), endedAt, id);
     return row;
   };
-  const bury = (row: ToldDelivery, failure: DeliveryFailure): void => {
+  const bury = (row: DeliverySummary, failure: DeliveryFailure): void => {
     giveUp.run(failuresWith(row, failure), failure.at, row.id);
   };
 
@@ -141,7 +143,7 @@ export function outboxWrites(database: Database) {
     receiverGone(id: string, failure: DeliveryFailure): string[] {
       const { owner, url } = failing(id, failure, null);
       disable.run(owner, url, failure.at);
-      const rows = (others.all(owner, url, id) as StoredTold[]).map(toldDelivery);
+      const rows = (others.all(owner, url, id) as StoredDeliverySummary[]).map(deliverySummary);
       for (const row of rows) bury(row, { at: failure.at, reason: DISABLED });
       return [id, ...rows.map((row) => row.id)];
     },
@@ -149,7 +151,7 @@ export function outboxWrites(database: Database) {
     enableUrl: (owner: string, url: string): boolean => enable.run(owner, url).changes > 0,
 
     reviveDelivery(id: string, at: number): boolean {
-      const row = byId.get(id) as StoredTold | undefined;
+      const row = byId.get(id) as StoredDeliverySummary | undefined;
       if (row === undefined || revive.run(at, id).changes === 0) return false;
       enable.run(row.owner, row.url);
       return true;
@@ -166,7 +168,7 @@ export function outboxWrites(database: Database) {
 export function outboxRemovals(database: Database) {
   const purge = database.prepare(`
     DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE ended_at < ? LIMIT ?)`);
-  // The oldest were put in first, and there is no index by age.
+  // The oldest were added first, and there is no index by age.
   const purgeDisabled = database.prepare(`
     DELETE FROM disabled_urls WHERE rowid IN (SELECT rowid FROM disabled_urls ORDER BY rowid LIMIT ?) AND at < ?`);
   const forget = database.prepare('DELETE FROM signing_salts WHERE agent_id = ?');
@@ -184,15 +186,15 @@ export function outboxRemovals(database: Database) {
   };
 }
 
-export function failuresWith({ failures }: ToldDelivery, failure: DeliveryFailure): string {
+export function failuresWith({ failures }: DeliverySummary, failure: DeliveryFailure): string {
   return JSON.stringify([...failures, failure].slice(-MAX_FAILURES));
 }
 
-export interface StoredTold extends Omit<ToldDelivery, 'failures'> {
+export interface StoredDeliverySummary extends Omit<DeliverySummary, 'failures'> {
   readonly failures: string;
 }
 
-export interface StoredDelivery extends StoredTold {
+export interface StoredDelivery extends StoredDeliverySummary {
   readonly body: string;
   readonly checksum: number;
   readonly headChecksum: number | null;
@@ -200,11 +202,11 @@ export interface StoredDelivery extends StoredTold {
 
 export type StoredDue = DueDelivery & Pick<StoredDelivery, 'createdAt' | 'headChecksum'>;
 
-export function toldDelivery<Row extends StoredTold>({ failures, ...row }: Row) {
+export function deliverySummary<Row extends StoredDeliverySummary>({ failures, ...row }: Row) {
   return { ...row, failures: failuresIn(failures) ?? [{ at: row.createdAt, reason: DAMAGED_FAILURES }] };
 }
 
-/** Nothing is decided by them: that they cannot be read keeps no callback from its end, and nobody from a list with it. */
+/** They are only informative: if they cannot be read, the callback is still sent and listed. */
 function failuresIn(text: string): DeliveryFailure[] | undefined {
   try {
     const failures = JSON.parse(text) as DeliveryFailure[];
@@ -217,26 +219,26 @@ function failuresIn(text: string): DeliveryFailure[] | undefined {
 export function checkedDelivery({ checksum, headChecksum, ...row }: StoredDelivery): DeliveryRow {
   checkedBody(row.id, { body: row.body, checksum });
   if (!isAsWritten(row, headChecksum)) throw damaged(row.id);
-  return toldDelivery(row);
+  return deliverySummary(row);
 }
 
 /**
- * Whether all that is said of it once and for all is still that: a URL with a flipped bit is somebody else's, and another owner
- * has other secrets. Read where it is taken from the database, which is once and not at each try.
+ * Whether the constant columns are undamaged: a URL with a flipped bit may be another receiver's, and another owner has other
+ * secrets. Checked once, when the delivery is read from the database.
  */
 export function isAsWritten(head: Head, headChecksum: number | null): boolean {
-  // Rows from before there was one cannot be told.
+  // Rows from before there was a checksum cannot be checked.
   return headChecksum === null || headChecksum === headChecksumOf(head);
 }
 
 type Head = Omit<NewDelivery, 'id' | 'body'>;
 
-/** But for the id, which it is found by. No text in it has a NUL, so none can pass for two. */
+/** Without the id, which is the key. No text contains a NUL, so the separator is unambiguous. */
 export function headChecksumOf({ owner, requestId, messageId, url, priority, expiresAt, createdAt }: Head): number {
   return crc32(`${owner}\0${requestId}\0${messageId}\0${url}\0${priority}\0${expiresAt}\0${createdAt}`);
 }
 
-/** What is sent must be what was written: its signature would make a flipped bit look genuine. */
+/** A damaged body must not be sent: its signature would make a flipped bit look genuine. */
 export function checkedBody(id: string, { body, checksum }: Pick<StoredDelivery, 'body' | 'checksum'>): string {
   if (checksum !== crc32(body)) throw damaged(id);
   return body;
@@ -246,13 +248,13 @@ function damaged(id: string): StoreError {
   return new StoreError('store_damaged', `Delivery ${id} is damaged in the database.`);
 }
 
-const TOLD_COLUMNS = `
+const SUMMARY_COLUMNS = `
   id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt",
   created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt"`;
-export const SELECT_TOLD = `SELECT ${TOLD_COLUMNS} FROM deliveries`;
-export const SELECT_DELIVERY = `SELECT ${TOLD_COLUMNS}, body, checksum, head_checksum AS "headChecksum" FROM deliveries`;
+export const SELECT_DELIVERY_SUMMARY = `SELECT ${SUMMARY_COLUMNS} FROM deliveries`;
+export const SELECT_DELIVERY = `SELECT ${SUMMARY_COLUMNS}, body, checksum, head_checksum AS "headChecksum" FROM deliveries`;
 
-/** In the place of what was there. */
+/** Replaces the previous value. */
 const DAMAGED_FAILURES = 'why it failed before is damaged in the database';
 
 const PURGE_WINDOW = 200;

@@ -1,6 +1,6 @@
 /**
  * Every owner in a table, as a common table expression `owners (name)`: one step into an index that begins with `owner` for
- * each. So something is found by its name alone without an index that every write would pay for.
+ * each. So a record is found by its name alone without an index that every write must maintain.
  */
 export function ownersIn(table: string): string {
   return `

@@ -1,6 +1,6 @@
 /**
- * Puts back what an earlier version left out of a result because it stood in it already. `repeats` has three numbers for each
- * such part: how many characters of the text come before it, since the last one; how far back from there it begins; and its
+ * Restores the repeated parts that an earlier version left out of a result. `repeats` has three numbers for each
+ * such part: how many characters of the text precede it, since the last one; how far back from there it begins; and its
  * length. Each number is in base 32, the least digit first: as `0` … `O`, or as `P` … `o` where another digit follows.
  */
 export function withRepeats(text: string, repeats: string): string {

@@ -26,7 +26,7 @@ export const ENDED_BY_TIME_INDEX = `
   CREATE INDEX ended_requests_by_time ON ended_requests (ended_at, request, agent_id, ending)`;
 
 export function requestListReads(database: Database) {
-  // With a time behind all, the search starts at the next group and passes over no row of this one.
+  // With a time after all rows, the search starts at the next group and skips this one.
   const nextGroup = database.prepare(`
     SELECT owner, agent_id AS "agentId", ending FROM ended_requests
     WHERE (owner, agent_id, ending, ended_at) > (?, ?, ?, ?) ORDER BY owner, agent_id, ending, ended_at LIMIT 1`);
@@ -87,7 +87,7 @@ export function requestListReads(database: Database) {
     return { found, total };
   }
 
-  /** Of everybody, by time. It passes over a limited number that are not wanted, and counts nothing. */
+  /** Of everybody, by time. It skips a limited number of other requests, and counts nothing. */
   function ofAll(
     { agentId, sessionId, progress, changedSince = 0 }: RequestQuery,
     { after, limit }: Range,
@@ -169,7 +169,7 @@ function endOf(ending: string): AnswerEnd | null {
 interface Group {
   readonly owner: string;
   readonly agentId: string;
-  /** Empty where nobody recorded it. */
+  /** Empty where it was not recorded. */
   readonly ending: string;
 }
 
@@ -187,7 +187,7 @@ function order(a: Place, b: Place): number {
   return b.changedAt - a.changedAt || b.number - a.number;
 }
 
-/** Envelopes are JSON: a text stands in them as JSON writes it. */
+/** Envelopes are JSON, so the text is escaped in the same way. */
 export function containing(text: string): string {
   const written = JSON.stringify(text).slice(1, -1);
   return `%${written.replaceAll(/[\\%_]/g, '\\$&')}%`;
@@ -199,7 +199,7 @@ export const LOOKED_INTO = 500;
 /** The same for long ones, in characters. */
 const MOST_SEARCHED = 2_000_000;
 
-/** Index entries that one query passes over: a few milliseconds. */
+/** Index entries that one query may skip: a few milliseconds. */
 export const SCANNED = 5000;
 
 const FIRST: Place = { changedAt: Number.MAX_SAFE_INTEGER, number: 0 };
@@ -211,7 +211,7 @@ const OF_SESSION = `
   FROM requests r CROSS JOIN ended_requests e ON e.request = r.id
   WHERE r.session_id = ? AND r.owner = ? AND r.agent_id = ? AND e.ending = ? AND e.ended_at >= ?`;
 const PAGE = 'AND (e.ended_at, e.request) < (?, ?) ORDER BY e.ended_at DESC, e.request DESC LIMIT ?';
-/** A record leaves out what every envelope says that does not mention it. */
+/** A record omits default values. */
 const PROTOCOL = `
   COALESCE(CASE WHEN json_valid(envelope) THEN json_extract(envelope, '$.provenance.source_protocol') END, 'e2a')`;
 const OPEN_PROGRESS = `

@@ -168,7 +168,7 @@ export function requestWrites(database: Database) {
   return {
     accept,
 
-    /** The frames are all of its answer. When they are one row, and nearly always they are, it is a part of the request's. */
+    /** The frames are all of its answer. As one row, which is the usual case, they become part of the request's row. */
     acceptAnswered(frames: readonly FramesValues[], ...values: RequestValues): RequestRow | null {
       const [only] = frames;
       const isOne = only !== undefined && frames.length === 1;
@@ -179,7 +179,7 @@ export function requestWrites(database: Database) {
       return null;
     },
 
-    /** The same with the nonce it was signed with, in one transaction: neither is there without the other. */
+    /** The same with the nonce it was signed with, in one transaction. */
     acceptSigned(nonce: NonceRow, ...values: RequestValues): RequestRow | 'reused' | number {
       return useNonce(nonce) === 'reused' ? 'reused' : accept(...values);
     },
@@ -219,9 +219,9 @@ export function requestRemovals(database: Database) {
 
   return {
     /**
-     * Looks at the next requests in the order they came, few enough that nobody waits long, and tells where to go on; null
-     * when none of them was old, for then those behind are younger still. That saves an index that every request would pay
-     * for. Where the clock was set back, some stay until the next time.
+     * Looks at the next requests in the order they were recorded, a few at a time, and returns where to continue; null
+     * when none of them is old, because later ones are newer still. That saves an index that every request would have to
+     * maintain. Where the clock was set back, some stay until the next time.
      */
     purge(before: number, from: number): { purged: number; next: number | null } {
       const rows = window.all(from, PURGE_WINDOW) as { id: number; acceptedAt: number }[];
@@ -258,7 +258,7 @@ export interface StoredRequest extends RequestRow {
   readonly checksum: number;
 }
 
-/** SQLite does not notice a flipped bit inside a text: we do, rather than hand out what nobody wrote. */
+/** SQLite does not notice a flipped bit inside a text, so checksums detect it. */
 export function checkedRequest({ id, checksum, ...row }: StoredRequest): RequestRow {
   if (checksum !== requestChecksumOf(row)) {
     throw new StoreError('store_damaged', `Request ${row.requestId} of ${row.owner} is damaged in the database.`);
@@ -286,7 +286,7 @@ export const SELECT_REQUEST = `
     r.accepted_at AS "acceptedAt", r.expires_at AS "expiresAt", r.priority, r.checksum
   FROM requests r LEFT JOIN open_requests o ON o.request = r.id`;
 
-/** The answer that came with a request, as a row of its frames. */
+/** The answer that was recorded with a request, as a row of its frames. */
 export const SELECT_ANSWER = `
   SELECT 0 AS first, r.answer_count AS count, 1 AS ends, r.answer_lengths AS lengths, r.answer AS text,
     r.answer_checksum AS checksum

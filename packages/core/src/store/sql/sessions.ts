@@ -115,7 +115,7 @@ export function sessionRemovals(database: Database) {
     deleteTurns: ({ owner, agentId, sessionId }: SessionKey): number =>
       Number(removeFinished.run(owner, agentId, sessionId, WINDOW).changes),
 
-    /** Once its turns are gone: those that are under way stay, in no session. */
+    /** After its turns are deleted: open ones are kept, without a session. */
     deleteSession(key: SessionKey): boolean {
       const session = [key.owner, key.agentId, key.sessionId];
       if (remove.run(...session).changes === 0) return false;
@@ -123,7 +123,7 @@ export function sessionRemovals(database: Database) {
       return true;
     },
 
-    /** The next ones in the order they were made, as in the purge of requests: what was made lately was used lately. */
+    /** The next ones in the order they were created, as in the purge of requests: a new session was used recently. */
     purgeSessions(before: number, from: number): { purged: number; next: number | null } {
       const rows = window.all(from, WINDOW) as { id: number; createdAt: number }[];
       const last = rows.at(-1);

@@ -57,7 +57,7 @@ describe('removes some at a time, and none when none is left', () => {
     expect(parts(() => removals.purgeThreads(500))).toEqual([200, 200, 99, 0]);
   });
 
-  test('what was said in a thread with an agent', () => {
+  test('the messages of an agent in a thread', () => {
     fill(`
       INSERT INTO thread_messages SELECT 'ann', 't', n, CASE WHEN n = 500 THEN 'other' ELSE 'echo' END, 'm' || n, 0, '{}', n, 0
       FROM numbers`);
@@ -104,17 +104,17 @@ test('a page of executions is found in the index, without looking at each that t
   );
   expect(plans[0]).toMatch(/SEARCH executions USING COVERING INDEX/);
   expect(plans[0]).not.toMatch(/SEARCH x USING INDEX/);
-  // Those under way are few, whoever has run how many.
+  // Open ones are few, however many have ended.
   expect(plans[1]).toMatch(/open_executions/);
   expect(plans[1]).not.toMatch(/SEARCH x USING INDEX/);
-  // Of one status no more of them than a window has.
+  // One status has at most as many as a window.
   expect(plans[2]).toMatch(/owner=\? AND execution_id>\? AND execution_id<\?/);
 });
 
 test.each<[string, Partial<RequestQuery>]>([
   ['all of them', {}],
   ['those of one agent', { agentId: 'agent3' }],
-  ['those of one session', { sessionId: 'nobody has it' }],
+  ['those of one session', { sessionId: 'unknown' }],
   ['those that ended in a rare way', { progress: ['refused'] }],
   ['those with a text', { text: 'nowhere' }],
   ['those of one protocol', { protocol: 'acp' }],

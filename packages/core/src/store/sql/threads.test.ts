@@ -29,12 +29,12 @@ const historyOf = (sessionId: string) =>
     { before: 'next', limit: 10, maxBytes: PLENTY },
   );
 
-test.each([PLENTY, 1])('a message that nobody wrote is shown to nobody, on a page of %i bytes', (maxBytes) => {
+test.each([PLENTY, 1])('a damaged message is never returned, on a page of %i bytes', (maxBytes) => {
   expect(pageOf('whole', maxBytes)).toMatchObject([{ text: '{"pay":1}' }]);
   expect(() => pageOf('damaged', maxBytes)).toThrow(DAMAGED);
 });
 
-test('nor is it told to the agent', () => {
+test('a damaged message is not part of the history', () => {
   expect(historyOf('whole')).toMatchObject([{ text: '{"pay":1}' }]);
   expect(() => historyOf('damaged')).toThrow(DAMAGED);
 });

@@ -2,10 +2,10 @@ import { crc32 } from 'node:zlib';
 import type { Database } from '../sqlite-engine.ts';
 import { requireStorable } from '../storable.ts';
 import type {
+  EarlierRange,
   Letter,
   NewDelivery,
   RequestKey,
-  SaidRange,
   SessionKey,
   ThreadListView,
   ThreadMessage,
@@ -25,7 +25,7 @@ export function threadReads(database: Database) {
     SELECT owner, request_id AS "requestId" FROM requests
     WHERE owner >= ? AND owner < ? AND request_id = ? LIMIT 2`);
   const has = database.prepare(HAS_MESSAGE);
-  const asked = database.prepare(`
+  const questionsAt = database.prepare(`
     SELECT message_id AS "messageId" FROM thread_messages
     WHERE owner = ? AND thread_id = ? AND at = ? AND is_answer = 0`);
   const ofOwner = database.prepare(`
@@ -60,12 +60,12 @@ export function threadReads(database: Database) {
     return (lastWriter.get(view.agentId, view.threadId) as { owner: string } | undefined)?.owner;
   };
 
-  /** Its number, as far as it matters to what is before it. */
+  /** The number of a message, for finding earlier ones. */
   const numberOf = ({ owner, sessionId }: SessionKey, messageId: string): number => {
-    // Not recorded yet, so all there is was before it: also one of its id, which outlives its request.
+    // Not recorded yet, so all messages are before it, including one with its id that outlived its request.
     if (isOwed.get(owner, messageId) === undefined) return Number.MAX_SAFE_INTEGER;
     const place = placeOf.get(owner, sessionId, messageId) as { sequence: number | null };
-    // The thread has forgotten it, and whatever was before it.
+    // The thread has deleted it, and everything before it.
     return place.sequence ?? 0;
   };
 
@@ -76,21 +76,21 @@ export function threadReads(database: Database) {
     threadHas: (owner: string, threadId: string, messageId: string): boolean =>
       has.get(owner, threadId, messageId) !== undefined,
 
-    askedAt: (owner: string, threadId: string, at: number): string[] =>
-      (asked.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
+    requestIdsAt: (owner: string, threadId: string, at: number): string[] =>
+      (questionsAt.all(owner, threadId, at) as { messageId: string }[]).map(({ messageId }) => messageId),
 
     /** One step into the index finds the next thread, however many messages the one before has. */
     listThreads(view: ThreadListView, { after, limit }: { after: string; limit: number }): ThreadSummary[] {
       const [next, name] = 'owner' in view ? [nextOfOwner, view.owner] : [nextOfAgent, view.agentId];
-      // An agent learns nothing of what others were asked in the same thread.
-      const asked = 'owner' in view ? null : view.agentId;
+      // An agent must not learn of messages to other agents in the same thread.
+      const onlyAgent = 'owner' in view ? null : view.agentId;
       const found: ThreadSummary[] = [];
       let row = next.get(name, after) as { threadId: string } | undefined;
       while (row !== undefined && found.length < limit) {
         const { threadId } = row;
         const owner = ownerOf({ ...view, threadId }) ?? '';
-        const { messages } = countOf.get(owner, threadId, asked) as { messages: number };
-        const last = lastOf.get(owner, threadId, asked) as Pick<ThreadSummary, 'agentId' | 'lastAt'>;
+        const { messages } = countOf.get(owner, threadId, onlyAgent) as { messages: number };
+        const last = lastOf.get(owner, threadId, onlyAgent) as Pick<ThreadSummary, 'agentId' | 'lastAt'>;
         found.push({ owner, threadId, messages, ...last });
         row = next.get(name, threadId) as { threadId: string } | undefined;
       }
@@ -116,17 +116,17 @@ export function threadReads(database: Database) {
       return { rows, more: false };
     },
 
-    latestInThread(key: SessionKey, { before, limit, maxBytes }: SaidRange): ThreadMessage[] {
+    latestInThread(key: SessionKey, { before, limit, maxBytes }: EarlierRange): ThreadMessage[] {
       const { owner, sessionId, agentId } = key;
       const end = numberOf(key, before);
-      const said: ThreadMessage[] = [];
+      const messages: ThreadMessage[] = [];
       let left = maxBytes;
       for (const row of newest.iterate(maxBytes, owner, sessionId, end, agentId, limit) as Iterable<StoredMessage>) {
         left -= messageBytesOf(row);
         if (row.text === null || left < 0) break;
-        said.push(checkedMessage(row, row.text));
+        messages.push(checkedMessage(row, row.text));
       }
-      return said.reverse();
+      return messages.reverse();
     },
   };
 }
@@ -141,7 +141,7 @@ export function threadWrites(database: Database) {
     'SELECT agent_id AS "agentId", thread_id AS "threadId" FROM letters WHERE owner = ? AND request_id = ?',
   );
   const close = database.prepare('DELETE FROM letters WHERE owner = ? AND request_id = ?');
-  const forgetAsked = database.prepare(
+  const forgetQuestion = database.prepare(
     'DELETE FROM thread_messages WHERE owner = ? AND thread_id = ? AND message_id = ? AND is_answer = 0',
   );
   const append = prepareAppend(database);
@@ -161,7 +161,7 @@ export function threadWrites(database: Database) {
       const letter = find.get(owner, requestId) as Pick<Letter, 'threadId'> | undefined;
       if (letter !== undefined && letter.threadId !== null) {
         noteEnd(owner, letter.threadId);
-        forgetAsked.run(owner, letter.threadId, requestId);
+        forgetQuestion.run(owner, letter.threadId, requestId);
       }
       close.run(owner, requestId);
     },
@@ -196,7 +196,7 @@ export function threadWrites(database: Database) {
   };
 }
 
-/** For recording a request that owes more than its answer: the letter, and its message in the thread. */
+/** Records the letter of a mailbox request, and its message in the thread. */
 export function prepareLetter(database: Database) {
   const insert = database.prepare(`
     INSERT INTO letters (owner, request_id, agent_id, thread_id, accepted_at, epoch)
@@ -271,7 +271,7 @@ export function threadRemovals(database: Database) {
         SELECT 1 FROM letters l WHERE l.owner = m.owner AND l.request_id = m.message_id) LIMIT ?)`);
 
   return {
-    /** Some of what was said to an agent and by it; 0 when nothing is left but what it has not answered yet. */
+    /** Deletes some messages to an agent and from it; 0 when only unanswered ones are left. */
     deleteThread({ owner, agentId, sessionId }: SessionKey): number {
       noteEnd(owner, sessionId);
       return Number(forget.run(owner, sessionId, agentId, PURGE_WINDOW).changes);
@@ -291,7 +291,7 @@ export function threadRemovals(database: Database) {
 export interface StoredMessage extends Omit<ThreadMessage, 'isAnswer' | 'text'> {
   readonly isAnswer: number;
   readonly checksum: number;
-  /** Null where it alone is more than was asked for: then it was not read. */
+  /** Null where it alone exceeds the requested size: then it was not read. */
   readonly text: string | null;
 }
 
@@ -311,7 +311,7 @@ const HAS_MESSAGE = 'SELECT 1 FROM thread_messages WHERE owner = ? AND thread_id
 /** Sorts behind every other. */
 export const LAST_CHARACTER = '\u{10ffff}';
 
-/** The first value is how many bytes a text may have to be read. */
+/** The first value limits the bytes of a text that is read. */
 const MESSAGE = `
   message_id AS "messageId", is_answer AS "isAnswer", at, checksum, CASE WHEN octet_length(text) <= ?1 THEN text END AS text`;
 

@@ -2,7 +2,7 @@ import type { ExecutionEnd, ExecutionRow } from '../executions.ts';
 import type { FrameRow, NewLetter, RecordedWith, RequestRow } from '../store.ts';
 import { packFrames } from './frames.ts';
 
-// Rows as lists of plain values, for the way to the store's thread: they cross it at a quarter of the cost of objects.
+// Rows as lists of plain values, for messages to the store's thread: cheaper to send than objects.
 
 export type RequestValues = readonly [
   owner: string,

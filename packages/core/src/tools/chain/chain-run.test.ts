@@ -20,10 +20,10 @@ function node(fields: Partial<ChainNode> & { node_id: string }): ChainNode {
   };
 }
 
-/** Tools of the tests: they say what they were given, or fail when it says so. */
-async function say({ name, input }: ChainStep): Promise<Json> {
+/** Tools of the tests: they echo their input, or fail when it says so. */
+async function echo({ name, input }: ChainStep): Promise<Json> {
   if (name === 'fails' || input['item'] === 'bad') throw new Error('it broke');
-  return { said: input };
+  return { answer: input };
 }
 
 function wide(members: number): JsonObject {
@@ -40,9 +40,9 @@ async function run(
   } = {},
 ) {
   const events: NodeEvent[] = [];
-  const { input = {}, entry = nodes[0]?.node_id ?? '', runStep = say, signal = new AbortController().signal } = given;
+  const { input = {}, entry = nodes[0]?.node_id ?? '', runStep = echo, signal = new AbortController().signal } = given;
   const outcome = await runChain({ nodes, entry, input, signal, runStep, tell: (event) => events.push(event) });
-  return { ...outcome, told: events.map(({ nodeId, phase }) => `${nodeId} ${phase}`), events };
+  return { ...outcome, phases: events.map(({ nodeId, phase }) => `${nodeId} ${phase}`), events };
 }
 
 describe('a walk', () => {
@@ -81,7 +81,7 @@ describe('a walk', () => {
     expect(error?.message).toContain('what a chain is given in all may have 16777216 bytes');
     expect(nodesRun).toBe(0);
     const few = await run(nodes.slice(-10), { input: { text: 'x'.repeat(1_000) } });
-    expect([few.success, few.told.length]).toEqual([true, 10]);
+    expect([few.success, few.phases.length]).toEqual([true, 10]);
   });
 
   test.each<[string, (size: number) => Partial<ChainNode>]>([
@@ -91,7 +91,7 @@ describe('a walk', () => {
     ],
     ['input has at most 10000 members; this one has 10001', (size) => ({ input: wide(size) })],
     ['input_map has at most 10000 members; this one has 10001', (size) => ({ input_map: wide(size) })],
-  ])('with a node as large as a message is not begun: %s', async (words, sized) => {
+  ])('with a node as large as a message is not started: %s', async (words, sized) => {
     const nodes = (size: number) => [
       node({ node_id: 'first', next_node: 'wide' }),
       node({ node_id: 'wide', ...sized(size) }),
@@ -119,7 +119,7 @@ describe('a walk', () => {
       ],
       { input },
     );
-    expect(outputs['first']).toEqual({ said: { it: 2 } });
+    expect(outputs['first']).toEqual({ answer: { it: 2 } });
     expect(reads).toBe(0);
   });
 
@@ -140,17 +140,17 @@ describe('a walk', () => {
   });
 
   test('goes from node to node, and each finds what those before it gave', async () => {
-    const { success, outputs, finalOutput, nodesRun, told } = await run(
+    const { success, outputs, finalOutput, nodesRun, phases } = await run(
       [
         node({ node_id: 'a', input: { x: 1, y: 1 }, input_map: { y: '$.start', z: '$.input.start' }, next_node: 'b' }),
-        node({ node_id: 'b', input_map: { from: '$.a.said.y', price: '$5' } }),
+        node({ node_id: 'b', input_map: { from: '$.a.answer.y', price: '$5' } }),
       ],
       { input: { start: 7 } },
     );
-    expect(outputs).toEqual({ a: { said: { x: 1, y: 7, z: 7 } }, b: { said: { from: 7, price: '$5' } } });
-    expect(finalOutput).toEqual({ said: { from: 7, price: '$5' } });
+    expect(outputs).toEqual({ a: { answer: { x: 1, y: 7, z: 7 } }, b: { answer: { from: 7, price: '$5' } } });
+    expect(finalOutput).toEqual({ answer: { from: 7, price: '$5' } });
     expect({ success, nodesRun }).toEqual({ success: true, nodesRun: 2 });
-    expect(told).toEqual(['a start', 'a done', 'b start', 'b done']);
+    expect(phases).toEqual(['a start', 'a done', 'b start', 'b done']);
   });
 
   test.each([
@@ -169,11 +169,11 @@ describe('a walk', () => {
   });
 
   test('passes over a node whose condition does not hold', async () => {
-    const { told, success } = await run([
+    const { phases, success } = await run([
       node({ node_id: 'a', condition: '$.n', next_node: 'b' }),
       node({ node_id: 'b' }),
     ]);
-    expect(told).toEqual(['a skip', 'b start', 'b done']);
+    expect(phases).toEqual(['a skip', 'b start', 'b done']);
     expect(success).toBe(true);
   });
 });
@@ -187,22 +187,22 @@ describe('a map', () => {
 
   test('runs its node for each item and keeps their order; a failed one is null and makes it unsuccessful', async () => {
     const { outputs, success, error } = await run(map, { input: { list: [1, 'bad', 3] } });
-    expect(outputs['each']).toEqual([{ said: { item: 1 } }, null, { said: { item: 3 } }]);
-    expect(outputs['one']).toEqual({ said: { item: 3 } });
-    expect(outputs['after']).toEqual({ said: { all: outputs['each'] } });
+    expect(outputs['each']).toEqual([{ answer: { item: 1 } }, null, { answer: { item: 3 } }]);
+    expect(outputs['one']).toEqual({ answer: { item: 3 } });
+    expect(outputs['after']).toEqual({ answer: { all: outputs['each'] } });
     expect(success).toBe(false);
     expect(error).toEqual({ code: 'chain_node_error', message: 'item 1 of node "each": it broke' });
   });
 
-  test('an item is there by name for a node that says what it wants', async () => {
+  test('an item is available by name for a node that maps its input', async () => {
     const named = map.map((one) =>
       one.node_id === 'one' ? { ...one, input_map: { it: '$.item.x', at: '$.index' } } : one,
     );
     const { outputs } = await run(named, { input: { list: [{ x: 'a' }] } });
-    expect(outputs['one']).toEqual({ said: { it: 'a', at: 0 } });
+    expect(outputs['one']).toEqual({ answer: { it: 'a', at: 0 } });
   });
 
-  test('runs several at once, and no more than eight', async () => {
+  test('runs at most eight at once', async () => {
     let running = 0;
     let most = 0;
     const runStep = async () => {
@@ -216,7 +216,7 @@ describe('a map', () => {
   });
 
   test('passes over an item for which the condition of its node does not hold', async () => {
-    const { success, outputs, told } = await run(
+    const { success, outputs, phases } = await run(
       [
         node({ node_id: 'all', kind: 'map', map_node: 'one', items_path: '$.list' }),
         node({ node_id: 'one', condition: '$.item > 1' }),
@@ -224,14 +224,14 @@ describe('a map', () => {
       { input: { list: [1, 2] } },
     );
     expect(success).toBe(true);
-    expect(outputs['all']).toEqual([null, { said: { item: 2 } }]);
-    expect(told).toEqual(['all start', 'one skip', 'one start', 'one done', 'all done']);
+    expect(outputs['all']).toEqual([null, { answer: { item: 2 } }]);
+    expect(phases).toEqual(['all start', 'one skip', 'one start', 'one done', 'all done']);
   });
 
   test.each([
     ['begins nothing more', 0, [0], []],
     ['stops what else of it is running', 3, [0, 1, 2, 3], [0, 1, 2]],
-  ])('that cannot go on %s', async (_, tooLarge, begun, ended) => {
+  ])('that cannot continue %s', async (_, tooLarge, startedNodes, ended) => {
     const [started, stopped]: [Json[], Json[]] = [[], []];
     const runStep = ({ input: { item = null }, signal }: ChainStep) => {
       started.push(item);
@@ -247,7 +247,7 @@ describe('a map', () => {
     expect(error?.code).toBe('chain_error');
     expect(outputs).toEqual({});
     await new Promise((resolve) => setImmediate(resolve));
-    expect([started, stopped]).toEqual([begun, ended]);
+    expect([started, stopped]).toEqual([startedNodes, ended]);
   });
 
   test('wants a list', async () => {
@@ -262,9 +262,9 @@ describe('a node that fails', () => {
   const after = node({ node_id: 'after' });
 
   test('ends the chain by default', async () => {
-    const { success, error, told } = await run([node({ node_id: 'fails', next_node: 'after' }), after]);
+    const { success, error, phases } = await run([node({ node_id: 'fails', next_node: 'after' }), after]);
     expect(error).toEqual({ code: 'chain_node_error', message: 'node "fails": it broke' });
-    expect(told).toEqual(['fails start', 'fails error']);
+    expect(phases).toEqual(['fails start', 'fails error']);
     expect(success).toBe(false);
   });
 
@@ -281,16 +281,16 @@ describe('a node that fails', () => {
 
   test('is passed over, or handed to another node; the chain has not succeeded all the same', async () => {
     const skipped = await run([node({ node_id: 'fails', next_node: 'after', on_error: 'skip' }), after]);
-    expect(skipped.told).toEqual(['fails start', 'fails skip', 'after start', 'after done']);
+    expect(skipped.phases).toEqual(['fails start', 'fails skip', 'after start', 'after done']);
     const handled = await run([node({ node_id: 'fails', on_error: 'after' }), after]);
-    expect(handled.told).toEqual(['fails start', 'fails error', 'after start', 'after done']);
+    expect(handled.phases).toEqual(['fails start', 'fails error', 'after start', 'after done']);
     expect([skipped.success, handled.success]).toEqual([false, false]);
   });
 
   test('has null for its output, also where it is the last', async () => {
     const last = node({ node_id: 'fails', on_error: 'skip' });
     const { outputs, finalOutput } = await run([node({ node_id: 'a', next_node: 'fails' }), last]);
-    expect(outputs).toEqual({ a: { said: {} }, fails: null });
+    expect(outputs).toEqual({ a: { answer: {} }, fails: null });
     expect(finalOutput).toBeNull();
   });
 });
@@ -332,7 +332,7 @@ describe('a chain that cannot be run', () => {
       'items_path of "it" (/nodes/1/items_path): a list is found by a path, such as $.list; got "list"',
       undefined,
     ],
-  ])('one with a node that cannot be understood is not begun: %j', async (fields, words, fix) => {
+  ])('one with an invalid node is not started: %j', async (fields, words, fix) => {
     const nodes = [node({ node_id: 'first', next_node: 'it' }), node({ node_id: 'it', ...fields })];
     const { success, error, nodesRun } = await run(nodes, { input: { x: 5, list: [1] } });
     expect({ success, nodesRun, code: error?.code }).toEqual({ success: false, nodesRun: 0, code: 'chain_error' });
@@ -340,7 +340,7 @@ describe('a chain that cannot be run', () => {
     expect(error?.suggestions).toEqual(fix);
   });
 
-  test('one that asks for the length of a list ends there: to go on would be to take the wrong branch', async () => {
+  test('one that asks for the length of a list ends there: continuing would take the wrong branch', async () => {
     const nodes = [
       node({ node_id: 'if', kind: 'branch', condition: '$.list.length > 0', false_node: 'none' }),
       node({ node_id: 'none' }),
@@ -367,7 +367,7 @@ describe('a chain that cannot be run', () => {
     expect(started).toEqual(['a']);
   });
 
-  test('one that is cancelled says no more', async () => {
+  test('a cancelled one sends no more events', async () => {
     const stop = new AbortController();
     const runStep = async () => {
       stop.abort(new Error('enough'));
@@ -385,14 +385,14 @@ describe('a chain that cannot be run', () => {
     ],
   ])('one that is cancelled while %s runs begins no other, though the steps do not listen', async (_, nodes, most) => {
     const stop = new AbortController();
-    let begun = 0;
+    let startedNodes = 0;
     const runStep = async () => {
-      begun += 1;
+      startedNodes += 1;
       stop.abort(new Error('enough'));
       return null;
     };
     const input = { list: Array.from({ length: 30 }, (_, at) => at) };
     await expect(run(nodes, { input, runStep, signal: stop.signal })).rejects.toThrow('enough');
-    expect(begun).toBeLessThanOrEqual(most);
+    expect(startedNodes).toBeLessThanOrEqual(most);
   });
 });

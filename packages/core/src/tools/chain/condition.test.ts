@@ -85,7 +85,7 @@ describe('conditions', () => {
     expect(conditionOf(condition)(scope)).toBe(value);
   });
 
-  test('what is none is told in words', () => {
+  test('an invalid condition is reported in words', () => {
     expect(() => conditionOf('$.n == three')).toThrow('a condition is one of them, or two with one of == != >= <= > <');
     expect(() => conditionOf('$.n ==')).toThrow('"" is neither a path');
     expect(() => conditionOf('constructor')).toThrow('"constructor" is neither a path');

@@ -43,7 +43,7 @@ async function started(script: string, clock = systemClock, reader = new JsonRea
 
 test('a program that is cut off ends also when it does not listen to that', async () => {
   let seconds = 0;
-  // A second at each look: however quickly it comes, it is no flood.
+  // The clock moves a second at each look, so fast output does not count as a flood.
   const clock = { ...systemClock, elapsed: () => ++seconds * 1_000 };
   const { closed, log } = await started(
     "process.on('SIGTERM', () => {}); setTimeout(() => process.stdout.write('x'.repeat(65 * 1024 * 1024)), 100);",
@@ -53,7 +53,7 @@ test('a program that is cut off ends also when it does not listen to that', asyn
   expect(JSON.stringify(log.lines)).toContain('it sent a line without end');
 });
 
-test('a program that does not read is told no more than it may leave unread', async () => {
+test('a program that does not read is sent no more than the unread limit', async () => {
   const { transport, closed } = await started('');
   const message = (size: number) => ({ jsonrpc: '2.0', method: 'x', params: { text: 'x'.repeat(size) } });
   transport.send(message(33 * 1024 * 1024));

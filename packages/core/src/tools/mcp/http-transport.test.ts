@@ -6,12 +6,12 @@ import type { InboundAnswer, OutboundRequest } from '../../gate/gate.ts';
 import { JsonReader } from '../../worker-threads/json-reader.ts';
 import { McpHttpTransport } from './http-transport.ts';
 
-/** A server behind a gate, which answers as told. */
+/** A server behind a gate, which gives the answers of the test. */
 function open(
   answers: (request: OutboundRequest) => InboundAnswer | Promise<InboundAnswer>,
   reader = new JsonReader(),
 ) {
-  const asked: OutboundRequest[] = [];
+  const requests: OutboundRequest[] = [];
   const taken: JsonObject[] = [];
   const failed: string[] = [];
   const clock = new TestClock();
@@ -23,7 +23,7 @@ function open(
     gate: {
       check: async () => undefined,
       request: async (request) => {
-        asked.push(request);
+        requests.push(request);
         return answers(request);
       },
     },
@@ -38,7 +38,7 @@ function open(
     fail: (id, { message }) => failed.push(`${id}: ${message}`),
     closed: () => failed.push('closed'),
   });
-  return { transport, asked, taken, failed, clock, log };
+  return { transport, requests, taken, failed, clock, log };
 }
 
 function answer(status: number, type: string, ...chunks: string[]): InboundAnswer {
@@ -58,20 +58,20 @@ const INITIALIZED = { jsonrpc: '2.0', method: 'notifications/initialized' };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('requests carry the session, the revision and the headers of the operator', async () => {
-  const { transport, asked } = open(() => ({ ...accepted(), headers: { 'mcp-session-id': 's1' } }));
+  const { transport, requests } = open(() => ({ ...accepted(), headers: { 'mcp-session-id': 's1' } }));
   await transport.send({ jsonrpc: '2.0', method: 'first' });
-  expect([transport.hasSession, asked[0]?.headers?.['mcp-session-id']]).toEqual([true, undefined]);
+  expect([transport.hasSession, requests[0]?.headers?.['mcp-session-id']]).toEqual([true, undefined]);
   transport.useRevision('2025-11-25');
   await transport.send({ jsonrpc: '2.0', method: 'second' });
   const own = { 'mcp-session-id': 's1', 'mcp-protocol-version': '2025-11-25', 'x-team': 'blue' };
-  expect(asked[1]?.headers).toMatchObject({ ...own, accept: 'application/json, text/event-stream' });
+  expect(requests[1]?.headers).toMatchObject({ ...own, accept: 'application/json, text/event-stream' });
   await transport.endSession();
   await transport.endSession();
-  expect(asked.slice(2)).toMatchObject([{ method: 'DELETE', headers: own }]);
+  expect(requests.slice(2)).toMatchObject([{ method: 'DELETE', headers: own }]);
   expect(transport.hasSession).toBe(false);
 });
 
-test('one answer may be several messages, and what is none of them is passed over', async () => {
+test('one answer may be several messages, and other content is skipped', async () => {
   const { transport, taken, failed } = open(() =>
     answer(
       200,
@@ -117,27 +117,27 @@ test('events that only have an id, or another name, are no messages', async () =
   await transport.close();
 });
 
-test('a request that nobody waits for any more is ended, and it alone', async () => {
+test('a request that its caller abandoned is ended, and it alone', async () => {
   const never = new Promise<InboundAnswer>(() => {});
-  const { transport, asked } = open(() => never);
+  const { transport, requests } = open(() => never);
   void transport.send(CALL);
   void transport.send({ ...CALL, id: 2 });
   transport.abandon(1);
-  expect(asked.map(({ signal }) => signal?.aborted)).toEqual([true, false]);
+  expect(requests.map(({ signal }) => signal?.aborted)).toEqual([true, false]);
   await transport.close();
-  expect(asked.map(({ signal }) => signal?.aborted)).toEqual([true, true]);
+  expect(requests.map(({ signal }) => signal?.aborted)).toEqual([true, true]);
 });
 
 test('a stream of events is lost after five tries that failed, and those before it was there again do not count', async () => {
   const busy = () => answer(429, '');
   const plan = [events(':\n\n'), ...Array(4).fill(undefined), events(':\n\n'), ...Array(5).fill(undefined)];
-  const { transport, asked, failed, clock, log } = open(({ method }) =>
+  const { transport, requests, failed, clock, log } = open(({ method }) =>
     method === 'POST' ? accepted() : (plan.shift() ?? busy()),
   );
   await transport.send(INITIALIZED);
   for (let tries = 1; tries <= 11; tries++) {
     await settled();
-    expect([asked.length - 1, failed]).toEqual([tries, tries === 11 ? ['closed'] : []]);
+    expect([requests.length - 1, failed]).toEqual([tries, tries === 11 ? ['closed'] : []]);
     // After 1, 2, 4 … seconds.
     clock.pass(16_000);
   }
@@ -145,9 +145,9 @@ test('a stream of events is lost after five tries that failed, and those before 
   expect(log.lines).toMatchObject([{ message: 'an MCP server is cut off', fields: { error } }]);
 });
 
-test('a second passes before a stream is opened again, and no more than five minutes, whatever a server asks for', async () => {
+test('a stream is opened again after one second to five minutes, whatever a server requests', async () => {
   const retries = [0, 999_999_999];
-  const { transport, asked, clock } = open(({ method }) =>
+  const { transport, requests, clock } = open(({ method }) =>
     method === 'POST' ? accepted() : events(`retry: ${retries.shift()}\n\n`),
   );
   await transport.send(INITIALIZED);
@@ -158,25 +158,25 @@ test('a second passes before a stream is opened again, and no more than five min
     await settled();
     clock.pass(pause - 1);
     await settled();
-    expect(asked).toHaveLength(1 + count);
+    expect(requests).toHaveLength(1 + count);
     clock.pass(1);
     await settled();
-    expect(asked).toHaveLength(2 + count);
+    expect(requests).toHaveLength(2 + count);
   }
   await transport.close();
 });
 
 test.each([405, 404, 401, 200, 204])(
-  'a server that answers %i where its events would be is asked once',
+  'a server that answers %i to a request for its events gets it once',
   async (status) => {
-    const { transport, asked, failed, clock } = open(({ method }) =>
+    const { transport, requests, failed, clock } = open(({ method }) =>
       method === 'POST' ? accepted() : answer(status, 'text/html', '<p>'),
     );
     await transport.send(INITIALIZED);
     await settled();
     clock.pass(600_000);
     await settled();
-    expect([asked.length, failed]).toEqual([2, []]);
+    expect([requests.length, failed]).toEqual([2, []]);
   },
 );
 

@@ -4,10 +4,10 @@ import { Ending } from '../../ending/ending.ts';
 import { McpConnection, type McpRequest } from './mcp-connection.ts';
 import type { McpTransport } from './mcp-transport.ts';
 
-/** The other side says what it is told to say. */
+/** A peer that sends the messages of the test. */
 function open(ways: Partial<McpTransport> = {}) {
   const sent: JsonObject[] = [];
-  const heard: string[] = [];
+  const received: string[] = [];
   const abandoned: unknown[] = [];
   const transport: McpTransport = {
     hasSession: false,
@@ -20,18 +20,18 @@ function open(ways: Partial<McpTransport> = {}) {
     close: async () => {},
     ...ways,
   };
-  const onNotification = (method: string) => heard.push(method);
-  const connection = new McpConnection({ transport, onNotification, onClose: () => heard.push('closed') });
+  const onNotification = (method: string) => received.push(method);
+  const connection = new McpConnection({ transport, onNotification, onClose: () => received.push('closed') });
   const call = (more: Partial<McpRequest> = {}) =>
     connection.request({ method: 'tools/call', params: { name: 'echo' }, ending: new Ending(), ...more });
-  return { connection, call, sent, heard, abandoned, say: (message: JsonObject) => connection.take(message) };
+  return { connection, call, sent, received, abandoned, receive: (message: JsonObject) => connection.take(message) };
 }
 
 const answer = (id: string | number): JsonObject => ({ jsonrpc: '2.0', id, result: { of: id } });
 
 test('the answer to a request is awaited until it is there, and may have its number as text', async () => {
-  const { connection, call, say } = open();
-  const asked = [call(), call()];
+  const { connection, call, receive } = open();
+  const calls = [call(), call()];
   expect([1, '2', 3, '', 'd1', null].map((id) => connection.awaits(id))).toEqual([
     true,
     true,
@@ -40,36 +40,36 @@ test('the answer to a request is awaited until it is there, and may have its num
     false,
     false,
   ]);
-  say(answer('2'));
-  say(answer(1));
-  expect(await Promise.all(asked)).toEqual([{ of: 1 }, { of: '2' }]);
+  receive(answer('2'));
+  receive(answer(1));
+  expect(await Promise.all(calls)).toEqual([{ of: 1 }, { of: '2' }]);
   expect([1, 2].map((id) => connection.awaits(id))).toEqual([false, false]);
-  say(answer(1));
+  receive(answer(1));
 });
 
-test('the server is asked for progress where somebody listens, and told of it by the number of the request', async () => {
-  const { call, say, sent, heard } = open();
-  const told: JsonObject[] = [];
-  const asked = [call({ onProgress: (progress) => told.push(progress) }), call()];
+test('the server gets a progress token where somebody listens: the number of the request', async () => {
+  const { call, receive, sent, received } = open();
+  const progressed: JsonObject[] = [];
+  const calls = [call({ onProgress: (progress) => progressed.push(progress) }), call()];
   expect(sent).toMatchObject([{ params: { name: 'echo', _meta: { progressToken: 1 } } }, { id: 2 }]);
   expect(sent[1]).toHaveProperty('params', { name: 'echo' });
   for (const progressToken of [1, 2]) {
-    say({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } });
+    receive({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress: 1 } });
   }
-  for (const id of [1, 2]) say(answer(id));
-  await Promise.all(asked);
-  expect([told, heard]).toEqual([[{ progressToken: 1, progress: 1 }], []]);
-  say({ jsonrpc: '2.0', method: 'notifications/message', params: 7 });
-  expect(heard).toEqual(['notifications/message']);
+  for (const id of [1, 2]) receive(answer(id));
+  await Promise.all(calls);
+  expect([progressed, received]).toEqual([[{ progressToken: 1, progress: 1 }], []]);
+  receive({ jsonrpc: '2.0', method: 'notifications/message', params: 7 });
+  expect(received).toEqual(['notifications/message']);
 });
 
 test('a request that is given up is cancelled at the server, but not the first one', async () => {
   const { call, sent, abandoned } = open();
   for (const method of ['initialize', 'tools/call']) {
     const ending = new Ending();
-    const asked = call({ method, ending });
+    const calls = call({ method, ending });
     ending.end(new Error('enough'));
-    await expect(asked).rejects.toThrow('enough');
+    await expect(calls).rejects.toThrow('enough');
   }
   expect(abandoned).toEqual([1, 2]);
   expect(sent.slice(1)).toEqual([
@@ -83,12 +83,12 @@ test('a request that is given up is cancelled at the server, but not the first o
 });
 
 test('a server may ask whether we are there; sampling, roots and elicitation are refused with the reason', () => {
-  const { say, sent } = open();
+  const { receive, sent } = open();
   for (const method of ['ping', 'sampling/createMessage', 'roots/list', 'elicitation/create', 'tasks/list']) {
-    say({ jsonrpc: '2.0', id: method, method });
+    receive({ jsonrpc: '2.0', id: method, method });
   }
-  say({ jsonrpc: '2.0', id: 7, method: 'ping' });
-  say({ jsonrpc: '2.0', id: null, method: 'ping' });
+  receive({ jsonrpc: '2.0', id: 7, method: 'ping' });
+  receive({ jsonrpc: '2.0', id: null, method: 'ping' });
   const refusal = (why: string) => ({ code: -32601, message: expect.stringContaining(`Method not found: ${why}`) });
   expect(sent).toEqual([
     { jsonrpc: '2.0', id: 'ping', result: {} },
@@ -105,26 +105,26 @@ test.each<[string, JsonObject, object]>([
   ['an error of another form', { error: { code: {}, message: [] } }, { code: -32600, message: '' }],
   ['neither a result nor an error', { result: 7 }, { code: -32600 }],
 ])('an answer that is %s rejects', async (_, fields, error) => {
-  const { call, say } = open();
-  const asked = call();
-  say({ jsonrpc: '2.0', id: 1, ...fields });
-  await expect(asked).rejects.toMatchObject(error);
+  const { call, receive } = open();
+  const calls = call();
+  receive({ jsonrpc: '2.0', id: 1, ...fields });
+  await expect(calls).rejects.toMatchObject(error);
 });
 
 test('requests end with the connection, and so do those that come later', async () => {
-  const { connection, call, heard } = open();
-  const asked = call();
+  const { connection, call, received } = open();
+  const calls = call();
   connection.closed();
   connection.closed();
-  await expect(asked).rejects.toThrow('the connection closed');
+  await expect(calls).rejects.toThrow('the connection closed');
   await expect(call()).rejects.toThrow('the connection closed');
-  expect(heard).toEqual(['closed']);
+  expect(received).toEqual(['closed']);
 });
 
 test.each<[string, Partial<McpTransport>]>([
   ['at once', { send: () => fails() }],
   ['later', { send: async () => fails() }],
-])('a request that cannot be sent ends then, and not when its time is up: told %s', async (_, ways) => {
+])('a request that cannot be sent ends then, and not when its time is up: reported %s', async (_, ways) => {
   const { connection, call } = open(ways);
   await expect(call()).rejects.toThrow('it does not read');
   expect(connection.awaits(1)).toBe(false);

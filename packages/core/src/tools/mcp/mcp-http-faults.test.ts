@@ -21,40 +21,40 @@ interface Exchange {
 }
 
 interface Manners {
-  /** What it tells of its tools when it is greeted for the first time, the second, and so on; `undefined` where it has none. */
+  /** Its tools at the first handshake, the second, and so on; `undefined` where it has none. */
   readonly tools?: readonly (readonly JsonObject[] | undefined)[];
   /** What it does when a tool is called. */
   readonly onCall?: (exchange: Exchange) => void;
-  /** What it does when prompts are asked for. */
+  /** Its answer to a request for prompts. */
   readonly onPrompts?: (exchange: Exchange) => void;
-  /** What it does when its events, or the rest of an answer, are asked for. Default: it has none. */
+  /** Its answer to a request for its events, or for the rest of an answer. Default: it has none. */
   readonly onGet?: (exchange: Exchange) => void;
-  /** What it does when it is told that its session is over. */
+  /** Its answer to the end of its session. */
   readonly onDelete?: (exchange: Exchange) => void;
 }
 
 /** A server over HTTP, by hand: the SDK's would not do what it should not. */
 async function open(manners: Manners) {
-  const { tools: told = [[TOOL]], onCall = silent, onPrompts = silent, onGet = notOffered } = manners;
+  const { tools: lists = [[TOOL]], onCall = silent, onPrompts = silent, onGet = notOffered } = manners;
   const { onDelete = notOffered } = manners;
   let greeted = 0;
-  const seen: { method: string | undefined; url: string | undefined; asked: unknown; at: number }[] = [];
+  const seen: { method: string | undefined; url: string | undefined; rpcMethod: unknown; at: number }[] = [];
   const clock = new TestClock();
   const peer = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const { id, method, params } = (body === '' ? {} : JSON.parse(body)) as { [_ in string]: unknown };
-    seen.push({ method: request.method, url: request.url, asked: method, at: clock.elapsed() });
+    seen.push({ method: request.method, url: request.url, rpcMethod: method, at: clock.elapsed() });
     if (method === 'initialize') {
       const { protocolVersion } = params as JsonObject;
       const serverInfo = { name: 'peer', version: '1' };
       greeted += 1;
-      const tools = told[Math.min(greeted, told.length) - 1] && { tools: {} };
+      const tools = lists[Math.min(greeted, lists.length) - 1] && { tools: {} };
       const capabilities = { ...tools, resources: { subscribe: true }, prompts: {} };
       response.setHeader('mcp-session-id', `session-${seen.length}`);
       answer(response, { id, result: { protocolVersion, serverInfo, capabilities } });
     } else if (method === 'tools/list') {
-      answer(response, { id, result: { tools: told[Math.min(greeted, told.length) - 1] } });
+      answer(response, { id, result: { tools: lists[Math.min(greeted, lists.length) - 1] } });
     } else if (method === 'tools/call') onCall({ id, request, response });
     else if (method === 'prompts/list') onPrompts({ id, request, response });
     else if (method === 'resources/subscribe') answer(response, { id, result: {} });
@@ -84,7 +84,7 @@ async function open(manners: Manners) {
     clock,
     log,
     call: async (ending = new Ending()) => tools.call({ name: 'peer__it', args: {}, principal, ending }),
-    times: (what: string) => seen.filter(({ method, asked }) => [method, asked].includes(what)).length,
+    times: (what: string) => seen.filter(({ method, rpcMethod }) => [method, rpcMethod].includes(what)).length,
     status: () => servers.server('peer')?.info().status,
     /** Lets time pass until then. */
     async passing(isSo: () => boolean): Promise<void> {
@@ -110,16 +110,16 @@ function notOffered({ response }: Exchange): void {
   response.writeHead(405).end();
 }
 
-/** Says something on a stream. */
-function tell(response: ServerResponse, text: string): ServerResponse {
+/** Writes text to a stream. */
+function write(response: ServerResponse, text: string): ServerResponse {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.write(text);
   return response;
 }
 
-/** An answer that is to be asked for again by the id of its last event, and at once. */
+/** An answer that is to be requested again by the id of its last event, and at once. */
 function breakOff({ response }: Exchange): void {
-  tell(response, 'retry: 1\nid: first\ndata:\n\n').end();
+  write(response, 'retry: 1\nid: first\ndata:\n\n').end();
 }
 
 function answer(response: ServerResponse, message: object): void {
@@ -148,7 +148,7 @@ test.each([
   [504, 'mcp_server_unavailable'],
   [401, 'mcp_protocol_error'],
   [500, 'mcp_protocol_error'],
-])('a server that says %i is told as %s', async (status, code) => {
+])('the status %i of a server is reported as %s', async (status, code) => {
   await using peer = await open({ onCall: ({ response }) => response.writeHead(status).end('not now') });
   await expect(peer.call()).rejects.toMatchObject({ code, message: expect.stringContaining('not now') });
 });
@@ -160,7 +160,7 @@ test('what a tool calls 503 itself is its own word', async () => {
 });
 
 test('a stream is opened again after a second, though a server wants it at once', async () => {
-  await using peer = await open({ onGet: ({ response }) => tell(response, 'retry: 0\n\n').end() });
+  await using peer = await open({ onGet: ({ response }) => write(response, 'retry: 0\n\n').end() });
   for (const second of [1, 2, 3]) {
     await eventually(() => peer.times('GET')).toBe(second);
     // Its end is noticed, and the next one waits.
@@ -173,7 +173,7 @@ test('a stream is opened again after a second, though a server wants it at once'
 });
 
 test('an answer that breaks off is read to its end on the next stream', async () => {
-  const asked: unknown[] = [];
+  const rpcMethod: unknown[] = [];
   let calls = 0;
   await using peer = await open({
     onCall: (exchange) => {
@@ -182,12 +182,12 @@ test('an answer that breaks off is read to its end on the next stream', async ()
     },
     onGet: ({ request, response }) => {
       const last = request.headers['last-event-id'];
-      asked.push(last);
+      rpcMethod.push(last);
       if (last === undefined) response.writeHead(405).end();
-      else if (last === 'first') tell(response, 'id: sec').write('ond\ndata:\n\n', () => response.end());
+      else if (last === 'first') write(response, 'id: sec').write('ond\ndata:\n\n', () => response.end());
       else {
         const message = { jsonrpc: '2.0', id: calls, result: { content: [{ type: 'text', text: 'here' }] } };
-        tell(response, `data: ${JSON.stringify(message)}\n\n`).end();
+        write(response, `data: ${JSON.stringify(message)}\n\n`).end();
       }
     },
   });
@@ -197,50 +197,50 @@ test('an answer that breaks off is read to its end on the next stream', async ()
   });
   await peer.passing(() => result !== undefined);
   expect(result).toBe('here');
-  expect(asked).toEqual([undefined, 'first', 'second']);
+  expect(rpcMethod).toEqual([undefined, 'first', 'second']);
 });
 
 test.each<[string, (exchange: Exchange) => void]>([
-  ['there is no such stream', notOffered],
+  ['the stream does not exist', notOffered],
   ['the server does not know it', ({ response }) => response.writeHead(404).end()],
   ['the server fails', ({ response }) => response.writeHead(500).end()],
-  ['nobody answers', ({ response }) => response.destroy()],
-  ['nothing more comes', ({ response }) => tell(response, ':\n\n').end()],
-])('an answer that broke off and cannot be had again is told at once: %s', async (_, onGet) => {
+  ['the server does not answer', ({ response }) => response.destroy()],
+  ['no further event arrives', ({ response }) => write(response, ':\n\n').end()],
+])('an answer that broke off and cannot be resumed is reported at once: %s', async (_, onGet) => {
   await using peer = await open({
     onCall: breakOff,
     onGet: (exchange) => (exchange.request.headers['last-event-id'] === undefined ? notOffered : onGet)(exchange),
   });
-  let told: unknown;
+  let lists: unknown;
   peer.call().catch((error: unknown) => {
-    told = error;
+    lists = error;
   });
-  await peer.passing(() => told !== undefined);
-  expect(told).toMatchObject({ code: 'mcp_transport_error', message: expect.stringContaining('broke off') });
+  await peer.passing(() => lists !== undefined);
+  expect(lists).toMatchObject({ code: 'mcp_transport_error', message: expect.stringContaining('broke off') });
   expect(peer.clock.elapsed()).toBeLessThan(60_000);
 });
 
-test('its events are asked for once, also where the rest of an answer had no id to ask for it again', async () => {
+test('its events are requested once, even where the rest of an answer had no id to resume it', async () => {
   const streams: unknown[] = [];
   await using peer = await open({
     onCall: breakOff,
     onGet: ({ request, response }) => {
       const last = request.headers['last-event-id'];
       streams.push(last);
-      const stream = tell(response, ':\n\n');
+      const stream = write(response, ':\n\n');
       if (last !== undefined) stream.end();
     },
   });
-  let isTold = false;
+  let isNotified = false;
   peer.call().catch(() => {
-    isTold = true;
+    isNotified = true;
   });
-  await peer.passing(() => isTold);
+  await peer.passing(() => isNotified);
   await peer.passing(() => peer.clock.elapsed() >= 20_000);
   expect(streams).toEqual([undefined, 'first']);
 });
 
-test('nothing more is asked of a server once nobody waits for the answer', async () => {
+test('a server gets no further request once no caller waits for the answer', async () => {
   await using peer = await open({ onCall: breakOff });
   await eventually(() => peer.times('GET')).toBe(1);
   const ending = new Ending();
@@ -253,9 +253,9 @@ test('nothing more is asked of a server once nobody waits for the answer', async
 });
 
 test.each<[string, (exchange: Exchange) => void]>([
-  ['before it says anything', silent],
-  ['while it answers', ({ response }) => tell(response, ':\n\n')],
-  ['while it goes on with its answer', breakOff],
+  ['before it sends anything', silent],
+  ['while it answers', ({ response }) => write(response, ':\n\n')],
+  ['while it continues its answer', breakOff],
 ])('a call that is given up holds no connection: %s', async (_, onCall) => {
   let held = 0;
   const counted = (act: (exchange: Exchange) => void) => (exchange: Exchange) => {
@@ -269,7 +269,7 @@ test.each<[string, (exchange: Exchange) => void]>([
     onCall: counted(onCall),
     onGet: (exchange) => {
       if (exchange.request.headers['last-event-id'] === undefined) notOffered(exchange);
-      else counted(({ response }) => tell(response, ':\n\n'))(exchange);
+      else counted(({ response }) => write(response, ':\n\n'))(exchange);
     },
   });
   const ending = new Ending();
@@ -284,21 +284,21 @@ test.each<[string, (exchange: Exchange) => void]>([
 test.each<[string, (exchange: Exchange) => void]>([
   ['it answers another request', ({ response }) => answer(response, { id: 'other', result: { content: [] } })],
   ['it answers nothing', ({ response }) => response.writeHead(202).end()],
-])('a call that was answered without its answer is told so: %s', async (_, onCall) => {
+])('a call whose stream ends without its answer fails with that reason: %s', async (_, onCall) => {
   await using peer = await open({ onCall });
-  let told: unknown;
+  let lists: unknown;
   peer.call().catch((error: unknown) => {
-    told = error;
+    lists = error;
   });
-  await peer.passing(() => told !== undefined);
-  expect(told).toMatchObject({ code: 'mcp_transport_error' });
+  await peer.passing(() => lists !== undefined);
+  expect(lists).toMatchObject({ code: 'mcp_transport_error' });
 });
 
-test('an answer that is nested too deep is told as that', async () => {
+test('an answer that is nested too deep is reported as that', async () => {
   await using peer = await open({
     onCall: ({ id, response }) => {
       const deep = '['.repeat(100_000) + ']'.repeat(100_000);
-      tell(response, `data: {"jsonrpc":"2.0","id":"${id}","result":{"content":[],"structuredContent":${deep}}}\n\n`);
+      write(response, `data: {"jsonrpc":"2.0","id":"${id}","result":{"content":[],"structuredContent":${deep}}}\n\n`);
     },
   });
   await expect(peer.call()).rejects.toMatchObject({
@@ -307,37 +307,37 @@ test('an answer that is nested too deep is told as that', async () => {
   });
 });
 
-test('a list whose answer breaks off is told so too', async () => {
-  await using peer = await open({ onPrompts: ({ response }) => tell(response, ':\n\n').end() });
+test('a list whose answer breaks off is reported, too', async () => {
+  await using peer = await open({ onPrompts: ({ response }) => write(response, ':\n\n').end() });
   const { signal } = new AbortController();
-  let told: unknown;
+  let lists: unknown;
   peer.servers
     .server('peer')
     ?.ask(signal, (client) => client.listPrompts())
     .catch((error: unknown) => {
-      told = error;
+      lists = error;
     });
-  await peer.passing(() => told !== undefined);
-  expect(told).toMatchObject({ code: 'mcp_transport_error', message: expect.stringContaining('broke off') });
+  await peer.passing(() => lists !== undefined);
+  expect(lists).toMatchObject({ code: 'mcp_transport_error', message: expect.stringContaining('broke off') });
 });
 
 test.each<[string, (exchange: Exchange) => void]>([
   ['the session is forgotten', ({ response }) => response.writeHead(404).end()],
   ['it fails', ({ response }) => response.writeHead(503).end()],
-  ['nobody answers', ({ response }) => response.destroy()],
-])('who subscribed hears on when the stream of events cannot be had again: %s', async (_, refuse) => {
+  ['the server does not answer', ({ response }) => response.destroy()],
+])('a subscription continues when the stream of events cannot be resumed: %s', async (_, refuse) => {
   const streams: ServerResponse[] = [];
   let isRefusing = false;
   await using peer = await open({
     onGet: (exchange) => {
       if (isRefusing) refuse(exchange);
-      else streams.push(tell(exchange.response, 'retry: 1\n\n'));
+      else streams.push(write(exchange.response, 'retry: 1\n\n'));
     },
   });
   const { signal } = new AbortController();
-  const heard: unknown[] = [];
-  const tellHeard = (params: JsonObject) => heard.push(params['uri']);
-  await peer.servers.server('peer')?.subscribe('demo://one', {}, tellHeard, { signal, closed: signal });
+  const updates: unknown[] = [];
+  const onUpdate = (params: JsonObject) => updates.push(params['uri']);
+  await peer.servers.server('peer')?.subscribe('demo://one', {}, onUpdate, { signal, closed: signal });
   await eventually(() => streams.length).toBe(1);
   isRefusing = true;
   streams[0]?.end();
@@ -345,11 +345,11 @@ test.each<[string, (exchange: Exchange) => void]>([
   isRefusing = false;
   await peer.passing(() => peer.times('resources/subscribe') === 2 && streams.length === 2);
   const params = { uri: 'demo://one' };
-  tell(
+  write(
     streams[1] as ServerResponse,
     `data: ${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/resources/updated', params })}\n\n`,
   );
-  await eventually(() => heard).toEqual(['demo://one']);
+  await eventually(() => updates).toEqual(['demo://one']);
 });
 
 test.each<[string, (exchange: Exchange) => void]>([
@@ -374,7 +374,7 @@ test.each<[string, (exchange: Exchange) => void]>([
   ['takes note', ({ response }) => response.writeHead(200).end()],
   ['does not allow that', notOffered],
   ['hangs up', ({ response }) => response.destroy()],
-])('a server is told that its session is over, and %s', async (_, onDelete) => {
+])('a session is closed with a DELETE, and %s', async (_, onDelete) => {
   const ended: unknown[] = [];
   const peer = await open({
     onDelete: (exchange) => {
@@ -404,12 +404,12 @@ test.each<[string, readonly JsonObject[] | undefined]>([
   ['is gone with all tools', undefined],
 ])('a call that waits for another session is not made when its tool %s', async (_, tools) => {
   await using peer = await open({ tools: [[TOOL], tools], onCall: ({ response }) => response.writeHead(404).end() });
-  let told: unknown;
+  let lists: unknown;
   peer.call().catch((error: unknown) => {
-    told = error;
+    lists = error;
   });
-  await peer.passing(() => told !== undefined);
-  expect(told).toMatchObject({ code: 'not_found', message: expect.stringContaining('greeted again') });
+  await peer.passing(() => lists !== undefined);
+  expect(lists).toMatchObject({ code: 'not_found', message: expect.stringContaining('greeted again') });
   expect([peer.times('initialize'), peer.times('tools/call')]).toEqual([2, 1]);
   expect([...peer.servers.tools()].map(({ definition }) => definition.name)).toEqual(
     tools?.[0]?.['name'] === 'other' ? ['peer__other'] : [],

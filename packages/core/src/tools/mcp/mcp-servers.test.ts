@@ -137,7 +137,7 @@ describe('a hostile server', () => {
     expect(list.filter(({ name }) => name.includes('bad name'))).toEqual([]);
   });
 
-  test('a tool that is misshapen, or says that it answers what nobody can compile, keeps nobody from the others', async () => {
+  test('a malformed tool, or one with an invalid output schema, does not affect the others', async () => {
     const { servers, tools, call } = open({ bad: hostile() });
     await using _ = servers;
     const names = (await tools.list(ADA)).map(({ name }) => name);
@@ -146,7 +146,7 @@ describe('a hostile server', () => {
     expect(await call('bad__outlandish')).toMatchObject({ success: true, data: { a: 1 } });
   });
 
-  test('what it calls itself hides nothing either, and is no longer than a name', async () => {
+  test('its own name hides nothing either, and is cut to the length of a name', async () => {
     const { servers } = open({ bad: hostile() });
     await using _ = servers;
     await servers.ready;
@@ -155,7 +155,7 @@ describe('a hostile server', () => {
     expect(version).toBe('1nore the user');
   });
 
-  test('its patterns cost no more than their length', async () => {
+  test('its patterns have linear cost', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     // With a matcher that tries every way, this would not end.
@@ -190,7 +190,7 @@ describe('a hostile server', () => {
     expect(servers.held()).toEqual(['bad__echo']);
   });
 
-  test('one that never answers is given up in time, and is told so', async () => {
+  test('one that never answers is given up in time, and receives the cancellation', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     await expect(call('bad__never', {}, { timeoutMs: 200 })).rejects.toMatchObject({ failure: { code: 'timeout' } });
@@ -231,7 +231,7 @@ describe('a hostile server', () => {
     expect(servers.find('bad__echo')).toBeUndefined();
   });
 
-  test('one that says without end that its tools have changed is asked for them once a second', async () => {
+  test('one that reports without end that its tools have changed is listed once a second', async () => {
     const time = new TestClock();
     const { servers, call } = open({ bad: hostile('restless') }, time);
     await using _ = servers;
@@ -239,8 +239,8 @@ describe('a hostile server', () => {
     expect((await call('bad__echo', { say: 'a' })).data).toBe('a');
     await eventually(listed).toBe(3);
     for (const seconds of [1, 2]) {
-      // What it says is heard before what it answers next.
-      for (let asked = 0; asked < 20; asked++) await call('bad__echo', { say: 'a' });
+      // Its notification arrives before its next answer.
+      for (let attempt = 0; attempt < 20; attempt++) await call('bad__echo', { say: 'a' });
       expect(listed()).toBe(2 + seconds);
       await time.advance(1_000);
       await eventually(listed).toBe(3 + seconds);
@@ -268,14 +268,14 @@ describe('a hostile server', () => {
     const { servers, call } = open({ bad: hostile() }, time);
     await using _ = servers;
     await servers.ready;
-    let told: unknown;
-    const asked = what === 0 ? call('bad__hang-up', { what }).then(() => call('bad__echo')) : call('bad__hang-up');
-    asked.catch((error: unknown) => {
-      told = error;
+    let thrown: unknown;
+    const attempt = what === 0 ? call('bad__hang-up', { what }).then(() => call('bad__echo')) : call('bad__hang-up');
+    attempt.catch((error: unknown) => {
+      thrown = error;
     });
     await eventually(() => {
       time.pass(100);
-      return told;
+      return thrown;
     }).toMatchObject({ code: 'mcp_transport_error' });
     expect(log.lines).toContainEqual(
       expect.objectContaining({ fields: { mcp_server: 'bad', error: 'it hung up and did not end' } }),
@@ -323,7 +323,7 @@ describe('a hostile server', () => {
     await using _ = servers;
     const written = async () => Number((await call('bad__complain')).data) / (1024 * 1024);
     await eventually(written).toBeGreaterThan(1);
-    for (let asked = 0; asked < 50; asked++) expect(await written()).toBeLessThan(2);
+    for (let attempt = 0; attempt < 50; attempt++) expect(await written()).toBeLessThan(2);
     time.pass(1_000);
     await eventually(written).toBeGreaterThan(2);
     await expect(call('bad__die')).rejects.toMatchObject({ code: 'mcp_transport_error' });
@@ -367,7 +367,7 @@ describe('a hostile server', () => {
     expect(await other).toMatchObject({ message: 'enough' });
   });
 
-  test('a huge result is cut, and nonsense is no result', async () => {
+  test('a huge result is cut, and nonsense is not a result', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     const huge = await call('bad__huge');
@@ -376,7 +376,7 @@ describe('a hostile server', () => {
     await expect(call('bad__wrong')).rejects.toMatchObject({ code: 'mcp_protocol_error' });
   });
 
-  test('progress and an error that are no numbers and no texts harm nobody', async () => {
+  test('progress that is not a number, and an error that is not text, do no harm', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     const events: object[] = [];
@@ -398,12 +398,12 @@ describe('a hostile server', () => {
       ...['error', 'critical', 'alert', 'emergency'].map((level): [string, string] => ['error', `a ${level}`]),
       ['info', '{"rows":3}'],
     ];
-    const said = lines.map(([level, message]) => ({ kind: 'log', data: { level, message } }));
-    expect(events).toEqual(said);
-    expect((await call('bad__log')).events).toEqual(said);
+    const expected = lines.map(([level, message]) => ({ kind: 'log', data: { level, message } }));
+    expect(events).toEqual(expected);
+    expect((await call('bad__log')).events).toEqual(expected);
   });
 
-  test('what it logs while two are running is told to neither, for nobody knows whose it is', async () => {
+  test('its log messages while two calls run are sent to neither, because they name no call', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     const [events, ending] = [[] as object[], new Ending()];
@@ -419,8 +419,8 @@ describe('a hostile server', () => {
   test("it may not ask for its caller's model, words or folders", async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
-    // It was not even told that there is something to ask for.
-    expect((await call('bad__ask')).data).toBe('asked, told of []');
+    // The client announces no capabilities.
+    expect((await call('bad__ask')).data).toBe('asked, offered []');
     await eventually(() => existsSync(join(folder, 'notes')) && readFileSync(join(folder, 'notes'), 'utf8')).toBe(
       'server-1 -32601\nserver-2 -32601\nserver-3 -32601\n',
     );
@@ -431,11 +431,7 @@ describe('a hostile server', () => {
 describe('stopping', () => {
   test.each([
     ['one that never greets us is ended without waiting for it', '', 'SIGTERM'],
-    [
-      'one that does not hear SIGTERM either is killed after five seconds',
-      'process.on("SIGTERM", () => {});',
-      'SIGKILL',
-    ],
+    ['one that ignores SIGTERM is killed after five seconds', 'process.on("SIGTERM", () => {});', 'SIGKILL'],
   ])(
     '%s',
     async (_, deaf, signal) => {
@@ -456,44 +452,44 @@ describe('stopping', () => {
     20_000,
   );
 
-  test('one that does not tell its tools is not waited for', async () => {
+  test('one that does not list its tools is not waited for', async () => {
     const { servers, children } = open({ mute: hostile('mute') }, new TestClock());
     await eventually(() => existsSync(join(folder, 'notes'))).toBe(true);
     await servers[Symbol.asyncDispose]();
     expect(readdirSync(children)).toEqual([]);
   }, 20_000);
 
-  test('nothing is started when that comes first', async () => {
+  test('nothing is started when the end comes first', async () => {
     const { servers, children } = open({ every: everything() }, new TestClock());
     await servers[Symbol.asyncDispose]();
     expect(existsSync(children)).toBe(false);
   });
 });
 
-test('a subscription that is refused leaves nothing with the connection that asked for it', async () => {
+test('a refused subscription leaves nothing at its connection', async () => {
   const { servers } = open({ files: { command: process.execPath, args: [moduleAt('server-filesystem'), folder] } });
   await using _ = servers;
   await servers.ready;
   const closed = new AbortController();
   const { signal } = new AbortController();
   for (const uri of ['x:1', 'x:2']) {
-    const asked = servers.server('files')?.subscribe(uri, closed, () => {}, { signal, closed: closed.signal });
-    await expect(asked).rejects.toThrow();
+    const attempt = servers.server('files')?.subscribe(uri, closed, () => {}, { signal, closed: closed.signal });
+    await expect(attempt).rejects.toThrow();
   }
   expect(getEventListeners(closed.signal, 'abort')).toEqual([]);
 });
 
-test('who asks twice at once for a subscription that is refused is refused twice', async () => {
+test('two concurrent requests for a refused subscription are both refused', async () => {
   const { servers } = open({ files: { command: process.execPath, args: [moduleAt('server-filesystem'), folder] } });
   await using _ = servers;
   await servers.ready;
   const { signal } = new AbortController();
   const ask = () => servers.server('files')?.subscribe('x:1', signal, () => {}, { signal, closed: signal });
-  const asked = await Promise.allSettled([ask(), ask(), ask()]);
-  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  const attempt = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(attempt.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
 });
 
-test('one that leaves the list may finish what it was asked, and one that stays is not touched', async () => {
+test('one that leaves the list may finish its calls, and one that stays is not touched', async () => {
   const [stays, leaves, comes] = [everything(), hostile(), everything()];
   const { servers, tools, call, children } = open({ stays, leaves });
   await using _ = servers;
@@ -519,7 +515,7 @@ test('one that leaves the list may finish what it was asked, and one that stays 
   await expect.poll(() => readdirSync(children)).toHaveLength(2);
 });
 
-test('a tool of a server that is not there is mcp_server_unavailable, and the server keeps nobody from the others', async () => {
+test('a tool of a server that is not there is mcp_server_unavailable, and the server does not affect the others', async () => {
   const { servers, tools, call } = open({
     gone: { command: '/no/such/program' },
     every: { ...everything(), tools: ['echo'] },
@@ -538,7 +534,7 @@ test('a tool of a server that is not there is mcp_server_unavailable, and the se
 test.each([
   ['before it is greeted', "throw new Error('no such folder')"],
   ['while it is greeted', "process.stdin.once('data', () => { throw new Error('no such folder') })"],
-])('what a program wrote last that ends %s is told to the operator, and to nobody else', async (_, script) => {
+])('the last output of a program that ends %s is shown to the operator only', async (_, script) => {
   const { servers } = open({ ends: { command: process.execPath, args: ['-e', script] } });
   await using _servers = servers;
   await servers.ready;
@@ -575,7 +571,7 @@ describe('revisions of the protocol', () => {
     expect(servers.server('dated')?.info()).toMatchObject({ status: 'ready', mcp_version: revision });
   });
 
-  test('a server of a revision that nobody has is not, and whoever asks is told which it has and which we have', async () => {
+  test('a server of an unknown revision is not, and callers learn which revisions it has and which we have', async () => {
     const { servers, call } = open({ dated: dated('1999-01-01') });
     await using _ = servers;
     const error = /^speaks MCP "1999-01-01" only; supported here: 2025-11-25, .*2024-11-05/;

@@ -21,10 +21,10 @@ import { ToolRegistry } from '../tool-registry.ts';
 import { McpServers } from './mcp-servers.ts';
 
 const sessions = new Map<string, StreamableHTTPServerTransport>();
-/** What a server says to a session it does not know: 404 by the book, and 400 in many a server. */
+/** The answer of a server to an unknown session: 404 by the spec, and 400 in many servers. */
 let unknownSession = 404;
 let isCalled = () => {};
-/** Where what is being asked is answered. */
+/** Where the pending request is answered. */
 const answering = new AsyncLocalStorage<ServerResponse>();
 /** Events that no SDK would send. */
 const STRAYS: Readonly<Record<string, string>> = {
@@ -114,7 +114,7 @@ test.each([404, 400])(
   },
 );
 
-test('a call whose answer breaks off is told at once, not when its time is up', async () => {
+test('a call whose answer breaks off fails at once, not when its time is up', async () => {
   const { servers, call, clock } = open();
   await using _ = servers;
   await servers.ready;

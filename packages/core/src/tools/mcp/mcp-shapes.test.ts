@@ -35,7 +35,7 @@ test.each<[string, Json]>([
   ['annotations', { readOnlyHint: 'yes' }],
   ['execution', { taskSupport: 'perhaps' }],
   ['_meta', 7],
-])('a tool whose %s is %j is none, as for the SDK', (member, value) => {
+])('a tool whose %s is %j is invalid, as for the SDK', (member, value) => {
   const given = { ...TOOL, [member]: value };
   expect([toolIn(given), ToolSchema.safeParse(given).success]).toEqual([undefined, false]);
 });
@@ -56,6 +56,6 @@ test.each<[(result: JsonObject) => unknown, JsonObject, string]>([
   [readResourcesPage, { resources: [], nextCursor: 7 }, 'nextCursor'],
   [readResourceContents, { contents: [{ uri: 'x:1' }] }, 'contents.0'],
   [readPromptsPage, { prompts: [{ name: 'a', arguments: [{}] }] }, 'prompts.0.arguments.0.name'],
-])('an answer that is not as MCP has it is told by its field', (read, result, field) => {
+])('an answer of a shape that MCP does not define is reported by its field', (read, result, field) => {
   expect(() => read(result)).toThrow(`it answered with what MCP does not have: ${field}`);
 });

@@ -22,7 +22,7 @@ test('structured content is the data, and the text beside it its summary', () =>
   });
 });
 
-test('structured content that is written as null is none', () => {
+test('structured content of null counts as absent', () => {
   expect(outcomeOf({ content: [TEXT], structuredContent: null })).toEqual({ success: true, data: 'here' });
   expect(outcomeOf({ content: [TEXT], structuredContent: null, isError: true })).toMatchObject({
     success: false,
@@ -32,7 +32,7 @@ test('structured content that is written as null is none', () => {
   expect(() => outcomeOf({ structuredContent: null })).toThrow('without any content');
 });
 
-test('what is not text alone is told part by part', () => {
+test('a result that is not only text is returned part by part', () => {
   const parts = [TEXT, { type: 'image', data: 'aGk=', mimeType: 'image/png' }];
   expect(outcomeOf({ content: parts })).toEqual({ success: true, data: parts });
 });
@@ -40,6 +40,6 @@ test('what is not text alone is told part by part', () => {
 test('arguments that are too much to be checked are refused, and others are checked as before', () => {
   const input = { type: 'object', properties: { at: { type: 'string', pattern: '[a-z.]{1,64}@x' } } };
   const { issuesOf } = mcpTool('files', { ...DEFINITION, input }, async () => ({ content: [TEXT] }));
-  expect(() => issuesOf({ at: `${'a'.repeat(100_000)}@x` })).toThrow('too much to be checked');
+  expect(() => issuesOf({ at: `${'a'.repeat(100_000)}@x` })).toThrow('too complex to check');
   expect(issuesOf({ at: 1 })).toMatchObject([{ pointer: '/arguments/at', code: 'type' }]);
 });

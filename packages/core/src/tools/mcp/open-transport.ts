@@ -15,7 +15,7 @@ export async function openTransport(options: McpServerOptions, timeoutMs: number
     return new ChildTransport({ server, command, args, env: await env(), folder, clock, log, reader });
   }
   if (url === undefined) throw new Error('it needs command or url');
-  if (gate === undefined) throw new Error('there is no way out to the network here');
+  if (gate === undefined) throw new Error('outbound requests are not available here');
   return new McpHttpTransport({ server, url, headers, gate, timeoutMs, clock, log, reader });
 }
 

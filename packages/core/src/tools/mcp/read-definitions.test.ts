@@ -6,26 +6,26 @@ import { toolDefinition } from '../tool-definition.ts';
 import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { readDefinitions } from './read-definitions.ts';
 
-/** Reads what a server has that tells its tools on these pages, and after them the last one without end. */
+/** Reads the tools of a server that lists them on these pages, and then repeats the last one without end. */
 async function read(...pages: readonly (readonly Json[])[]) {
-  return readWith((asked) => `page ${asked}`, ...pages);
+  return readWith((pagesRead) => `page ${pagesRead}`, ...pages);
 }
 
-async function readWith(cursorAfter: (asked: number) => string, ...pages: readonly (readonly Json[])[]) {
+async function readWith(cursorAfter: (pagesRead: number) => string, ...pages: readonly (readonly Json[])[]) {
   return readAs({}, cursorAfter, ...pages);
 }
 
 async function readAs(
   config: ConfiguredMcpServer,
-  cursorAfter: (asked: number) => string,
+  cursorAfter: (pagesRead: number) => string,
   ...pages: readonly (readonly Json[])[]
 ) {
   const log = new SilentLog();
-  let asked = 0;
+  let pagesRead = 0;
   const listTools = async () => {
-    const tools = [...(pages[Math.min(asked, pages.length - 1)] ?? [])];
-    asked += 1;
-    return { tools, nextCursor: cursorAfter(asked) };
+    const tools = [...(pages[Math.min(pagesRead, pages.length - 1)] ?? [])];
+    pagesRead += 1;
+    return { tools, nextCursor: cursorAfter(pagesRead) };
   };
   const definitions = await readDefinitions(
     { listTools },
@@ -38,8 +38,8 @@ async function readAs(
       signal: new AbortController().signal,
     },
   );
-  const told = Buffer.byteLength(JSON.stringify(definitions.map(toolDefinition)));
-  return { names: definitions.map(({ tool }) => tool), told, asked, log };
+  const bytes = Buffer.byteLength(JSON.stringify(definitions.map(toolDefinition)));
+  return { names: definitions.map(({ tool }) => tool), bytes, pagesRead, log };
 }
 
 const parameters = (count: number) =>
@@ -51,13 +51,13 @@ test.each<[string, JsonObject]>([
   ['descriptions of few characters and many bytes', { a: { description: '\u8a9e'.repeat(80_000) } }],
   ['many parameters', parameters(5_000)],
 ])('a server has only so much room in the list of all tools: %s', async (_, properties) => {
-  const { names, told, asked, log } = await read(
+  const { names, bytes, pagesRead, log } = await read(
     [tool('first', {})],
     Array.from({ length: 40 }, (_, index) => tool(`t${index}`, properties)),
   );
   expect(names.slice(0, 2)).toEqual(['first', 't0']);
-  expect(told).toBeLessThan(2.1 * 1024 * 1024);
-  expect(asked).toBe(2);
+  expect(bytes).toBeLessThan(2.1 * 1024 * 1024);
+  expect(pagesRead).toBe(2);
   const fields = { mcp_server: 'big', tool: 't39', error: expect.stringContaining('2 MiB') };
   const lines = log.lines.filter(({ message }) => message === 'a tool is left out');
   expect(lines[0]?.fields).toEqual({ ...fields, tool: `t${names.length - 1}` });
@@ -70,15 +70,15 @@ test('a tool that would take half of that is left out by itself', async () => {
 
 test('of very many tools the first thousand are taken, and of the rest some are named', async () => {
   const page = (from: number) => Array.from({ length: 600 }, (_, index) => tool(`t${from + index}`, {}));
-  const { names, asked, log } = await read(page(0), page(600));
-  expect([names.length, asked]).toEqual([1_000, 2]);
+  const { names, pagesRead, log } = await read(page(0), page(600));
+  expect([names.length, pagesRead]).toEqual([1_000, 2]);
   expect(log.lines).toHaveLength(21);
   expect(log.lines.at(-1)).toMatchObject({ fields: { mcp_server: 'big', count: 180 } });
 });
 
 test('pages without any tool that can be called are not read without end', async () => {
-  const { names, asked } = await read([tool('no name\n', {})]);
-  expect([names, asked]).toEqual([[], 1_000]);
+  const { names, pagesRead } = await read([tool('no name\n', {})]);
+  expect([names, pagesRead]).toEqual([[], 1_000]);
 });
 
 const ODD: readonly Json[] = [
@@ -92,28 +92,32 @@ const ODD: readonly Json[] = [
   { name: 'list', inputSchema: { type: 'array' } },
 ];
 
-test.each(ODD)('a tool that is not as MCP has it keeps nobody from the others: %j', async (odd) => {
+test.each(ODD)('a tool that MCP does not allow does not affect the others: %j', async (odd) => {
   const { names, log } = await read([tool('first', {}), odd, tool('last', {})], []);
   expect(names).toEqual(['first', 'last']);
   expect(log.lines.map(({ message }) => message)).toEqual(['a tool is left out']);
 });
 
-test('a server that comes back to a page it has told is not followed', async () => {
+test('a server that repeats a page is not followed', async () => {
   const pages = ['a', 'b', 'c', 'd'].map((name) => [tool(name, {})]);
-  const { names } = await readWith((asked) => (asked % 2 === 0 ? 'even' : 'odd'), ...pages);
+  const { names } = await readWith((pagesRead) => (pagesRead % 2 === 0 ? 'even' : 'odd'), ...pages);
   expect(names).toEqual(['a', 'b', 'c']);
 });
 
-test('of two tools of one name the first is taken, also where only what nobody sees tells them apart', async () => {
-  const said = (name: string, description: string) => ({ ...tool(name, {}), description });
-  const { names, log } = await read([said('twice', 'a'), said('twice', 'b')], [said('tw\u200bice', 'c')], []);
+test('of two tools of one name the first is taken, even where only invisible characters differ', async () => {
+  const described = (name: string, description: string) => ({ ...tool(name, {}), description });
+  const { names, log } = await read(
+    [described('twice', 'a'), described('twice', 'b')],
+    [described('tw\u200bice', 'c')],
+    [],
+  );
   expect(names).toEqual(['twice']);
   expect(log.lines.map(({ fields }) => fields?.['tool'])).toEqual(['twice', 'tw\u200bice']);
 });
 
 describe('where the operator names the tools to take', () => {
   const pages = [[tool('read_text_file', {}), { name: 'odd' }], [tool('write_file', {})], []];
-  const take = (...tools: string[]) => readAs({ tools }, (asked) => `page ${Math.min(asked, 3)}`, ...pages);
+  const take = (...tools: string[]) => readAs({ tools }, (pagesRead) => `page ${Math.min(pagesRead, 3)}`, ...pages);
 
   test('the others are left out without a word', async () => {
     const { names, log } = await take('read_text_file');
@@ -121,7 +125,7 @@ describe('where the operator names the tools to take', () => {
     expect(log.lines).toEqual([]);
   });
 
-  test('a name that the server does not have is told once, with the nearest that it has', async () => {
+  test('a name that the server does not have is reported once, with the nearest that it has', async () => {
     const { names, log } = await take('read_txt_file', 'write_file', 'sing');
     expect(names).toEqual(['write_file']);
     const message = 'mcp_servers names a tool that the server does not have';
@@ -135,7 +139,7 @@ describe('where the operator names the tools to take', () => {
     ]);
   });
 
-  test('one that it has and that cannot be used is told as left out', async () => {
+  test('one that it has and that cannot be used is reported as left out', async () => {
     const { names, log } = await take('odd');
     expect(names).toEqual([]);
     expect(log.lines).toEqual([

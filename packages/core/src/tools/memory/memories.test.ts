@@ -43,7 +43,7 @@ test('a key is the same when its members are, whatever their order', async () =>
   expect(await found(ann, id, { keys: [{ a: 1 }] })).toEqual([]);
 });
 
-test.each(['name\0space', 'n'.repeat(513)])('a namespace that is no name is refused', async (namespace) => {
+test.each(['name\0space', 'n'.repeat(513)])('an invalid namespace is refused', async (namespace) => {
   const opened = memories.open(sessionOf('ann-names'), namespace, {});
   await expect(opened).rejects.toMatchObject({ failure: { code: 'invalid_message' } });
 });
@@ -72,7 +72,7 @@ test('a thousand entries are added to a thousand in no time to speak of', async 
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(3000);
 });
 
-test('a connection has working memory in sixteen namespaces, and goes on with those', async () => {
+test('a connection has working memory in sixteen namespaces, and can continue to use those', async () => {
   const ann = sessionOf('ann-spaces');
   const ids = await Promise.all(Array.from({ length: 17 }, (_, at) => memories.open(ann, `space-${at}`, {})));
   const now = [entry({ k: 1 }, 'now', { tier: 'working' })];
@@ -110,7 +110,7 @@ test('words, tags and the least score narrow what is found', async () => {
   expect(await found(ann, id, { query: 'cat invoice', minScore: 0.99 })).toEqual(['the cat owes an invoice']);
 });
 
-test('what has a time to live is gone after it, and a full memory says so', async () => {
+test('an entry is deleted after its time to live, and a full memory reports it', async () => {
   const ann = sessionOf('ann-full');
   const id = await memories.open(ann, 'default', {});
   const many = [1, 2, 3, 4].map((k) => entry({ k }, `entry ${k}`, { ttl: k === 1 ? 10 : 0 }));
@@ -178,7 +178,7 @@ test('others have their turn while as many entries or keys as a message has room
   clearInterval(counting);
 });
 
-// Each tag against each would be 96,000,000,000 comparisons, and nobody would be heard for minutes.
+// Each tag against each would be 96,000,000,000 comparisons, and the server would not respond for minutes.
 test('two hundred thousand tags are looked for in no time to speak of', async () => {
   const large = new Memories({ store: memoryStore().memories, search: lexicalSearch, clock });
   const ann = sessionOf('ann-tags');
@@ -193,11 +193,11 @@ test('two hundred thousand tags are looked for in no time to speak of', async ()
 });
 
 test('a caller looks for one thing after the other, and for nothing it has given up; others do not wait for it', async () => {
-  const asked: string[] = [];
+  const queries: string[] = [];
   const answers = new Map<string, () => void>();
   const search: Search = {
     rank: (query) => {
-      asked.push(query);
+      queries.push(query);
       return new Promise((resolve) => answers.set(query, () => resolve([])));
     },
   };
@@ -213,17 +213,17 @@ test('a caller looks for one thing after the other, and for nothing it has given
     look(ann, hers, 'third'),
     look(bob, his, 'other'),
   ];
-  await expect.poll(() => asked).toEqual(['first', 'other']);
+  await expect.poll(() => queries).toEqual(['first', 'other']);
   given.end(new Error('enough'));
   answers.get('first')?.();
   await first;
   await expect(second).rejects.toThrow('enough');
-  await expect.poll(() => asked).toEqual(['first', 'other', 'third']);
+  await expect.poll(() => queries).toEqual(['first', 'other', 'third']);
   for (const answer of answers.values()) answer();
   expect(await Promise.all([third, other])).toMatchObject([{ total: 0 }, { total: 0 }]);
 });
 
-test('however many are asked for, a thousand come in one answer, and how many there are is told', async () => {
+test('one answer has at most a thousand, whatever the limit, and reports the total', async () => {
   const many = new Memories({ store: memoryStore().memories, search: lexicalSearch, clock });
   const ann = sessionOf('ann-thousand');
   const id = await many.open(ann, 'default', {});

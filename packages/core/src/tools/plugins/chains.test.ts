@@ -43,8 +43,8 @@ function run(
   permissions = ALL_PERMISSIONS,
   hidden: readonly string[] = [],
 ) {
-  const asked = { a2e: '1.0', type: 'chain/req', id: 'c', ts: 1, nodes, ...more };
-  const message = decodeWire(asked, clock.now()) as unknown as { value: WireMessage };
+  const request = { a2e: '1.0', type: 'chain/req', id: 'c', ts: 1, nodes, ...more };
+  const message = decodeWire(request, clock.now()) as unknown as { value: WireMessage };
   const ending = new Ending();
   const principal = { id: 'ada', kind: 'agent', permissions } as const;
   const session = { id: 's', principal, closed: new AbortController().signal, push: () => {} };
@@ -53,7 +53,7 @@ function run(
   return plugin.handle(message.value, call);
 }
 
-test('a chain that runs out of time tells what it had done until then', async () => {
+test('a chain that times out reports its finished nodes', async () => {
   const nodes = [
     { node_id: 'first', kind: 'tool', name: 'echo', input: { a: 1 }, next_node: 'second' },
     { node_id: 'second', kind: 'tool', name: 'stuck', on_error: 'skip' },
@@ -114,7 +114,7 @@ test('the steps of a chain listen for its end as one', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('a step whose result had to be cut has failed: what comes after it would work on a part and not know', async () => {
+test('a step whose result had to be cut has failed: later steps would work on a part of it', async () => {
   const nodes = [
     { node_id: 'first', kind: 'tool', name: 'large', next_node: 'second' },
     { node_id: 'second', kind: 'tool', name: 'echo', input_map: { rows: '$.first.rows' } },
@@ -136,7 +136,7 @@ test.each([
       { node_id: 'a', kind: 'tool', name: 'echo' },
     ],
   ],
-])('a step that the caller may not take says what to ask for: %s', async (_, nodes) => {
+])('a step without permission names the permission to request: %s', async (_, nodes) => {
   const answer = await run(nodes, { initial_input: { list: [1] } }, { ...ALL_PERMISSIONS, tools: [] });
   expect(answer).toMatchObject({
     success: false,

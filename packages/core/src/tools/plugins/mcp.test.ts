@@ -68,37 +68,39 @@ describe.each([
   ['mcp/prompt/list/req', 'prompts'],
   ['mcp/resource/list/req', 'resources'],
 ])('%s', (type, field) => {
-  test('of all servers has what the others have, and who told nothing is logged', async () => {
+  test('of all servers has the items of the others, and a server without an answer is logged', async () => {
     const { ask } = caller('nonsense', 'error', 'silence', 'every');
     log.lines.length = 0;
     const items = (await ask(type))?.[field] as JsonObject[];
     expect(items.length).toBeGreaterThan(2);
     expect(new Set(items.map((item) => item['server_id']))).toEqual(new Set(['every']));
-    const told = log.lines.filter(({ message }) => message === `the ${field} of an MCP server cannot be listed`);
-    expect(new Set(told.map(({ fields }) => fields['mcp_server']))).toEqual(new Set(['nonsense', 'error', 'silence']));
+    const warnings = log.lines.filter(({ message }) => message === `the ${field} of an MCP server cannot be listed`);
+    expect(new Set(warnings.map(({ fields }) => fields['mcp_server']))).toEqual(
+      new Set(['nonsense', 'error', 'silence']),
+    );
     const late = { mcp_server: 'silence', error: 'The MCP server silence did not answer in time.' };
-    expect(told).toContainEqual(expect.objectContaining({ level: 'warn', fields: late }));
+    expect(warnings).toContainEqual(expect.objectContaining({ level: 'warn', fields: late }));
   });
 
-  test('of all servers goes on until each has told all it has', async () => {
+  test('of all servers continues until each has sent everything', async () => {
     const { ask } = caller('much', 'error', 'more');
-    const told: unknown[] = [];
+    const warnings: unknown[] = [];
     let cursor = '';
     let pages = 0;
     do {
       const page = (await ask(type, { cursor })) as JsonObject;
       const items = page[field] as JsonObject[];
       expect(items.length).toBeLessThanOrEqual(1_000);
-      told.push(...items.map((item) => `${item['server_id']} ${item['name']}`));
+      warnings.push(...items.map((item) => `${item['server_id']} ${item['name']}`));
       cursor = String(page['next_cursor']);
       pages += 1;
     } while (cursor !== '' && pages < 10);
-    expect(told).toHaveLength(2_400);
-    expect(new Set(told).size).toBe(2_400);
+    expect(warnings).toHaveLength(2_400);
+    expect(new Set(warnings).size).toBe(2_400);
     expect(pages).toBe(4);
   });
 
-  test('of the only server there is goes on as that of the server', async () => {
+  test('of a single server is continued with the cursor of that server', async () => {
     const { ask } = caller('much');
     const { next_cursor: cursor = '' } = (await ask(type)) as JsonObject;
     const page = (await ask(type, { cursor })) as JsonObject;
@@ -107,7 +109,7 @@ describe.each([
   });
 
   test.each(['600', 'e30x', 'bnVsbA', Buffer.from('{"much":7}').toString('base64url')])(
-    'of all servers does not go on from %s, which is no cursor of its own',
+    'of all servers does not continue from %s, which is not one of its cursors',
     async (cursor) => {
       await expect(caller('much', 'more').ask(type, { cursor })).rejects.toMatchObject({
         code: 'invalid_message',
@@ -130,15 +132,15 @@ describe.each([
     });
   });
 
-  test('that is cancelled is no list', async () => {
+  test('that is cancelled is not a list', async () => {
     const { ask, stopped } = caller('silence', 'every');
-    const asked = ask(type);
+    const pending = ask(type);
     stopped.abort(new Error('enough'));
-    await expect(asked).rejects.toThrow('enough');
+    await expect(pending).rejects.toThrow('enough');
   });
 });
 
-test('a server tells its revision of the protocol, and how many resources and prompts it has once they are counted', async () => {
+test('a server is listed with its protocol revision, and its resources and prompts once they are counted', async () => {
   const { ask } = caller('every');
   const info = async () => {
     const { servers: infos } = (await ask('mcp/server/list/req', { status_filter: '' })) as { servers: JsonObject[] };
@@ -154,7 +156,7 @@ test.each([
   ['mcp/resource/read/req', { uri: 'demo://x' }],
   ['mcp/resource/subscribe/req', { uri: 'demo://x' }],
   ['mcp/prompt/get/req', { name: 'x', arguments: {} }],
-])('%s that names none of several servers is told which there are', async (type, fields) => {
+])('%s that names none of several servers is refused with their names', async (type, fields) => {
   await expect(caller('error', 'every').ask(type, fields)).rejects.toMatchObject({
     code: 'mcp_server_not_found',
     message: 'Say which MCP server by server_id: error, every.',
@@ -163,7 +165,7 @@ test.each([
   await expect(caller().ask(type, fields)).rejects.toMatchObject({ message: 'There is no MCP server here.' });
 });
 
-test('a connection is told of no change at a server that it has put away', async () => {
+test('a connection receives no change of a server that it has turned off', async () => {
   const pushed: JsonObject[] = [];
   let change = (_: JsonObject) => {};
   const server = {
@@ -201,8 +203,8 @@ test('a resource that the operator did not name is not there: not in lists, to r
   });
   for (const uri of ['demo://resource/static/document/startup.md', `${DOCUMENT}/../startup.md`, 'file:///etc/passwd']) {
     for (const type of ['mcp/resource/read/req', 'mcp/resource/subscribe/req']) {
-      const asked = ask(type, { server_id: 'narrow', uri });
-      await expect(asked, `${type} ${uri}`).rejects.toMatchObject({
+      const pending = ask(type, { server_id: 'narrow', uri });
+      await expect(pending, `${type} ${uri}`).rejects.toMatchObject({
         code: 'mcp_resource_not_found',
         message: `The MCP server narrow has no resource ${uri}.`,
       });
@@ -210,17 +212,17 @@ test('a resource that the operator did not name is not there: not in lists, to r
   }
 });
 
-test('what a server says of a prompt that is filled in hides nothing either', async () => {
+test('the description of a filled-in prompt hides nothing either', async () => {
   const server = { name: 'shop', timeoutMs: 1, ask: async () => ({ description: 'a\u200bb\u{e0041}', messages: [] }) };
   const fake = { ready: Promise.resolve(), servers: () => [server] } as unknown as McpServers;
   const session = { principal: { id: 'ada', kind: 'agent', permissions: ALL_PERMISSIONS } };
   const call = { session, signal: new AbortController().signal, log } as unknown as WireCall;
-  const asked = { type: 'mcp/prompt/get/req', id: 'x', server_id: 'shop', name: 'x', arguments: {} };
-  const answer = await mcpPlugin({ servers: fake, toolkits }).handle(asked as never, call);
+  const pending = { type: 'mcp/prompt/get/req', id: 'x', server_id: 'shop', name: 'x', arguments: {} };
+  const answer = await mcpPlugin({ servers: fake, toolkits }).handle(pending as never, call);
   expect(answer).toEqual({ description: 'ab', messages: [], server_id: 'shop' });
 });
 
-test('a prompt without an argument that it needs is told as that, and not as one that is not there', async () => {
+test('a prompt without a required argument is reported as that, and not as missing', async () => {
   const { ask } = caller('every');
   const get = (name: string) => ask('mcp/prompt/get/req', { server_id: 'every', name, arguments: {} });
   await expect(get('args-prompt')).rejects.toMatchObject({

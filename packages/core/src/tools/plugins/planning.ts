@@ -45,7 +45,7 @@ export function planningPlugin(options: PlanningPluginOptions): WirePlugin {
 function placeOf(message: WireMessage, { session }: WireCall): RowPlace {
   const { session_id: named = '' } = message;
   if (typeof named !== 'string' || named.length > 256) {
-    refuse('invalid_message', {}, 'session_id must be a text of at most 256 characters');
+    refuse('invalid_message', {}, 'session_id must be a string of at most 256 characters');
   }
   return { owner: session.principal.id, name: named === '' ? session.id : named };
 }

@@ -59,15 +59,15 @@ describe('a skill that is called without streaming', () => {
     });
   });
 
-  test('has a result that is too long cut, and says so', async () => {
+  test('has a result that is too long cut, and marks it', async () => {
     const result = 'x'.repeat(3_000_000);
-    const said = await answered([{ response_kind: 'e2a.complete', body: { result }, is_final: true }]);
-    expect(said['truncated']).toBe(true);
-    expect(said['data']).toHaveLength(1_048_576);
+    const cut = await answered([{ response_kind: 'e2a.complete', body: { result }, is_final: true }]);
+    expect(cut['truncated']).toBe(true);
+    expect(cut['data']).toHaveLength(1_048_576);
   });
 });
 
-// Each tag against each skill would be 20,000,000,000 comparisons, and nobody would be heard for minutes.
+// Each tag against each skill would be 20,000,000,000 comparisons, and the server would not respond for minutes.
 test('skills are found by any of half a million tags and categories in no time to speak of', () => {
   const agents = Array.from({ length: 10_000 }, (_, n) => ({ id: `a${n}`, skills: [`s${n}`, `t${n}`] }));
   const skills = new Skills({ engine: {} as Engine, ids: new TestIds(), agents: () => agents });

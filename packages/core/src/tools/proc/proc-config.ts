@@ -12,25 +12,29 @@ export const ProcShape = {
   properties: {
     commands: {
       type: 'object',
-      description: 'By the name that an agent gives as the first word of `cmd`; `permissions.tools` needs `proc.NAME`.',
+      description:
+        'The programs, by the name that an agent gives as the first word of `cmd`. An agent needs `proc.NAME` in `permissions.tools`.',
       additionalProperties: {
         type: 'object',
         required: ['command'],
         properties: {
-          command: { ...text, description: 'The program to run; no shell reads it.' },
+          command: { ...text, description: 'The program to run, without a shell.' },
           args: {
             type: 'array',
             items: text,
             default: [],
             description: 'One pattern for each argument, in order. Each must match the whole argument.',
           },
-          more_args: { ...text, description: 'The pattern of every further argument. Default: there may be none.' },
+          more_args: {
+            ...text,
+            description: 'The pattern for every further argument. Default: no further arguments are allowed.',
+          },
           env: {
             type: 'object',
             additionalProperties: { type: 'string' },
             default: {},
             description:
-              'Variables beside PATH, and HOME, which is the working folder. `${NAME}`, `file:PATH` and `vault:ID` are filled in.',
+              'Environment variables in addition to PATH and HOME (the working folder). `${NAME}`, `file:PATH` and `vault:ID` are filled in.',
           },
         },
         additionalProperties: false,
@@ -40,7 +44,7 @@ export const ProcShape = {
     max_output_bytes: {
       ...positive,
       default: 1_048_576,
-      description: 'Output of one process that is passed on; the rest is left out, and an event reports it.',
+      description: 'The most output of one process that is forwarded; the rest is dropped, and an event reports it.',
     },
     max_per_connection: { ...positive, default: 4, description: 'Processes of one connection at a time.' },
     max_processes: { ...positive, default: 32, description: 'Processes of all connections at a time.' },

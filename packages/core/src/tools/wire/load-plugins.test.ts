@@ -27,13 +27,13 @@ test('a file gives every plugin it exports, and may export what helps them', asy
 test.each([
   ["{ ...good, name: 'a b' }", 'name must be 1 to 64 letters, digits, "_" or "-"; got "a b" in what it exports as bad'],
   ['{ ...good, name: undefined }', 'got undefined'],
-  ['{ ...good, capability: 7 }', 'capability must be a text; got 7'],
+  ['{ ...good, capability: 7 }', 'capability must be a string; got 7'],
   ["{ ...good, messages: 'c/get/req' }", 'messages must be a list of types'],
   ['{ ...good, messages: [1] }', 'messages must be a list of types'],
   ['{ ...good, handle: undefined }', 'handle must be a function; got undefined'],
   ["{ ...good, priority: 'high' }", 'priority must be a number; got "high"'],
   ["{ ...good, exclusive: 'yes' }", 'exclusive must be true or false; got "yes"'],
   ['{ ...good, teardown: 1 }', 'teardown must be a function; got 1'],
-])('one that is not as it should be is told, also beside one that is: %s', async (bad, said) => {
-  await expect(loadPlugins(fileWith(`${GOOD} export const bad = ${bad};`))).rejects.toThrow(said);
+])('an invalid one is reported, even beside a valid one: %s', async (bad, problem) => {
+  await expect(loadPlugins(fileWith(`${GOOD} export const bad = ${bad};`))).rejects.toThrow(problem);
 });

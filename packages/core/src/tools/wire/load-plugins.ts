@@ -31,7 +31,8 @@ function problemOf(plugin: Members): string | undefined {
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name)) {
     return `name must be 1 to 64 letters, digits, "_" or "-"; got ${shown(name)}`;
   }
-  if (typeof capability !== 'string' || capability === '') return `capability must be a text; got ${shown(capability)}`;
+  if (typeof capability !== 'string' || capability === '')
+    return `capability must be a string; got ${shown(capability)}`;
   if (!Array.isArray(messages) || messages.some((type) => typeof type !== 'string')) {
     return `messages must be a list of types such as "weather/get/req"; got ${shown(messages)}`;
   }

@@ -37,8 +37,8 @@ function hostWith(plugins: readonly WirePlugin[], log = new SilentLog()): WireHo
 }
 
 async function answerOf(plugins: readonly WirePlugin[], fields: JsonObject = {}, log = new SilentLog()) {
-  const heard: JsonObject[] = [];
-  const sink = { send: (text: string) => void heard.push(JSON.parse(text)), close: () => {} };
+  const received: JsonObject[] = [];
+  const sink = { send: (text: string) => void received.push(JSON.parse(text)), close: () => {} };
   const connection = hostWith(plugins, log).connect(sink, { isLocal: true });
   for (const [type, more] of [
     ['handshake/req', {}],
@@ -46,8 +46,8 @@ async function answerOf(plugins: readonly WirePlugin[], fields: JsonObject = {},
   ] as const) {
     connection?.receiveText(JSON.stringify({ a2e: '1.0', type, id: type, ts: 1, ...more }));
   }
-  await expect.poll(() => heard.length).toBe(2);
-  return heard.at(-1);
+  await expect.poll(() => received.length).toBe(2);
+  return received.at(-1);
 }
 
 describe('an error that a plugin of the operator throws', () => {
@@ -87,7 +87,7 @@ describe('a plugin that declares schemas', () => {
     'weather/get/req': { type: 'object', required: ['city'], properties: { city: { type: 'string' } } },
     'weather/get/resp': { type: 'object', required: ['sky'], properties: { sky: { type: 'string' } } } }`;
 
-  test('is not asked what does not fit its schema', async () => {
+  test('receives no message that does not fit its schema', async () => {
     const plugins = await pluginWith(`${SCHEMAS}, handle: () => ({ sky: 'blue' })`);
     expect(await answerOf(plugins, { city: 'Bern' })).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
     expect(await answerOf(plugins)).toMatchObject({
@@ -121,8 +121,8 @@ describe('a plugin that declares schemas', () => {
     ],
     ['[]', 'schemas must be an object of JSON Schemas by type'],
     ["{ 'weather/get/req': { type: 'strng' } }", 'did you mean "string"?'],
-  ])('must declare them for its own types, as schemas: %s', async (schemas, said) => {
-    await expect(pluginWith(`schemas: ${schemas}, handle: () => ({})`)).rejects.toThrow(said);
+  ])('must declare them for its own types, as schemas: %s', async (schemas, problem) => {
+    await expect(pluginWith(`schemas: ${schemas}, handle: () => ({})`)).rejects.toThrow(problem);
   });
 });
 
@@ -136,8 +136,8 @@ test.each([
   ['tool/call/resp', 'agents do not ask it'],
   ['env/spaces/req', 'it is read as "env/space/req"; name that'],
   ['env/reset/req', 'set capability: "env"'],
-])('a plugin whose type %s can never be called keeps the host from starting', async (type, said) => {
+])('a plugin whose type %s can never be called keeps the host from starting', async (type, problem) => {
   const plugins = (await pluginWith('handle: () => ({})')).map((plugin) => ({ ...plugin, messages: [type] }));
   expect(() => hostWith(plugins)).toThrow(/plugin weather: the type .* can never be called/);
-  expect(() => hostWith(plugins)).toThrow(said);
+  expect(() => hostWith(plugins)).toThrow(problem);
 });

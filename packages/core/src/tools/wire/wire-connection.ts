@@ -281,7 +281,7 @@ export class WireConnection {
     const bytes = bytesPast(text, this.#mostBytes);
     if (bytes !== undefined) {
       const limit = this.#mostBytes;
-      const words = `The answer has ${bytes} bytes, and a message may have ${limit}; ask for less of it.`;
+      const words = `The answer has ${bytes} bytes, and the limit for a message is ${limit}; request less of it.`;
       this.#fail(request, new Refused(failure('too_large', { limit }, words)));
       return;
     }

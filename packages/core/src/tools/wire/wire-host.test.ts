@@ -16,7 +16,7 @@ import type { WireRequest } from './wire-request.ts';
 const ADA: Principal = { id: 'ada', kind: 'agent', permissions: NO_PERMISSIONS };
 const ADMIN: Principal = { id: 'admin', kind: 'admin', permissions: NO_PERMISSIONS };
 
-/** A host with one connection, and everything that was said on it. */
+/** A host with one connection, and everything received on it. */
 function connected(
   options: Partial<WireHostOptions> = {},
   entrance: Parameters<WireHost['connect']>[1] = {},
@@ -34,19 +34,19 @@ function connected(
     audit: (entry) => audited.push(entry),
     ...options,
   });
-  const heard: JsonObject[] = [];
+  const received: JsonObject[] = [];
   const state = { isClosed: false };
   const sink = {
-    send: (text: string) => void heard.push(JSON.parse(text)),
+    send: (text: string) => void received.push(JSON.parse(text)),
     close: () => {
       state.isClosed = true;
     },
     ...reading,
   };
   const connection = host.connect(sink, entrance);
-  const say = (type: string, fields: JsonObject = {}) =>
+  const send = (type: string, fields: JsonObject = {}) =>
     connection?.receiveText(JSON.stringify({ a2e: '1.0', type, id: `id of ${type}`, ts: 1, ...fields }));
-  return { host, clock, heard, state, say, audited, connection };
+  return { host, clock, received, state, send, audited, connection };
 }
 
 const echo: WirePlugin = {
@@ -56,7 +56,7 @@ const echo: WirePlugin = {
   handle: (message) => (message.type === 'tool/list/req' ? { tools: [] } : new Promise(() => {})),
 };
 
-test('a connection that says nothing is closed', () => {
+test('a silent connection is closed', () => {
   const { clock, state } = connected();
   clock.pass(4_999);
   expect(state.isClosed).toBe(false);
@@ -64,12 +64,12 @@ test('a connection that says nothing is closed', () => {
   expect(state.isClosed).toBe(true);
 });
 
-test('an idle agent is asked whether it is there, and let go when it is not', () => {
-  const { clock, state, heard, say } = connected();
-  say('handshake/req', { auth_token: 'ada' });
+test('an idle agent is pinged, and disconnected when it does not answer', () => {
+  const { clock, state, received, send } = connected();
+  send('handshake/req', { auth_token: 'ada' });
   clock.pass(150_000);
-  expect(heard.at(-1)?.['type']).toBe('ping');
-  say('pong', { req_id: String(heard.at(-1)?.['id']) });
+  expect(received.at(-1)?.['type']).toBe('ping');
+  send('pong', { req_id: String(received.at(-1)?.['id']) });
   clock.pass(150_000);
   expect(state.isClosed).toBe(false);
   clock.pass(150_000);
@@ -77,28 +77,28 @@ test('an idle agent is asked whether it is there, and let go when it is not', ()
 });
 
 test('a connection that is lost before its handshake, or while it is closing, leaves no timer behind', () => {
-  const stranger = connected();
-  stranger.connection?.lost();
+  const anonymous = connected();
+  anonymous.connection?.lost();
   const closing = connected();
-  closing.say('handshake/req', { auth_token: 'ada' });
-  closing.say('tool/call/req', { tool_name: 'x', arguments: {} });
-  closing.say('shutdown', { timeout: 60 });
+  closing.send('handshake/req', { auth_token: 'ada' });
+  closing.send('tool/call/req', { tool_name: 'x', arguments: {} });
+  closing.send('shutdown', { timeout: 60 });
   closing.connection?.lost();
-  expect([stranger.clock.waiting, closing.clock.waiting]).toEqual([0, 0]);
+  expect([anonymous.clock.waiting, closing.clock.waiting]).toEqual([0, 0]);
 });
 
-test('whoever started the process may be silent for as long as they like, and is asked nothing', () => {
-  const { clock, state, say, heard } = connected({}, { isLocal: true });
-  say('handshake/req');
+test('the client that started the process may be silent without limit, and is not pinged', () => {
+  const { clock, state, send, received } = connected({}, { isLocal: true });
+  send('handshake/req');
   for (let count = 0; count < 10; count++) clock.pass(150_000);
   expect(state.isClosed).toBe(false);
-  expect(heard).toHaveLength(1);
+  expect(received).toHaveLength(1);
 });
 
 test('an agent that waits for its answer is not idle', () => {
-  const { clock, state, say } = connected();
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/call/req', { tool_name: 'x', arguments: {} });
+  const { clock, state, send } = connected();
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/call/req', { tool_name: 'x', arguments: {} });
   clock.pass(150_000);
   clock.pass(150_000);
   clock.pass(150_000);
@@ -120,29 +120,29 @@ test.each([
     false,
   ],
 ])('a handshake with %s: accepted %4$s', (_, fields, entrance, ok) => {
-  const { heard, say } = connected({}, entrance);
-  say('handshake/req', fields);
-  expect(heard.at(-1)).toMatchObject({ type: 'handshake/resp', ok });
+  const { received, send } = connected({}, entrance);
+  send('handshake/req', fields);
+  expect(received.at(-1)).toMatchObject({ type: 'handshake/resp', ok });
 });
 
-test('a handshake that cannot be judged is rejected with server_error, and the log says why', () => {
+test('a handshake that cannot be checked is rejected with server_error, and the log has the reason', () => {
   const log = new SilentLog();
   const authenticate = () => {
     throw new Error('no directory');
   };
-  const { heard, say, state } = connected({ authenticate, log });
-  say('handshake/req', { auth_token: 'ada' });
-  expect(heard).toMatchObject([{ type: 'handshake/resp', ok: false, reason: 'server_error' }]);
+  const { received, send, state } = connected({ authenticate, log });
+  send('handshake/req', { auth_token: 'ada' });
+  expect(received).toMatchObject([{ type: 'handshake/resp', ok: false, reason: 'server_error' }]);
   expect(state.isClosed).toBe(true);
   expect(JSON.stringify(log.lines)).toContain('no directory');
 });
 
 test('every request leaves a line, and what becomes of the line changes nothing', () => {
-  const { say, audited } = connected();
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req');
-  say('tool/call/req', { tool_name: 'x', arguments: {}, correlation_id: 'c' });
-  say('tool/cancel/req', { target_id: 'id of tool/call/req' });
+  const { send, audited } = connected();
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req');
+  send('tool/call/req', { tool_name: 'x', arguments: {}, correlation_id: 'c' });
+  send('tool/cancel/req', { target_id: 'id of tool/call/req' });
   expect(audited).toMatchObject([
     { agent_id: 'ada', type: 'tool/list/req', success: true, error_code: '', input_bytes: expect.any(Number) },
     { type: 'tool/call/req', name: 'x', correlation_id: 'c', success: false, error_code: 'runtime_error' },
@@ -152,66 +152,66 @@ test('every request leaves a line, and what becomes of the line changes nothing'
       throw new Error('no disk');
     },
   });
-  broken.say('handshake/req', { auth_token: 'ada' });
-  broken.say('tool/list/req');
-  expect(broken.heard.at(-1)?.['type']).toBe('tool/list/resp');
+  broken.send('handshake/req', { auth_token: 'ada' });
+  broken.send('tool/list/req');
+  expect(broken.received.at(-1)?.['type']).toBe('tool/list/resp');
 });
 
 test('a plugin of one\u2019s own takes messages of its own, and has its state back', async () => {
-  const states = new Map<string, Json>([['weather', { asked: 2 }]]);
-  let asked = 0;
+  const states = new Map<string, Json>([['weather', { requests: 2 }]]);
+  let requests = 0;
   const weather: WirePlugin = {
     name: 'weather',
     capability: 'weather',
     messages: ['weather/get/req'],
-    handle: () => ({ sky: 'blue', asked: ++asked }),
-    save: () => ({ asked }),
+    handle: () => ({ sky: 'blue', requests: ++requests }),
+    save: () => ({ requests }),
     restore: (state) => {
-      asked = Number((state as JsonObject)['asked']);
+      requests = Number((state as JsonObject)['requests']);
     },
   };
-  const { host, say, heard } = connected({
+  const { host, send, received } = connected({
     plugins: [echo, weather],
     states: { load: (name) => states.get(name), save: (name, state) => void states.set(name, state) },
   });
   await host.start();
-  say('handshake/req', { auth_token: 'ada' });
-  say('weather/get/req');
-  expect(heard.at(-1)).toMatchObject({
+  send('handshake/req', { auth_token: 'ada' });
+  send('weather/get/req');
+  expect(received.at(-1)).toMatchObject({
     type: 'weather/get/resp',
     sky: 'blue',
-    asked: 3,
+    requests: 3,
     req_id: 'id of weather/get/req',
   });
-  say('weather/set/req');
-  expect(heard.at(-1)).toMatchObject({
+  send('weather/set/req');
+  expect(received.at(-1)).toMatchObject({
     type: 'error',
     code: 'unknown_type',
     detail: { suggestions: ['did you mean weather/get/req?'] },
   });
   await host.stop({ drainMs: 0 });
-  expect(states.get('weather')).toEqual({ asked: 3 });
+  expect(states.get('weather')).toEqual({ requests: 3 });
 });
 
 test('a plugin may take its time to save and to restore, and answer with what can only be waited for', async () => {
   const states = new Map<string, Json>();
-  const told: string[] = [];
+  const recorded: string[] = [];
   const slow: WirePlugin = {
     name: 'weather',
     capability: 'weather',
     messages: ['weather/get/req'],
     // biome-ignore lint/suspicious/noThenProperty: as queries of some databases are
     handle: () => ({ then: (answer: (fields: JsonObject) => void) => answer({ sky: 'blue' }) }) as never,
-    setup: async () => void told.push('setup'),
+    setup: async () => void recorded.push('setup'),
     save: async () => {
       await new Promise((resolve) => setImmediate(resolve));
-      return { asked: 3 };
+      return { requests: 3 };
     },
     restore: async (state) => {
       await new Promise((resolve) => setImmediate(resolve));
-      told.push(`restored ${JSON.stringify(state)}`);
+      recorded.push(`restored ${JSON.stringify(state)}`);
     },
-    teardown: async () => void told.push('teardown'),
+    teardown: async () => void recorded.push('teardown'),
   };
   const options = {
     plugins: [slow],
@@ -220,18 +220,18 @@ test('a plugin may take its time to save and to restore, and answer with what ca
       save: (name: string, state: Json) => void states.set(name, state),
     },
   };
-  const { host, say, heard } = connected(options);
+  const { host, send, received } = connected(options);
   await host.start();
-  say('handshake/req', { auth_token: 'ada' });
-  say('weather/get/req');
-  await expect.poll(() => heard.at(-1)).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
+  send('handshake/req', { auth_token: 'ada' });
+  send('weather/get/req');
+  await expect.poll(() => received.at(-1)).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
   await host.stop({ drainMs: 0 });
-  expect(states.get('weather')).toEqual({ asked: 3 });
+  expect(states.get('weather')).toEqual({ requests: 3 });
   await connected(options).host.start();
-  expect(told).toEqual(['setup', 'teardown', 'restored {"asked":3}', 'setup']);
+  expect(recorded).toEqual(['setup', 'teardown', 'restored {"requests":3}', 'setup']);
 });
 
-test('of several plugins the one with the highest priority is asked first, and nobody after an exclusive one', () => {
+test('of several plugins the one with the highest priority comes first, and none after an exclusive one', () => {
   const plugin = (name: string, more: Partial<WirePlugin>): WirePlugin => ({
     ...echo,
     name,
@@ -239,10 +239,10 @@ test('of several plugins the one with the highest priority is asked first, and n
     ...more,
   });
   const answerOf = (plugins: WirePlugin[]) => {
-    const { say, heard } = connected({ plugins });
-    say('handshake/req', { auth_token: 'ada' });
-    say('tool/list/req');
-    return heard;
+    const { send, received } = connected({ plugins });
+    send('handshake/req', { auth_token: 'ada' });
+    send('tool/list/req');
+    return received;
   };
   expect(answerOf([plugin('low', {}), plugin('high', { priority: 1, exclusive: true })]).at(-1)).toMatchObject({
     tools: [{ name: 'high' }],
@@ -251,26 +251,26 @@ test('of several plugins the one with the highest priority is asked first, and n
   expect(answerOf([plugin('low', {}), silent]).at(-1)).toMatchObject({ type: 'error', code: 'unknown_type' });
 });
 
-test('of several plugins those after the one that answers are not asked, also where the answer takes its time', async () => {
-  const asked: string[] = [];
+test('of several plugins those after the one that answers receive nothing, even where the answer is slow', async () => {
+  const requests: string[] = [];
   const answering = (name: string, fields: JsonObject | undefined): WirePlugin => ({
     ...echo,
     name,
     handle: async () => {
-      asked.push(name);
+      requests.push(name);
       return fields;
     },
   });
   const plugins = [answering('none', undefined), answering('one', { tools: [] }), answering('two', { tools: [1] })];
-  const { say, heard } = connected({ plugins });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req');
+  const { send, received } = connected({ plugins });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req');
   await new Promise((resolve) => setImmediate(resolve));
-  expect(heard.at(-1)).toMatchObject({ type: 'tool/list/resp', tools: [] });
-  expect(asked).toEqual(['none', 'one']);
+  expect(received.at(-1)).toMatchObject({ type: 'tool/list/resp', tools: [] });
+  expect(requests).toEqual(['none', 'one']);
 });
 
-test('what nobody foresaw is told in the log alone', () => {
+test('an unexpected error is reported in the log alone', () => {
   const log = new SilentLog();
   const plugin: WirePlugin = {
     ...echo,
@@ -278,11 +278,11 @@ test('what nobody foresaw is told in the log alone', () => {
       throw new Error('no table tools in the file of the operator');
     },
   };
-  const { say, heard } = connected({ plugins: [plugin], log });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req', { id: 'a' });
-  expect(heard.at(-1)).toMatchObject({ type: 'error', req_id: 'a' });
-  expect(JSON.stringify(heard)).not.toContain('operator');
+  const { send, received } = connected({ plugins: [plugin], log });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req', { id: 'a' });
+  expect(received.at(-1)).toMatchObject({ type: 'error', req_id: 'a' });
+  expect(JSON.stringify(received)).not.toContain('operator');
   expect(JSON.stringify(log.lines)).toContain('operator');
 });
 
@@ -290,7 +290,7 @@ test('two plugins of one name are refused: each would be given back what the oth
   expect(() => connected({ plugins: [echo, { ...echo, capability: 'other' }] })).toThrow('two plugins are named echo');
 });
 
-test('there is room for so many connections and no more', () => {
+test('the number of connections is limited', () => {
   const { host } = connected({ limits: { maxConnections: 1 } });
   expect(host.connect({ send: () => {}, close: () => {} })).toBeUndefined();
 });
@@ -311,44 +311,44 @@ describe('the places of all connections', () => {
       groupOf,
       limits: { maxConnections: 8, ...limits },
     });
-    /** What a new connection hears, after a handshake if it has a key to shake hands with. */
+    /** The last message to a new connection, after a handshake if it has a key. */
     const enter = (address: string, key?: string, entrance?: Parameters<WireHost['connect']>[1]) => {
-      const heard: JsonObject[] = [];
+      const received: JsonObject[] = [];
       const connection = host.connect(
-        { send: (text) => void heard.push(JSON.parse(text)), close: () => {} },
+        { send: (text) => void received.push(JSON.parse(text)), close: () => {} },
         entrance,
         address,
       );
       const handshake = { a2e: '1.0', type: 'handshake/req', id: 'h', ts: 1, auth_token: key ?? '' };
       if (key !== undefined) connection?.receiveText(JSON.stringify(handshake));
-      return { said: heard.at(-1), connection };
+      return { answer: received.at(-1), connection };
     };
     return { host, enter };
   };
   const BUSY = { type: 'error', code: 'busy', retryable: true };
 
-  test('one caller has its share of them, wherever it comes from, and the others come in', () => {
+  test('one caller has its share of them, from any address, and others can connect', () => {
     const { enter } = crowded();
     const first = enter('a1', 'ada');
-    expect(first.said).toMatchObject({ ok: true });
-    expect(enter('b1', 'ada').said).toMatchObject({ ok: true });
+    expect(first.answer).toMatchObject({ ok: true });
+    expect(enter('b1', 'ada').answer).toMatchObject({ ok: true });
     const third = enter('c1', 'ada');
-    expect(third.said).toMatchObject({ ...BUSY, req_id: 'h' });
+    expect(third.answer).toMatchObject({ ...BUSY, req_id: 'h' });
     expect(third.connection?.isClosed).toBe(true);
-    expect(enter('d1', undefined, { principal: ADA })).toMatchObject({ said: BUSY, connection: undefined });
-    expect(enter('a1', 'bob').said).toMatchObject({ ok: true });
+    expect(enter('d1', undefined, { principal: ADA })).toMatchObject({ answer: BUSY, connection: undefined });
+    expect(enter('a1', 'bob').answer).toMatchObject({ ok: true });
     first.connection?.lost();
-    expect(enter('c1', 'ada').said).toMatchObject({ ok: true });
+    expect(enter('c1', 'ada').answer).toMatchObject({ ok: true });
   });
 
   test('those of one address have a share together until they are known, and the others come in', () => {
     const { host, enter } = crowded();
     const first = enter('a1');
     enter('a2');
-    expect(enter('a3')).toMatchObject({ said: { ...BUSY, req_id: '' }, connection: undefined });
-    expect(enter('b1', 'ada').said).toMatchObject({ ok: true });
+    expect(enter('a3')).toMatchObject({ answer: { ...BUSY, req_id: '' }, connection: undefined });
+    expect(enter('b1', 'ada').answer).toMatchObject({ ok: true });
     first.connection?.lost();
-    for (const key of ['ada', 'bob', 'bob']) expect(enter('a3', key).said).toMatchObject({ ok: true });
+    for (const key of ['ada', 'bob', 'bob']) expect(enter('a3', key).answer).toMatchObject({ ok: true });
     expect(host.connections).toBe(5);
   });
 
@@ -357,34 +357,34 @@ describe('the places of all connections', () => {
     for (let count = 0; count < 10; count++) enter('a1', 'eve');
     for (let count = 0; count < 10; count++) enter('a1').connection?.lost();
     expect(host.connections).toBe(0);
-    expect(enter('a1', 'ada').said).toMatchObject({ ok: true });
+    expect(enter('a1', 'ada').answer).toMatchObject({ ok: true });
   });
 
   test('a share may be made smaller, and never larger than a quarter', () => {
     const one = crowded({ maxPerCaller: 1 });
     const many = crowded({ maxPerCaller: 1_000 });
     for (const { enter } of [one, many]) enter('a1', 'ada');
-    expect(one.enter('a1', 'ada').said).toMatchObject(BUSY);
-    expect(many.enter('a1', 'ada').said).toMatchObject({ ok: true });
-    expect(many.enter('a1', 'ada').said).toMatchObject(BUSY);
+    expect(one.enter('a1', 'ada').answer).toMatchObject(BUSY);
+    expect(many.enter('a1', 'ada').answer).toMatchObject({ ok: true });
+    expect(many.enter('a1', 'ada').answer).toMatchObject(BUSY);
   });
 
-  test('whoever started the process has no share', () => {
+  test('the client that started the process has no share', () => {
     const { enter } = crowded();
-    for (let count = 0; count < 5; count++) expect(enter('', '', { isLocal: true }).said).toMatchObject({ ok: true });
+    for (let count = 0; count < 5; count++) expect(enter('', '', { isLocal: true }).answer).toMatchObject({ ok: true });
   });
 });
 
-test('a request that is refused before it starts has its line, and what is none has not', () => {
-  const { say, audited } = connected({ limits: { maxParallel: 1, maxQueued: 0 } });
-  say('tool/call/req', { id: 'early', tool_name: 'x', arguments: {} });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/call/req', { id: 'runs', tool_name: 'x', arguments: {} });
-  say('tool/call/req', { id: 'busy', tool_name: 'x', arguments: {} });
-  say('tool/call/req', { id: 'bad', tool_name: 'y'.repeat(9_000), arguments: 7 });
-  say('proc/spawn/req', { id: 'none' });
-  say('n'.repeat(9_000), { id: 'odd' });
-  say('ping', { id: 'ping' });
+test('a request that is refused before it starts has a log line, and other messages have none', () => {
+  const { send, audited } = connected({ limits: { maxParallel: 1, maxQueued: 0 } });
+  send('tool/call/req', { id: 'early', tool_name: 'x', arguments: {} });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/call/req', { id: 'runs', tool_name: 'x', arguments: {} });
+  send('tool/call/req', { id: 'busy', tool_name: 'x', arguments: {} });
+  send('tool/call/req', { id: 'bad', tool_name: 'y'.repeat(9_000), arguments: 7 });
+  send('proc/spawn/req', { id: 'none' });
+  send('n'.repeat(9_000), { id: 'odd' });
+  send('ping', { id: 'ping' });
   expect(audited).toMatchObject([
     { req_id: 'busy', agent_id: 'ada', type: 'tool/call/req', name: 'x', success: false, error_code: 'busy' },
     { req_id: 'bad', type: 'tool/call/req', error_code: 'schema_violation', input_bytes: expect.any(Number) },
@@ -397,20 +397,20 @@ describe('what waited and never started leaves a line', () => {
   const call = { arguments: {}, tool_name: 'x', correlation_id: 'c' };
   const waiting = () => {
     const peer = connected({ limits: { maxParallel: 1 } });
-    peer.say('handshake/req', { auth_token: 'ada' });
-    peer.say('tool/call/req', { ...call, id: 'runs' });
-    peer.say('tool/call/req', { ...call, id: 'waits', note: 'x'.repeat(1000) });
+    peer.send('handshake/req', { auth_token: 'ada' });
+    peer.send('tool/call/req', { ...call, id: 'runs' });
+    peer.send('tool/call/req', { ...call, id: 'waits', note: 'x'.repeat(1000) });
     const lineOf = (id: string) => peer.audited.filter(({ req_id }) => req_id === id);
     return { ...peer, lineOf };
   };
   const line = { agent_id: 'ada', type: 'tool/call/req', name: 'x', correlation_id: 'c', success: false };
 
   test('when it is cancelled', () => {
-    const { say, lineOf, heard } = waiting();
-    say('tool/cancel/req', { target_id: 'waits' });
-    const [told] = heard.filter(({ type }) => type === 'error');
-    const bytes = JSON.stringify(told).length;
-    expect(lineOf('waits')).toMatchObject([{ ...line, error_code: told?.['code'], output_bytes: bytes }]);
+    const { send, lineOf, received } = waiting();
+    send('tool/cancel/req', { target_id: 'waits' });
+    const [recorded] = received.filter(({ type }) => type === 'error');
+    const bytes = JSON.stringify(recorded).length;
+    expect(lineOf('waits')).toMatchObject([{ ...line, error_code: recorded?.['code'], output_bytes: bytes }]);
     expect(lineOf('waits')[0]?.input_bytes).toBeGreaterThan(1000);
     expect(lineOf('runs')).toEqual([]);
   });
@@ -423,8 +423,8 @@ describe('what waited and never started leaves a line', () => {
   });
 
   test('and another request of its id, which is refused, leaves its own', () => {
-    const { say, connection, lineOf } = waiting();
-    say('tool/list/req', { id: 'waits' });
+    const { send, connection, lineOf } = waiting();
+    send('tool/list/req', { id: 'waits' });
     connection?.lost();
     expect(lineOf('waits')).toMatchObject([{ type: 'tool/list/req', error_code: 'invalid_message' }, line]);
     const [refused, waited] = lineOf('waits');
@@ -432,9 +432,9 @@ describe('what waited and never started leaves a line', () => {
     expect(waited?.input_bytes).toBeGreaterThan(1000);
   });
 
-  test('when a shutdown does not wait for it; of what ran the line says the same', () => {
-    const { say, clock, lineOf } = waiting();
-    say('shutdown', { timeout: 1 });
+  test('when a shutdown does not wait for it; the line of a running request says the same', () => {
+    const { send, clock, lineOf } = waiting();
+    send('shutdown', { timeout: 1 });
     clock.pass(1_000);
     expect(lineOf('waits')).toMatchObject([{ ...line, error_code: 'timeout' }]);
     expect(lineOf('runs')).toMatchObject([{ ...line, error_code: 'timeout' }]);
@@ -442,20 +442,20 @@ describe('what waited and never started leaves a line', () => {
 });
 
 test('what waited and was given up leaves nothing behind for the next request of its id', () => {
-  const { say, audited } = connected({ limits: { maxParallel: 1 } });
-  say('handshake/req', { auth_token: 'ada' });
+  const { send, audited } = connected({ limits: { maxParallel: 1 } });
+  send('handshake/req', { auth_token: 'ada' });
   const call = { arguments: {}, tool_name: 'x' };
-  say('tool/call/req', { ...call, id: 'runs' });
-  say('tool/call/req', { ...call, id: 'again', note: 'x'.repeat(1000) });
-  say('tool/cancel/req', { id: 'c1', target_id: 'again' });
-  say('tool/cancel/req', { id: 'c2', target_id: 'runs' });
-  say('tool/list/req', { id: 'again' });
+  send('tool/call/req', { ...call, id: 'runs' });
+  send('tool/call/req', { ...call, id: 'again', note: 'x'.repeat(1000) });
+  send('tool/cancel/req', { id: 'c1', target_id: 'again' });
+  send('tool/cancel/req', { id: 'c2', target_id: 'runs' });
+  send('tool/list/req', { id: 'again' });
   const line = audited.findLast(({ req_id }) => req_id === 'again');
   expect(line).toMatchObject({ type: 'tool/list/req', success: true });
   expect(line?.input_bytes).toBeLessThan(200);
 });
 
-test('a plugin that answers with what JSON cannot say is an error, at once and later', async () => {
+test('a plugin that answers with a value outside JSON is an error, at once and later', async () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const odd: WirePlugin = {
@@ -464,12 +464,12 @@ test('a plugin that answers with what JSON cannot say is an error, at once and l
     messages: ['tool/list/req', 'tool/call/req'],
     handle: ({ type }) => (type === 'tool/list/req' ? (circle as JsonObject) : Promise.resolve(circle as JsonObject)),
   };
-  const { heard, say } = connected({ plugins: [odd] });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req', {});
-  say('tool/call/req', { arguments: {} });
+  const { received, send } = connected({ plugins: [odd] });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req', {});
+  send('tool/call/req', { arguments: {} });
   await Promise.resolve();
-  expect(heard.slice(1)).toMatchObject([
+  expect(received.slice(1)).toMatchObject([
     { type: 'error', code: 'internal_error', req_id: 'id of tool/list/req' },
     { type: 'error', code: 'internal_error', req_id: 'id of tool/call/req' },
   ]);
@@ -479,24 +479,26 @@ test.each([
   [{}, 8_388_608],
   [{ maxMessageBytes: 100 }, 8_388_608],
   [{ maxMessageBytes: 9_000_000 }, 9_000_000],
-])('an answer that no reader takes is told as too large, and the line is not sent: %j', (limits, most) => {
+])('an answer over the limit is reported as too large, and the line is not sent: %j', (limits, most) => {
   let text = '';
   const large: WirePlugin = { ...echo, handle: () => ({ tools: [], text }) };
-  const { heard, say } = connected({ plugins: [large], limits });
-  say('handshake/req', { auth_token: 'ada' });
+  const { received, send } = connected({ plugins: [large], limits });
+  send('handshake/req', { auth_token: 'ada' });
   // Two bytes each.
   text = 'ü'.repeat(most / 2);
-  say('tool/list/req');
-  expect(heard.at(-1)).toMatchObject({
+  send('tool/list/req');
+  expect(received.at(-1)).toMatchObject({
     type: 'error',
     code: 'invalid_message',
     retryable: false,
-    message: expect.stringMatching(`^The answer has \\d+ bytes, and a message may have ${most}; ask for less of it`),
+    message: expect.stringMatching(
+      `^The answer has \\d+ bytes, and the limit for a message is ${most}; request less of it`,
+    ),
     detail: { failure: 'too_large', limit: most },
   });
   text = 'ü'.repeat(most / 2 - 500);
-  say('tool/list/req', { id: 'smaller' });
-  expect(heard.at(-1)).toMatchObject({ type: 'tool/list/resp', req_id: 'smaller' });
+  send('tool/list/req', { id: 'smaller' });
+  expect(received.at(-1)).toMatchObject({ type: 'tool/list/resp', req_id: 'smaller' });
 });
 
 test('thousands that wait behind one and are answered at once do not run inside each other', () => {
@@ -511,13 +513,13 @@ test('thousands that wait behind one and are answered at once do not run inside 
       return new Promise(() => {});
     },
   };
-  const { heard, say } = connected({ plugins: [slow], limits: { maxParallel: 1, maxQueued: 20_000 } });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/call/req', { id: 'first', arguments: {} });
-  for (let index = 0; index < 20_000; index++) say('tool/list/req', { id: `l${index}` });
-  say('tool/cancel/req', { id: 'c', target_id: 'first' });
+  const { received, send } = connected({ plugins: [slow], limits: { maxParallel: 1, maxQueued: 20_000 } });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/call/req', { id: 'first', arguments: {} });
+  for (let index = 0; index < 20_000; index++) send('tool/list/req', { id: `l${index}` });
+  send('tool/cancel/req', { id: 'c', target_id: 'first' });
   letGo();
-  expect(heard.filter(({ type }) => type === 'tool/list/resp')).toHaveLength(20_000);
+  expect(received.filter(({ type }) => type === 'tool/list/resp')).toHaveLength(20_000);
 });
 
 describe('a plugin of one\u2019s own', () => {
@@ -528,11 +530,11 @@ describe('a plugin of one\u2019s own', () => {
     handle: () => ({ sky: 'blue' }),
   };
 
-  test('is asked by those alone whom the handshake granted its capability', () => {
-    const { say, heard } = connected({ plugins: [echo, weather] });
-    say('handshake/req', { auth_token: 'ada', agent_caps: ['tools'] });
-    say('weather/get/req');
-    expect(heard.at(-1)).toMatchObject({
+  test('is reached only by peers that the handshake granted its capability', () => {
+    const { send, received } = connected({ plugins: [echo, weather] });
+    send('handshake/req', { auth_token: 'ada', agent_caps: ['tools'] });
+    send('weather/get/req');
+    expect(received.at(-1)).toMatchObject({
       type: 'error',
       code: 'capability_missing',
       detail: { granted: ['tools'] },
@@ -544,25 +546,25 @@ describe('a plugin of one\u2019s own', () => {
     ['a text', 'blue'],
     ['a list', ['blue']],
     ['null', null],
-  ])('that answers with %s is an error, and no line that nobody can read', async (_, answer) => {
+  ])('that answers with %s is an error, and not an unreadable line', async (_, answer) => {
     const handle = async () => answer as unknown as JsonObject;
-    const { say, heard } = connected({ plugins: [{ ...weather, handle }] });
-    say('handshake/req', { auth_token: 'ada' });
-    say('weather/get/req');
+    const { send, received } = connected({ plugins: [{ ...weather, handle }] });
+    send('handshake/req', { auth_token: 'ada' });
+    send('weather/get/req');
     await Promise.resolve();
-    expect(heard.at(-1)).toMatchObject({ type: 'error', code: 'internal_error', req_id: 'id of weather/get/req' });
+    expect(received.at(-1)).toMatchObject({ type: 'error', code: 'internal_error', req_id: 'id of weather/get/req' });
   });
 
-  test('that listens for the end of a connection as often as it likes is no reason for Node to warn', () => {
+  test('may listen for the end of a connection many times without a warning of Node', () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
     const ended: number[] = [];
     const handle: WirePlugin['handle'] = (_, { session }) => {
       for (let count = 0; count < 12; count++) session.closed.addEventListener('abort', () => ended.push(count));
       return {};
     };
-    const { say, connection } = connected({ plugins: [{ ...weather, handle }] });
-    say('handshake/req', { auth_token: 'ada' });
-    say('weather/get/req');
+    const { send, connection } = connected({ plugins: [{ ...weather, handle }] });
+    send('handshake/req', { auth_token: 'ada' });
+    send('weather/get/req');
     connection?.lost();
     expect(ended).toHaveLength(12);
     expect(warn).not.toHaveBeenCalled();
@@ -599,7 +601,7 @@ describe('a plugin of one\u2019s own', () => {
       },
     ],
     ['teardown', { teardown: () => Promise.reject(new Error('no sky')) }],
-  ])('that fails in %s is told in the log, and keeps no other from its end', async (_, broken) => {
+  ])('that fails in %s is reported in the log, and does not stop the end of others', async (_, broken) => {
     const ended: string[] = [];
     const before: WirePlugin = { ...echo, teardown: async () => void ended.push('echo') };
     const log = new SilentLog();
@@ -611,7 +613,7 @@ describe('a plugin of one\u2019s own', () => {
   });
 });
 
-test('the line of a request says in bytes how long its answer was, and how a chain or a refusal ended', () => {
+test('the line of a request has the bytes of its answer, and the outcome of a chain or a refusal', () => {
   const answers: Record<string, JsonObject> = {
     'chain/req': { chain_id: 'ü', success: false, error: { code: 'chain_cycle', message: 'twice' } },
     'mcp/server/register/req': { ok: false, error: 'no such server' },
@@ -622,19 +624,19 @@ test('the line of a request says in bytes how long its answer was, and how a cha
     messages: [type],
     handle: () => answers[type],
   });
-  const { say, audited, heard } = connected({
+  const { send, audited, received } = connected({
     plugins: [plugin('chains', 'chain/req'), plugin('mcp', 'mcp/server/register/req')],
   });
-  say('handshake/req', { auth_token: 'ada' });
-  say('chain/req');
-  say('mcp/server/register/req', { config: { name: 'x' } });
+  send('handshake/req', { auth_token: 'ada' });
+  send('chain/req');
+  send('mcp/server/register/req', { config: { name: 'x' } });
   expect(audited).toMatchObject([
-    { success: false, error_code: 'chain_cycle', output_bytes: Buffer.byteLength(JSON.stringify(heard[1])) },
+    { success: false, error_code: 'chain_cycle', output_bytes: Buffer.byteLength(JSON.stringify(received[1])) },
     { success: false },
   ]);
 });
 
-describe('a plugin that takes what nobody else takes', () => {
+describe('a plugin for all other types', () => {
   const weather: WirePlugin = {
     name: 'weather',
     capability: 'weather',
@@ -645,34 +647,34 @@ describe('a plugin that takes what nobody else takes', () => {
     name,
     capability: name,
     messages: ['*'],
-    handle: ({ type }) => ({ by: name, asked: type }),
+    handle: ({ type }) => ({ by: name, requested: type }),
     ...more,
   });
-  const heardOf = (plugins: WirePlugin[], type: string, caps: string[] = [], fields: JsonObject = {}) => {
-    const { say, heard } = connected({ plugins });
-    say('handshake/req', { auth_token: 'ada', agent_caps: caps });
-    say(type, fields);
-    return heard.at(-1);
+  const receivedFor = (plugins: WirePlugin[], type: string, caps: string[] = [], fields: JsonObject = {}) => {
+    const { send, received } = connected({ plugins });
+    send('handshake/req', { auth_token: 'ada', agent_caps: caps });
+    send(type, fields);
+    return received.at(-1);
   };
 
-  test('is asked for types that neither the protocol has nor a plugin names', () => {
+  test('receives types that neither the protocol has nor a plugin names', () => {
     const plugins = [echo, weather, rest('rest', { priority: 9 })];
-    expect(heardOf(plugins, 'sea/tide/req')).toMatchObject({
+    expect(receivedFor(plugins, 'sea/tide/req')).toMatchObject({
       type: 'sea/tide/resp',
       by: 'rest',
-      asked: 'sea/tide/req',
+      requested: 'sea/tide/req',
     });
-    expect(heardOf(plugins, 'weather/get/req')).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
-    expect(heardOf(plugins, 'tool/list/req')).toMatchObject({ type: 'tool/list/resp' });
-    expect(heardOf(plugins, 'env/reset/req', [], { env_name: 'x' })).toMatchObject({ code: 'capability_missing' });
+    expect(receivedFor(plugins, 'weather/get/req')).toMatchObject({ type: 'weather/get/resp', sky: 'blue' });
+    expect(receivedFor(plugins, 'tool/list/req')).toMatchObject({ type: 'tool/list/resp' });
+    expect(receivedFor(plugins, 'env/reset/req', [], { env_name: 'x' })).toMatchObject({ code: 'capability_missing' });
   });
 
-  test('is asked where those that name the type leave it, and not where the last of them is exclusive', () => {
+  test('receives a type that its named plugins leave, and not where the last of them is exclusive', () => {
     const shrug = (more: Partial<WirePlugin> = {}): WirePlugin => ({ ...weather, handle: () => undefined, ...more });
-    const asked = (plugin: WirePlugin) => connectedAnswer([plugin, rest('rest')], 'weather/get/req');
+    const requests = (plugin: WirePlugin) => connectedAnswer([plugin, rest('rest')], 'weather/get/req');
     return Promise.all([
-      expect(asked(shrug())).resolves.toMatchObject({ type: 'weather/get/resp', by: 'rest' }),
-      expect(asked(shrug({ exclusive: true }))).resolves.toMatchObject({ type: 'error', code: 'unknown_type' }),
+      expect(requests(shrug())).resolves.toMatchObject({ type: 'weather/get/resp', by: 'rest' }),
+      expect(requests(shrug({ exclusive: true }))).resolves.toMatchObject({ type: 'error', code: 'unknown_type' }),
     ]);
   });
 
@@ -685,20 +687,20 @@ describe('a plugin that takes what nobody else takes', () => {
     expect(await connectedAnswer([low, alone], 'sea/tide/req')).toMatchObject({ code: 'unknown_type' });
   });
 
-  test('is asked by those alone whom the handshake granted its capability', () => {
+  test('is reached only by peers that the handshake granted its capability', () => {
     const plugins = [echo, rest('rest')];
     const granted = { code: 'capability_missing', detail: { granted: ['tools'] } };
-    expect(heardOf(plugins, 'sea/tide/req', ['tools'])).toMatchObject(granted);
-    expect(heardOf(plugins, 'sea/tide/req', ['tools', 'rest'])).toMatchObject({ by: 'rest' });
+    expect(receivedFor(plugins, 'sea/tide/req', ['tools'])).toMatchObject(granted);
+    expect(receivedFor(plugins, 'sea/tide/req', ['tools', 'rest'])).toMatchObject({ by: 'rest' });
   });
 
   test('leaves a line in the audit, also where it is refused', () => {
-    const { say, audited } = connected({ plugins: [echo, rest('rest')], limits: { maxParallel: 1, maxQueued: 0 } });
-    say('handshake/req', { auth_token: 'ada' });
-    say('sea/tide/req');
-    say('tool/call/req', { tool_name: 'x', arguments: {} });
-    say('sea/wave/req');
-    say('n'.repeat(9_000));
+    const { send, audited } = connected({ plugins: [echo, rest('rest')], limits: { maxParallel: 1, maxQueued: 0 } });
+    send('handshake/req', { auth_token: 'ada' });
+    send('sea/tide/req');
+    send('tool/call/req', { tool_name: 'x', arguments: {} });
+    send('sea/wave/req');
+    send('n'.repeat(9_000));
     expect(audited).toMatchObject([
       { type: 'sea/tide/req', success: true },
       { type: 'sea/wave/req', success: false, error_code: 'busy' },
@@ -706,18 +708,18 @@ describe('a plugin that takes what nobody else takes', () => {
     ]);
   });
 
-  /** The answer to a message, also of plugins that are asked one after the other. */
+  /** The answer to a message, including from plugins that are called one after the other. */
   async function connectedAnswer(plugins: WirePlugin[], type: string): Promise<JsonObject | undefined> {
-    const { say, heard } = connected({ plugins });
-    say('handshake/req', { auth_token: 'ada' });
-    say(type);
-    await expect.poll(() => heard.length).toBe(2);
-    return heard.at(-1);
+    const { send, received } = connected({ plugins });
+    send('handshake/req', { auth_token: 'ada' });
+    send(type);
+    await expect.poll(() => received.length).toBe(2);
+    return received.at(-1);
   }
 });
 
 describe('what runs when it is not wanted any more', () => {
-  /** A connection with calls that end when they are told to, one at a time for each time that an id is used. */
+  /** A connection with calls that a test ends, one for each use of an id. */
   function held() {
     const calls: { call: WireCall; answer: (fields: JsonObject) => void; fail: (error: Error) => void }[] = [];
     const plugin: WirePlugin = {
@@ -725,48 +727,48 @@ describe('what runs when it is not wanted any more', () => {
       handle: (_, call) => new Promise((answer, fail) => calls.push({ call, answer, fail })),
     };
     const peer = connected({ plugins: [plugin] });
-    peer.say('handshake/req', { auth_token: 'ada' });
-    peer.heard.length = 0;
-    const call = (id: string) => peer.say('tool/call/req', { id, tool_name: 'x', arguments: {} });
-    const heardOf = (id: string) => peer.heard.filter(({ req_id }) => req_id === id).map(({ type }) => type);
-    return { ...peer, calls, call, heardOf };
+    peer.send('handshake/req', { auth_token: 'ada' });
+    peer.received.length = 0;
+    const call = (id: string) => peer.send('tool/call/req', { id, tool_name: 'x', arguments: {} });
+    const receivedFor = (id: string) => peer.received.filter(({ req_id }) => req_id === id).map(({ type }) => type);
+    return { ...peer, calls, call, receivedFor };
   }
   const ANSWER = { data: { success: true, tool_name: 'x', data: 1 } };
 
-  test('is told to stop by who cancels it', () => {
-    const { call, calls, say } = held();
+  test('is aborted by its cancellation', () => {
+    const { call, calls, send } = held();
     call('a');
     call('b');
-    say('tool/cancel/req', { target_id: 'a' });
+    send('tool/cancel/req', { target_id: 'a' });
     expect(calls.map(({ call: one }) => one.signal.aborted)).toEqual([true, false]);
   });
 
-  test('is told to stop when its connection is gone, which leaves no timer behind and is told nothing more', () => {
-    const { call, calls, connection, heard, clock } = held();
+  test('is aborted when its connection is gone, which leaves no timer behind and receives nothing more', () => {
+    const { call, calls, connection, received, clock } = held();
     call('a');
     connection?.lost();
     expect(calls[0]?.call.signal.aborted).toBe(true);
     expect(clock.waiting).toBe(0);
     calls[0]?.call.event({ kind: 'status', data: { message: 'late' } });
     calls[0]?.call.session.push('mcp/server/push', { params: {} });
-    expect(heard).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   test.each(['answer', 'fail'] as const)(
-    'and ends later all the same, with %s, is no answer to the next of its id',
+    'and still ends later, with %s, does not answer the next call of its id',
     async (how) => {
-      const { call, calls, say, heardOf, audited } = held();
+      const { call, calls, send, receivedFor, audited } = held();
       call('a');
-      say('tool/cancel/req', { target_id: 'a' });
+      send('tool/cancel/req', { target_id: 'a' });
       call('a');
       if (how === 'answer') calls[0]?.answer(ANSWER);
       else calls[0]?.fail(new Error('stopped'));
       calls[0]?.call.event({ kind: 'status', data: { message: 'late' } });
       await new Promise((resolve) => setImmediate(resolve));
-      expect(heardOf('a')).toEqual(['error']);
+      expect(receivedFor('a')).toEqual(['error']);
       calls[1]?.answer(ANSWER);
       await new Promise((resolve) => setImmediate(resolve));
-      expect(heardOf('a')).toEqual(['error', 'tool/call/resp']);
+      expect(receivedFor('a')).toEqual(['error', 'tool/call/resp']);
       expect(audited.map(({ req_id, success }) => [req_id, success])).toEqual([
         ['a', false],
         ['a', true],
@@ -775,21 +777,21 @@ describe('what runs when it is not wanted any more', () => {
   );
 
   test('is answered once when a shutdown does not wait for it', () => {
-    const { call, say, heardOf, clock, state } = held();
+    const { call, send, receivedFor, clock, state } = held();
     call('a');
-    say('shutdown', { timeout: 2 });
+    send('shutdown', { timeout: 2 });
     clock.pass(2_000);
-    expect(heardOf('a')).toEqual(['error']);
+    expect(receivedFor('a')).toEqual(['error']);
     expect(state.isClosed).toBe(true);
     expect(clock.waiting).toBe(0);
   });
 });
 
-test('what a request costs is counted before it starts; one that may not is refused, and the next is asked again', () => {
-  let asked = 0;
+test('what a request costs is counted before it starts; one over the limit is refused, and the next is checked again', () => {
+  let requests = 0;
   const count = () => {
-    asked += 1;
-    if (asked === 1) throw new Refused(failure('rate_limited', { retry_after: 1 }));
+    requests += 1;
+    if (requests === 1) throw new Refused(failure('rate_limited', { retry_after: 1 }));
   };
   let handled = 0;
   const plugin: WirePlugin = {
@@ -799,19 +801,19 @@ test('what a request costs is counted before it starts; one that may not is refu
       return { tools: [] };
     },
   };
-  const { say, heard } = connected({ plugins: [plugin], count });
-  say('handshake/req', { auth_token: 'ada' });
-  for (const id of ['a', 'b']) say('tool/list/req', { id });
-  expect(heard.slice(1)).toMatchObject([
+  const { send, received } = connected({ plugins: [plugin], count });
+  send('handshake/req', { auth_token: 'ada' });
+  for (const id of ['a', 'b']) send('tool/list/req', { id });
+  expect(received.slice(1)).toMatchObject([
     { type: 'error', req_id: 'a', code: 'rate_limited', retryable: true },
     { type: 'tool/list/resp', req_id: 'b' },
   ]);
-  expect([asked, handled]).toEqual([2, 1]);
+  expect([requests, handled]).toEqual([2, 1]);
 });
 
 describe('events that a peer does not read', () => {
   const MEBIBYTE = 1024 * 1024;
-  /** A connection whose peer reads when it is told to, with calls that tell what they are told to. */
+  /** A connection whose peer reads at the test's command, with calls that send the test's events. */
   function slow(limits: WireHostOptions['limits'] = {}) {
     const calls = new Map<string, { call: WireCall; answer: (fields: JsonObject) => void }>();
     const plugin: WirePlugin = {
@@ -826,10 +828,10 @@ describe('events that a peer does not read', () => {
       },
     };
     const peer = connected({ plugins: [plugin], limits }, {}, sink);
-    peer.say('handshake/req', { auth_token: 'ada' });
-    peer.heard.length = 0;
-    const call = (id: string) => peer.say('tool/call/req', { id, tool_name: 'x', arguments: {} });
-    const tell = (id: string, message: string) => calls.get(id)?.call.event({ kind: 'status', data: { message } });
+    peer.send('handshake/req', { auth_token: 'ada' });
+    peer.received.length = 0;
+    const call = (id: string) => peer.send('tool/call/req', { id, tool_name: 'x', arguments: {} });
+    const emit = (id: string, message: string) => calls.get(id)?.call.event({ kind: 'status', data: { message } });
     const answer = async (id: string) => {
       calls.get(id)?.answer({ data: { success: true, tool_name: 'x', data: 1 } });
       await Promise.resolve();
@@ -838,81 +840,83 @@ describe('events that a peer does not read', () => {
       reading.isFull = false;
       reading.onRead();
     };
-    const heardOf = (id: string) =>
-      peer.heard.filter(({ req_id }) => req_id === id).map(({ type, seq = '', code = '' }) => `${type}${seq}${code}`);
-    return { ...peer, calls, reading, call, tell, answer, read, heardOf };
+    const receivedFor = (id: string) =>
+      peer.received
+        .filter(({ req_id }) => req_id === id)
+        .map(({ type, seq = '', code = '' }) => `${type}${seq}${code}`);
+    return { ...peer, calls, reading, call, emit, answer, read, receivedFor };
   }
 
   test('wait until it has read, in order and before the answer, and hold up no other call', async () => {
-    const { call, tell, answer, reading, read, heardOf } = slow();
+    const { call, emit, answer, reading, read, receivedFor } = slow();
     call('a');
     call('b');
-    tell('a', 'first');
+    emit('a', 'first');
     reading.isFull = true;
-    tell('a', 'second');
-    tell('a', 'third');
+    emit('a', 'second');
+    emit('a', 'third');
     await answer('a');
     await answer('b');
-    expect(heardOf('a')).toEqual(['tool/event0']);
-    expect(heardOf('b')).toEqual(['tool/call/resp']);
+    expect(receivedFor('a')).toEqual(['tool/event0']);
+    expect(receivedFor('b')).toEqual(['tool/call/resp']);
     read();
-    expect(heardOf('a')).toEqual(['tool/event0', 'tool/event1', 'tool/event2', 'tool/call/resp']);
+    expect(receivedFor('a')).toEqual(['tool/event0', 'tool/event1', 'tool/event2', 'tool/call/resp']);
   });
 
-  test('are not overtaken by one that is told when there is room again, and nobody has said so yet', async () => {
-    const { call, tell, reading, heardOf } = slow();
+  test('are not overtaken by an event that is sent after there is room again, before that is reported', async () => {
+    const { call, emit, reading, receivedFor } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'first');
+    emit('a', 'first');
     reading.isFull = false;
-    tell('a', 'second');
-    expect(heardOf('a')).toEqual(['tool/event0', 'tool/event1']);
+    emit('a', 'second');
+    expect(receivedFor('a')).toEqual(['tool/event0', 'tool/event1']);
   });
 
   test('end their call when there are too many, and no other', async () => {
-    const { call, tell, answer, calls, reading, read, heardOf, heard } = slow();
+    const { call, emit, answer, calls, reading, read, receivedFor, received } = slow();
     call('a');
     call('b');
     reading.isFull = true;
-    tell('b', 'mine');
-    for (let count = 0; count < 65; count++) tell('a', 'x'.repeat(MEBIBYTE));
-    expect(heard).toMatchObject([{ type: 'error', req_id: 'a', code: 'busy', retryable: true }]);
+    emit('b', 'mine');
+    for (let count = 0; count < 65; count++) emit('a', 'x'.repeat(MEBIBYTE));
+    expect(received).toMatchObject([{ type: 'error', req_id: 'a', code: 'busy', retryable: true }]);
     expect(calls.get('a')?.call.signal.aborted).toBe(true);
     await answer('b');
     read();
-    expect(heardOf('b')).toEqual(['tool/event0', 'tool/call/resp']);
+    expect(receivedFor('b')).toEqual(['tool/event0', 'tool/call/resp']);
   });
 
   test('are not waited for by who cancels the call', async () => {
-    const { call, tell, answer, say, reading, read, heardOf } = slow();
+    const { call, emit, answer, send, reading, read, receivedFor } = slow();
     for (const id of ['a', 'b']) call(id);
     reading.isFull = true;
-    for (const id of ['a', 'b']) tell(id, 'never heard');
+    for (const id of ['a', 'b']) emit(id, 'never received');
     await answer('b');
-    for (const id of ['a', 'b']) say('tool/cancel/req', { id: `cancel ${id}`, target_id: id });
-    expect(heardOf('a')).toEqual(['errorruntime_error']);
-    expect(heardOf('b')).toEqual(['tool/call/resp']);
+    for (const id of ['a', 'b']) send('tool/cancel/req', { id: `cancel ${id}`, target_id: id });
+    expect(receivedFor('a')).toEqual(['errorruntime_error']);
+    expect(receivedFor('b')).toEqual(['tool/call/resp']);
     read();
-    expect(heardOf('a')).toHaveLength(1);
+    expect(receivedFor('a')).toHaveLength(1);
   });
 
   test('and an answer that was not waited for leave the connection of who runs another call open', async () => {
-    const { call, tell, answer, say, reading, clock, state } = slow();
+    const { call, emit, answer, send, reading, clock, state } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'never heard');
+    emit('a', 'never received');
     await answer('a');
-    say('tool/cancel/req', { target_id: 'a' });
+    send('tool/cancel/req', { target_id: 'a' });
     call('b');
     for (let count = 0; count < 4; count++) clock.pass(150_000);
     expect(state.isClosed).toBe(false);
   });
 
-  test('and an answer behind them keep nobody from being let go who is not there any more', async () => {
-    const { call, tell, answer, reading, clock, state } = slow();
+  test('and an answer behind them do not delay the end of a dead connection', async () => {
+    const { call, emit, answer, reading, clock, state } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'never heard');
+    emit('a', 'never received');
     await answer('a');
     for (let count = 0; count < 2; count++) clock.pass(150_000);
     expect(state.isClosed).toBe(true);
@@ -964,43 +968,43 @@ describe('events that a peer does not read', () => {
     expect(next).toBe(count);
   });
 
-  test('are the end of who reads nothing for as long as one may be silent, whatever it says and has running', () => {
-    const { call, tell, say, reading, read, clock, state } = slow();
+  test('end the connection of a peer that reads nothing for the idle time, whatever it sends and runs', () => {
+    const { call, emit, send, reading, read, clock, state } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'heard later');
+    emit('a', 'received later');
     clock.pass(150_000);
-    say('error', { code: 'x' });
+    send('error', { code: 'x' });
     read();
     reading.isFull = true;
-    tell('a', 'never heard');
+    emit('a', 'never received');
     clock.pass(150_000);
-    say('error', { code: 'x' });
+    send('error', { code: 'x' });
     expect(state.isClosed).toBe(false);
     clock.pass(150_000);
     expect(state.isClosed).toBe(true);
   });
 
-  test('are no end of who has nothing waiting, however long a call takes', () => {
-    const { call, tell, say, reading, clock, state } = slow();
+  test('do not end a connection without waiting messages, however long a call takes', () => {
+    const { call, emit, send, reading, clock, state } = slow();
     call('a');
     reading.isFull = true;
-    tell('a', 'given up');
-    say('tool/cancel/req', { target_id: 'a' });
+    emit('a', 'given up');
+    send('tool/cancel/req', { target_id: 'a' });
     call('b');
     for (let count = 0; count < 4; count++) {
       clock.pass(150_000);
-      say('error', { code: 'x' });
+      send('error', { code: 'x' });
     }
     expect(state.isClosed).toBe(false);
   });
 
-  test('are left out, and told to be, when they are longer than a message may be; the call goes on', async () => {
-    const { call, tell, answer, heard } = slow();
+  test('are left out, with a note, when they exceed the limit of a message; the call continues', async () => {
+    const { call, emit, answer, received } = slow();
     call('a');
-    tell('a', 'x'.repeat(9 * MEBIBYTE));
+    emit('a', 'x'.repeat(9 * MEBIBYTE));
     await answer('a');
-    expect(heard).toMatchObject([
+    expect(received).toMatchObject([
       {
         type: 'tool/event',
         kind: 'log',
@@ -1011,7 +1015,7 @@ describe('events that a peer does not read', () => {
   });
 });
 
-test('what a plugin pushes is not sent when it is longer than a message may be, and the log says so', () => {
+test('a push of a plugin that exceeds the limit of a message is not sent, and the log reports it', () => {
   const log = new SilentLog();
   const plugin: WirePlugin = {
     ...echo,
@@ -1020,10 +1024,10 @@ test('what a plugin pushes is not sent when it is longer than a message may be, 
       return { tools: [] };
     },
   };
-  const { say, heard } = connected({ plugins: [plugin], log });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/list/req');
-  expect(heard.slice(1)).toMatchObject([{ params: { text: 'xxxxxxxxx' } }, { type: 'tool/list/resp' }]);
+  const { send, received } = connected({ plugins: [plugin], log });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/list/req');
+  expect(received.slice(1)).toMatchObject([{ params: { text: 'xxxxxxxxx' } }, { type: 'tool/list/resp' }]);
   expect(JSON.stringify(log.lines)).toContain('too large');
 });
 
@@ -1039,10 +1043,10 @@ test('half of a character, as a cut text ends in, makes no line that strict read
     },
   };
   const lines: string[] = [];
-  const { say } = connected({ plugins: [plugin] }, {}, { send: (text) => void lines.push(text) });
-  say('handshake/req', { auth_token: 'ada' });
-  say('tool/call/req', { tool_name: 'x', arguments: {} });
-  say('tool/list/req');
+  const { send } = connected({ plugins: [plugin] }, {}, { send: (text) => void lines.push(text) });
+  send('handshake/req', { auth_token: 'ada' });
+  send('tool/call/req', { tool_name: 'x', arguments: {} });
+  send('tool/list/req');
   const types = ['invoke/event', 'weather/changed', 'error'];
   const read = lines.slice(1).map((line) => parseJson(line));
   expect(read.map((line) => line.ok && (line.value as JsonObject)['type'])).toEqual([

@@ -7,7 +7,7 @@ describe('operations on times', () => {
     return (await runWorkflow({ step })).results.get('step');
   };
 
-  test('GetCurrentDateTime asks for the time and writes it as told', async () => {
+  test('GetCurrentDateTime reads the time and writes it in the given form', async () => {
     expect(await now({})).toBe('2026-03-28T12:00:00Z');
     expect(await now({ timezone: 'Europe/Madrid' })).toBe('2026-03-28T13:00:00+01:00');
     expect(await now({ format: 'timestamp' })).toBe(1774699200);

@@ -34,7 +34,7 @@ describe('finding cycles', () => {
             expect(edges.get(from)).toContain(cycle[(at + 1) % cycle.length]);
           }
         }
-        // A knot is told by its members that all reach each other.
+        // A knot is reported by its members that all reach each other.
         const knots = new Set(
           [...edges.keys()]
             .filter((from) => reaches(edges, from, from))

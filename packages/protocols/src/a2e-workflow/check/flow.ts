@@ -150,7 +150,7 @@ class Walk {
     const writers = input === undefined ? [] : (state.find(input.path)?.by ?? []);
     if (input === undefined || !writers.some((id) => operations.get(id)?.description?.category === 'api')) return;
     const items = Math.floor(limits.steps / each);
-    const message = `${nameOf(input.pointer)} is as long as ${list(writers)} answers; from ${items + 1} items on, the loop runs more than ${limits.steps} steps`;
+    const message = `${nameOf(input.pointer)} has one item for each item that ${list(writers)} returns; with ${items + 1} items or more, the loop exceeds ${limits.steps} steps`;
     const suggestion = 'filter the array before the loop';
     this.drafts.push(about(loop, input.pointer, { code: 'loop_size', message, suggestion }));
   }
@@ -166,7 +166,7 @@ class Walk {
       const own = input.id === operation.id;
       const message = `${nameOf(pointer)} ${formatPath(path)} is what ${own ? 'this loop' : `the loop ${input.id}`} goes through`;
       this.drafts.push(
-        about(operation, pointer, { code: 'loop_overwrites_input', message, suggestion: 'write to a path of its own' }),
+        about(operation, pointer, { code: 'loop_overwrites_input', message, suggestion: 'write to a separate path' }),
       );
       return;
     }

@@ -51,7 +51,7 @@ export class Labels {
     const match = apiOf(url, this.#context.apis ?? {});
     const accepted = match?.api.accepts_data_from ?? [];
     if (accepted.includes('*') || accepted.some((host) => isHost(host, source))) return;
-    const message = `${nameOf(pointer)} takes data to ${hostName(url)} that ${by} fetched from ${hostName(source)} with a credential; no rule allows that`;
+    const message = `${nameOf(pointer)} sends data to ${hostName(url)} that ${by} fetched from ${hostName(source)} with a credential; no rule allows that`;
     const entry = match === undefined ? `register ${url.origin} as an API with` : `add to the API ${match.id}`;
     const suggestion = `the operator can allow it: ${entry} accepts_data_from: [${show(hostName(source))}]`;
     this.drafts.push(about(operation, pointer, { code: 'data_flow', message, suggestion }));

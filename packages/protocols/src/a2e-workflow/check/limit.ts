@@ -45,7 +45,7 @@ export const withinDeadline: Rule = ({ operations, limits: { executionTime } }) 
           ? about(operation, pointer, {
               code: 'wait_exceeds_deadline',
               message: `${nameOf(pointer)} is ${ms} ms; an execution ends after ${executionTime} ms`,
-              suggestion: `wait less than ${executionTime} ms, ask for more by timeout_ms, or begin another execution later`,
+              suggestion: `wait less than ${executionTime} ms, set a larger timeout_ms, or start another execution later`,
             })
           : about(operation, pointer, {
               code: 'timeout_exceeds_deadline',

@@ -13,7 +13,7 @@ export const allowedOperations: Rule = ({ operations, context }) => {
       about(operation, '', {
         code: 'operation_not_allowed',
         message: `${operation.type} is not among the operations this agent may use`,
-        suggestion: allowed.length === 0 ? 'ask for the permission' : `allowed are ${allowed.join(', ')}`,
+        suggestion: allowed.length === 0 ? 'ask the operator for this permission' : `allowed are ${allowed.join(', ')}`,
       }),
     );
 };
@@ -28,7 +28,7 @@ export const allowedCallees: Rule = ({ operations, context }) =>
       return about(operation, pointer, {
         code: 'callee_not_allowed',
         message: `${nameOf(pointer)} names ${show(name)}, which is not in permissions.${list} of this agent`,
-        suggestion: close === undefined ? 'ask for the permission' : `did you mean ${close}?`,
+        suggestion: close === undefined ? 'ask the operator for this permission' : `did you mean ${close}?`,
       });
     }),
   );
@@ -59,7 +59,7 @@ export const usableCredentials: Rule = ({ operations, context }) => {
   for (const operation of operations.values()) {
     for (const { id, pointer, place } of operation.uses.credentials) {
       if (place === undefined) {
-        const message = `${nameOf(pointer)} holds a credentialRef; one may stand as the value of a header, a query field or a member of the body`;
+        const message = `${nameOf(pointer)} has a credentialRef, which is allowed only as the value of a header, a query field or a member of the body`;
         drafts.push(
           about(operation, pointer, { code: 'credential_place', message, suggestion: 'put it into a header' }),
         );
@@ -69,7 +69,7 @@ export const usableCredentials: Rule = ({ operations, context }) => {
       if (usable !== undefined && !usable.has(id)) {
         const close = nearest(id, usable.all);
         // One wording for "no such credential" and "not yours": the difference is nobody's to learn.
-        const message = `${nameOf(pointer)} names the credential ${show(id)}, which is not there for this agent`;
+        const message = `${nameOf(pointer)} references the credential ${show(id)}, which does not exist or is not granted to this agent`;
         const suggestion =
           close === undefined ? 'see availableCredentials in the capabilities' : `did you mean ${close}?`;
         drafts.push(about(operation, pointer, { code: 'credential_unavailable', message, suggestion }));

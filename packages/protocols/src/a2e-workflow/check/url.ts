@@ -22,7 +22,7 @@ export const destinations: Rule = ({ operations, context }) => {
         continue;
       }
       if (!parsed.url.secure) {
-        const message = `${nameOf(pointer)} is plain http, which goes only to hosts the operator allows`;
+        const message = `${nameOf(pointer)} is plain http, which is allowed only for hosts in gate.allow`;
         add({ code: 'plain_http', message, suggestion: 'use https' });
       }
       const found = apiFinding(String(operation.config['method']), parsed.url, context);
@@ -67,7 +67,7 @@ function apiFinding(
     const close = nearest(url.origin, origins.keys());
     return {
       code: 'api_unknown',
-      message: `calls ${url.origin}${url.pathPattern}, which is below no registered API`,
+      message: `calls ${url.origin}${url.pathPattern}, which does not belong to a registered API`,
       ...(close !== undefined && { suggestion: `did you mean ${close}, the API ${origins.get(close)}?` }),
     };
   }

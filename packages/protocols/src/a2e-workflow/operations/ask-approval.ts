@@ -60,7 +60,7 @@ export function expiryMs(expires: number | string): number {
 
 function eitherOptionsOrSchema({ options, schema }: JsonObject): readonly Issue[] {
   if (options === undefined || schema === undefined) return [];
-  const message = 'AskApproval takes either options or schema';
+  const message = 'AskApproval must have either options or schema, not both';
   return [{ pointer: '/schema', code: 'options_or_schema', message, suggestion: 'remove schema, or remove options' }];
 }
 

@@ -60,7 +60,7 @@ describe('an ACP client', () => {
     });
   });
 
-  test('does not get a text twice: past the first frame the chunks have told it', () => {
+  test('does not get a text twice: after the first frame the chunks have sent it', () => {
     const response = newResponse({
       is_final: true,
       response_kind: 'e2a.complete',
@@ -103,7 +103,7 @@ test.each([[{ toString: 1 }], [[{ valueOf: 1 }]]])('a tool call of the id %j has
 });
 
 describe('an A2A client', () => {
-  test('is told the end of its task by every final frame that is no event of its own', () => {
+  test('learns the end of its task from every final frame that is not an event of its own', () => {
     fc.assert(
       fc.property(anyResponse, anyEnvelope, (response, request) => {
         const isOwn = response.response_kind.startsWith('a2a.') || response.response_kind === 'e2a.chunk';

@@ -18,67 +18,67 @@ import {
 } from '@dragoman/protocols/a2e-workflow';
 import { LRUCache } from 'lru-cache';
 
-/** A workflow somebody wants checked, planned or run, and how. */
-export interface Asked {
+/** A workflow to check, plan or run, with its options. */
+export interface ParsedRequest {
   readonly workflow: Workflow;
   readonly options: RunOptions;
-  /** The JSON lines as they came. */
+  /** The JSON lines as received. */
   readonly text: string;
-  /** What was tolerated in reading it. */
+  /** Problems that were tolerated while reading it. */
   readonly warnings: readonly Finding[];
-  /** The same object for all that are the same but for their execution id, where that was easy to see. */
+  /** The same object for requests that differ only in their execution id. Absent where comparing them would be slow. */
   readonly kind?: WorkflowKind;
 }
 
-/** What need not be found out again for a workflow that comes under another id. */
+/** Facts that are the same for a workflow under another execution id. */
 export interface WorkflowKind {
-  /** What is recorded of it, before its id and behind it. */
+  /** The recorded text before and after the execution id. */
   readonly request: readonly [before: string, behind: string];
-  /** Whether its plan stays true whatever was stored and whichever credentials there are. */
+  /** Whether its plan depends on neither stored data nor credentials. */
   readonly isSelfContained: boolean;
 }
 
-/** `failure`: it is no such body. `issues`: it is one, and the lines in it are wrong, which `validate` tells as its result. */
-export type AskedOutcome =
-  | { readonly ok: true; readonly asked: Asked }
+/** `failure`: not a request body. `issues`: a request body with invalid lines, which `validate` reports as its result. */
+export type ParseOutcome =
+  | { readonly ok: true; readonly request: ParsedRequest }
   | { readonly ok: false; readonly issues: readonly Finding[] }
   | { readonly ok: false; readonly failure: Failure };
 
 /** Reads the body of validate, plan and execute. */
-export class AskedReader {
+export class WorkflowRequestReader {
   readonly #options: ReadOptions;
-  /** What was read, by how it is written. Reading has no other input, so what is here never changes. */
-  readonly #known = new LRUCache<string, Asked>({ max: MOST_KNOWN });
+  /** Parsed requests by their text. Parsing has no other input, so the entries stay valid. */
+  readonly #known = new LRUCache<string, ParsedRequest>({ max: MOST_KNOWN });
 
-  /** `operations`: those there are beside the built-in ones. `jsonLimits`: of each line. */
+  /** `operations`: in addition to the built-in ones. `jsonLimits`: for each line. */
   constructor(operations: OwnOperations = {}, jsonLimits: JsonLimits = {}) {
     this.#options = { operations, jsonLimits };
   }
 
-  read(json: Json): AskedOutcome {
-    if (!isObject(json)) return { ok: false, failure: NO_WORKFLOW };
+  read(json: Json): ParseOutcome {
+    if (!isObject(json)) return { ok: false, failure: INVALID_BODY };
     const { workflow: text } = json;
     if (Array.isArray(text))
       return this.read({ ...json, workflow: text.map((line) => JSON.stringify(line)).join('\n') });
-    if (typeof text !== 'string') return { ok: false, failure: NO_WORKFLOW };
+    if (typeof text !== 'string') return { ok: false, failure: INVALID_BODY };
     const named = withoutId(text);
-    if (named === undefined) return this.#readAnew(json, text);
+    if (named === undefined) return this.#parse(json, text);
     const name = `${named.rest}\n${Object.keys(json).length === 1 ? '' : JSON.stringify({ ...json, workflow: '' })}`;
-    // What stands beside the lines can be long as well.
-    if (name.length > LONGEST_KNOWN) return this.#readAnew(json, text);
+    // The members beside the lines can be long as well.
+    if (name.length > LONGEST_KNOWN) return this.#parse(json, text);
     const known = this.#known.get(name);
     if (known !== undefined) {
       const { operations, order } = known.workflow;
-      return { ok: true, asked: { ...known, text, workflow: { executionId: named.id, operations, order } } };
+      return { ok: true, request: { ...known, text, workflow: { executionId: named.id, operations, order } } };
     }
-    const outcome = this.#readAnew(json, text);
-    if (!outcome.ok || outcome.asked.workflow.executionId !== named.id) return outcome;
-    const asked = { ...outcome.asked, kind: kindOf(outcome.asked, named) };
-    this.#known.set(name, asked);
-    return { ok: true, asked };
+    const outcome = this.#parse(json, text);
+    if (!outcome.ok || outcome.request.workflow.executionId !== named.id) return outcome;
+    const request = { ...outcome.request, kind: kindOf(outcome.request, named) };
+    this.#known.set(name, request);
+    return { ok: true, request };
   }
 
-  #readAnew(json: JsonObject, text: string): AskedOutcome {
+  #parse(json: JsonObject, text: string): ParseOutcome {
     const outcome = decodeRequest(json, this.#options);
     if (!outcome.ok) {
       const ofTheBody = outcome.issues.filter(({ pointer }) => !pointer.startsWith('/workflow'));
@@ -89,13 +89,13 @@ export class AskedReader {
     }
     const { workflow, options } = outcome.value;
     const warnings = lineFindings(outcome.warnings, text, { at: '/workflow', severity: 'warning' });
-    return { ok: true, asked: { workflow, options, text, warnings } };
+    return { ok: true, request: { workflow, options, text, warnings } };
   }
 }
 
 /**
- * The id of the execution, and the lines without it. Agents send the same workflow again and again under new ids: reading
- * it once is enough.
+ * The id of the execution, and the lines without it. Agents often send the same workflow under new ids, so it is parsed
+ * once.
  */
 function withoutId(text: string): Named | undefined {
   if (text.length > LONGEST_KNOWN) return undefined;
@@ -106,7 +106,7 @@ function withoutId(text: string): Named | undefined {
   if (written === undefined || id === undefined) return undefined;
   const end = at + written.length - '"'.length;
   const [before, behind] = [text.slice(0, end - id.length), text.slice(end)];
-  // A line break cannot stand in a string of JSON: no other workflow is written like this.
+  // A JSON string contains no raw line break, so no other workflow has this text.
   return { id, before, behind, rest: `${before}\n${behind}` };
 }
 
@@ -117,47 +117,47 @@ interface Named {
   readonly rest: string;
 }
 
-function kindOf({ text, options, warnings }: Asked, named: Named): WorkflowKind {
+function kindOf({ text, options, warnings }: ParsedRequest, named: Named): WorkflowKind {
   const before = JSON.stringify({ workflow: named.before });
   const behind = JSON.stringify({ workflow: named.behind, ...options } satisfies JsonObject);
   return {
     request: [before.slice(0, -'"}'.length), behind.slice('{"workflow":"'.length)],
-    // Escapes can spell all of them.
+    // An escape sequence can spell each of these words.
     isSelfContained: warnings.length === 0 && !/\/store|LoadData|credentialRef|\\u/.test(text),
   };
 }
 
-/** Why lines that could not be read do not run. */
+/** The failure of a workflow with invalid lines. */
 export function unreadableLines(issues: readonly Finding[]): Failure {
   const [first] = issues;
   const { operationId } = first ?? {};
   return failure('invalid_message', { issues, ...(operationId !== undefined && { operationId }) }, first?.message);
 }
 
-/** What is recorded, so that a restart can read it again: what was asked, and by whom where a request to the hub asked it. */
-export function requestText(asked: Asked, { hops = 0, requestId }: AskedBy = {}): string {
-  const { text, options, workflow, kind } = asked;
+/** The text that is recorded for a restart: the request and its origin. */
+export function requestText(request: ParsedRequest, { hops = 0, requestId }: RequestOrigin = {}): string {
+  const { text, options, workflow, kind } = request;
   const { executionId } = workflow;
   if (hops > 0 || requestId !== undefined) {
     const by = { ...(hops > 0 && { hops }), ...(requestId !== undefined && { request_id: requestId }) };
     return JSON.stringify({ workflow: text, ...options, ...by } satisfies JsonObject);
   }
-  // An id has nothing in it that JSON writes in another way.
+  // An id contains no character that JSON escapes.
   if (kind !== undefined) return `${kind.request[0]}${executionId}${kind.request[1]}`;
   return JSON.stringify({ workflow: text, ...options } satisfies JsonObject);
 }
 
-/** What `requestText` wrote: the body of the request, and who asked. */
-export function recordedRequest(text: string): { readonly body: JsonObject; readonly by: AskedBy } {
+/** Reads what `requestText` wrote: the body of the request, and its origin. */
+export function recordedRequest(text: string): { readonly body: JsonObject; readonly by: RequestOrigin } {
   const json = parseJson(text);
   const { hops = 0, request_id: requestId, ...body }: JsonObject = json.ok && isObject(json.value) ? json.value : {};
   return { body, by: { hops: Number(hops), ...(typeof requestId === 'string' && { requestId }) } };
 }
 
-export interface AskedBy {
-  /** How many workflows and agents stand between the first caller and this. */
+export interface RequestOrigin {
+  /** How many workflows and agents are between the first caller and this execution. */
   readonly hops?: number | undefined;
-  /** The request to the hub that it answers: its questions are asked in that one. */
+  /** The request to the hub that the execution answers: its questions belong to that request. */
   readonly requestId?: string | undefined;
 }
 
@@ -165,7 +165,7 @@ const MOST_KNOWN = 500;
 const LONGEST_KNOWN = 16_384;
 const EXECUTION_ID = /"executionId"\s*:\s*"([a-zA-Z0-9_-]{1,100})"/y;
 
-const NO_WORKFLOW = failure(
+const INVALID_BODY = failure(
   'invalid_message',
   {
     issues: [

@@ -1,31 +1,33 @@
-/** How items are told in other words, with an end that always comes. */
-export interface Retelling<In, Out> {
-  /** One item. What it throws is a failure too. */
+/** Maps the items of a source, and guarantees a last item. */
+export interface AnswerMapping<In, Out> {
+  /** Maps one item. An exception counts as a failure of the source. */
   item(item: In): Out;
-  /** Whether nothing is to come after this one, whatever the source still has. */
-  isLast?(told: Out): boolean;
-  /** The last word when the source has ended, with what it returned. */
+  /** Whether this item is the last one, even if the source has more. */
+  isLast?(item: Out): boolean;
+  /** The last item when the source has ended, with its return value. */
   end(returned: unknown): Out;
-  /** The last word when the source has failed; or it throws. */
+  /** The last item when the source has failed; or it throws. */
   failed(error: unknown): Out;
 }
 
 /**
- * An answer in other words. Written by hand, because every frame of every answer comes through two of them and an async
- * generator takes three turns of the queue for what is one here. The source is told to stop, and not waited for: one that
- * hangs while it cleans up has given its answer all the same.
+ * Maps an answer item by item. It is an iterator class because an async generator needs more turns of the event loop for each frame.
+ * The source is stopped but not awaited: its answer is complete, even if it hangs while it cleans up.
  */
-export function retold<In, Out>(open: () => AsyncIterator<In>, how: Retelling<In, Out>): AsyncIterableIterator<Out> {
-  return new Retold(open, how);
+export function mapAnswer<In, Out>(
+  open: () => AsyncIterator<In>,
+  how: AnswerMapping<In, Out>,
+): AsyncIterableIterator<Out> {
+  return new MappedAnswer(open, how);
 }
 
-class Retold<In, Out> implements AsyncIterableIterator<Out> {
+class MappedAnswer<In, Out> implements AsyncIterableIterator<Out> {
   readonly #open: () => AsyncIterator<In>;
-  readonly #how: Retelling<In, Out>;
+  readonly #how: AnswerMapping<In, Out>;
   #source: AsyncIterator<In> | undefined;
   #over = false;
 
-  constructor(open: () => AsyncIterator<In>, how: Retelling<In, Out>) {
+  constructor(open: () => AsyncIterator<In>, how: AnswerMapping<In, Out>) {
     this.#open = open;
     this.#how = how;
   }
@@ -76,7 +78,7 @@ class Retold<In, Out> implements AsyncIterableIterator<Out> {
     try {
       Promise.resolve(this.#source?.return?.()).catch(() => {});
     } catch {
-      // Its own trouble: the answer is there.
+      // An error while the source stops does not matter: the answer is complete.
     }
   }
 }

@@ -1,34 +1,34 @@
 import { expect, test } from 'vitest';
-import { retold } from './retelling.ts';
+import { mapAnswer } from './map-answer.ts';
 
 const how = {
   item(item: number): string {
     if (item === 13) throw new Error('no such word');
     return `item ${item}`;
   },
-  isLast: (told: string) => told === 'item 99',
+  isLast: (item: string) => item === 'item 99',
   end: (returned: unknown) => `end ${returned}`,
   failed: (error: unknown) => `failed ${(error as Error).message}`,
 };
 
-test('every item is told, and then the end, once', async () => {
-  expect(await told([1, 2])).toEqual(['item 1', 'item 2', 'end done']);
+test('every item is mapped, and then the end, once', async () => {
+  expect(await mapped([1, 2])).toEqual(['item 1', 'item 2', 'end done']);
 });
 
-test('a source that fails, or says what cannot be told, has a last word too', async () => {
-  const failing = retold(async function* () {
+test('a source that fails, or yields an item that cannot be mapped, has a last item too', async () => {
+  const failing = mapAnswer(async function* () {
     yield 1;
     throw new Error('boom');
   }, how);
   expect(await all(failing)).toEqual(['item 1', 'failed boom']);
-  expect(await told([1, 13, 2])).toEqual(['item 1', 'failed no such word']);
-  const absent = retold<number, string>(() => {
+  expect(await mapped([1, 13, 2])).toEqual(['item 1', 'failed no such word']);
+  const absent = mapAnswer<number, string>(() => {
     throw new Error('not there');
   }, how);
   expect(await all(absent)).toEqual(['failed not there']);
 });
 
-test('after the last one the source is told to stop, and not heard', async () => {
+test('after the last item the source is stopped, and its items are dropped', async () => {
   let stopped = false;
   async function* source() {
     try {
@@ -38,7 +38,7 @@ test('after the last one the source is told to stop, and not heard', async () =>
       stopped = true;
     }
   }
-  expect(await all(retold(source, how))).toEqual(['item 99']);
+  expect(await all(mapAnswer(source, how))).toEqual(['item 99']);
   expect(stopped).toBe(true);
 });
 
@@ -51,17 +51,17 @@ test('a reader that leaves stops a source that hangs while it cleans up, and doe
       await new Promise(() => {});
     }
   }
-  const heard: string[] = [];
-  for await (const word of retold(source, how)) {
-    heard.push(word);
+  const received: string[] = [];
+  for await (const word of mapAnswer(source, how)) {
+    received.push(word);
     break;
   }
-  expect(heard).toEqual(['item 1']);
+  expect(received).toEqual(['item 1']);
 });
 
-function told(items: readonly number[]): Promise<string[]> {
+function mapped(items: readonly number[]): Promise<string[]> {
   return all(
-    retold(async function* () {
+    mapAnswer(async function* () {
       yield* items;
       return 'done';
     }, how),

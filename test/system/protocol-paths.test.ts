@@ -32,7 +32,7 @@ describe('an answer whose readers leave', () => {
   /** How it ended, once it has. */
   const endOf = async (requestId: string) => read((await caller.resume(requestId)).at(-1)).body['code'];
 
-  test('goes on for whoever comes back', async () => {
+  test('continues for a reader that returns', async () => {
     const request_id = fresh();
     const first = await stream({ ...HELD, request_id, is_stream: true });
     await first.frames().next();
@@ -62,7 +62,7 @@ describe('an answer whose readers leave', () => {
         return () => socket.close();
       },
     ],
-  ])('ends with %s that asked for that', async (_, open) => {
+  ])('ends with %s that requested so', async (_, open) => {
     const request_id = fresh();
     const leave = await open({ ...UNREAD, request_id });
     leave();
@@ -90,9 +90,9 @@ describe('an answer whose readers leave', () => {
   });
 });
 
-describe('the same request by every door', () => {
+describe('the same request over every transport', () => {
   /** How a request goes in and its frames come out. */
-  const DOORS: Readonly<Record<string, (envelope: Envelope) => Promise<string[]>>> = {
+  const TRANSPORTS: Readonly<Record<string, (envelope: Envelope) => Promise<string[]>>> = {
     SSE: async (envelope) => allFrames(await caller.post(envelope, { accept: 'text/event-stream' })),
     NDJSON: async (envelope) => allFrames(await caller.post(envelope, { accept: 'application/x-ndjson' })),
     WebSocket: (envelope) => caller.overSocket(envelope),
@@ -116,9 +116,9 @@ describe('the same request by every door', () => {
       }),
   };
 
-  test.each(Object.keys(DOORS))('%s gives the same frames', async (door) => {
-    const ask = DOORS[door];
-    if (ask === undefined) throw new Error('no such door');
+  test.each(Object.keys(TRANSPORTS))('%s gives the same frames', async (transport) => {
+    const ask = TRANSPORTS[transport];
+    if (ask === undefined) throw new Error('no such transport');
     const envelope = { ...CHAT, request_id: fresh(), agent_ref: { id: 'echo' }, is_stream: true };
     const frames = (await ask(envelope)).map(read);
     expectOrdered(frames);
@@ -134,7 +134,7 @@ describe('the same request by every door', () => {
     ['JSON', 'application/json'],
     ['SSE', 'text/event-stream'],
     ['NDJSON', 'application/x-ndjson'],
-  ])('%s gives the final frame alone when no stream is asked for', async (_, accept) => {
+  ])('%s gives the final frame alone when no stream is requested', async (_, accept) => {
     const envelope = { ...CHAT, request_id: fresh() };
     const frames = await allFrames(await caller.post(envelope, { accept }));
     expect(frames).toHaveLength(1);
@@ -163,17 +163,17 @@ describe('the same request by every door', () => {
 
   test('many at once over one WebSocket, in any order, none mixed up', async () => {
     const socket = await caller.socket();
-    const asked = Array.from({ length: 50 }, (_, index) => ({
+    const envelopes = Array.from({ length: 50 }, (_, index) => ({
       request_id: fresh(),
       method: 'chat.send',
       is_stream: true,
       agent_ref: { id: 'slow' },
       params: { content: `${index}a ${index}b ${index}c`, pause_ms: (index * 7) % 5 },
     }));
-    const answers = await Promise.all(asked.map((envelope) => socket.ask(envelope)));
+    const answers = await Promise.all(envelopes.map((envelope) => socket.ask(envelope)));
     for (const [index, frames] of answers.entries()) {
       expectOrdered(frames.map(read));
-      expect(read(frames.at(-1)).body).toMatchObject({ result: { echoed: asked[index]?.params.content } });
+      expect(read(frames.at(-1)).body).toMatchObject({ result: { echoed: envelopes[index]?.params.content } });
     }
     socket.close();
   });
@@ -183,11 +183,11 @@ describe('the same request by every door', () => {
     const envelope = { ...HELD, request_id: fresh(), is_stream: true };
     const frames = first.frames(envelope.request_id);
     first.send(envelope);
-    const begun = (await frames.next()).value;
+    const firstFrame = (await frames.next()).value;
     first.send(envelope);
     expect(read((await frames.next()).value ?? '')).toMatchObject({ body: { code: 'E2A.CONFLICT' } });
     second.send(envelope);
-    expect((await second.frames(envelope.request_id).next()).value).toBe(begun);
+    expect((await second.frames(envelope.request_id).next()).value).toBe(firstFrame);
     await caller.cancel(envelope.request_id);
     first.close();
     second.close();
@@ -230,22 +230,22 @@ describe('resuming', () => {
     const content = 'a b c d e f g h';
     const envelope = { ...STREAM, request_id: id, agent_ref: { id: 'slow' }, params: { content, pause_ms: 10 } };
     const first = await caller.post(envelope, { accept: 'text/event-stream' });
-    const heard: string[] = [];
+    const received: string[] = [];
     for await (const frame of first.frames()) {
-      heard.push(frame);
-      if (heard.length === 2) break;
+      received.push(frame);
+      if (received.length === 2) break;
     }
     const rest =
       way === 'posting again'
         ? (await allFrames(await caller.post(envelope, { accept: 'text/event-stream' }))).slice(2)
         : await RESUMES[way]?.(id, 1);
-    const whole = [...heard, ...(rest ?? [])];
+    const whole = [...received, ...(rest ?? [])];
     expectOrdered(whole.map(read));
     expect(whole).toEqual(await caller.resume(id));
     expect(whole).toHaveLength(9);
   });
 
-  test('as JSON tells what there is, and whether that is all', async () => {
+  test('as JSON returns the stored frames, and whether they are all', async () => {
     const done = fresh();
     await allFrames(await caller.post({ ...STREAM, request_id: done }));
     const some = await (await caller.get(`${done}/responses?after=3`)).json();
@@ -263,7 +263,7 @@ describe('resuming', () => {
     await caller.cancel(running);
   });
 
-  test('as JSON after the final frame says that there is nothing more to come', async () => {
+  test('as JSON after the final frame reports that no frame will follow', async () => {
     const id = fresh();
     await allFrames(await caller.post({ ...STREAM, request_id: id }));
     expect(await (await caller.get(`${id}/responses?after=5`)).json()).toEqual({ responses: [], is_final: true });
@@ -280,7 +280,7 @@ describe('resuming', () => {
     }
   });
 
-  test('by chat.resume after the final frame is answered itself: nobody should wait for frames that never come', async () => {
+  test('by chat.resume after the final frame is answered itself, so that no client waits for frames that never arrive', async () => {
     const id = fresh();
     await allFrames(await caller.post({ ...STREAM, request_id: id }));
     const params = { request_id: id, after: 5 };
@@ -349,7 +349,7 @@ describe('repeats', () => {
     expect((await caller.post({ ...until('2999-01-01T00:00:00Z'), params: {} })).status).toBe(409);
   });
 
-  test('the same id with another body is a conflict by every door', async () => {
+  test('the same id with another body is a conflict over every transport', async () => {
     const id = fresh();
     await allFrames(await caller.post({ ...CHAT, request_id: id }));
     const other = { ...CHAT, request_id: id, params: { content: 'something else' } };
@@ -388,7 +388,7 @@ describe('repeats', () => {
 });
 
 describe('rate limits', () => {
-  test('are told in both families, one budget for all doors, and 429 with Retry-After', async () => {
+  test('are sent in both header families, one budget for all endpoints, and 429 with Retry-After', async () => {
     const limits = { requests_per_minute: 4 };
     const { api_key: key } = await system.caller(fresh(), { permissions: { agents: ['*'] }, limits });
     const first = await caller.post({ ...CHAT, request_id: fresh() }, { key });
@@ -481,7 +481,7 @@ describe('what cannot be read', () => {
     { user_id: long },
     { method: long },
     { agent_ref: { id: 'echo', mode: long } },
-  ])('what every frame would say again is not long, case %#', async (part) => {
+  ])('a member that every frame repeats must be short, case %#', async (part) => {
     const [name = ''] = Object.keys(part);
     const answer = await caller.post({ ...CHAT, request_id: fresh(), ...part });
     expect(answer.status).toBe(400);
@@ -489,7 +489,7 @@ describe('what cannot be read', () => {
     expect(await answer.json()).toMatchObject({ code: 'invalid_message', issues });
   });
 
-  test('what is said once may be long', async () => {
+  test('a single message may be long', async () => {
     const sent = { ...CHAT, request_id: fresh(), channel_context: { long }, params: { content: 'a', long } };
     const [final = ''] = await allFrames(await caller.post(sent));
     expect(read(final)).toMatchObject({ is_final: true, status: 'succeeded' });
@@ -537,7 +537,7 @@ test('secrets are in no byte of the data folder and of the log', async () => {
   expect(
     [wal, Buffer.from(system.log)].some((bytes) => bytes.includes(caller.key) || bytes.includes(system.adminKey)),
   ).toBe(false);
-  // Nor when the write-ahead log has gone into the database, and the server has said its last.
+  // Nor when the write-ahead log is merged into the database and the server has ended.
   expect(await system.stop()).toEqual({ code: 0, signal: null });
   expect(scan()).toBe(0);
 });

@@ -3,26 +3,26 @@ import type { ExecutionEnd, ExecutionRow } from '../store/executions.ts';
 import type { LongText } from '../text/long-text.ts';
 import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
 
-/** An execution that was asked for: its answer, and what is told on the way. */
-export interface Begun {
+/** An execution that was started: its result and its events. */
+export interface StartedExecution {
   readonly row: ExecutionRow;
-  /** How many events there are by now, the end included. */
-  readonly told: number;
-  /** When it was first asked for, where this is a repeat; of one that is recorded late, known with its result. */
+  /** The number of events so far, including the final one. */
+  readonly eventCount: number;
+  /** When it was first requested, where this is a repeat. Of an execution that is recorded late this is known with its result. */
   replayedFrom(): number | undefined;
-  /** How it ended, as JSON text, as soon as that is recorded. */
+  /** Its result as JSON text, as soon as that is recorded. */
   result(): Promise<string | LongText>;
-  /** Resolves when it waits for a person. */
+  /** Resolves when it waits for the answer of a person. */
   parked(): Promise<void>;
-  /** What is told after a number, to the end. The signal tells when the reader leaves. */
+  /** The events after a number, to the final one. The signal tells when the reader leaves. */
   events(after: number, signal?: StopSignal): AsyncIterable<ExecutionEventRecord>;
 }
 
-/** One that runs. */
-export function begunNow(live: LiveExecution): Begun {
+/** An execution that runs in this process. */
+export function runningExecution(live: LiveExecution): StartedExecution {
   return {
     row: live.row,
-    told: live.told,
+    eventCount: live.eventCount,
     result: () => live.ended,
     parked: () => live.whenParked(),
     events: (after) => live.read(after),
@@ -33,14 +33,14 @@ export function begunNow(live: LiveExecution): Begun {
 /** An execution that has ended. */
 export type EndedExecution = ExecutionRow & { readonly end: ExecutionEnd };
 
-/** One that another node runs. */
-export function begunElsewhere(
+/** An execution that another node runs. */
+export function remoteExecution(
   row: ExecutionRow,
-  { endOf, events }: { readonly endOf: () => Promise<EndedExecution>; readonly events: Begun['events'] },
-): Begun {
+  { endOf, events }: { readonly endOf: () => Promise<EndedExecution>; readonly events: StartedExecution['events'] },
+): StartedExecution {
   return {
     row,
-    told: 0,
+    eventCount: 0,
     replayedFrom: () => undefined,
     result: async () => (await endOf()).end.result,
     parked: () => new Promise(() => {}),
@@ -48,11 +48,11 @@ export function begunElsewhere(
   };
 }
 
-/** One that has ended, from its record. */
-export function begunBefore(row: ExecutionRow, result: string | LongText): Begun {
+/** An execution that has ended, from its record. */
+export function finishedExecution(row: ExecutionRow, result: string | LongText): StartedExecution {
   return {
     row,
-    told: Number.POSITIVE_INFINITY,
+    eventCount: Number.POSITIVE_INFINITY,
     replayedFrom: () => undefined,
     result: async () => result,
     parked: () => new Promise(() => {}),

@@ -6,14 +6,14 @@ import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { call } from './call.ts';
 import type { System } from './system.ts';
 
-/** What a door says: a message, or a problem where there is none that could be named. */
-export type Heard = JsonObject;
+/** A transport's answer: a message, or a problem where no sender can be named. */
+export type Answer = JsonObject;
 
-/** One message by a connection of its own, and what is said to it; nothing when the door closes without a word. */
-export type Door = (system: System, text: string, key?: string) => Promise<Heard | undefined>;
+/** Sends one message over a new connection and returns its answer; undefined when the endpoint closes without one. */
+export type Transport = (system: System, text: string, key?: string) => Promise<Answer | undefined>;
 
-/** The doors of A2A messages. Plain lines have no place for a key. */
-export const DOORS: Readonly<Record<DoorName, Door>> = {
+/** The transports of A2A messages. Plain lines have no place for a key. */
+export const TRANSPORTS: Readonly<Record<TransportName, Transport>> = {
   async http({ url }, text, key) {
     const headers = { 'content-type': 'application/json' };
     const answer = await call(url, {
@@ -32,11 +32,11 @@ export const DOORS: Readonly<Record<DoorName, Door>> = {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/a2a/messages/ws`, { headers });
     await once(socket, 'open');
     const closed = once(socket, 'close').then(() => undefined);
-    const heard = once(socket, 'message').then(([data]) => JSON.parse(data.toString()) as Heard);
+    const message = once(socket, 'message').then(([data]) => JSON.parse(data.toString()) as Answer);
     socket.send(text);
-    const said = await Promise.race([heard, closed]);
+    const received = await Promise.race([message, closed]);
     socket.terminate();
-    return said;
+    return received;
   },
 
   async tcp({ messagesUrl }, text) {
@@ -44,20 +44,20 @@ export const DOORS: Readonly<Record<DoorName, Door>> = {
     const socket = connect(Number(port), hostname);
     const lines = createInterface({ input: socket });
     const closed = once(socket, 'close').then(() => undefined);
-    const heard = once(lines, 'line').then(([line]) => JSON.parse(line) as Heard);
+    const message = once(lines, 'line').then(([line]) => JSON.parse(line) as Answer);
     socket.write(`${text}\n`);
-    const said = await Promise.race([heard, closed]);
+    const received = await Promise.race([message, closed]);
     socket.destroy();
-    return said;
+    return received;
   },
 };
 
-export type DoorName = 'http' | 'websocket' | 'tcp';
+export type TransportName = 'http' | 'websocket' | 'tcp';
 
-/** What a message comes to, in one word: its type, its error code, or the code of the problem. */
-export function wordOf(heard: Heard | undefined): string {
-  if (heard === undefined) return 'nothing';
-  if (typeof heard['code'] === 'string') return heard['code'];
-  const { error } = heard['payload'] as { error?: { code: string } };
-  return error === undefined ? String(heard['message_type']) : error.code;
+/** A message in one word: its type, its error code, or the code of the problem. */
+export function wordOf(message: Answer | undefined): string {
+  if (message === undefined) return 'nothing';
+  if (typeof message['code'] === 'string') return message['code'];
+  const { error } = message['payload'] as { error?: { code: string } };
+  return error === undefined ? String(message['message_type']) : error.code;
 }
