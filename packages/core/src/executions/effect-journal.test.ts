@@ -37,7 +37,7 @@ test('nothing is written before it is needed, and then all of it at once', async
   ]);
 });
 
-test('what comes while something is being written goes with the next', async () => {
+test('effects that arrive during a write are part of the next write', async () => {
   const { store, hold, appends } = await startedExecution();
   const journal = new EffectJournal({ key, hold, store });
   journal.add(effect('a'));

@@ -114,7 +114,7 @@ test('what cannot be recorded is not answered', async () => {
   await Promise.all([answer('[1]'), expect(running).rejects.toMatchObject({ code: 'store_unavailable' })]);
 });
 
-test('one whose end cannot be recorded waits for the store, says so once, and does nothing twice', async () => {
+test('one whose end cannot be recorded waits for the store, logs it once, and does nothing twice', async () => {
   const store = memoryStore();
   let refusals = 3;
   const { execute, answer, writes, requests, pass, log } = workflows(store, {

@@ -44,7 +44,7 @@ test('408, 429 and 5xx pass; other answers stay', () => {
   expect([200, 301, 400, 401, 403, 404, 409, 422, 425, 501].some(isTransient)).toBe(false);
 });
 
-test('what does not say that it never left is taken to have', () => {
+test('a failure that does not say so is treated as sent', () => {
   expect(hadLeft(failure('unreachable', { sent: false }))).toBe(false);
   expect(hadLeft(failure('timeout', { sent: true }))).toBe(true);
   expect(hadLeft(failure('timeout'))).toBe(true);

@@ -13,7 +13,7 @@ test('an array of messages is read as the lines it stands for', () => {
   expect(reader.read({ workflow: 7 })).toMatchObject({ ok: false, failure: { code: 'invalid_message' } });
 });
 
-describe('a workflow that comes again under another id', () => {
+describe('a workflow that is sent again under another id', () => {
   test.each([
     ['plain', upper, {}],
     ['with options', upper, { onError: 'continue', timeout_ms: 5 }],

@@ -267,7 +267,7 @@ export interface RunOptions {
   readonly key: RequestKey;
   /** Null for a request that is being recorded while it is answered already: `recorded` or `abandon` must follow. */
   readonly held: Held | null;
-  /** Who answers. */
+  /** The agent that answers. */
   readonly agentId: string;
   readonly store: RequestStore;
   /** For readers that have fallen behind. */

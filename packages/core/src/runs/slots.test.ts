@@ -67,7 +67,7 @@ test('among the requests of one principal the urgent go first, then the older', 
   expect(served).toEqual(['urgent', 'first', 'second', 'low']);
 });
 
-test('who stops waiting takes no slot', async () => {
+test('a run that stops waiting takes no slot', async () => {
   const slots = new Slots({ limitOf: () => 1 });
   const held = slots.tryTake('a');
   const controller = new AbortController();

@@ -52,7 +52,7 @@ export function describeAnonymous(name: string, open: () => Promise<Store>): voi
       expect(await store.outbox.isDisabled('ann', DELIVERY.url)).toBe(true);
     });
 
-    test('what is under way stays and counts: an open request, one that owes a callback, a callback that is due', async () => {
+    test('open records stay and count: an open request, one with a pending callback, a callback that is due', async () => {
       await using store = await open();
       await store.requests.accept({ ...REQUEST, requestId: 'open', state: 'started' });
       await accept(store, { requestId: 'owing' }, { letter: { thread: null } });

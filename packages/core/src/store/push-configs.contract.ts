@@ -90,7 +90,7 @@ export function describePushConfigs(name: string, open: OpenStore): void {
     describe('after a restart', () => {
       fresh();
 
-      test('those that are not over go on; with their request they are gone', async () => {
+      test('unfinished ones continue; they are deleted with their request', async () => {
         await store.requests.accept(requestRow({ ...key() }));
         await store.pushConfigs.put(config('a', { createdAt: 2 }), 10);
         await store.pushConfigs.put(config('b'), 10);

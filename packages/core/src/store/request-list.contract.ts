@@ -126,7 +126,7 @@ export function describeRequestList(name: string, open: OpenStore): void {
         expect((await list(query)).ids).toEqual(ids);
       });
 
-      test('a page that is full says where to go on, and so does one that has looked at enough', async () => {
+      test('a full page returns where to continue, and so does one that has reached its limit', async () => {
         const first = await store.requests.list({ owner, limit: 1, text: 'hello' });
         expect(first.rows).toMatchObject([{ requestId: 'c' }]);
         const second = await store.requests.list({ owner, limit: 5, text: 'hello', after: first.lookedUpTo });

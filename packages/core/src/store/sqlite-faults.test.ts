@@ -201,7 +201,7 @@ describe.runIf(disk.why === '')(`on a small disk${disk.why}`, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('full by its own doing: reads go on, cleaning works, then writing again', async () => {
+  test('filled by its own writes: reads continue, deleting works, then writing again', async () => {
     const acknowledged = await fillUp(store);
     expect(acknowledged.length).toBeGreaterThan(10);
     for (const requestId of acknowledged) {

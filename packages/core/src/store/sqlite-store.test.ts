@@ -135,7 +135,7 @@ describe('a folder that others may read', () => {
     await using(folder, async () => expect(statSync(folder).mode & 0o777).toBe(0o700));
   });
 
-  test('keeps its mode when it holds other things, and the log says so', async () => {
+  test('keeps its mode when it holds other things, and a warning is logged', async () => {
     const folder = newFolder();
     mkdirSync(folder);
     writeFileSync(join(folder, 'photo.jpg'), '');

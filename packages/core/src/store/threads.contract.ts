@@ -167,7 +167,7 @@ export function describeThreads(name: string, open: OpenStore): void {
       expect((await store.outbox.find(`cb-${owner}`))?.state).toBe('due');
     });
 
-    test('pages go on where the last one ended', async () => {
+    test('pages continue where the last one ended', async () => {
       for (let number = 1; number <= 5; number += 1) await ask(`m${number}`);
       const first = await store.threads.page({ owner, threadId: 't' }, { after: 0, limit: 2, maxBytes: PLENTY });
       expect([first.rows.map(({ sequence }) => sequence), first.more]).toEqual([[1, 2], true]);

@@ -22,7 +22,7 @@ function open(options: Partial<PostgresStoreOptions> = {}): Promise<PostgresStor
 }
 
 describe('when PostgreSQL is killed and started again', () => {
-  test('nothing acknowledged is lost, nothing is recorded twice, and writers go on by themselves', async () => {
+  test('nothing acknowledged is lost, nothing is recorded twice, and writers continue automatically', async () => {
     await using store = await open();
     let isOver = false;
     const answered: string[] = [];

@@ -51,7 +51,7 @@ const over = (user: string, parameters = '', database = 'postgres', host = `127.
 const refusal = (url: string) => expect(connectPostgresStore({ url })).rejects;
 
 describe('a server that', () => {
-  test('refuses the password says so, and takes the right one from the URL or the environment', async () => {
+  test('refuses the password reports it, and accepts the right one from the URL or the environment', async () => {
     await refusal(over('locked')).toMatchObject({
       code: 'store_unreachable',
       message: expect.stringContaining('asks for a password for the user "locked"'),
