@@ -251,8 +251,8 @@ test('a line of the wire shows who did what, and no content', async () => {
       rule: 'allowed for every caller with a key',
     },
   ]);
-  expect(told.outcome).toMatchObject({ meaning: 'The tool, skill or other resource was not found.' });
-  expect(JSON.stringify(told)).not.toContain('said"');
+  expect(explanation.outcome).toMatchObject({ meaning: 'The tool, skill or other resource was not found.' });
+  expect(JSON.stringify(explanation)).not.toContain('said"');
 });
 
 test('where several callers use an id, the newest is shown, the others are named, and each can be requested', async () => {

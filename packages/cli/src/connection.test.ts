@@ -213,7 +213,7 @@ describe('a server that cannot be reached', () => {
     const server = createServer();
     const port = await listening(server);
     await new Promise((resolve) => server.close(resolve));
-    expect(await told(`http://127.0.0.1:${port}`)).toContain(`cannot connect to http://127.0.0.1:${port}`);
+    expect(await expected(`http://127.0.0.1:${port}`)).toContain(`cannot connect to http://127.0.0.1:${port}`);
   });
 });
 

@@ -90,7 +90,7 @@ test('a data folder that is in use: by which process, where it listens, and the 
   try {
     owner(hostname());
     if (process.platform === 'linux')
-      expect((await told('serve')).message).toContain(`in use by a running server: ${url}, `);
+      expect((await troubleOf('serve')).message).toContain(`in use by a running server: ${url}, `);
     writeDevKeys(data, { url, key: 'k', admin_key: 'a' });
     const { message, fixes } = await troubleOf('dev');
     expect(message).toContain(
@@ -101,15 +101,15 @@ test('a data folder that is in use: by which process, where it listens, and the 
       `stop it: kill ${process.pid}`,
       'start another server with its own data folder: npx dragoman dev --data OTHER_FOLDER --port 0',
     ]);
-    expect((await told('wire')).fixes?.at(-1)).toBe(
+    expect((await troubleOf('wire')).fixes?.at(-1)).toBe(
       'start another server with its own data folder: npx dragoman wire --data OTHER_FOLDER',
     );
-    expect((await told('tools accept')).fixes).toEqual([
+    expect((await troubleOf('tools accept')).fixes).toEqual([
       `use that server: npx dragoman tools accept NAME --url ${url}`,
       `stop it: kill ${process.pid}`,
     ]);
     owner('another-machine');
-    expect((await told('serve')).fixes?.[0]).toBe(`stop it: kill ${process.pid} on another-machine`);
+    expect((await troubleOf('serve')).fixes?.[0]).toBe(`stop it: kill ${process.pid} on another-machine`);
   } finally {
     other.close();
   }

@@ -184,7 +184,7 @@ test.each(['\n', 'x'.repeat(501), '', '\u0000'])(
 );
 
 test('an answer keeps what an agent returned beside its content, and beside the message of its error', () => {
-  const told = (given: Parameters<typeof newResponse>[0]) =>
+  const answerTo = (given: Parameters<typeof newResponse>[0]) =>
     mailboxFromResponse(
       newResponse({ is_final: true, timestamp: '2026-02-21T18:00:15Z', ...given }),
       mailboxToEnvelope(request),
@@ -197,6 +197,6 @@ test('an answer keeps what an agent returned beside its content, and beside the 
   });
   const more = { details: { left: 0 }, retry_after: 17, documentation_url: 'https://docs.example.com/quota' };
   const body = { code: 'quota', message: 'Too much.', ...more };
-  const failed = told({ response_kind: 'e2a.error', status: 'failed', body });
+  const failed = answerTo({ response_kind: 'e2a.error', status: 'failed', body });
   expect(failed?.message.content).toEqual({ error: 'Too much.', code: 'quota', ...more });
 });

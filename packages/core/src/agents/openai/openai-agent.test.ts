@@ -237,7 +237,7 @@ describe('a model server', () => {
     const busy: ModelScript = { status: 429, body: '{}', headers: { 'retry-after': '7' } };
     const model = await modelWith(busy, { text: ['now'] });
     const answer = context.ask(await agentOf(model), 'hi');
-    await eventually(() => model.asked.length).toBe(1);
+    await eventually(() => model.requests.length).toBe(1);
     await eventually(async () => {
       await context.clock.advance(3000);
       return model.requests.length;
