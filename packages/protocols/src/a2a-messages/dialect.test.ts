@@ -45,11 +45,7 @@ describe('a2a-messages: suggestions', () => {
       { ...request, message_id: String(request['message_id']).toUpperCase() },
       `did you mean "${request['message_id']}"?`,
     ],
-    [
-      'an invalid id',
-      { ...request, message_id: 'req-1' },
-      'use a version 4 UUID: 8-4-4-4-12 lower-case hex digits',
-    ],
+    ['an invalid id', { ...request, message_id: 'req-1' }, 'use a version 4 UUID: 8-4-4-4-12 lower-case hex digits'],
     ['an agent id with spaces', { ...request, sender_id: 'my agent!' }, 'did you mean "my-agent"?'],
     [
       'a time in another zone',
