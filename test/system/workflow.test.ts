@@ -169,7 +169,7 @@ describe('what runs is what was checked', () => {
     ['no body at all', '', 400],
     ['no JSON', '{"workflow":', 400],
     ['no workflow', '{}', 400],
-    ['a workflow that is not a string', '{"workflow":[]}', 400],
+    ['a workflow that is neither lines nor an array of them', '{"workflow":{}}', 400],
     ['an unknown level', '{"workflow":"{}","level":"harsh"}', 400],
   ])('%s is refused in the words of the spec', async (_, text, status) => {
     for (const name of ['validate', 'plan', 'execute']) {

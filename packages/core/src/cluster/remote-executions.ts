@@ -59,14 +59,17 @@ export class RemoteExecutions implements ExecutionsElsewhere, ClusterListener {
       const events = runner && (await cluster.calls.ask(runner, EVENTS, { owner, executionId, after }));
       if (Array.isArray(events)) return events as unknown as ExecutionEventRecord[];
     } catch (error) {
-      log.debug({ execution_id: executionId, error: String(error) }, 'the node that runs an execution does not answer');
+      log.debug(
+        { execution_id: executionId, error: String(error) },
+        'the events of an execution could not be read from its node',
+      );
     }
     // It ended just now, or its node is gone and another takes it over.
     await clock.wait(PAUSE_MS);
     return [];
   }
 
-  /** The other node that runs it. What a node held that is gone, nobody runs yet. */
+  /** The other node that runs it. What a dead node held does not run until another node takes it over. */
   async #runnerOf(key: ExecutionKey): Promise<number | undefined> {
     const { store } = this.#options;
     const holder = await store.holderOf(key);

@@ -24,14 +24,14 @@ test('a request is joined to an execution that another node has taken over, befo
   const row = { ...key, digest: 'd', idempotencyKey: null, request: '{}', acceptedAt: 1, end: null };
   const accepted = await store.executions.accept(row);
   const { executions } = workflows(store);
-  const known = [0, 1].map(eventOf);
+  const recorded = [0, 1].map(eventOf);
   let isTaken = false;
   executions.join({
     cancel: async () => false,
     isRunning: async () => isTaken,
     eventsAfter: async (_, after) => {
       await clock.wait(5);
-      return known.slice(after + 1);
+      return recorded.slice(after + 1);
     },
   });
   const joining = executions.continued(key, new AbortController().signal);
@@ -39,13 +39,13 @@ test('a request is joined to an execution that another node has taken over, befo
   const events = (await joining)?.events(0)[Symbol.asyncIterator]();
   expect((await events?.next())?.value).toEqual(eventOf(1));
   const next = events?.next();
-  known.push(eventOf(2));
+  recorded.push(eventOf(2));
   expect((await next)?.value).toEqual(eventOf(2));
   if (accepted.repeat || accepted.held === null) throw new Error('it was there before');
   const end = {
     status: 'success',
     result: '{}',
-    events: JSON.stringify(known.map(({ data }) => JSON.parse(data))),
+    events: JSON.stringify(recorded.map(({ data }) => JSON.parse(data))),
     endedAt: 2,
   };
   await store.executions.finish(accepted.held, [], end);

@@ -7,6 +7,6 @@ export interface ExecutionsElsewhere {
   cancel(key: ExecutionKey): Promise<boolean>;
   /** Whether another node runs it now. */
   isRunning(key: ExecutionKey): Promise<boolean>;
-  /** The events after a number from the node that runs it, without the final one: none if none follow for some seconds. Never rejects. */
+  /** Its events after a number, without the final one: none where there are none for some seconds. Never rejects. */
   eventsAfter(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[]>;
 }

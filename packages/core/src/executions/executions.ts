@@ -257,7 +257,7 @@ export class Executions {
     return true;
   }
 
-  /** The events after a number, without the final one: none if none follow for some seconds. `undefined`: it does not run here. */
+  /** Its events after a number, without the final one: none where there are none for some seconds. `undefined`: it does not run here. */
   async eventsHere(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[] | undefined> {
     const { clock } = this.#options;
     const live = this.#live(key);
@@ -567,8 +567,8 @@ export class Executions {
     }
   }
 
-  /** The events of an execution on another node: from that node, then from its record. */
-  async *#eventsElsewhere(
+  /** The events of an execution that another node runs, from that node; the rest from its record. */
+  async *#remoteEvents(
     row: ExecutionRow,
     elsewhere: ExecutionsElsewhere,
     after: number,
@@ -603,8 +603,7 @@ export class Executions {
     const now = await this.#options.store.find(row);
     const elsewhere = this.#elsewhere;
     if (now?.end === null && elsewhere !== undefined) {
-      const events: StartedExecution['events'] = (after, signal) =>
-        this.#eventsElsewhere(now, elsewhere, after, signal);
+      const events: StartedExecution['events'] = (after, signal) => this.#remoteEvents(now, elsewhere, after, signal);
       return remoteExecution(now, { endOf: () => this.#endOf(now), events });
     }
     if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_CONTINUE);
@@ -701,7 +700,7 @@ const LANE = '*executions';
 const STORE_PAUSE_MS = 5000;
 /** How often to check whether an execution continues. */
 const CONTINUED_PAUSE_MS = 50;
-/** How long a request of another node waits for an event: less than that node waits for the answer. */
+/** How long another node waits for an event: less than it waits for an answer. */
 const EVENTS_WITHIN_MS = 2000;
 const EVENTS_PAUSE_MS = 50;
 /** Events in one answer to another node. */

@@ -14,7 +14,7 @@ export interface StartedExecution {
   result(): Promise<string | LongText>;
   /** Resolves when it waits for the answer of a person. */
   parked(): Promise<void>;
-  /** The events after a number, to the final one. The signal aborts when the reader leaves. */
+  /** The events after a number, to the final one. The signal tells when the reader leaves. */
   events(after: number, signal?: StopSignal): AsyncIterable<ExecutionEventRecord>;
 }
 

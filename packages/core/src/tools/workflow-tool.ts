@@ -45,7 +45,7 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
 
 /** Tells each operation as it is done. */
 async function follow(execution: StartedExecution, call: ToolCall): Promise<void> {
-  for await (const { event, data } of execution.events(-1)) {
+  for await (const { event, data } of execution.events(-1, call.signal)) {
     const { operationId } = JSON.parse(data) as JsonObject;
     if (typeof operationId === 'string') call.status(`${event} ${operationId}`);
   }
