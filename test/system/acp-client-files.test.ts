@@ -227,20 +227,20 @@ describe('it is refused', () => {
   test('where the caller of the request has no files, and another caller cannot answer for it', async () => {
     const ada = new Caller(system, key);
     const { api_key: other } = await system.caller('other-agent');
-    const text = asking('fs/read_text_file', { path: '/work/a' });
+    const text = asking('fs/read_text_file', { path: '/project/a' });
     const send = (context: JsonObject) => {
       const id = fresh();
       const envelope = { request_id: id, method: 'chat.send', params: { content: text }, agent_ref: { id: 'coder' } };
       return ada.post({ ...envelope, is_stream: true, channel_context: context }, { accept: 'application/x-ndjson' });
     };
     expect(await (await send({})).text()).toContain('-32601');
-    const offer = { cwd: '/work', client_capabilities: { fs: { read_text_file: true } } };
+    const offer = { cwd: '/project', client_capabilities: { fs: { read_text_file: true } } };
     let output = '';
     for await (const frame of (await send(offer)).frames()) {
       output += frame;
       const { response_kind: kind, body } = read(frame);
       if (kind !== 'acp.output_request') continue;
-      expect(body).toMatchObject({ method: 'fs/read_text_file', params: { path: '/work/a' } });
+      expect(body).toMatchObject({ method: 'fs/read_text_file', params: { path: '/project/a' } });
       const respond = async (by: string) => {
         const params = { jsonrpc_id: body['id'] ?? '', response: { result: { content: 'mine' } } };
         const envelope = { request_id: fresh(), method: 'acp.tool_response', params };
