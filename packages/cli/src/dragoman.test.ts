@@ -278,7 +278,7 @@ describe('with dragoman dev running', () => {
   test('an unreachable agent is reported, and the doctor names the fix', async () => {
     const { code, stderr } = await run('send', '--agent', 'away', 'go');
     expect(code).toBe(1);
-    expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be reached: nothing listens there');
+    expect(stderr).toContain('error: E2A.AGENT_ERROR: The agent could not be reached: connection refused');
     expect(stderr).toContain('npx dragoman doctor');
     await run('agents', 'add', 'added', '--agent-url', 'http://127.0.0.1:9/e2a');
     const doctor = await run('doctor');

@@ -12,13 +12,13 @@ import type { LinkHandlers } from './wire/wire-transport.ts';
 type Untyped = Record<string, (...given: unknown[]) => unknown>;
 
 /** A client whose server answers every request with "not found". */
-function strayClient(): Client & { readonly requests: string[] } {
-  const requests: string[] = [];
+function strayClient(): Client & { readonly sent: string[] } {
+  const sent: string[] = [];
   const fetch = async (url: unknown) => {
-    requests.push(String(url));
+    sent.push(String(url));
     return Response.json({ code: 'not_found', detail: 'no' }, { status: 404 });
   };
-  return Object.assign(createClient({ url: 'http://server', fetch: fetch as typeof globalThis.fetch }), { requests });
+  return Object.assign(createClient({ url: 'http://server', fetch: fetch as typeof globalThis.fetch }), { sent });
 }
 
 async function errorOf(act: () => unknown): Promise<unknown> {
@@ -72,7 +72,7 @@ test('no request names undefined', async () => {
   await errorOf(() => untyped['cancel']?.(''));
   await errorOf(() => (client.mailbox as unknown as Untyped)['thread']?.());
   await errorOf(() => (client.workflows as unknown as Untyped)['find']?.());
-  expect(client.requests).toEqual([]);
+  expect(client.sent).toEqual([]);
 });
 
 test('a text alone is not a mailbox message, and the error shows a valid one', async () => {

@@ -133,7 +133,7 @@ test('an agent that dials in although nothing would be sent to it gets an error'
     { agent_id: 'by-http', driver: 'http', url: 'http://127.0.0.1:1' },
   ]) {
     const [code, reason] = await once(await dialled(definition), 'close');
-    expect([code, String(reason)]).toEqual([1008, expect.stringContaining('no e2a-ws driver')]);
+    expect([code, String(reason)]).toEqual([1008, expect.stringContaining('does not use the e2a-ws driver')]);
   }
   const kept = await dialled({ agent_id: 'dials-in', driver: 'e2a-ws' });
   for (let times = 0; times < 5; times++) {

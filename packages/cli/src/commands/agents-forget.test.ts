@@ -29,7 +29,7 @@ test('what is recorded of an agent is forgotten, all of it or one request', asyn
     return { code, stdout: surroundings.out, stderr: surroundings.notes };
   };
   expect(await run('ada', '--request', 'one')).toMatchObject({ code: 0, stdout: 'forgot one of ada\n' });
-  expect(await run('ada', '--request', 'one')).toMatchObject({ code: 1, stderr: expect.stringContaining('no such') });
+  expect(await run('ada', '--request', 'one')).toMatchObject({ code: 1, stderr: expect.stringContaining('not found') });
   expect(await run('ada')).toMatchObject({ code: 0, stdout: 'forgot 2 executions of ada\n' });
   expect(JSON.parse((await run('ada', '--json')).stdout)).toMatchObject({ forgotten: { executions: 0 }, under_way: 0 });
   expect(await run('nobody')).toMatchObject({ code: 1, stderr: expect.stringContaining('Agent not found') });

@@ -70,7 +70,7 @@ test('every problem of the file is reported with its line and column', () => {
 });
 
 test('a file that an option names must exist', () => {
-  expect(troubleWith({ config: 'other.yaml' }, temporaryFolder())?.issues?.[0]?.message).toContain('no such file');
+  expect(troubleWith({ config: 'other.yaml' }, temporaryFolder())?.issues?.[0]?.message).toContain('file not found');
 });
 
 test.each([

@@ -173,7 +173,7 @@ describe('an agent that cannot be reached', () => {
     expect(failureIn(await context.ask(agent, 'x'))).toMatchObject({
       code: 'agent_failed',
       retryable: true,
-      message: 'The agent could not be asked: connection refused.',
+      message: 'The agent could not be reached: connection refused.',
     });
   });
 

@@ -89,7 +89,7 @@ describe('errors of a tool', () => {
     [
       'with a BigInt',
       async () => ({ n: 1n }),
-      'the result of it is not JSON: it has a BigInt; give a number or a text',
+      'the result of it is not JSON: it has a BigInt; give a number or a string',
     ],
   ])('is not raw text of the engine for a result %s', async (_, run, message) => {
     await expect(calling((_, running) => run(running))).rejects.toMatchObject({

@@ -68,7 +68,7 @@ describe('bodies that are too large', () => {
     const received = await exchangeRaw(port, head({ method: 'POST', host, fields: [json, 'Content-Length: 11'] }));
     expect(received).toMatch(/^HTTP\/1.1 413 /);
     expect(received).toContain('Connection: close');
-    expect(received).toContain('exceeds the 10 bytes');
+    expect(received).toContain("exceeds this route's limit of 10 bytes");
   });
 
   test('exactly the limit is taken, with a length and in chunks', async () => {
