@@ -280,7 +280,7 @@ test('it is all there after a restart, and what was refused is not', async () =>
   expect(await explained('before')).toEqual(before);
   const refused = await ask('refused');
   expect(refused.status).toBe(404);
-  expect(await refused.json()).toMatchObject({ suggestions: [expect.stringContaining('refused'), expect.anything()] });
+  expect(await refused.json()).toMatchObject({ suggestions: [expect.stringContaining('rejected'), expect.anything()] });
 });
 
 async function post(path: string, text: string): Promise<void> {

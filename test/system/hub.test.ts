@@ -93,7 +93,7 @@ const TARGETS: Readonly<Record<string, Target>> = {
     tool: () => 'work',
     args: (mode) => ({ mode }),
     operation: (mode) => callTool('work', { mode }),
-    textOf: (result) => memberOf(result, 'text'),
+    textOf: (result) => (typeof result === 'string' ? result : memberOf(result, 'text')),
   },
   'MCP tool': {
     agent: 'tools',

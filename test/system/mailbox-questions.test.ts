@@ -104,9 +104,9 @@ describe('a question in the mailbox', () => {
       await expect.poll(async () => (await inThread(threadId)).length).toBe(5);
       const thread = await inThread(threadId);
       expect(thread.map(({ metadata }) => metadata['status'] ?? 'open').sort()).toEqual([
-        'open',
-        'open',
         'input_required',
+        'open',
+        'open',
         'success',
         'success',
       ]);
