@@ -62,7 +62,7 @@ describe('with a server of dragoman dev', () => {
     expect(await main(['tour'], surroundings)).toBe(1);
     expect(surroundings.out).toContain('✗ the words were counted by a tool');
     expect(surroundings.out).toContain('✗ it is the same agent, one visit later');
-    expect(surroundings.out).toContain('✓ no frame is missing and none came twice');
+    expect(surroundings.out).toContain('✓ no frame is missing and none arrived twice');
     expect(surroundings.out).toMatch(/\n\d+ of \d+ steps do not hold\.\n$/);
   });
 });
