@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { wrap } from './wrap.ts';
 
-test('a line that fits stays as it is', () => {
+test('a line that fits is unchanged', () => {
   expect(wrap('one\ntwo', 10)).toEqual(['one', 'two']);
 });
 

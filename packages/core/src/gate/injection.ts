@@ -41,7 +41,7 @@ export function filledPath(url: URL, { query = [] }: OutboundRequest, fill: Fill
   return `${url.pathname}${url.search === '' ? '?' : `${url.search}&`}${pairs.join('&')}`;
 }
 
-/** The bytes of the body, with the secrets in them. The value that was handed in stays as it is. */
+/** The bytes of the body, with the secrets in them. The value that was handed in is unchanged. */
 export function filledBody({ body }: OutboundRequest, fill: Fill, isFilled: boolean): string | Uint8Array | undefined {
   if (body === undefined) return undefined;
   if ('bytes' in body) return body.bytes;

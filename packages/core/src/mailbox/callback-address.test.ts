@@ -14,7 +14,7 @@ test.each([
 });
 
 test.each(['https://agent.example:8443/in?a=1', 'https://127.0.0.1/', 'https://[2001:db8::1]:8443/in'])(
-  '%s stays as it is',
+  '%s is unchanged',
   (url) => {
     expect(addressOf(url)).toBe(url);
   },

@@ -376,7 +376,7 @@ export class Outbox {
     }
     const { failure } = verdict;
     if (verdict.outcome === 'given-up') {
-      // A row that cannot be written stays as it is: the next start gives it up again.
+      // A row that cannot be written is unchanged: the next start gives it up again.
       await this.#insist(() => store.givenUp(entry.id, failure).catch(unlessDamaged));
       this.#forget(entry);
       log.info({ ...fields, reason: failure.reason }, 'a callback was not sent');

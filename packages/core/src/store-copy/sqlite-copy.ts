@@ -139,7 +139,7 @@ class SqliteEnd implements CopyEnd {
     this.#lock.release();
   }
 
-  /** One whose file is damaged or missing stays as it is, and is reported as damaged when it is read. */
+  /** One whose file is damaged or missing is unchanged, and is reported as damaged when it is read. */
   async #withValue(row: StoredFileRow): Promise<StoredFileRow> {
     if (row.file === null) return row;
     try {

@@ -10,7 +10,7 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   return { opened, open };
 }
 
-test('what is being written before, while and after rows are read stays as it is, and they must be read again', async () => {
+test('what is being written before, while and after rows are read is unchanged, and they must be read again', async () => {
   const writes = new OwnWrites();
   const [before, after, list] = [gate(), gate(), gate()];
   const writing = writes.of('before', () => before.opened);

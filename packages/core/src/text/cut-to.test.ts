@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { cutTo } from './cut-to.ts';
 
-test('a text that fits stays as it is', () => {
+test('a text that fits is unchanged', () => {
   expect(cutTo('four', 4)).toBe('four');
 });
 

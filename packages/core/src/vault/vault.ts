@@ -157,7 +157,7 @@ export class Vault implements Secrets {
     });
   }
 
-  /** Seals everything again with another key, while the vault is in use. What is damaged stays as it is. */
+  /** Seals everything again with another key, while the vault is in use. What is damaged is unchanged. */
   rotate(given?: string): Promise<Failure | undefined> {
     return this.#change(async () => {
       const { key, store } = this.#options;
@@ -348,7 +348,7 @@ export class Vault implements Secrets {
     return id.startsWith(OWN) ? this.#own : this.#entries;
   }
 
-  /** All that the seal is over. What is damaged stays as it is. */
+  /** All that the seal is over. What is damaged is unchanged. */
   #rows(): CredentialRow[] {
     const all = [...this.#entries.values(), ...this.#own.values()];
     return all.flatMap(({ row, credential }) => (credential.damaged ? [] : row));

@@ -410,7 +410,7 @@ describe('what is kept', () => {
     expect(effects.reads).toEqual(['stored:reports/july/name', 'stored:reports/july']);
   });
 
-  test('what is kept under one name stays as it is when something is kept under another that begins with it', async () => {
+  test('what is kept under one name is unchanged when something is kept under another that begins with it', async () => {
     const effects = new RecordedEffects();
     effects.kept.set('l', '[1]');
     effects.kept.set('r', '{"n":1}');

@@ -66,7 +66,7 @@ describe('the recipient', () => {
     expect(addressed('desk')).toEqual({ name: 'desk', agentId: null });
   });
 
-  test('stays as it is when it was given by agentId', () => {
+  test('is unchanged when it was given by agentId', () => {
     const to = { agentId: 'eip155:1:0x8004A169FB4a3325136EB29fA0ceB6D2e539a432:1' };
     const message = normalise({ from: 'a', to, message: 'b' });
     expect(withRecipient(message, mailbox)).toBe(message);

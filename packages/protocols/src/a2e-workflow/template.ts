@@ -33,7 +33,7 @@ export function isPlainTemplate(text: string): boolean {
 }
 
 /**
- * Splits a text at `{/path}`. A brace that opens no path is text: JSON in a string stays as it is. With `fields`,
+ * Splits a text at `{/path}`. A brace that opens no path is text: JSON in a string is unchanged. With `fields`,
  * `{name}` is a place too.
  */
 export function parseTemplate(text: string, { fields = false } = {}): Template {

@@ -12,7 +12,7 @@ import type {
 import { closesStream, stateIn03 } from './states.ts';
 
 // A2A 0.3 and 1.0 have the same operations in other words. Each shape is converted by its own rule, so that `metadata`, `data` and
-// everything else that belongs to users stays as it is.
+// everything else that belongs to users is unchanged.
 
 /** The parameters of a 0.3 call as 1.0 writes them. What is not there or has another type is left for the decoder to report. */
 export function paramsFrom03(operation: A2aOperation, params: Json): Json {

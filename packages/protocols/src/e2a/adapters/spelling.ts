@@ -3,7 +3,7 @@ import { isObject, type Json, type JsonObject } from '../../json.ts';
 /** ACP and A2A write `sessionId` on the wire; E2A writes `session_id` inside (E2A §3). */
 export type Spelling = 'snake_case' | 'camelCase';
 
-/** The value with the ACP field names in it written the given way; every other key stays as it is. */
+/** The value with the ACP field names in it written the given way; every other key is unchanged. */
 export function respellAcp(value: JsonObject, spelling: Spelling): JsonObject {
   return respell(value, spelling === 'camelCase' ? ACP_TO_CAMEL : ACP_TO_SNAKE);
 }
