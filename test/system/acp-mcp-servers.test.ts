@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type * as acp from '@agentclientprotocol/sdk';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { Editor, faults, prompt, startAcp, stdioStream } from './acp-editor.ts';
+import { dataFiles } from './data-files.ts';
 import { moduleAgent, System } from './system.ts';
 
 // The MCP servers that an editor names in session/new.
@@ -53,11 +52,9 @@ test('are passed to an ACP program for a caller that may, as far as the program 
     expect.stringMatching(/inside: .*private address; stream: the agent does not take servers of type sse\.$/),
   ]);
   // What they need to work is not kept.
-  const kept = readdirSync(system.data, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-  expect(kept.length).toBeGreaterThan(0);
-  for (const { parentPath, name } of kept) {
-    expect([name, readFileSync(join(parentPath, name)).includes(SECRET)]).toEqual([name, false]);
-  }
+  const kept = dataFiles(system.data);
+  expect(kept.size).toBeGreaterThan(0);
+  for (const [path, bytes] of kept) expect([path, bytes.includes(SECRET)]).toEqual([path, false]);
   expect(system.log).not.toContain(SECRET);
 });
 

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { dataFiles } from './data-files.ts';
 
 export interface CanaryScan {
   /** What must be nowhere. */
@@ -18,10 +19,8 @@ export function canaryScan({ secret, folder, seen = {}, pids = [] }: CanaryScan)
     Object.entries(seen).map(([name, value]) => [name, typeof value === 'string' ? Buffer.from(value) : value]),
   );
   if (folder !== undefined) {
-    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile() || entry.name.startsWith('vault.key')) continue;
-      const path = join(entry.parentPath, entry.name);
-      places.set(path, readFileSync(path));
+    for (const [path, bytes] of dataFiles(folder)) {
+      if (!basename(path).startsWith('vault.key')) places.set(path, bytes);
     }
   }
   for (const pid of pids) {

@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { call } from './call.ts';
 import { CountingApi, send } from './counting-api.ts';
+import { dataFiles } from './data-files.ts';
 import { agentModule, System } from './system.ts';
 import { fresh, WorkflowCaller, workflowOf } from './workflow-caller.ts';
 
@@ -115,10 +114,7 @@ test("everything of an agent goes, from every file; what is under way is counted
 
 /** Every file of the data folder that has the word in it, while the server runs. */
 function filesWith(word: string): string[] {
-  const files = readdirSync(system.data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => existsSync(path) && readFileSync(path).includes(word));
+  return [...dataFiles(system.data)].flatMap(([path, bytes]) => (bytes.includes(word) ? [path] : []));
 }
 
 async function until(condition: () => boolean): Promise<void> {

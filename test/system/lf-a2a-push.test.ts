@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import {
   ClientFactory,
   DefaultAgentCardResolver,
@@ -10,6 +8,7 @@ import {
 import { A2AClient } from '@a2a-js/sdk-0.3/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { call } from './call.ts';
+import { dataFiles } from './data-files.ts';
 import { isSigned, ok, type Received, Receiver } from './receiver.ts';
 import { moduleAgent, System } from './system.ts';
 import { TestAuthority } from './test-authority.ts';
@@ -145,10 +144,8 @@ describe('a config inside its message', () => {
       authentication: { scheme: 'Bearer', credentials: words[1] },
     });
     await untilEnded(good, '/secret');
-    const files = readdirSync(system.data, { recursive: true, withFileTypes: true }).filter((one) => one.isFile());
-    for (const { parentPath, name } of files) {
-      const bytes = readFileSync(join(parentPath, name));
-      for (const word of words) expect([name, bytes.includes(word)]).toEqual([name, false]);
+    for (const [path, bytes] of dataFiles(system.data)) {
+      for (const word of words) expect([path, bytes.includes(word)]).toEqual([path, false]);
     }
     for (const word of words) expect(system.log).not.toContain(word);
   });

@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { E2AResponse } from '../../packages/protocols/src/e2a/response.ts';
 import { allFrames, call } from './call.ts';
 import { Caller, type Envelope, expectOrdered, fresh, read } from './caller.ts';
+import { dataFiles } from './data-files.ts';
 import { SocketClient } from './socket-client.ts';
 import { moduleAgent, System } from './system.ts';
 
@@ -526,11 +525,11 @@ test('secrets are in no byte of the data folder and of the log', async () => {
   expect(rejected.status).toBe(401);
 
   const scan = () => {
-    const files = filesIn(system.data);
+    const files = [...dataFiles(system.data).values()];
     return [...files, Buffer.from(system.log)].filter((bytes) => bytes.includes('sk-canary-')).length;
   };
   // What is looked for would be found: the reference that was kept is.
-  const wal = Buffer.concat(filesIn(system.data));
+  const wal = Buffer.concat([...dataFiles(system.data).values()]);
   expect(wal.includes('named-credential')).toBe(true);
   expect(scan()).toBe(0);
   // Nor are the keys by which callers come in.
@@ -544,11 +543,4 @@ test('secrets are in no byte of the data folder and of the log', async () => {
 
 function essence({ response_kind, body }: E2AResponse): object {
   return { kind: response_kind, body };
-}
-
-/** The bytes of every file in a folder, and in the folders in it. */
-function filesIn(folder: string): Buffer[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
 }

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a reference is written like this
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, expect, inject, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { call } from './call.ts';
+import { dataFiles } from './data-files.ts';
 import { Served } from './served.ts';
 
 // What `agents.*.env`, `agents.*.headers` and `mcp_servers.*.env` refer to reaches programs and hosts, and nothing else.
@@ -150,10 +151,7 @@ test('no secret is in the log, in the data folder or in the output of explain', 
   const explained = await served.admin({ path: `/admin/v1/requests/${request_id}` });
   const agents = await served.admin({ path: '/admin/v1/agents' });
   const texts = [served.log, await explained.text(), await agents.text()];
-  for (const name of readdirSync(served.file('data'), { recursive: true, encoding: 'utf8' })) {
-    const path = join(served.file('data'), name);
-    if (statSync(path).isFile()) texts.push(readFileSync(path, 'latin1'));
-  }
+  for (const bytes of dataFiles(served.file('data')).values()) texts.push(bytes.toString('latin1'));
   // The tool of the MCP server shows its whole environment to who calls it, which is recorded: that is what it is for.
   const own = texts.map((text) => text.replaceAll(/\\"SHOWN\\": \\"[^"]*"/g, ''));
   for (const secret of [SECRETS.file, SECRETS.newFile, SECRETS.vault]) expect(own.join()).not.toContain(secret);

@@ -3,6 +3,7 @@ import { type PostgresServer, startPostgres } from '../../../test-support/postgr
 import { frame, requestRow } from '../requests.contract.ts';
 import { dial, type PostgresConnection } from './connection.ts';
 import { migrateSchema, type SchemaSteps } from './migrate-schema.ts';
+import { makeSchema } from './open-database.ts';
 import { connectPostgresStore, type PostgresStore } from './postgres-store.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 import { STEPS } from './schema.ts';
@@ -120,4 +121,13 @@ test('nodes that start together on an empty schema migrate it once', async () =>
   const stores = await Promise.all([1, 2, 3, 4].map((name) => connectPostgresStore({ url, name: String(name) })));
   expect((await stores[0]?.cluster.database())?.schemaVersion).toBe(STEPS.length);
   for (const store of stores) await store[Symbol.asyncDispose]();
+});
+
+test('connections that create a schema at the same moment all find it', async () => {
+  const connections = await Promise.all(Array.from({ length: 6 }, connected));
+  for (let round = 0; round < 20; round += 1) {
+    const address = readPostgresUrl(server.url(`created_${round}`));
+    await Promise.all(connections.map((connection) => makeSchema(connection, address)));
+  }
+  for (const connection of connections) await connection.close();
 });

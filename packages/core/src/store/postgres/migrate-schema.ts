@@ -11,6 +11,9 @@ export interface SchemaSteps {
   readonly least: number;
 }
 
+/** "Migr": the advisory lock of a schema, which one node at a time creates and migrates. */
+export const SCHEMA_LOCK = 0x4d696772;
+
 /**
  * Brings the tables to the newest version while other nodes use them: one node at a time, each step in a transaction of its own that does not
  * wait for a lock, since everything behind it would wait as well. Tables that a newer release has changed are used as long as they still have
@@ -22,7 +25,7 @@ export async function migrateSchema(
   { steps, least }: SchemaSteps = { steps: STEPS, least: LEAST_STEPS },
 ): Promise<void> {
   // It goes with the connection.
-  await connection.query('SELECT pg_advisory_lock($1, hashtext($2))', [MIGRATING, schema]);
+  await connection.query('SELECT pg_advisory_lock($1, hashtext($2))', [SCHEMA_LOCK, schema]);
   await connection.script(
     'CREATE TABLE IF NOT EXISTS schema_version (id integer PRIMARY KEY CHECK (id = 1), version integer NOT NULL)',
   );
@@ -86,8 +89,6 @@ const OLDER = `
   SELECT id, name, version FROM nodes n
   WHERE state IN ('live', 'leaving') AND beat_at > clock_timestamp() - interval '1 minute'
     AND COALESCE((to_jsonb(n) ->> 'steps')::integer, 0) < $1 ORDER BY id`;
-/** "Migr": one server at a time. */
-const MIGRATING = 0x4d696772;
 const LOCK_MS = 100;
 const RETRY_MS = 200;
 const PATIENCE_MS = 60_000;

@@ -2,7 +2,7 @@ import type { Log } from '../../ports/ports.ts';
 import { StoreError } from '../store-error.ts';
 import { dial, type PostgresConnection } from './connection.ts';
 import { isSqlError, sqlStateOf } from './errors.ts';
-import { migrateSchema } from './migrate-schema.ts';
+import { migrateSchema, SCHEMA_LOCK } from './migrate-schema.ts';
 import type { PostgresAddress } from './postgres-url.ts';
 
 /** Checks the server and brings the schema to the newest version. Returns PostgreSQL's version. Rejects with a `StoreError` that names the fix. */
@@ -44,10 +44,17 @@ async function checked(connection: PostgresConnection, log: Log | undefined): Pr
   return version;
 }
 
-/** A user who may not create schemas can use one that an administrator created. */
+/**
+ * A user who may not create schemas can use one that an administrator created. Nodes that start together create it one after the other:
+ * `IF NOT EXISTS` alone fails where two connections create it at the same time.
+ */
 export async function makeSchema(connection: PostgresConnection, { schema }: PostgresAddress): Promise<void> {
   const { rows } = await connection.query('SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1', [schema]);
-  if (rows.length === 0) await connection.script(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
+  if (rows.length > 0) return;
+  // Both in one message, which is one transaction.
+  await connection.script(
+    `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}, hashtext('${schema}')); CREATE SCHEMA IF NOT EXISTS ${schema}`,
+  );
 }
 
 /** A copy that `dragoman migrate` has not finished. */
