@@ -10,7 +10,7 @@ export class Words {
   readonly #log: Log;
   readonly #hearers = new Map<string, (rest: readonly string[]) => void>();
   #waiting: NodeWord[] = [];
-  #sending: Promise<void> | undefined;
+  #isSending = false;
 
   constructor({ store, log }: { readonly store: Pick<ClusterStore, 'send' | 'onWord'>; readonly log: Log }) {
     this.#store = store;
@@ -28,9 +28,9 @@ export class Words {
 
   send(node: number, ...text: readonly (string | number)[]): void {
     this.#waiting.push({ node, text: text.join(' ') });
-    this.#sending ??= this.#send().finally(() => {
-      this.#sending = undefined;
-    });
+    if (this.#isSending) return;
+    this.#isSending = true;
+    void this.#send();
   }
 
   async #send(): Promise<void> {
@@ -43,5 +43,6 @@ export class Words {
         this.#log.debug({ error: String(error) }, 'words to other nodes were lost');
       });
     }
+    this.#isSending = false;
   }
 }
