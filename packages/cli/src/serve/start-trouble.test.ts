@@ -1,7 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import http from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -79,12 +78,12 @@ test('an impossible socket path is reported with the member that names it', asyn
 });
 
 test('a data folder that is in use: by which process, where it listens, and the ways out', async () => {
-  const other = http.createServer((_, response) => response.end('{"status":"healthy","service":"a2e-server"}'));
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  // A process of its own: in this one, other tests may have left a server.
+  const other = spawn(process.execPath, ['-e', OTHER_SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const { pid } = other;
   const data = temporaryFolder();
-  const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
-  const owner = (host: string) =>
-    writeFileSync(join(data, 'dragoman.owner'), JSON.stringify({ pid: process.pid, host }));
+  const url = `http://127.0.0.1:${String((await once(other.stdout, 'data'))[0]).trim()}`;
+  const owner = (host: string) => writeFileSync(join(data, 'dragoman.owner'), JSON.stringify({ pid, host }));
   const troubleOf = (command: 'serve' | 'dev' | 'wire' | 'tools accept') =>
     startTrouble(failed('store_locked'), { settings: { ...settings(), data }, command });
   try {
@@ -93,12 +92,10 @@ test('a data folder that is in use: by which process, where it listens, and the 
       expect((await troubleOf('serve')).message).toContain(`in use by a running server: ${url}, `);
     writeDevKeys(data, { url, key: 'k', admin_key: 'a' });
     const { message, fixes } = await troubleOf('dev');
-    expect(message).toContain(
-      `the data folder ${data} is in use by a running server: ${url}, process ${process.pid}, since 2`,
-    );
+    expect(message).toContain(`the data folder ${data} is in use by a running server: ${url}, process ${pid}, since 2`);
     expect(fixes).toEqual([
       `use that server: npx dragoman tour --data ${data}`,
-      `stop it: kill ${process.pid}`,
+      `stop it: kill ${pid}`,
       'start another server with its own data folder: npx dragoman dev --data OTHER_FOLDER --port 0',
     ]);
     expect((await troubleOf('wire')).fixes?.at(-1)).toBe(
@@ -106,14 +103,21 @@ test('a data folder that is in use: by which process, where it listens, and the 
     );
     expect((await troubleOf('tools accept')).fixes).toEqual([
       `use that server: npx dragoman tools accept NAME --url ${url}`,
-      `stop it: kill ${process.pid}`,
+      `stop it: kill ${pid}`,
     ]);
     owner('another-machine');
-    expect((await troubleOf('serve')).fixes?.[0]).toBe(`stop it: kill ${process.pid} on another-machine`);
+    expect((await troubleOf('serve')).fixes?.[0]).toBe(`stop it: kill ${pid} on another-machine`);
   } finally {
-    other.close();
+    other.kill();
+    await once(other, 'exit');
   }
 });
+
+const OTHER_SERVER = `
+  const answer = '{"status":"healthy","service":"a2e-server"}';
+  const server = require('node:http').createServer((_, response) => response.end(answer));
+  server.listen(0, '127.0.0.1', () => console.log(server.address().port));
+`;
 
 test.each([
   ['EACCES', 'this user may not listen on port 7420 of 127.0.0.1', 'npx dragoman dev --port 7420'],
