@@ -76,10 +76,13 @@ describe.each(blocks)('the example %s', (block) => {
     const env = { PATH: process.env['PATH'] ?? '', DRAGOMAN_URL: served.url, DRAGOMAN_KEY: key };
     const child = spawn(process.execPath, args, { cwd: folder, env });
     let text = '';
+    let isStopped = false;
     const hear = (chunk: string) => {
       text += chunk;
-      // It serves until it is stopped.
-      if (block === 'server-1' && printed.test(text)) child.kill('SIGTERM');
+      // It serves until it is stopped, once: a second signal ends it at once.
+      if (block !== 'server-1' || isStopped || !printed.test(text)) return;
+      isStopped = true;
+      child.kill('SIGTERM');
     };
     child.stdout.setEncoding('utf8').on('data', hear);
     child.stderr.setEncoding('utf8').on('data', hear);

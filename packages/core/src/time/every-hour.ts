@@ -18,7 +18,8 @@ export async function everyHour(
     try {
       await work();
     } catch (error) {
-      log.warn({ error: String(error) }, failed);
+      // While the server stops, the store may close first.
+      if (!signal.aborted) log.warn({ error: String(error) }, failed);
     }
     await clock.wait(ONE_HOUR, signal).catch(() => {});
   }
