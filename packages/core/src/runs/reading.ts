@@ -8,8 +8,8 @@ export interface FrameSource {
   after(sequence: number): Promise<readonly FrameRow[]>;
   /** Resolves when `after` would not wait; absent where it never does. */
   ready?(sequence: number): Promise<void>;
-  /** The frame of this sequence, where it is in memory, so that it need not be read from its text. */
-  frame?(sequence: number): E2AResponse | undefined;
+  /** The final frame, where it is in memory, so that it need not be read from its text. */
+  readonly final?: E2AResponse | undefined;
 }
 
 /**
@@ -56,7 +56,7 @@ export class Reading implements AsyncIterable<E2AResponse> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<E2AResponse, void, undefined> {
     for (let rows = await this.next(); rows.length > 0; rows = await this.next()) {
-      for (const row of rows) yield framed(this.frameOf(row), row.text);
+      for (const row of rows) yield this.frameOf(row);
     }
   }
 
@@ -66,8 +66,9 @@ export class Reading implements AsyncIterable<E2AResponse> {
     return this.#opening;
   }
 
-  /** A frame that was read. */
-  frameOf({ sequence, text }: FrameRow): E2AResponse {
-    return this.#source?.frame?.(sequence) ?? frameFrom(text);
+  /** A frame that was read. Keeping all of them in memory beside their text costs a fast stream more than it saves its readers. */
+  frameOf({ isFinal, text }: FrameRow): E2AResponse {
+    const final = isFinal ? this.#source?.final : undefined;
+    return final === undefined ? frameFrom(text) : framed(final, text);
   }
 }

@@ -37,9 +37,6 @@ export class Run implements FrameSource {
   /** Frames given but not yet durable. */
   #pending: FrameRow[] = [];
   #pendingSize = 0;
-  #pendingFrames: E2AResponse[] = [];
-  /** The frames of the batch that became durable last, for readers that keep up. */
-  #newest: readonly E2AResponse[] = [];
   #given: number;
   #durable: number;
   #final: E2AResponse | undefined;
@@ -72,10 +69,6 @@ export class Run implements FrameSource {
   /** The sequence the next frame must have. */
   get next(): number {
     return this.#given;
-  }
-
-  frame(sequence: number): E2AResponse | undefined {
-    return this.#newest[sequence - (this.#durable - this.#newest.length)];
   }
 
   get final(): E2AResponse | undefined {
@@ -113,7 +106,6 @@ export class Run implements FrameSource {
     const change = changesProgress(frame) ? changeBy(frame) : undefined;
     this.#pending.push({ sequence: frame.sequence, isFinal: frame.is_final, text, change });
     this.#pendingSize += text.length;
-    this.#pendingFrames.push(frame);
     if (this.#flushing === undefined) {
       this.#flushing = this.#flush();
       // `#broken` reports the error to the agent and to readers.
@@ -203,10 +195,9 @@ export class Run implements FrameSource {
   }
 
   /** These frames are durable from now on, and waiting readers may see them. */
-  #land({ rows, size, frames }: Batch): void {
+  #land({ rows, size }: Batch): void {
     this.#keep(rows, size);
     this.#durable += rows.length;
-    this.#newest = frames;
     this.#ended = rows.at(-1)?.isFinal === true;
     this.#count(rows.length);
     this.#wakeReaders();
@@ -214,10 +205,9 @@ export class Run implements FrameSource {
   }
 
   #takePending(): Batch {
-    const batch = { rows: this.#pending, size: this.#pendingSize, frames: this.#pendingFrames };
+    const batch = { rows: this.#pending, size: this.#pendingSize };
     this.#pending = [];
     this.#pendingSize = 0;
-    this.#pendingFrames = [];
     return batch;
   }
 
@@ -283,7 +273,6 @@ export interface RunOptions {
 interface Batch {
   readonly rows: readonly FrameRow[];
   readonly size: number;
-  readonly frames: readonly E2AResponse[];
 }
 
 /** A request that asks a question, or continues after one, is listed with that time. */
