@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
 import type { Explanation } from '../../packages/protocols/src/explanation.ts';
-import type { JsonObject } from '../../packages/protocols/src/json.ts';
+import { isObject, type JsonObject } from '../../packages/protocols/src/json.ts';
 import { heading, pair, signed } from './a2a-peer.ts';
 import { call } from './call.ts';
+import { openSession, post as postMcp } from './mcp-caller.ts';
 import { SocketClient } from './socket-client.ts';
 import { agentModule, System } from './system.ts';
 import { workflowOf } from './workflow-caller.ts';
@@ -219,6 +222,102 @@ test("a workflow with the operator's own operations is understood as well, and i
   expect(explanation.received.bytes).toBe(Buffer.byteLength(workflow));
   expect(explanation.allowed.map(({ what }) => what)).toContain('to use the operation Double');
   expect(explanation.way_in.warnings).toEqual([]);
+});
+
+describe('a request shows what its client sent and received', () => {
+  const newest = async (agent: string) => {
+    const answer = await call(system.url, { path: '/e2a/requests?limit=1', key: ada.api_key });
+    const { requests } = (await answer.json()) as { requests: { request_id: string; agent: string }[] };
+    expect(requests[0]?.agent).toBe(agent);
+    return explained(requests[0]?.request_id ?? '');
+  };
+  const messages = ({ answers }: Explanation) =>
+    answers.flatMap(({ projections }) => projections.flatMap(({ message }) => message));
+
+  test.each<[string, JsonObject]>([
+    ['1.0', { role: 'ROLE_USER', parts: [{ text: 'hello there' }] }],
+    ['0.3', { kind: 'message', role: 'user', parts: [{ kind: 'text', text: 'hello there' }] }],
+  ])('over Linux Foundation A2A %s', async (version, message) => {
+    const method = version === '1.0' ? 'SendMessage' : 'message/send';
+    const params = { message: { messageId: `m-${version}`, ...message }, configuration: { blocking: true } };
+    const json = { jsonrpc: '2.0', id: 1, method, params };
+    const headers = version === '1.0' ? { 'a2a-version': '1.0' } : {};
+    await (
+      await call(system.url, { method: 'POST', path: '/lf-a2a/agents/echo', key: ada.api_key, headers, json })
+    ).text();
+    const explanation = await newest('echo');
+    expect(explanation.received).toMatchObject({ dialect: 'lf-a2a', text: JSON.stringify(json) });
+    const dropped = explanation.way_in.dropped.map(({ pointer }) => pointer);
+    expect(dropped).not.toContain('/params/message/parts/0/text');
+    expect(explanation.way_in.invented.map(({ pointer }) => pointer)).toContain('/source_agent_id');
+    const [first, last] = [messages(explanation)[0], messages(explanation).at(-1)];
+    expect(first).toMatchObject(
+      version === '1.0'
+        ? { statusUpdate: { status: { state: 'TASK_STATE_WORKING' } } }
+        : { kind: 'status-update', status: { state: 'working' } },
+    );
+    expect(last).toMatchObject(
+      version === '1.0'
+        ? { statusUpdate: { status: { state: 'TASK_STATE_COMPLETED' } } }
+        : { kind: 'status-update', status: { state: 'completed' }, final: true },
+    );
+  });
+
+  test('over ACP', async () => {
+    const connection = new WebSocket(`${system.url.replace('http', 'ws')}/acp/agents/echo`, {
+      headers: { authorization: `Bearer ${ada.api_key}` },
+    });
+    await once(connection, 'open');
+    const received: JsonObject[] = [];
+    connection.on('message', (data) => received.push(JSON.parse(data.toString())));
+    const ask = async (id: number, method: string, params: JsonObject) => {
+      connection.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
+      for (;;) {
+        const answer = received.find((one) => one['id'] === id);
+        if (answer !== undefined) return answer['result'] as JsonObject;
+        await once(connection, 'message');
+      }
+    };
+    await ask(1, 'initialize', { protocolVersion: 1, clientCapabilities: {} });
+    const session = await ask(2, 'session/new', { cwd: '/work', mcpServers: [] });
+    const params = { sessionId: session['sessionId'] ?? '', prompt: [{ type: 'text', text: 'hello there' }] };
+    const result = await ask(3, 'session/prompt', params);
+    connection.close();
+    const explanation = await newest('echo');
+    expect(explanation.received.dialect).toBe('acp');
+    expect(JSON.parse(explanation.received.text ?? '')).toEqual({ id: 3, method: 'session/prompt', params });
+    const updates = received.flatMap(({ params: sent }) => (isObject(sent) ? [sent['update']] : []));
+    expect(messages(explanation)).toEqual([...updates, { result }]);
+  });
+
+  test('over MCP', async () => {
+    const params = { name: 'ask_echo', arguments: { prompt: 'hello there' } };
+    const json = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const headers = await openSession(system.url, ada.api_key);
+    const answer = await (await postMcp(system.url, { key: ada.api_key, json, headers })).json();
+    const explanation = await newest('echo');
+    expect(explanation.received).toMatchObject({ dialect: 'mcp', text: JSON.stringify(json) });
+    expect(messages(explanation).at(-1)).toEqual((answer as JsonObject)['result']);
+  });
+
+  test("over OpenAI's chat completions and responses", async () => {
+    const chat = { model: 'echo', messages: [{ role: 'user', content: 'hello there' }], stream: true };
+    await (
+      await call(system.url, { method: 'POST', path: '/v1/chat/completions', key: ada.api_key, json: chat })
+    ).text();
+    const completion = await newest('echo');
+    expect(completion.received).toMatchObject({ dialect: 'openai', text: JSON.stringify(chat) });
+    expect(messages(completion)).toEqual([
+      expect.objectContaining({ choices: [expect.objectContaining({ delta: { role: 'assistant', content: '' } })] }),
+      expect.objectContaining({ choices: [expect.objectContaining({ delta: { content: 'hello' } })] }),
+      expect.objectContaining({ choices: [expect.objectContaining({ delta: { content: 'there' } })] }),
+      expect.objectContaining({ choices: [expect.objectContaining({ finish_reason: 'stop' })] }),
+    ]);
+    const ask = { model: 'echo', input: 'hello there' };
+    await (await call(system.url, { method: 'POST', path: '/v1/responses', key: ada.api_key, json: ask })).text();
+    const types = messages(await newest('echo')).map((message) => (message as JsonObject)['type']);
+    expect([types[0], types.at(-1)]).toEqual(['response.created', 'response.completed']);
+  });
 });
 
 test('a line of the wire shows who did what, and no content', async () => {

@@ -13,21 +13,27 @@ import { changesBetween, NO_CHANGES, unsaidIn } from './changes.ts';
 
 /**
  * The fields lost and added between the message received and its envelope. Found, not declared: the envelope is converted
- * back to the dialect of the endpoint, and fields that do not return were lost.
+ * back to the dialect of the endpoint, and fields that do not return were lost. Where an endpoint is more than a dialect,
+ * values that the envelope does not contain were lost.
  */
 export function wayIn({ dialect: name, text }: Arrival, envelope: E2AEnvelope, acceptedAt: Date): WayIn {
   const dialect = name === null ? undefined : (ANY_SIZE.get(name) ?? dialectNamed(name));
   const json = text === null ? undefined : parseJson(text);
-  if (dialect === undefined || json === undefined || !json.ok) return { ...NO_CHANGES, warnings: [] };
+  if (name === null || json === undefined || !json.ok) return { ...NO_CHANGES, warnings: [] };
   const given = json.value;
+  const recorded = encodeEnvelope(envelope);
+  const invented = unsaidIn(recorded, [given], why);
+  if (dialect === undefined) {
+    const dropped = unsaidIn(given, [recorded], () => 'the envelope has no place for it');
+    return { dropped, changed: [], invented, warnings: [] };
+  }
   const read = dialect.decode(given, acceptedAt);
   const warnings = read.ok ? read.warnings : read.issues;
-  const recorded = encodeEnvelope(envelope);
   if (dialect.name === 'e2a') return { ...changesBetween(given, recorded, why), warnings };
   const back = dialect.fromEnvelope(envelope, { id: NO_ID, now: acceptedAt });
   const returned: Json = back.ok ? dialect.encode(back.value) : {};
   const { dropped, changed } = changesBetween(given, returned, (pointer) => FOREIGN[topOf(pointer)]);
-  return { dropped, changed, invented: unsaidIn(recorded, [given], why), warnings };
+  return { dropped, changed, invented, warnings };
 }
 
 function why(pointer: string): string | undefined {

@@ -277,7 +277,8 @@ export class AcpConnection {
         await this.#update(session, thought(noticeOf(session)));
         session.noticed = session.agent;
       }
-      return await this.#read(session, requestId, this.#options.hub.send(envelope), services);
+      const frames = this.#options.hub.send(envelope, { id, method: 'session/prompt', params });
+      return await this.#read(session, requestId, frames, services);
     } finally {
       session.running = undefined;
       this.#serving.delete(services);

@@ -1,4 +1,11 @@
-import { type E2AEnvelope, type E2AResponse, isFailed, type Json, newEnvelope } from '@dragoman/protocols';
+import {
+  type E2AEnvelope,
+  type E2AResponse,
+  isFailed,
+  type Json,
+  type JsonObject,
+  newEnvelope,
+} from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
 import type { Principal } from '../../call/principal.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -19,7 +26,7 @@ export interface EngineHubOptions {
 
 /** The hub in this process. */
 export function engineHub({ engine, ids, log, principal, signal }: EngineHubOptions): AcpHub {
-  const call = (counted: boolean): Call => ({ principal: principal(), signal, log, beside: { counted } });
+  const call = (beside: Call['beside']): Call => ({ principal: principal(), signal, log, beside });
   return {
     async request(method, params, agent): Promise<Json> {
       const envelope = newEnvelope({
@@ -30,12 +37,13 @@ export function engineHub({ engine, ids, log, principal, signal }: EngineHubOpti
         channel: 'acp',
       });
       // Requests of an editor beside its prompts are not counted, like reads over HTTP.
-      for await (const frame of engine.handle(envelope, call(true))) {
+      for await (const frame of engine.handle(envelope, call({ counted: true }))) {
         if (frame.is_final) return isFailed(frame) ? resultOf(frame, method) : (frame.body['result'] ?? null);
       }
       return refuse('agent_failed');
     },
-    send: (envelope: E2AEnvelope): AsyncIterable<E2AResponse> => engine.handle(envelope, call(false)),
+    send: (envelope: E2AEnvelope, received: JsonObject): AsyncIterable<E2AResponse> =>
+      engine.handle(envelope, call({ counted: false, received: { dialect: 'acp', text: JSON.stringify(received) } })),
     read: (requestId) => engine.runs.read({ owner: principal().id, requestId }, -1, signal),
     cancel: async (requestId) => engine.runs.cancel({ owner: principal().id, requestId }),
   };

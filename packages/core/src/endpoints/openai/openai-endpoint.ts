@@ -163,7 +163,11 @@ export class OpenAiEndpoint {
   }
 }
 
-function factsOf(id: string, { agent_ref: target, method, provenance }: E2AEnvelope, acceptedAt: number): AnswerFacts {
+export function factsOf(
+  id: string,
+  { agent_ref: target, method, provenance }: E2AEnvelope,
+  acceptedAt: number,
+): AnswerFacts {
   const agent = String(target?.['id'] ?? '');
   const { previous_response_id: previous, metadata } = provenance.details;
   return {
