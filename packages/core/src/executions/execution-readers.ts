@@ -1,0 +1,151 @@
+import { failure } from '@dragoman/protocols';
+import type { StopSignal } from '../ending/ending.ts';
+import type { Clock } from '../ports/ports.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
+import type { RunTable } from '../runs/run-table.ts';
+import type { ExecutionKey, ExecutionRow, ExecutionStore } from '../store/executions.ts';
+import type { ExecutionsElsewhere } from './elsewhere.ts';
+import { type ExecutionEventRecord, type LiveExecution, pastEvents } from './live-execution.ts';
+import {
+  type EndedExecution,
+  finishedExecution,
+  remoteExecution,
+  runningExecution,
+  type StartedExecution,
+} from './started-execution.ts';
+
+export interface ExecutionReadersOptions {
+  readonly store: Pick<ExecutionStore, 'find'>;
+  readonly runs: Pick<RunTable, 'stopped'>;
+  /** The execution as it runs in this process. */
+  readonly live: (key: ExecutionKey) => LiveExecution | undefined;
+  readonly clock: Clock;
+}
+
+/** Reads executions wherever they run: in this process, on another node, or not any more. */
+export class ExecutionReaders {
+  readonly #options: ExecutionReadersOptions;
+  #elsewhere: ExecutionsElsewhere | undefined;
+
+  constructor(options: ExecutionReadersOptions) {
+    this.#options = options;
+  }
+
+  /** Absent where one process owns the store. */
+  get elsewhere(): ExecutionsElsewhere | undefined {
+    return this.#elsewhere;
+  }
+
+  /** Executions may be run by other nodes, too. */
+  join(elsewhere: ExecutionsElsewhere): void {
+    this.#elsewhere = elsewhere;
+  }
+
+  /** The one that runs, or the record of the one that has ended. */
+  async follow(row: ExecutionRow): Promise<StartedExecution> {
+    if (row.end !== null) return finishedExecution(row, row.end.result);
+    const live = this.#options.live(row);
+    if (live !== undefined) return runningExecution(live);
+    // It ended while we looked.
+    const now = await this.#options.store.find(row);
+    const elsewhere = this.#elsewhere;
+    if (now?.end === null && elsewhere !== undefined) {
+      const events: StartedExecution['events'] = (after, signal) => this.#remoteEvents(now, elsewhere, after, signal);
+      return remoteExecution(now, { endOf: () => this.#endOf(now), events });
+    }
+    if (now === undefined || now.end === null) refuse('busy', { retry_after: 5 }, CANNOT_CONTINUE);
+    return finishedExecution(now, now.end.result);
+  }
+
+  /** One that an earlier process recorded, as soon as it continues or has ended. `undefined` when it does not exist. */
+  async continued(key: ExecutionKey, signal: AbortSignal): Promise<StartedExecution | undefined> {
+    const { store, clock, live } = this.#options;
+    for (;;) {
+      const row = await store.find(key);
+      if (row === undefined) return undefined;
+      // After the death of a node, another one may have taken over the execution than this request.
+      const isRunning = live(row) !== undefined || (await this.#elsewhere?.isRunning(row)) === true;
+      if (row.end !== null || isRunning) return this.follow(row);
+      await clock.wait(CONTINUED_PAUSE_MS, signal);
+    }
+  }
+
+  /** Another process runs it now: its readers receive what that one records. */
+  async followLost(live: LiveExecution): Promise<void> {
+    try {
+      const row = await this.#endOf(live.row);
+      live.finishElsewhere(row, row.end);
+    } catch (error) {
+      live.fail(error);
+    }
+  }
+
+  /** For another node: its events after a number, without the final one; none where there are none for some seconds. `undefined`: it does not run here. */
+  async eventsHere(key: ExecutionKey, after: number): Promise<readonly ExecutionEventRecord[] | undefined> {
+    const { clock, live: find } = this.#options;
+    const live = find(key);
+    if (live === undefined) return undefined;
+    const until = clock.elapsed() + EVENTS_WITHIN_MS;
+    while (live.eventCount <= after + 1 && find(key) === live && clock.elapsed() < until)
+      await clock.wait(EVENTS_PAUSE_MS);
+    const events: ExecutionEventRecord[] = [];
+    const most = Math.min(live.eventCount - (after + 1), MOST_EVENTS);
+    if (most <= 0) return events;
+    for await (const event of live.read(after)) {
+      if (event.event === 'execution-finished' || events.push(event) >= most) break;
+    }
+    return events;
+  }
+
+  /** Its record, when another process has ended it. */
+  async #endOf(key: ExecutionKey, signal?: StopSignal): Promise<EndedExecution> {
+    const { store, clock, runs } = this.#options;
+    for (;;) {
+      if (signal?.aborted === true) throw signal.reason;
+      const row = await store.find(key);
+      if (row === undefined) refuse('not_found', {}, 'The execution was removed.');
+      if (row.end !== null) return { ...row, end: row.end };
+      await clock.wait(LOOK_MS, runs.stopped.signal).catch(() => {
+        throw new Refused(failure('interrupted', { retry_after: 5 }));
+      });
+    }
+  }
+
+  /** The events of an execution that another node runs, from that node; the rest from its record. */
+  async *#remoteEvents(
+    row: ExecutionRow,
+    elsewhere: ExecutionsElsewhere,
+    after: number,
+    signal?: StopSignal,
+  ): AsyncGenerator<ExecutionEventRecord, void, undefined> {
+    let last = after;
+    let isOver = false;
+    const over = () => {
+      isOver = true;
+      return [];
+    };
+    const ended = this.#endOf(row, signal);
+    const end = ended.then(over, over);
+    while (!isOver) {
+      const live = this.#options.live(row);
+      // This node has taken it over meanwhile.
+      if (live !== undefined) return yield* live.read(last);
+      for (const event of await Promise.race([elsewhere.eventsAfter(row, last), end])) {
+        yield event;
+        last = event.sequence;
+      }
+    }
+    if (signal?.aborted !== true) yield* pastEvents(await ended, last);
+  }
+}
+
+/** How often to check whether an execution continues. */
+const CONTINUED_PAUSE_MS = 50;
+/** How long another node waits for an event: less than it waits for an answer. */
+const EVENTS_WITHIN_MS = 2000;
+const EVENTS_PAUSE_MS = 50;
+/** Events in one answer to another node. */
+const MOST_EVENTS = 500;
+/** Between two looks for the end of an execution that another node runs. */
+const LOOK_MS = 200;
+const CANNOT_CONTINUE = 'The execution cannot continue at the moment.';
