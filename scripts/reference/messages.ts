@@ -31,7 +31,7 @@ function heading(dialect: string, hasBase: boolean): string {
 
 function section(schema: JsonSchema, dialect: string, tables: SchemaTables, isBase: boolean): string {
   const file = String(schema['$id']).split('/').at(-1);
-  const title = String(schema['title'] ?? file).replace(/^A2E wire: /, '');
+  const title = String(schema['title'] ?? file).replace(/^A2E (?:wire: |workflow )/, '');
   const description = schema['description'] === undefined ? [] : [String(schema['description']), ''];
   const table = tables.table(schema, title, isBase);
   return [

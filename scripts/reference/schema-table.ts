@@ -15,13 +15,14 @@ export class SchemaTables {
     this.#everywhere = new Set(base === undefined ? [] : membersOf(base, resolve).map(spelt));
   }
 
-  /** A Markdown table of every member of an object, those of objects within it as `outer.inner`. */
+  /** A Markdown table of every member of an object, those of objects within it as `outer.inner`; not a type that the title names. */
   table(schema: JsonSchema, title: string, isBase = false): string {
     const rows: string[] = [];
     const members = membersOf(schema, this.#resolve);
     for (let at = 0; at < members.length; at += 1) {
       const member = members[at];
       if (member === undefined || (!isBase && this.#everywhere.has(spelt(member)))) continue;
+      if (member.type === `\`"${title}"\``) continue;
       const within = members.slice(at + 1).filter(({ name }) => isWithin(name, member.name));
       const place = within.length < WORTH_A_LINK ? undefined : this.#place(member, within, title);
       if (place !== undefined) at += within.length;
@@ -57,7 +58,10 @@ function membersOf(given: JsonSchema, resolve: Resolve, path = '', depth = 0): M
     const name = path === '' ? key : `${path}.${key}`;
     const type = typeOf(member, resolve);
     const row = { name, type, isRequired: required.has(key), note: noteOf(member) };
-    return [row, ...(depth < DEEPEST ? inner(member, resolve, name, depth + 1) : [])];
+    const within = depth < DEEPEST ? inner(member, resolve, name, depth + 1) : [];
+    const [only] = within;
+    const isMap = within.length === 1 && only?.name === `${name}.<name>` && only.note === '';
+    return isMap ? [{ ...row, type: `${type} of ${only.type}` }] : [row, ...within];
   });
 }
 
@@ -74,6 +78,10 @@ function inner(schema: JsonSchema, resolve: Resolve, name: string, depth: number
 }
 
 function typeOf(schema: JsonSchema, resolve: Resolve): string {
+  return `${shapeOf(schema, resolve)}${boundsOf(schema)}`;
+}
+
+function shapeOf(schema: JsonSchema, resolve: Resolve): string {
   if (schema['const'] !== undefined) return `\`${JSON.stringify(schema['const'])}\``;
   const values = listOf<unknown>(schema['enum']);
   if (values.length > 0) return values.map((value) => (value === null ? 'null' : `\`${value}\``)).join(', ');
@@ -81,32 +89,44 @@ function typeOf(schema: JsonSchema, resolve: Resolve): string {
   if (choices.length > 0) return [...new Set(choices)].join(' or ');
   const items = schema['items'];
   const types = [schema['type'] ?? []].flat().map((type) => {
-    return type === 'array' && isSchema(items) ? `array of ${typeOf(merged(items, resolve), resolve)}` : String(type);
+    return type === 'array' && isSchema(items) ? `array of ${shapeOf(merged(items, resolve), resolve)}` : String(type);
   });
   return types.length === 0 ? 'anything' : types.join(' or ');
 }
 
 function noteOf(schema: JsonSchema): string {
-  const { description, format, pattern, minimum, maximum, minLength, maxLength, maxItems } = schema;
+  const { description, format, pattern } = schema;
   const initial = schema['default'];
   const isShort = typeof pattern === 'string' && pattern.length <= 40 && !/\\u/.test(pattern);
   return [
     description,
     format === undefined ? undefined : `Format: ${format}.`,
     isShort ? `Pattern: \`${pattern}\`.` : undefined,
-    bounds(minimum, maximum, ''),
-    bounds(minLength === 1 && maxLength === undefined ? undefined : minLength, maxLength, ' characters'),
-    maxItems === undefined ? undefined : `At most ${maxItems} items.`,
     isWorthShowing(initial) ? `Default: \`${JSON.stringify(initial)}\`.` : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(' ');
 }
 
-function bounds(least: unknown, most: unknown, unit: string): string | undefined {
-  if (least === undefined && most === undefined) return undefined;
-  if (most === undefined) return `At least ${least}${unit}.`;
-  return least === undefined ? `At most ${most}${unit}.` : `${least} to ${most}${unit}.`;
+function boundsOf({ minimum, maximum, minLength, maxLength, maxItems }: JsonSchema): string {
+  return [
+    bounds(minimum, maximum, ''),
+    bounds(isAtMostOne(minLength) ? undefined : minLength, maxLength, ' characters'),
+    bounds(undefined, maxItems, ' items'),
+  ].join('');
+}
+
+/** Safe integers are the bounds of every integer, and are not shown. */
+function bounds(least: unknown, most: unknown, unit: string): string {
+  const low = least === Number.MIN_SAFE_INTEGER ? undefined : least;
+  const high = most === Number.MAX_SAFE_INTEGER ? undefined : most;
+  if (low === undefined && high === undefined) return '';
+  if (high === undefined) return `, ≥ ${low}${unit}`;
+  return low === undefined ? `, ≤ ${high}${unit}` : `, ${low}–${high}${unit}`;
+}
+
+function isAtMostOne(length: unknown): boolean {
+  return typeof length === 'number' && length <= 1;
 }
 
 /** With what it refers to, and all its parts, as one. */
