@@ -17,7 +17,7 @@ export class SchemaTables {
 
   /** A Markdown table of every member of an object, those of objects within it as `outer.inner`; not a type that the title names. */
   table(schema: JsonSchema, title: string, isBase = false): string {
-    const rows: string[] = [];
+    const rows: string[][] = [];
     const members = membersOf(schema, this.#resolve);
     for (let at = 0; at < members.length; at += 1) {
       const member = members[at];
@@ -27,9 +27,9 @@ export class SchemaTables {
       const place = within.length < WORTH_A_LINK ? undefined : this.#place(member, within, title);
       if (place !== undefined) at += within.length;
       const note = [member.note, place === undefined ? '' : `Members: see ${place}.`].join(' ').trim();
-      rows.push(`| \`${member.name}\`${member.isRequired ? ' *' : ''} | ${cell(member.type)} | ${cell(note)} |`);
+      rows.push([`\`${member.name}\`${member.isRequired ? ' *' : ''}`, cell(member.type), member.initial, cell(note)]);
     }
-    return rows.length === 0 ? '' : ['| member | type | |', '|---|---|---|', ...rows, ''].join('\n');
+    return rows.length === 0 ? '' : tableOf(rows);
   }
 
   /** Where the page has the same members already; undefined where this is the first place. */
@@ -45,7 +45,16 @@ interface Member {
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
+  readonly initial: string;
   readonly note: string;
+}
+
+/** Columns that are empty in every row are left out. */
+function tableOf(rows: readonly (readonly string[])[]): string {
+  const columns = [0, 1, 2, 3].filter((column) => rows.some((row) => row[column] !== ''));
+  const lines = rows.map((row) => `| ${columns.map((column) => row[column]).join(' | ')} |`);
+  const heads = columns.map((column) => HEADS[column]).join(' | ');
+  return [`| ${heads} |`, `|${columns.map(() => '---|').join('')}`, ...lines, ''].join('\n');
 }
 
 function membersOf(given: JsonSchema, resolve: Resolve, path = '', depth = 0): Member[] {
@@ -57,10 +66,10 @@ function membersOf(given: JsonSchema, resolve: Resolve, path = '', depth = 0): M
     const member = merged(value, resolve);
     const name = path === '' ? key : `${path}.${key}`;
     const type = typeOf(member, resolve);
-    const row = { name, type, isRequired: required.has(key), note: noteOf(member) };
+    const row = { name, type, isRequired: required.has(key), initial: initialOf(member), note: noteOf(member) };
     const within = depth < DEEPEST ? inner(member, resolve, name, depth + 1) : [];
     const [only] = within;
-    const isMap = within.length === 1 && only?.name === `${name}.<name>` && only.note === '';
+    const isMap = within.length === 1 && only?.name === `${name}.<name>` && only.note === '' && only.initial === '';
     return isMap ? [{ ...row, type: `${type} of ${only.type}` }] : [row, ...within];
   });
 }
@@ -84,28 +93,30 @@ function typeOf(schema: JsonSchema, resolve: Resolve): string {
 function shapeOf(schema: JsonSchema, resolve: Resolve): string {
   if (schema['const'] !== undefined) return `\`${JSON.stringify(schema['const'])}\``;
   const values = listOf<unknown>(schema['enum']);
-  if (values.length > 0) return values.map((value) => (value === null ? 'null' : `\`${value}\``)).join(', ');
+  if (values.length > 0) return values.map((value) => (value === null ? 'null' : `\`${value}\``)).join(' | ');
   const choices = choicesOf(schema).map((choice) => typeOf(merged(choice, resolve), resolve));
-  if (choices.length > 0) return [...new Set(choices)].join(' or ');
+  if (choices.length > 0) return [...new Set(choices)].join(' | ');
   const items = schema['items'];
   const types = [schema['type'] ?? []].flat().map((type) => {
-    return type === 'array' && isSchema(items) ? `array of ${shapeOf(merged(items, resolve), resolve)}` : String(type);
+    return type === 'array' && isSchema(items) ? arrayOf(shapeOf(merged(items, resolve), resolve)) : String(type);
   });
-  return types.length === 0 ? 'anything' : types.join(' or ');
+  return types.length === 0 ? 'any' : types.join(' | ');
 }
 
 function noteOf(schema: JsonSchema): string {
   const { description, format, pattern } = schema;
-  const initial = schema['default'];
   const isShort = typeof pattern === 'string' && pattern.length <= 40 && !/\\u/.test(pattern);
   return [
     description,
     format === undefined ? undefined : `Format: ${format}.`,
     isShort ? `Pattern: \`${pattern}\`.` : undefined,
-    isWorthShowing(initial) ? `Default: \`${JSON.stringify(initial)}\`.` : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(' ');
+}
+
+function arrayOf(item: string): string {
+  return /^[\w[\]]+$/.test(item) ? `${item}[]` : `(${item})[]`;
 }
 
 function boundsOf({ minimum, maximum, minLength, maxLength, maxItems }: JsonSchema): string {
@@ -169,8 +180,8 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-function spelt({ name, type, isRequired, note }: Member): string {
-  return JSON.stringify([name, type, isRequired, note]);
+function spelt({ name, type, isRequired, initial, note }: Member): string {
+  return JSON.stringify([name, type, isRequired, initial, note]);
 }
 
 function isWithin(name: string, outer: string): boolean {
@@ -181,6 +192,9 @@ const DEEPEST = 6;
 const WORTH_A_LINK = 3;
 
 /** The members of an object have defaults of their own. */
-function isWorthShowing(initial: unknown): boolean {
-  return initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
+function initialOf({ default: initial }: JsonSchema): string {
+  const isWorthShowing = initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
+  return isWorthShowing ? `\`${JSON.stringify(initial)}\`` : '';
 }
+
+const HEADS = ['member', 'type', 'default', ''];
