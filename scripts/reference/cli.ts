@@ -36,18 +36,25 @@ async function helpOf(command: readonly string[]): Promise<string> {
 function section({ name, help }: Command, shared: ReadonlyMap<string, string>): string {
   const [usage = '', description = ''] = help.split('\n\n').map((text) => text.replaceAll(/\s+/g, ' '));
   const parameters = usage.slice(`Usage: dragoman ${name}`.length).replace(/ ?\[options\]| \[command\]/g, '');
-  const isGroup = namesIn(help).length > 0;
+  const depth = name.split(' ').length;
   const options = itemsIn(help, 'Options').filter(({ flags }) => !EVERYWHERE.test(flags));
   const own = options.filter(({ flags, text }) => shared.get(flags) !== text);
-  const others = options.filter((option) => !own.includes(option)).map(({ flags }) => `\`${flags.split(' ')[0]}\``);
+  const others = options.filter((option) => !own.includes(option)).map(({ flags }) => flags.split(' ')[0] ?? '');
+  const examples = examplesIn(help).filter((example) => example !== `npx dragoman ${name}`);
+  const hasExamples = examples.length > 0 && namesIn(help).length === 0;
   return [
-    `${'#'.repeat(name.split(' ').length + 1)} \`${name}\`\n`,
-    `${description.charAt(0).toUpperCase()}${description.slice(1)}.\n`,
-    ...(parameters === '' ? [] : [`Usage: \`${name}${parameters}\`\n`]),
+    `${'#'.repeat(depth + 1)} \`${name}${depth > 1 ? parameters : ''}\`\n`,
+    `${description.charAt(0).toUpperCase()}${description.slice(1)}.${alsoOf(others)}\n`,
+    ...(parameters === '' || depth > 1 ? [] : [`Usage: \`${name}${parameters}\`\n`]),
     ...[tableOf([...itemsIn(help, 'Arguments'), ...own])].filter((table) => table !== ''),
-    ...(others.length === 0 ? [] : [`Also: ${others.join(', ')}\n`]),
-    ...(isGroup ? [] : [`\`\`\`sh\n${examplesIn(help)}\n\`\`\`\n`]),
+    ...(hasExamples ? [`\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n`] : []),
   ].join('\n');
+}
+
+function alsoOf(options: readonly string[]): string {
+  if (options.length === 0) return '';
+  const set = Object.entries(SETS).find(([, flags]) => flags.join(' ') === options.join(' '));
+  return ` Also: ${set === undefined ? options.map((flag) => `\`${flag}\``).join(', ') : set[0]}.`;
 }
 
 /** Options that many commands have with the same text; of several texts the commonest. */
@@ -77,9 +84,12 @@ function itemsIn(help: string, title: string): Item[] {
   });
 }
 
-function examplesIn(help: string): string {
+function examplesIn(help: string): string[] {
   const list = /^Examples?:\n((?: .*\n)*)/m.exec(`${help}\n`)?.[1] ?? '';
-  return list.replaceAll(/^ {2}/gm, '').trimEnd();
+  return list
+    .replaceAll(/^ {2}/gm, '')
+    .split('\n')
+    .filter((line) => line !== '');
 }
 
 function tableOf(items: readonly Item[]): string {
@@ -92,10 +102,16 @@ function tableOf(items: readonly Item[]): string {
 const EVERYWHERE = /^(?:--json|-h, --help)$/;
 const MANY = 4;
 
+/** Sets of shared options that have a name on the page. */
+const SETS = {
+  'client options': ['--url', '--key', '--data'],
+  'admin options': ['--url', '--admin-key', '--admin-key-file', '--data'],
+};
+
 const HEADING = `# Command line
 
 \`npx dragoman\` from a clone. Every command has \`--help\` and takes \`--json\`; it exits with 0 (done), 1 (failed) or 2 (wrong usage). Output has no
-colours when piped. \`-\` as a file name reads stdin. Commands that administer need the admin key.
+colours when piped. \`-\` as a file name reads stdin.
 
 | variable | |
 |---|---|
@@ -105,5 +121,6 @@ colours when piped. \`-\` as a file name reads stdin. Commands that administer n
 | \`DRAGOMAN_VAULT_KEY_NEXT\` | the next vault key, for \`vault rotate\`: servers that have both keys switch without a restart |
 | \`DRAGOMAN_KEY\` | an agent's key, for commands that talk to a server |
 
-Options of many commands; where a command says "Also", they mean this:
+Options of many commands. *Client options* are \`--url\`, \`--key\` and \`--data\`; *admin options* are \`--url\`, \`--admin-key\`,
+\`--admin-key-file\` and \`--data\`:
 `;

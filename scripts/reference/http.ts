@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SilentLog } from '../../packages/core/test-support/silent-log.ts';
 import type { JsonSchema } from '../../packages/protocols/src/schema.ts';
+import { ConfigShape } from '../../packages/server/src/config/config-schema.ts';
 import { startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
 import { SchemaTables } from './schema-table.ts';
 
@@ -12,6 +13,9 @@ export async function httpPage(): Promise<string> {
   const groups = new Map<string, string[]>();
   const bodies: string[] = [];
   const schemas = new SchemaTables(() => undefined);
+  for (const key of ['agents', 'apis']) {
+    schemas.refer(entryOf(key), `\`${key}.<name>\` of the [configuration](config.md)`);
+  }
   const tablesShown = new Map<string, string>();
   const published: string[] = [];
   for (const [path, methods] of Object.entries(paths)) {
@@ -32,15 +36,16 @@ export async function httpPage(): Promise<string> {
       groups.set(group, [...(groups.get(group) ?? []), row]);
       const schema = body === undefined ? media : components.schemas[body];
       if (schema === undefined || Object.keys(schema).length === 0) continue;
-      const most = operation.requestBody?.description.replace(/\.$/, '');
+      const most = operation.requestBody?.description.replace(/^At most (\d+) bytes\.$/, '≤ $1 bytes');
       if (isPublished(body)) {
         published.push(`\`${name}\`: [${body?.split('.')[0]}](messages/${body?.split('.')[0]}.md), ${most}`);
         continue;
       }
       const shown = tablesShown.get(JSON.stringify(schema));
-      const table = shown === undefined ? schemas.table(schema, `\`${name}\``) : `The same members as \`${shown}\`.\n`;
+      const table = shown === undefined ? schemas.table(schema, `\`${name}\``) : `As \`${shown}\`.\n`;
+      if (table === '') continue;
       tablesShown.set(JSON.stringify(schema), shown ?? name);
-      if (table !== '') bodies.push(`### \`${name}\`\n\n${most}.\n\n${table}`);
+      bodies.push(`### \`${name}\`\n\n${most}\n\n${table}`);
     }
   }
   const tables = [...groups].map(([group, rows]) => tableOf(group, rows));
@@ -63,6 +68,12 @@ function tableOf(group: string, rows: readonly Row[]): string {
   }
   const lines = rows.map(({ route, key, summary }) => `| \`${route}\` | ${key} | ${summary} |`);
   return `## ${group}\n\n| route | key | |\n|---|---|---|\n${lines.join('\n')}\n`;
+}
+
+/** The shape of one entry of a map in the configuration. */
+function entryOf(key: string): JsonSchema {
+  const { properties } = ConfigShape as unknown as { properties: Record<string, { additionalProperties: JsonSchema }> };
+  return properties[key]?.additionalProperties ?? {};
 }
 
 interface OpenApi {

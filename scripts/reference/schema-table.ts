@@ -8,6 +8,7 @@ export class SchemaTables {
   readonly #resolve: Resolve;
   readonly #shown = new Map<string, string>();
   readonly #everywhere: ReadonlySet<string>;
+  readonly #elsewhere = new Map<string, string>();
 
   /** `base` has the members of every message of the page; only its own table lists them. */
   constructor(resolve: Resolve, base?: JsonSchema) {
@@ -15,14 +16,25 @@ export class SchemaTables {
     this.#everywhere = new Set(base === undefined ? [] : membersOf(base, resolve).map(spelt));
   }
 
+  /** Describes members under these names as the members of that place, where they are the same. */
+  refer(schema: JsonSchema, place: string): void {
+    for (const member of membersOf(schema, this.#resolve)) this.#elsewhere.set(spelt(member), place);
+  }
+
   /** A Markdown table of every member of an object, those of objects within it as `outer.inner`; not a type that the title names. */
   table(schema: JsonSchema, title: string, isBase = false): string {
     const rows: string[][] = [];
     const members = membersOf(schema, this.#resolve);
+    const isSameElsewhere = members.filter((member) => this.#elsewhere.has(spelt(member))).length >= WORTH_A_LINK;
     for (let at = 0; at < members.length; at += 1) {
       const member = members[at];
       if (member === undefined || (!isBase && this.#everywhere.has(spelt(member)))) continue;
       if (member.type === `\`"${title}"\``) continue;
+      const elsewhere = isSameElsewhere ? this.#elsewhere.get(spelt(member)) : undefined;
+      if (elsewhere !== undefined) {
+        if (!rows.some(([name]) => name === elsewhere)) rows.push([elsewhere, '', '', 'the same members']);
+        continue;
+      }
       const within = members.slice(at + 1).filter(({ name }) => isWithin(name, member.name));
       const place = within.length < WORTH_A_LINK ? undefined : this.#place(member, within, title);
       if (place !== undefined) at += within.length;
@@ -49,12 +61,12 @@ interface Member {
   readonly note: string;
 }
 
-/** Columns that are empty in every row are left out. */
+/** Member, type, default and meaning. Columns that are empty in every row are left out. */
 function tableOf(rows: readonly (readonly string[])[]): string {
   const columns = [0, 1, 2, 3].filter((column) => rows.some((row) => row[column] !== ''));
   const lines = rows.map((row) => `| ${columns.map((column) => row[column]).join(' | ')} |`);
-  const heads = columns.map((column) => HEADS[column]).join(' | ');
-  return [`| ${heads} |`, `|${columns.map(() => '---|').join('')}`, ...lines, ''].join('\n');
+  const heads = columns.map(() => ' |').join('');
+  return [`|${heads}`, `|${columns.map(() => '---|').join('')}`, ...lines, ''].join('\n');
 }
 
 function membersOf(given: JsonSchema, resolve: Resolve, path = '', depth = 0): Member[] {
@@ -196,5 +208,3 @@ function initialOf({ default: initial }: JsonSchema): string {
   const isWorthShowing = initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
   return isWorthShowing ? `\`${JSON.stringify(initial)}\`` : '';
 }
-
-const HEADS = ['member', 'type', 'default', ''];
