@@ -82,7 +82,8 @@ function membersOf(given: JsonSchema, resolve: Resolve, path = '', depth = 0): M
     const within = depth < DEEPEST ? inner(member, resolve, name, depth + 1) : [];
     const [only] = within;
     const isMap = within.length === 1 && only?.name === `${name}.<name>` && only.note === '' && only.initial === '';
-    return isMap ? [{ ...row, type: `${type} of ${only.type}` }] : [row, ...within];
+    if (isMap) return [{ ...row, type: `${type} of ${only.type}` }];
+    return within.length > 0 && row.note === '' && !row.isRequired ? within : [row, ...within];
   });
 }
 
@@ -121,7 +122,7 @@ function noteOf(schema: JsonSchema): string {
   return [
     description,
     format === undefined ? undefined : `Format: ${format}.`,
-    isShort ? `Pattern: \`${pattern}\`.` : undefined,
+    isShort ? `\`${pattern}\`` : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(' ');
@@ -139,9 +140,9 @@ function boundsOf({ minimum, maximum, minLength, maxLength, maxItems }: JsonSche
   ].join('');
 }
 
-/** Safe integers are the bounds of every integer, and are not shown. */
+/** Not shown: safe integers, which every integer must be, and that a number is positive. */
 function bounds(least: unknown, most: unknown, unit: string): string {
-  const low = least === Number.MIN_SAFE_INTEGER ? undefined : least;
+  const low = least === Number.MIN_SAFE_INTEGER || (least === 1 && most === undefined) ? undefined : least;
   const high = most === Number.MAX_SAFE_INTEGER ? undefined : most;
   if (low === undefined && high === undefined) return '';
   if (high === undefined) return `, ≥ ${low}${unit}`;
