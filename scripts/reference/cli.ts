@@ -40,14 +40,11 @@ function section({ name, help }: Command, shared: ReadonlyMap<string, string>): 
   const options = itemsIn(help, 'Options').filter(({ flags }) => !EVERYWHERE.test(flags));
   const own = options.filter(({ flags, text }) => shared.get(flags) !== text);
   const others = options.filter((option) => !own.includes(option)).map(({ flags }) => flags.split(' ')[0] ?? '');
-  const examples = examplesIn(help).filter((example) => example !== `npx dragoman ${name}`);
-  const hasExamples = examples.length > 0 && namesIn(help).length === 0;
   return [
     `${'#'.repeat(depth + 1)} \`${name}${depth > 1 ? parameters : ''}\`\n`,
     `${description.charAt(0).toUpperCase()}${description.slice(1)}.${alsoOf(others)}\n`,
     ...(parameters === '' || depth > 1 ? [] : [`Usage: \`${name}${parameters}\`\n`]),
     ...[tableOf([...itemsIn(help, 'Arguments'), ...own])].filter((table) => table !== ''),
-    ...(hasExamples ? [`\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n`] : []),
   ].join('\n');
 }
 
@@ -84,14 +81,6 @@ function itemsIn(help: string, title: string): Item[] {
   });
 }
 
-function examplesIn(help: string): string[] {
-  const list = /^Examples?:\n((?: .*\n)*)/m.exec(`${help}\n`)?.[1] ?? '';
-  return list
-    .replaceAll(/^ {2}/gm, '')
-    .split('\n')
-    .filter((line) => line !== '');
-}
-
 function tableOf(items: readonly Item[]): string {
   if (items.length === 0) return '';
   const rows = items.map(({ flags, text }) => `| \`${flags}\` | ${text.replaceAll('|', '\\|')} |`);
@@ -110,7 +99,7 @@ const SETS = {
 
 const HEADING = `# Command line
 
-\`npx dragoman\` from a clone. Every command has \`--help\` and takes \`--json\`; it exits with 0 (done), 1 (failed) or 2 (wrong usage). Output has no
+\`npx dragoman\` from a clone. Every command has \`--help\`, with examples, and takes \`--json\`; it exits with 0 (done), 1 (failed) or 2 (wrong usage). Output has no
 colours when piped. \`-\` as a file name reads stdin.
 
 | variable | |

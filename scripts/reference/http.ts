@@ -50,7 +50,7 @@ export async function httpPage(): Promise<string> {
   }
   const tables = [...groups].map(([group, rows]) => tableOf(group, rows));
   const messages = `Messages of a protocol: ${published.join('; ')}.\n`;
-  return [HEADING, ...tables, '## Bodies\n', messages, ...bodies].join('\n');
+  return [HEADING, ...tables, '## Bodies\n', BODIES, messages, ...bodies].join('\n');
 }
 
 interface Row {
@@ -148,6 +148,8 @@ const GROUPS: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/v1\b/, 'A2E workflows and discovery'],
   [/^\/admin\b/, 'Administration'],
 ];
+
+const BODIES = '`*` marks required members; a bound of a string counts characters, of a list items.\n';
 
 const HEADING = `# HTTP
 

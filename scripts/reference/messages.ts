@@ -22,7 +22,7 @@ function heading(dialect: string, hasBase: boolean): string {
   return [
     `# Messages: ${TITLES[dialect]}`,
     '',
-    `Every shape of [the protocol](../../protocols/${dialect}.md): member, type, default and meaning. \`*\` marks required members.${hasBase ? ' The members of every message are listed once, in the first table.' : ''}`,
+    `Every shape of [the protocol](../../protocols/${dialect}.md): member, type, default and meaning. \`*\` marks required members; a bound of a string counts characters, of a list items.${hasBase ? ' The members of every message are listed once, in the first table.' : ''}`,
     `Titles link to the JSON Schemas, which a running server has at \`GET /schemas/${dialect}/<file>.json\`.`,
     '',
   ].join('\n');

@@ -134,19 +134,19 @@ function arrayOf(item: string): string {
 
 function boundsOf({ minimum, maximum, minLength, maxLength, maxItems }: JsonSchema): string {
   return [
-    bounds(minimum, maximum, ''),
-    bounds(isAtMostOne(minLength) ? undefined : minLength, maxLength, ' characters'),
-    bounds(undefined, maxItems, ' items'),
+    bounds(minimum, maximum),
+    bounds(isAtMostOne(minLength) ? undefined : minLength, maxLength),
+    bounds(undefined, maxItems),
   ].join('');
 }
 
 /** Not shown: safe integers, which every integer must be, and that a number is positive. */
-function bounds(least: unknown, most: unknown, unit: string): string {
+function bounds(least: unknown, most: unknown): string {
   const low = least === Number.MIN_SAFE_INTEGER || (least === 1 && most === undefined) ? undefined : least;
   const high = most === Number.MAX_SAFE_INTEGER ? undefined : most;
   if (low === undefined && high === undefined) return '';
-  if (high === undefined) return `, ≥ ${low}${unit}`;
-  return low === undefined ? `, ≤ ${high}${unit}` : `, ${low}–${high}${unit}`;
+  if (high === undefined) return `, ≥ ${low}`;
+  return low === undefined ? `, ≤ ${high}` : `, ${low}–${high}`;
 }
 
 function isAtMostOne(length: unknown): boolean {
