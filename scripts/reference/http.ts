@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SilentLog } from '../../packages/core/test-support/silent-log.ts';
 import type { JsonSchema } from '../../packages/protocols/src/schema.ts';
+import { ConfigShape } from '../../packages/server/src/config/config-schema.ts';
 import { startServer, systemClock, systemIds } from '../../packages/server/src/index.ts';
 import { SchemaTables } from './schema-table.ts';
 
@@ -12,31 +13,67 @@ export async function httpPage(): Promise<string> {
   const groups = new Map<string, string[]>();
   const bodies: string[] = [];
   const schemas = new SchemaTables(() => undefined);
+  for (const key of ['agents', 'apis']) {
+    schemas.refer(entryOf(key), `\`${key}.<name>\` of the [configuration](config.md)`);
+  }
+  const tablesShown = new Map<string, string>();
+  const published: string[] = [];
   for (const [path, methods] of Object.entries(paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const name = `${method.toUpperCase()} ${path}`;
       const media = operation.requestBody?.content['application/json']?.schema;
       const reference = media?.['$ref'];
       const body = typeof reference === 'string' ? reference.split('/').at(-1) : undefined;
+      if (isTwin(path, method, paths)) continue;
+      const agents = isTwin(path.replace(ONE_AGENT, `$1${AGENT}`), method, paths) ? `[${AGENT}]` : '';
+      const older = isTwin(path.replace('/lf-a2a', `/lf-a2a${OLDER}`), method, paths) ? `[${OLDER}]` : '';
+      const row: Row = {
+        route: name.replace(ONE_AGENT, `$1${agents}${older}`),
+        key: keyFor(operation.security),
+        summary: operation.summary,
+      };
       const group = groupOf(path);
-      if (isTwin(path, paths)) continue;
-      const both = name.replace(
-        ONE_AGENT,
-        isTwin(path.replace(ONE_AGENT, `$1${AGENT}`), paths) ? `$1[${AGENT}]` : '$1',
-      );
-      const row = `| \`${both}\` | ${keyFor(operation.security)} | ${operation.summary} |`;
       groups.set(group, [...(groups.get(group) ?? []), row]);
       const schema = body === undefined ? media : components.schemas[body];
       if (schema === undefined || Object.keys(schema).length === 0) continue;
-      const table = isPublished(body) ? '' : schemas.table(schema, `\`${name}\``);
-      const where = isPublished(body) ? `See [the message](messages/${body?.split('.')[0]}.md).\n` : table;
-      if (where !== '') bodies.push(`### \`${name}\`\n\n${operation.requestBody?.description}\n\n${where}`);
+      const most = operation.requestBody?.description.replace(/^At most (\d+) bytes\.$/, '≤ $1 bytes');
+      if (isPublished(body)) {
+        published.push(`\`${name}\`: [${body?.split('.')[0]}](messages/${body?.split('.')[0]}.md), ${most}`);
+        continue;
+      }
+      const shown = tablesShown.get(JSON.stringify(schema));
+      const table = shown === undefined ? schemas.table(schema, `\`${name}\``) : `As \`${shown}\`.\n`;
+      if (table === '') continue;
+      tablesShown.set(JSON.stringify(schema), shown ?? name);
+      bodies.push(`### \`${name}\`\n\n${most}\n\n${table}`);
     }
   }
-  const tables = [...groups].map(([group, rows]) => {
-    return `## ${group}\n\n| route | key | |\n|---|---|---|\n${rows.join('\n')}\n`;
-  });
-  return [HEADING, ...tables, '## Bodies\n', ...bodies].join('\n');
+  const tables = [...groups].map(([group, rows]) => tableOf(group, rows));
+  const messages = `Messages of a protocol: ${published.join('; ')}.\n`;
+  return [HEADING, ...tables, '## Bodies\n', BODIES, messages, ...bodies].join('\n');
+}
+
+interface Row {
+  readonly route: string;
+  readonly key: string;
+  readonly summary: string;
+}
+
+/** Where every route of a group takes the same key, the heading names it. */
+function tableOf(group: string, rows: readonly Row[]): string {
+  const [first] = rows;
+  if (rows.every(({ key }) => key === first?.key)) {
+    const lines = rows.map(({ route, summary }) => `| \`${route}\` | ${summary} |`);
+    return `## ${group}\n\nKey: ${first?.key}.\n\n| route | |\n|---|---|\n${lines.join('\n')}\n`;
+  }
+  const lines = rows.map(({ route, key, summary }) => `| \`${route}\` | ${key} | ${summary} |`);
+  return `## ${group}\n\n| route | key | |\n|---|---|---|\n${lines.join('\n')}\n`;
+}
+
+/** The shape of one entry of a map in the configuration. */
+function entryOf(key: string): JsonSchema {
+  const { properties } = ConfigShape as unknown as { properties: Record<string, { additionalProperties: JsonSchema }> };
+  return properties[key]?.additionalProperties ?? {};
 }
 
 interface OpenApi {
@@ -79,9 +116,12 @@ function keyFor(security: readonly object[]): string {
   return schemes.includes('agentBearer') ? 'agent' : 'none';
 }
 
-/** Whether this is the route of one agent beside the same route of the default agent. */
-function isTwin(path: string, paths: OpenApi['paths']): boolean {
-  return path.includes(AGENT) && Object.hasOwn(paths, path.replace(AGENT, '')) && ONE_AGENT.test(path);
+/** Whether the page has this route already: without the agent, or as the same route of the current version of A2A. */
+function isTwin(path: string, method: string, paths: OpenApi['paths']): boolean {
+  const own = paths[path]?.[method];
+  if (own === undefined) return false;
+  if (ONE_AGENT.test(path) && path.includes(AGENT) && Object.hasOwn(paths, path.replace(AGENT, ''))) return true;
+  return path.includes(OLDER) && paths[path.replace(OLDER, '')]?.[method]?.summary === own.summary;
 }
 
 function groupOf(path: string): string {
@@ -93,6 +133,7 @@ function isPublished(name: string | undefined): boolean {
 }
 
 const AGENT = '/agents/{agent_id}';
+const OLDER = '/v1';
 const ONE_AGENT = /(\/(?:lf-a2a|mcp|acp))(?=\/|$)/;
 
 const GROUPS: readonly (readonly [RegExp, string])[] = [
@@ -108,9 +149,12 @@ const GROUPS: readonly (readonly [RegExp, string])[] = [
   [/^\/admin\b/, 'Administration'],
 ];
 
+const BODIES = '`*` marks required members; a bound of a string counts characters, of a list items.\n';
+
 const HEADING = `# HTTP
 
-One port. Send a key as \`Authorization: Bearer KEY\` or \`X-API-Key\`. For programs: \`GET /openapi.json\`. \`[/agents/{agent_id}]\` may be left out for the default agent.
+One port. Send a key as \`Authorization: Bearer KEY\` or \`X-API-Key\`. For programs: \`GET /openapi.json\`. \`[/agents/{agent_id}]\` may be left out
+for the default agent; \`[/v1]\` is A2A 0.3.
 
 | key | |
 |---|---|

@@ -22,24 +22,21 @@ function heading(dialect: string, hasBase: boolean): string {
   return [
     `# Messages: ${TITLES[dialect]}`,
     '',
-    `Every shape of the protocol. \`*\` marks required members.${hasBase ? ' The members of every message are listed once, in the first table.' : ''} As JSON Schema:`,
-    `\`packages/protocols/schemas/${dialect}\`, and \`GET /schemas/${dialect}/<file>.json\` of a running server. What the fields mean:`,
-    `[the protocol](../../protocols/${dialect}.md).`,
+    `Every shape of [the protocol](../../protocols/${dialect}.md): member, type, default and meaning. \`*\` marks required members; a bound of a string counts characters, of a list items.${hasBase ? ' The members of every message are listed once, in the first table.' : ''}`,
+    `Titles link to the JSON Schemas, which a running server has at \`GET /schemas/${dialect}/<file>.json\`.`,
     '',
   ].join('\n');
 }
 
 function section(schema: JsonSchema, dialect: string, tables: SchemaTables, isBase: boolean): string {
   const file = String(schema['$id']).split('/').at(-1);
-  const title = String(schema['title'] ?? file).replace(/^A2E wire: /, '');
+  const title = String(schema['title'] ?? file).replace(/^A2E (?:wire: |workflow )/, '');
   const description = schema['description'] === undefined ? [] : [String(schema['description']), ''];
   const table = tables.table(schema, title, isBase);
   return [
-    `## ${title}`,
+    `## [${title}](../../../packages/protocols/schemas/${dialect}/${file})`,
     '',
     ...description,
-    `[\`${file}\`](../../../packages/protocols/schemas/${dialect}/${file})`,
-    '',
     ...(table === '' ? [] : [table]),
   ].join('\n');
 }

@@ -8,6 +8,7 @@ export class SchemaTables {
   readonly #resolve: Resolve;
   readonly #shown = new Map<string, string>();
   readonly #everywhere: ReadonlySet<string>;
+  readonly #elsewhere = new Map<string, string>();
 
   /** `base` has the members of every message of the page; only its own table lists them. */
   constructor(resolve: Resolve, base?: JsonSchema) {
@@ -15,20 +16,32 @@ export class SchemaTables {
     this.#everywhere = new Set(base === undefined ? [] : membersOf(base, resolve).map(spelt));
   }
 
-  /** A Markdown table of every member of an object, those of objects within it as `outer.inner`. */
+  /** Describes members under these names as the members of that place, where they are the same. */
+  refer(schema: JsonSchema, place: string): void {
+    for (const member of membersOf(schema, this.#resolve)) this.#elsewhere.set(spelt(member), place);
+  }
+
+  /** A Markdown table of every member of an object, those of objects within it as `outer.inner`; not a type that the title names. */
   table(schema: JsonSchema, title: string, isBase = false): string {
-    const rows: string[] = [];
+    const rows: string[][] = [];
     const members = membersOf(schema, this.#resolve);
+    const isSameElsewhere = members.filter((member) => this.#elsewhere.has(spelt(member))).length >= WORTH_A_LINK;
     for (let at = 0; at < members.length; at += 1) {
       const member = members[at];
       if (member === undefined || (!isBase && this.#everywhere.has(spelt(member)))) continue;
+      if (member.type === `\`"${title}"\``) continue;
+      const elsewhere = isSameElsewhere ? this.#elsewhere.get(spelt(member)) : undefined;
+      if (elsewhere !== undefined) {
+        if (!rows.some(([name]) => name === elsewhere)) rows.push([elsewhere, '', '', 'the same members']);
+        continue;
+      }
       const within = members.slice(at + 1).filter(({ name }) => isWithin(name, member.name));
       const place = within.length < WORTH_A_LINK ? undefined : this.#place(member, within, title);
       if (place !== undefined) at += within.length;
       const note = [member.note, place === undefined ? '' : `Members: see ${place}.`].join(' ').trim();
-      rows.push(`| \`${member.name}\`${member.isRequired ? ' *' : ''} | ${cell(member.type)} | ${cell(note)} |`);
+      rows.push([`\`${member.name}\`${member.isRequired ? ' *' : ''}`, cell(member.type), member.initial, cell(note)]);
     }
-    return rows.length === 0 ? '' : ['| member | type | |', '|---|---|---|', ...rows, ''].join('\n');
+    return rows.length === 0 ? '' : tableOf(rows);
   }
 
   /** Where the page has the same members already; undefined where this is the first place. */
@@ -44,7 +57,16 @@ interface Member {
   readonly name: string;
   readonly type: string;
   readonly isRequired: boolean;
+  readonly initial: string;
   readonly note: string;
+}
+
+/** Member, type, default and meaning. Columns that are empty in every row are left out. */
+function tableOf(rows: readonly (readonly string[])[]): string {
+  const columns = [0, 1, 2, 3].filter((column) => rows.some((row) => row[column] !== ''));
+  const lines = rows.map((row) => `| ${columns.map((column) => row[column]).join(' | ')} |`);
+  const heads = columns.map(() => ' |').join('');
+  return [`|${heads}`, `|${columns.map(() => '---|').join('')}`, ...lines, ''].join('\n');
 }
 
 function membersOf(given: JsonSchema, resolve: Resolve, path = '', depth = 0): Member[] {
@@ -56,8 +78,12 @@ function membersOf(given: JsonSchema, resolve: Resolve, path = '', depth = 0): M
     const member = merged(value, resolve);
     const name = path === '' ? key : `${path}.${key}`;
     const type = typeOf(member, resolve);
-    const row = { name, type, isRequired: required.has(key), note: noteOf(member) };
-    return [row, ...(depth < DEEPEST ? inner(member, resolve, name, depth + 1) : [])];
+    const row = { name, type, isRequired: required.has(key), initial: initialOf(member), note: noteOf(member) };
+    const within = depth < DEEPEST ? inner(member, resolve, name, depth + 1) : [];
+    const [only] = within;
+    const isMap = within.length === 1 && only?.name === `${name}.<name>` && only.note === '' && only.initial === '';
+    if (isMap) return [{ ...row, type: `${type} of ${only.type}` }];
+    return within.length > 0 && row.note === '' && !row.isRequired ? within : [row, ...within];
   });
 }
 
@@ -74,39 +100,57 @@ function inner(schema: JsonSchema, resolve: Resolve, name: string, depth: number
 }
 
 function typeOf(schema: JsonSchema, resolve: Resolve): string {
+  return `${shapeOf(schema, resolve)}${boundsOf(schema)}`;
+}
+
+function shapeOf(schema: JsonSchema, resolve: Resolve): string {
   if (schema['const'] !== undefined) return `\`${JSON.stringify(schema['const'])}\``;
   const values = listOf<unknown>(schema['enum']);
-  if (values.length > 0) return values.map((value) => (value === null ? 'null' : `\`${value}\``)).join(', ');
+  if (values.length > 0) return values.map((value) => (value === null ? 'null' : `\`${value}\``)).join(' | ');
   const choices = choicesOf(schema).map((choice) => typeOf(merged(choice, resolve), resolve));
-  if (choices.length > 0) return [...new Set(choices)].join(' or ');
+  if (choices.length > 0) return [...new Set(choices)].join(' | ');
   const items = schema['items'];
   const types = [schema['type'] ?? []].flat().map((type) => {
-    return type === 'array' && isSchema(items) ? `array of ${typeOf(merged(items, resolve), resolve)}` : String(type);
+    return type === 'array' && isSchema(items) ? arrayOf(shapeOf(merged(items, resolve), resolve)) : String(type);
   });
-  return types.length === 0 ? 'anything' : types.join(' or ');
+  return types.length === 0 ? 'any' : types.join(' | ');
 }
 
 function noteOf(schema: JsonSchema): string {
-  const { description, format, pattern, minimum, maximum, minLength, maxLength, maxItems } = schema;
-  const initial = schema['default'];
+  const { description, format, pattern } = schema;
   const isShort = typeof pattern === 'string' && pattern.length <= 40 && !/\\u/.test(pattern);
   return [
     description,
     format === undefined ? undefined : `Format: ${format}.`,
-    isShort ? `Pattern: \`${pattern}\`.` : undefined,
-    bounds(minimum, maximum, ''),
-    bounds(minLength === 1 && maxLength === undefined ? undefined : minLength, maxLength, ' characters'),
-    maxItems === undefined ? undefined : `At most ${maxItems} items.`,
-    isWorthShowing(initial) ? `Default: \`${JSON.stringify(initial)}\`.` : undefined,
+    isShort ? `\`${pattern}\`` : undefined,
   ]
     .filter((part) => part !== undefined)
     .join(' ');
 }
 
-function bounds(least: unknown, most: unknown, unit: string): string | undefined {
-  if (least === undefined && most === undefined) return undefined;
-  if (most === undefined) return `At least ${least}${unit}.`;
-  return least === undefined ? `At most ${most}${unit}.` : `${least} to ${most}${unit}.`;
+function arrayOf(item: string): string {
+  return /^[\w[\]]+$/.test(item) ? `${item}[]` : `(${item})[]`;
+}
+
+function boundsOf({ minimum, maximum, minLength, maxLength, maxItems }: JsonSchema): string {
+  return [
+    bounds(minimum, maximum),
+    bounds(isAtMostOne(minLength) ? undefined : minLength, maxLength),
+    bounds(undefined, maxItems),
+  ].join('');
+}
+
+/** Not shown: safe integers, which every integer must be, and that a number is positive. */
+function bounds(least: unknown, most: unknown): string {
+  const low = least === Number.MIN_SAFE_INTEGER || (least === 1 && most === undefined) ? undefined : least;
+  const high = most === Number.MAX_SAFE_INTEGER ? undefined : most;
+  if (low === undefined && high === undefined) return '';
+  if (high === undefined) return `, ≥ ${low}`;
+  return low === undefined ? `, ≤ ${high}` : `, ${low}–${high}`;
+}
+
+function isAtMostOne(length: unknown): boolean {
+  return typeof length === 'number' && length <= 1;
 }
 
 /** With what it refers to, and all its parts, as one. */
@@ -149,8 +193,8 @@ function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }
 
-function spelt({ name, type, isRequired, note }: Member): string {
-  return JSON.stringify([name, type, isRequired, note]);
+function spelt({ name, type, isRequired, initial, note }: Member): string {
+  return JSON.stringify([name, type, isRequired, initial, note]);
 }
 
 function isWithin(name: string, outer: string): boolean {
@@ -161,6 +205,7 @@ const DEEPEST = 6;
 const WORTH_A_LINK = 3;
 
 /** The members of an object have defaults of their own. */
-function isWorthShowing(initial: unknown): boolean {
-  return initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
+function initialOf({ default: initial }: JsonSchema): string {
+  const isWorthShowing = initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
+  return isWorthShowing ? `\`${JSON.stringify(initial)}\`` : '';
 }

@@ -9,7 +9,7 @@ export const PLACES = ['header', 'query', 'body', 'env'] as const;
 
 /** What a text that may refer to a secret is, for descriptions. */
 export const REFERENCES =
-  'A value may refer to a secret: ${NAME} is a variable of the environment, file:PATH the content of a file, vault:ID a credential of the vault.';
+  'A value may refer to a secret: `${NAME}`, `file:PATH` or `vault:ID`.';
 
 /** The name a request refers to it by. */
 export const CredentialIdShape = {
