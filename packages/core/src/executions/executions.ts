@@ -22,6 +22,7 @@ import type {
 } from '../store/executions.ts';
 import type { ForgettingStore, Removed } from '../store/forgetting.ts';
 import { type Claimed, claimAll, type Held, isNotHeld } from '../store/held.ts';
+import { type Patience, patiently } from '../store/patiently.ts';
 import type { LongText } from '../text/long-text.ts';
 import { everyHour } from '../time/every-hour.ts';
 import type { PurgeTime } from '../time/purge-time.ts';
@@ -102,6 +103,7 @@ export class Executions {
   readonly #options: ExecutionsOptions;
   readonly #budgets: Partial<Budgets>;
   readonly #late: LateRecords;
+  readonly #patience: Patience;
   #elsewhere: ExecutionsElsewhere | undefined;
   #swept: Promise<unknown> | undefined;
   /** Those that wait for a person. */
@@ -109,7 +111,8 @@ export class Executions {
 
   constructor(options: ExecutionsOptions) {
     this.#options = options;
-    const { limits, runs, store } = options;
+    const { limits, runs, store, clock, log } = options;
+    this.#patience = { clock, log, signal: runs.interrupted.signal, what: 'an execution' };
     runs.setLimit(LANE, limits.max_parallel);
     runs.recovers<Claimed<ExecutionRow>>({
       unfinished: () => this.#unfinished(),
@@ -323,7 +326,7 @@ export class Executions {
     // Once: later, another execution may be writing a file that no row names yet.
     this.#swept ??= this.#options.storedData.sweep();
     await this.#swept;
-    return claimAll((limit) => this.#options.store.claim(limit));
+    return claimAll((limit) => this.#options.store.claim(limit), this.#patience);
   }
 
   async #resume({ row, held }: Claimed<ExecutionRow>): Promise<undefined> {
@@ -533,8 +536,8 @@ export class Executions {
 
   async #endAtOnce(row: ExecutionRow, held: Held, why: Failure): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const result = resultText(row, failedRun(errorOf(why)), endedAt);
-    await this.#options.store.finish(held, [], { status: 'error', result, events: '[]', endedAt });
+    const end = { status: 'error', result: resultText(row, failedRun(errorOf(why)), endedAt), events: '[]', endedAt };
+    await patiently(() => this.#options.store.finish(held, [], end), this.#patience);
   }
 
   /** A caller that looks up a running execution must find it recorded. */
