@@ -10,8 +10,8 @@ import { TestAuthority } from './test-authority.ts';
 // Three real servers on one PostgreSQL under the load of several protocols. Nodes are killed, PostgreSQL is killed, a node stands still for longer
 // than its time to live, and the database is away for three of them. Nothing is lost, answered twice or done twice.
 
-const nodeKills = Number(process.env['DRAGOMAN_NODE_KILLS'] ?? 4);
-const postgresKills = Number(process.env['DRAGOMAN_POSTGRES_KILLS'] ?? 2);
+const nodeKills = Number(process.env['DRAGOMAN_NODE_KILLS'] ?? 60);
+const postgresKills = Number(process.env['DRAGOMAN_POSTGRES_KILLS'] ?? 15);
 const seed = Number(process.env['DRAGOMAN_SEED'] ?? Date.now() % 1_000_000);
 
 const authority = new TestAuthority();
@@ -62,10 +62,10 @@ const node = (number: number) => cluster.nodes[number % cluster.nodes.length] as
 describe(`under load (DRAGOMAN_SEED=${seed})`, () => {
   test(`${nodeKills} nodes are killed and replaced`, async () => {
     for (let kill = 0; kill < nodeKills; kill += 1) {
-      await goOn(15);
+      await goOn(8);
       await node(kill).kill();
       // Others take over what it held, and then there is a new one in its place, or the new one takes over itself.
-      if (kill % 2 === 0) await goOn(15);
+      if (kill % 2 === 0) await goOn(8);
       await cluster.startNode(node(kill));
     }
     await goOn(15);
@@ -73,7 +73,7 @@ describe(`under load (DRAGOMAN_SEED=${seed})`, () => {
 
   test(`PostgreSQL is killed ${postgresKills} times`, async () => {
     for (let kill = 0; kill < postgresKills; kill += 1) {
-      await goOn(15);
+      await goOn(8);
       await cluster.postgres.kill();
       await cluster.postgres.start();
     }

@@ -37,7 +37,8 @@ export class System implements AsyncDisposable {
   wireUrl = '';
   /** The path that opens the console as the administrator, once. */
   signInPath = '';
-  readonly #code: string;
+  /** The folder of its code. Another one counts from its next start. */
+  code: string;
   readonly #environment: Readonly<Record<string, string>> = {};
   readonly #openFiles: number | undefined;
   readonly #configPath = join(this.folder, 'dragoman.yaml');
@@ -51,7 +52,7 @@ export class System implements AsyncDisposable {
     const store = shared === undefined ? {} : { store: shared.replace('SCHEMA', schema) };
     if (shared !== undefined) this.#environment = SHARED_ENVIRONMENT;
     const { usual, crashing } = inject('servers');
-    this.#code = crashPoints ? crashing : usual;
+    this.code = crashPoints ? crashing : usual;
     // JSON is YAML too.
     writeFileSync(this.#configPath, JSON.stringify({ port: 0, limits: NO_LIMITS, ...store, ...config }));
   }
@@ -77,7 +78,7 @@ export class System implements AsyncDisposable {
 
   /** The file of the `dragoman` command. */
   get command(): string {
-    return join(this.#code, 'dragoman.js');
+    return join(this.code, 'dragoman.js');
   }
 
   get pid(): number {
@@ -101,7 +102,7 @@ export class System implements AsyncDisposable {
   /** Starts it, and returns whether it listened before it ended. */
   begin(environment: Readonly<Record<string, string>> = {}): Promise<boolean> {
     if (this.#child !== undefined) throw new Error('the server is running already');
-    const server = [join(this.#code, 'server-process.js'), this.#configPath, this.data];
+    const server = [join(this.code, 'server-process.js'), this.#configPath, this.data];
     const run = [process.execPath, '--disallow-code-generation-from-strings', ...server];
     const limited = ['sh', '-c', `ulimit -n ${this.#openFiles}; exec "$@"`, 'sh', ...run];
     const [command = '', ...words] = this.#openFiles === undefined ? run : limited;

@@ -12,6 +12,7 @@ class FakeStore implements ClusterStore {
   isAway = false;
   isDead = false;
   left = false;
+  silentMs = 1000;
   onWord: ((text: string) => void) | undefined;
   readonly calls: string[] = [];
 
@@ -35,9 +36,9 @@ class FakeStore implements ClusterStore {
   answerCall = async () => {};
   takeAnswers = async () => [];
 
-  async beat(): Promise<boolean> {
+  async beat(): Promise<number | undefined> {
     if (this.isAway) throw new Error('the database is away');
-    return !this.isDead;
+    return this.isDead ? undefined : this.silentMs;
   }
 
   async join(): Promise<void> {
@@ -88,6 +89,20 @@ test('after the database was away it gives the others the same time again', asyn
   store.isAway = false;
   const before = buried();
   await beat(10);
+  expect(buried()).toBe(before);
+  await beat(2);
+  expect(buried()).toBeGreaterThan(before);
+});
+
+test('so it does after it stood still, since the others may have stood still with it', async () => {
+  const { store, beat, buried } = setUp();
+  await beat(15);
+  // Its own clock may have stood still as well.
+  store.silentMs = 20_000;
+  const before = buried();
+  await beat(1);
+  store.silentMs = 1000;
+  await beat(9);
   expect(buried()).toBe(before);
   await beat(2);
   expect(buried()).toBeGreaterThan(before);

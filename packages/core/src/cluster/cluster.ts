@@ -40,7 +40,7 @@ export class Cluster {
   #isLeaving = false;
   /** By elapsed time. */
   #lastBeat: number;
-  /** Since when no beat has failed. */
+  /** Since when no beat has failed or come late. */
   #steadySince: number | undefined;
   #isAway = false;
 
@@ -99,10 +99,13 @@ export class Cluster {
     const { store, clock, log, ttlMs } = this.#options;
     const sentAt = clock.elapsed();
     try {
-      if (!(await store.beat(FENCED_AFTER * ttlMs))) await this.#joinAgain();
+      const silentMs = await store.beat(FENCED_AFTER * ttlMs);
+      if (silentMs === undefined) await this.#joinAgain();
+      // It stood still, and the others may have stood still with it.
+      else if (silentMs >= FENCED_AFTER * ttlMs) this.#steadySince = undefined;
       // It was true when it was sent: the answer may have taken long.
       this.#lastBeat = sentAt;
-      this.#steadySince ??= sentAt;
+      this.#steadySince ??= clock.elapsed();
       if (this.#isAway) log.info({ node: this.node }, 'this node reaches the database again');
       this.#isAway = false;
       this.#looking ??= this.#look().finally(() => {

@@ -15,6 +15,7 @@ import type {
 } from '../store/executions.ts';
 import type { ForgettingStore, Removed } from '../store/forgetting.ts';
 import { type Claimed, claimAll, type Held } from '../store/held.ts';
+import { type Patience, patiently } from '../store/patiently.ts';
 import type { LongText } from '../text/long-text.ts';
 import { everyHour } from '../time/every-hour.ts';
 import type { PurgeTime } from '../time/purge-time.ts';
@@ -65,13 +66,15 @@ export class Executions {
   readonly #late: LateRecords;
   readonly #readers: ExecutionReaders;
   readonly #runner: ExecutionRunner;
+  readonly #patience: Patience;
   #swept: Promise<unknown> | undefined;
   /** Those that wait for a person. */
   readonly #parked = new Map<string, ParkedExecution>();
 
   constructor(options: ExecutionsOptions) {
     this.#options = options;
-    const { limits, runs, store } = options;
+    const { limits, runs, store, clock, log } = options;
+    this.#patience = { clock, log, signal: runs.interrupted.signal, what: 'an execution' };
     runs.setLimit(LANE, limits.max_parallel);
     runs.recovers<Claimed<ExecutionRow>>({
       unfinished: () => this.#unfinished(),
@@ -79,11 +82,11 @@ export class Executions {
     });
     this.#late = new LateRecords({
       store,
-      clock: options.clock,
+      clock,
       accept: (row) => this.#accept(row),
       live: () => runs.values(LiveExecution),
     });
-    this.#readers = new ExecutionReaders({ store, runs, live: (key) => this.#live(key), clock: options.clock });
+    this.#readers = new ExecutionReaders({ store, runs, live: (key) => this.#live(key), clock });
     this.#runner = new ExecutionRunner(options, this.#late, (live) => void this.#readers.followLost(live));
   }
 
@@ -261,7 +264,7 @@ export class Executions {
     // Once: later, another execution may be writing a file that no row names yet.
     this.#swept ??= this.#options.storedData.sweep();
     await this.#swept;
-    return claimAll((limit) => this.#options.store.claim(limit));
+    return claimAll((limit) => this.#options.store.claim(limit), this.#patience);
   }
 
   async #resume({ row, held }: Claimed<ExecutionRow>): Promise<undefined> {
@@ -321,8 +324,8 @@ export class Executions {
 
   async #endAtOnce(row: ExecutionRow, held: Held, why: Failure): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const result = resultText(row, failedRun(errorOf(why)), endedAt);
-    await this.#options.store.finish(held, [], { status: 'error', result, events: '[]', endedAt });
+    const end = { status: 'error', result: resultText(row, failedRun(errorOf(why)), endedAt), events: '[]', endedAt };
+    await patiently(() => this.#options.store.finish(held, [], end), this.#patience);
   }
 
   /** A caller that looks up a running execution must find it recorded. */

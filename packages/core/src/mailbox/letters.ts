@@ -66,11 +66,12 @@ export class Letters {
 
   /** Continues the letters of an earlier process. */
   async start(): Promise<void> {
-    const { store, engine } = this.#options;
-    for (const letter of await claimAll((limit) => store.threads.claim(limit))) {
-      const row = await store.requests.find(letter);
+    const { store, engine, clock, log, stopped: signal } = this.#options;
+    const patience = { clock, log, signal, what: 'an answer' };
+    for (const letter of await claimAll((limit) => store.threads.claim(limit), patience)) {
+      const row = await patiently(() => store.requests.find(letter), patience);
       const request = row === undefined ? undefined : mailboxRequestIn(row);
-      if (request === undefined) await store.threads.drop(letter);
+      if (request === undefined) await patiently(() => store.threads.drop(letter), patience);
       else {
         const seen = (frame: E2AResponse) => this.#recordQuestion(request, frame);
         this.#follow(this.#answer(request, finalOf(engine.runs.read(letter, -1), seen), true));

@@ -100,8 +100,9 @@ export class Outbox {
 
   /** Takes over the callbacks of a process that has ended. */
   async claim(): Promise<void> {
-    const { store } = this.#options;
-    for (const due of await claimAll((limit) => store.claim(limit))) this.admit(due);
+    const { store, clock, log } = this.#options;
+    const patience = { clock, log, signal: this.#stopped.signal };
+    for (const due of await claimAll((limit) => store.claim(limit), patience)) this.admit(due);
   }
 
   /** Releases waiting callbacks to other processes. One that is being sent may still arrive. */

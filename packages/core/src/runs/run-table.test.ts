@@ -155,6 +155,21 @@ describe('recovery', () => {
     expect(resumed).toEqual(['a1', 'a2', 'b1', 'b2']);
   });
 
+  test('resumes the others when one cannot be resumed: they are claimed, so no other process does', async () => {
+    const { table } = setUp();
+    const resumed: number[] = [];
+    table.recovers({
+      unfinished: async () => [1, 2, 3],
+      resume: async (row: number) => {
+        if (row === 1) throw new Error('damaged');
+        resumed.push(row);
+        return undefined;
+      },
+    });
+    await expect(table.recover()).rejects.toThrow('damaged');
+    expect(resumed).toEqual([2, 3]);
+  });
+
   test('waits for ends to be recorded, but not for long', async () => {
     const { clock, table } = setUp();
     let isOver = false;

@@ -139,10 +139,17 @@ export class RunTable {
     // All are listed before the first is resumed, because resumed runs may start new ones.
     const left = await Promise.all(this.#recoveries.map((found) => found()));
     const ends: Promise<void>[] = [];
+    const failures: unknown[] = [];
     for (const resume of left.flat()) {
-      const resumed = await resume();
-      if (resumed !== undefined) ends.push(resumed.ended);
+      try {
+        const resumed = await resume();
+        if (resumed !== undefined) ends.push(resumed.ended);
+      } catch (error) {
+        // The others are continued all the same: nobody else does.
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw failures[0];
     await Promise.race([Promise.all(ends), this.#clock.wait(LONGEST_RECOVERY_MS)]);
   }
 

@@ -98,6 +98,40 @@ describe('a request that another process has claimed', () => {
     expect(first.table.load.request).toEqual({ running: 0, waiting: 0 });
   });
 
+  test('is ended by that process even if the store is away in between: nobody else does it', async () => {
+    const first = setUp(async function* () {
+      yield 'one';
+      await new Promise(() => {});
+    });
+    const frames = first.open(ask('r1'))[Symbol.asyncIterator]();
+    await frames.next();
+    const store = nextProcess(first.store);
+    let refusals = 0;
+    const refusedOnce = <Arguments extends unknown[], Result>(work: (...values: Arguments) => Promise<Result>) => {
+      let isFirst = true;
+      return (...values: Arguments) => {
+        if (!isFirst) return work(...values);
+        isFirst = false;
+        refusals += 1;
+        return Promise.reject(new StoreError('store_unavailable', 'away'));
+      };
+    };
+    const { claim, frames: read } = store.requests;
+    store.requests.claim = refusedOnce(claim.bind(store.requests));
+    store.requests.frames = refusedOnce(read.bind(store.requests));
+    const second = setUp(async function* () {}, { store });
+    let isOver = false;
+    const recovered = second.recover().finally(() => {
+      isOver = true;
+    });
+    while (!isOver) await second.clock.advance(100);
+    await recovered;
+    expect(refusals).toBe(2);
+    expect(await all(second.runs.read({ owner: 'ada', requestId: 'r1' }, 0))).toMatchObject([
+      { sequence: 1, is_final: true, body: { code: 'E2A.INTERRUPTED' } },
+    ]);
+  });
+
   test('while it waited for its turn is not given to the agent a second time', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {

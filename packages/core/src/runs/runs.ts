@@ -6,7 +6,7 @@ import { unlessAborted } from '../ending/until-aborted.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../refusals/refused.ts';
 import { claimAll } from '../store/held.ts';
-import type { Patience } from '../store/patiently.ts';
+import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, Claimed, FrameRow, Held, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { afterPromises } from './after-promises.ts';
 import { arrivalText } from './arrival.ts';
@@ -444,7 +444,7 @@ export class Runs {
       return undefined;
     };
     this.#resume = resume;
-    return { unfinished: () => claimAll((limit) => this.#store.requests.claim(limit)), resume };
+    return { unfinished: () => claimAll((limit) => this.#store.requests.claim(limit), this.#patience), resume };
   }
 
   #endInterrupted({ row, held }: Claimed<RequestRow>, envelope: E2AEnvelope, recorded: RecordedFrames): Promise<void> {
@@ -530,7 +530,8 @@ export class Runs {
   async #recordedFrames(key: RequestKey, frameKey: FrameKey = () => ''): Promise<RecordedFrames> {
     const recorded = new RecordedFrames(frameKey);
     for (;;) {
-      const rows = await this.page(key, { after: recorded.count - 1, limit: 1000, maxBytes: 1 << 20 });
+      const range = { after: recorded.count - 1, limit: 1000, maxBytes: 1 << 20 };
+      const rows = await patiently(() => this.page(key, range), this.#patience);
       if (rows.length === 0) return recorded;
       for (const { text } of rows) recorded.add(frameFrom(text));
     }

@@ -16,13 +16,13 @@ export interface ClusterStore {
   /** All current nodes, and those that left recently; oldest first. */
   nodes(): Promise<NodeRow[]>;
   /**
-   * Shows that this node is alive. False when it was declared dead: another node may hold its runs now. Rejects when the database does not
-   * answer in time.
+   * Shows that this node is alive. Returns how long after its previous beat, by the clock of the database; `undefined` when it was declared
+   * dead: another node may hold its runs now. Rejects when the database does not answer in time.
    */
-  beat(withinMs: number): Promise<boolean>;
+  beat(withinMs: number): Promise<number | undefined>;
   /** Takes a new number, after this node was declared dead. */
   join(): Promise<void>;
-  /** Declares nodes dead that have not shown that they are alive. Returns their numbers. */
+  /** Declares nodes dead that have not shown that they are alive, if this node has. Returns their numbers. */
   buryDead(limits: NodeLimits): Promise<number[]>;
   /** Whether a node that is gone still holds something. */
   hasLeftovers(): Promise<boolean>;

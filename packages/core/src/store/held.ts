@@ -1,3 +1,5 @@
+import { type Patience, patiently } from './patiently.ts';
+
 /**
  * The right to write to an open request or execution. Claiming it from a process that is gone raises its epoch, so that the earlier
  * right is refused (`not_held`) from then on.
@@ -21,11 +23,14 @@ export interface Claimed<Row> {
 /** How many runs are claimed at a time. */
 export const CLAIM_LIMIT = 500;
 
-/** Claims everything there is, some at a time. */
-export async function claimAll<Row>(claim: (limit: number) => Promise<readonly Row[]>): Promise<Row[]> {
+/** Claims everything there is, some at a time. While the store is away it waits: nobody else would continue what it has claimed. */
+export async function claimAll<Row>(
+  claim: (limit: number) => Promise<readonly Row[]>,
+  patience: Omit<Patience, 'what'>,
+): Promise<Row[]> {
   const all: Row[] = [];
   for (;;) {
-    const some = await claim(CLAIM_LIMIT);
+    const some = await patiently(() => claim(CLAIM_LIMIT), { ...patience, what: 'the work of a process that is gone' });
     all.push(...some);
     if (some.length < CLAIM_LIMIT) return all;
   }

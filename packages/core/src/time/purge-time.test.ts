@@ -37,3 +37,11 @@ test('after a start within a day, or with an empty store, time is that of the cl
     expect(time.now()).toBe(now);
   }
 });
+
+test('time is in whole milliseconds, although elapsed time is not', () => {
+  const clock = new TestClock();
+  const time = new PurgeTime({ clock, log: new SilentLog() });
+  clock.pass(0.25);
+  clock.jump(HOUR);
+  expect(Number.isInteger(time.now())).toBe(true);
+});

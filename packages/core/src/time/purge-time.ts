@@ -30,10 +30,10 @@ export class PurgeTime {
     );
   }
 
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds, whole ones: PostgreSQL refuses others. */
   now(): number {
     const held = this.#held;
     if (held !== undefined && this.#clock.elapsed() < held.until) return held.at;
-    return Math.min(this.#clock.now().getTime(), this.#startedAt + this.#clock.elapsed());
+    return Math.floor(Math.min(this.#clock.now().getTime(), this.#startedAt + this.#clock.elapsed()));
   }
 }

@@ -8,8 +8,7 @@ const CREDENTIAL_TYPES = ['bearer-token', 'api-key', 'password', 'username'] as 
 export const PLACES = ['header', 'query', 'body', 'env'] as const;
 
 /** What a text that may refer to a secret is, for descriptions. */
-export const REFERENCES =
-  'A value may refer to a secret: `${NAME}`, `file:PATH` or `vault:ID`.';
+export const REFERENCES = 'A value may refer to a secret: `${NAME}`, `file:PATH` or `vault:ID`.';
 
 /** The name a request refers to it by. */
 export const CredentialIdShape = {

@@ -51,8 +51,9 @@ export class PushNotifications {
 
   /** Continues the configs of an earlier process. Call it when the outbox has started. */
   async start(): Promise<void> {
-    const { pushConfigs } = this.#options.store;
-    for (const config of await claimAll((limit) => pushConfigs.claim(limit))) this.#follow(config);
+    const { store, clock, log } = this.#options;
+    const patience = { clock, log, signal: this.#stopped.signal };
+    for (const config of await claimAll((limit) => store.pushConfigs.claim(limit), patience)) this.#follow(config);
   }
 
   async stop(): Promise<void> {

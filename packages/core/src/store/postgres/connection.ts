@@ -41,9 +41,12 @@ export class PostgresConnection {
     return Array.isArray(result) ? (result.at(-1) ?? NOTHING) : result;
   }
 
+  /** Also when the other side is silent. */
   async close(): Promise<void> {
     this.#isLost = true;
+    const timer = setTimeout(() => this.#client.connection.stream.destroy(), GOODBYE_MS);
     await this.#client.end().catch(() => {});
+    clearTimeout(timer);
   }
 }
 
@@ -65,6 +68,7 @@ export async function dial(address: PostgresAddress, onLost: () => void): Promis
       types: { getTypeParser },
     });
     const connection = new PostgresConnection(client, onLost);
+    const timer = setTimeout(() => void connection.close(), 2 * DIAL_MS);
     try {
       await client.connect();
       const { rows } = await connection.script('SELECT pg_is_in_recovery() AS standby');
@@ -75,6 +79,8 @@ export async function dial(address: PostgresAddress, onLost: () => void): Promis
       const refusal = refusalOf(error, address);
       if (refusal !== undefined) throw refusal;
       reasons.push(`${host}:${port}: ${error instanceof Error ? error.message || String(error) : String(error)}`);
+    } finally {
+      clearTimeout(timer);
     }
   }
   throw new StoreError('store_unavailable', `PostgreSQL cannot be reached (${reasons.join('; ')}).`);
@@ -133,5 +139,6 @@ function nameOf(text: string): string {
 const NAMES = new Map<string, string>();
 const NOTHING: QueryResult = { rows: [], rowCount: 0 };
 const DIAL_MS = 5_000;
+const GOODBYE_MS = 1_000;
 export const POOLER =
   'The URL leads to a connection pooler in transaction mode, on which locks and prepared statements do not hold. Give the address of PostgreSQL itself';

@@ -34,6 +34,7 @@ export class PostgresDatabase {
   readonly #most: number;
   readonly #lanes = new WeakMap<PostgresConnection, Lane>();
   #idle: PostgresConnection[] = [];
+  readonly #inUse = new Set<PostgresConnection>();
   #count = 0;
   #waiting: ((connection: PostgresConnection | undefined) => void)[] = [];
   #isClosed = false;
@@ -66,9 +67,19 @@ export class PostgresDatabase {
     return this.#patiently(() => this.#with((connection) => this.#transaction(connection, work)));
   }
 
+  /** Closes all connections: the network may have dropped them silently. What they were used for is tried again on others. */
+  cut(): void {
+    for (const connection of this.#idle.splice(0)) {
+      this.#count -= 1;
+      void connection.close();
+    }
+    for (const connection of this.#inUse) void connection.close();
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const waiting of this.#waiting.splice(0)) waiting(undefined);
+    const timer = setTimeout(() => this.cut(), LAST_MS);
     while (this.#count > 0) {
       for (const connection of this.#idle.splice(0)) {
         this.#count -= 1;
@@ -76,6 +87,7 @@ export class PostgresDatabase {
       }
       if (this.#count > 0) await new Promise((resolve) => setTimeout(resolve, 5));
     }
+    clearTimeout(timer);
   }
 
   async #transaction<Result>(
@@ -122,6 +134,7 @@ export class PostgresDatabase {
       let connection: PostgresConnection | undefined;
       try {
         connection = await dial(this.#options.address, () => {});
+        this.#inUse.add(connection);
         // The process behind the lost connection may still be there, and commit after we have looked.
         await connection.query(END_PROCESS, [pid, since]);
         // Waits for it: the row is locked until its transaction is over.
@@ -131,6 +144,7 @@ export class PostgresDatabase {
       } catch {
         // It is not known yet.
       } finally {
+        if (connection !== undefined) this.#inUse.delete(connection);
         await connection?.close();
       }
       await new Promise((resolve) => setTimeout(resolve, delay));
@@ -179,19 +193,25 @@ export class PostgresDatabase {
   async #take(): Promise<PostgresConnection> {
     if (this.#isClosed) throw closed();
     const idle = this.#idle.pop();
-    if (idle !== undefined) return idle;
+    if (idle !== undefined) {
+      this.#inUse.add(idle);
+      return idle;
+    }
     if (this.#count >= this.#most) {
       const given = await new Promise<PostgresConnection | undefined>((resolve) => this.#waiting.push(resolve));
       return given ?? this.#take();
     }
     this.#count += 1;
+    let connection: PostgresConnection | undefined;
     try {
-      let connection: PostgresConnection | undefined;
       connection = await dial(this.#options.address, () => this.#forget(connection));
+      this.#inUse.add(connection);
       const { rows } = await connection.query(OPEN_LANE, [this.node]);
       this.#lanes.set(connection, rows[0] as Lane);
       return connection;
     } catch (error) {
+      if (connection !== undefined) this.#inUse.delete(connection);
+      void connection?.close();
       this.#count -= 1;
       this.#waiting.shift()?.(undefined);
       throw error;
@@ -200,13 +220,18 @@ export class PostgresDatabase {
 
   #giveBack(connection: PostgresConnection): void {
     if (connection.isLost) {
+      this.#inUse.delete(connection);
       this.#count -= 1;
       this.#waiting.shift()?.(undefined);
       return;
     }
     const next = this.#waiting.shift();
-    if (next === undefined) this.#idle.push(connection);
-    else next(connection);
+    if (next !== undefined) {
+      next(connection);
+      return;
+    }
+    this.#inUse.delete(connection);
+    this.#idle.push(connection);
   }
 
   /** A connection in use is discarded when it is released. */
@@ -239,5 +264,7 @@ const END_PROCESS = `
 /** The codes of `pg` and Node for a lost connection. */
 const LOST = /terminated|not queryable|closed|ECONN|EPIPE|ENOENT|ETIMEDOUT|EHOST|ENET|timeout expired|socket/i;
 const FIRST_MS = 20;
+/** For what is still under way at the end. */
+const LAST_MS = 5_000;
 const LONGEST_MS = 500;
 const MOST_CONFLICTS = 50;

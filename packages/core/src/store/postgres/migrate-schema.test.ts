@@ -117,10 +117,14 @@ test('what older nodes use is removed only when none of them is left, and then t
   });
 });
 
-test('nodes that start together on an empty schema migrate it once', async () => {
-  const stores = await Promise.all([1, 2, 3, 4].map((name) => connectPostgresStore({ url, name: String(name) })));
-  expect((await stores[0]?.cluster.database())?.schemaVersion).toBe(STEPS.length);
-  for (const store of stores) await store[Symbol.asyncDispose]();
+test('nodes that start together on an empty database create its schema and migrate it once', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    url = server.url(`together_${round}`);
+    const names = Array.from({ length: 8 }, (_, index) => String(index));
+    const stores = await Promise.all(names.map((name) => connectPostgresStore({ url, name })));
+    expect((await stores[0]?.cluster.database())?.schemaVersion).toBe(STEPS.length);
+    for (const store of stores) await store[Symbol.asyncDispose]();
+  }
 });
 
 test('connections that create a schema at the same moment all find it', async () => {

@@ -3,6 +3,7 @@ import { type PostgresServer, startPostgres } from '../../../test-support/postgr
 import { frame, requestRow } from '../requests.contract.ts';
 import type { Held, Store } from '../store.ts';
 import { dial } from './connection.ts';
+import { LOCK } from './node.ts';
 import { connectPostgresStore, type PostgresStoreOptions } from './postgres-store.ts';
 import { readPostgresUrl } from './postgres-url.ts';
 
@@ -36,6 +37,7 @@ async function twoNodes(options: Partial<PostgresStoreOptions> = {}) {
   };
 }
 
+const WITHIN = 60_000;
 /** Long enough that no node is dead unless its beat was set back. */
 const LIMITS = { ttlMs: 60_000, graceMs: 30_000 };
 
@@ -72,7 +74,7 @@ async function open(store: Store, requestId: string): Promise<Held> {
 test('two nodes see each other, with what they hold', async () => {
   await using nodes = await twoNodes({ configDigest: 'abc', peerUrl: 'http://10.0.0.7:7420' });
   await open(nodes.one, 'first');
-  await nodes.two.cluster.beat(1000);
+  await nodes.two.cluster.beat(WITHIN);
   await nodes.two.cluster.leave();
   const rows = await nodes.one.cluster.nodes();
   expect(rows).toMatchObject([
@@ -127,16 +129,56 @@ test('one whose connection is gone is dead after the grace', async () => {
   await expect.poll(() => nodes.two.cluster.buryDead(LIMITS)).toEqual([node]);
 });
 
+test('a beat returns how long the node was silent, and one that was silent declares no other dead', async () => {
+  await using nodes = await twoNodes();
+  for (const { cluster } of [nodes.one, nodes.two]) {
+    await cluster.beat(WITHIN);
+    await silence(cluster.node, 61_000);
+  }
+  expect(await nodes.two.cluster.buryDead(LIMITS)).toEqual([]);
+  expect(await nodes.two.cluster.beat(WITHIN)).toBeGreaterThan(0);
+  expect(await nodes.two.cluster.buryDead(LIMITS)).toEqual([nodes.one.cluster.node]);
+});
+
+test('a node that could not lock its number when it reconnected locks it with a later beat', async () => {
+  await using nodes = await twoNodes();
+  const { node } = nodes.one.cluster;
+  const others = await dial(readPostgresUrl(server.url(`nodes_${schemas}`)), () => {});
+  // As its lost connection does, until PostgreSQL notices.
+  const take = "SELECT pg_try_advisory_lock($1, hashtext(current_schema || ' ' || $2::bigint)) AS taken";
+  await disconnect(node);
+  await expect.poll(async () => (await others.query(take, [LOCK, node])).rows).toEqual([{ taken: true }]);
+  await expect.poll(() => nodes.one.cluster.beat(WITHIN).catch(() => undefined)).toBeDefined();
+  await others.script('SELECT pg_advisory_unlock_all()');
+  await nodes.one.cluster.beat(WITHIN);
+  expect((await others.query(take, [LOCK, node])).rows).toEqual([{ taken: false }]);
+  await others.close();
+});
+
+test('calls at once over a lost connection open one in its place', async () => {
+  await using nodes = await twoNodes();
+  const { cluster } = nodes.one;
+  await disconnect(cluster.node);
+  const all = () => Promise.all([1, 2, 3, 4, 5].map(() => cluster.hasLeftovers()));
+  await expect.poll(() => all().catch(() => 'lost')).toEqual([false, false, false, false, false]);
+  const connection = await dial(readPostgresUrl(server.url(`nodes_${schemas}`)), () => {});
+  const listening = `SELECT count(*) AS count FROM pg_locks WHERE locktype = 'advisory' AND granted AND mode = 'ShareLock'`;
+  const { rows } = await connection.query(listening);
+  await connection.close();
+  // One of each node.
+  expect(rows).toEqual([{ count: 2 }]);
+});
+
 test('a node that was declared dead learns it from its beat, and joins again under another number', async () => {
   await using nodes = await twoNodes();
   const { node } = nodes.one.cluster;
   const held = await open(nodes.one, 'first');
   await silence(node, 61_000);
   await nodes.two.cluster.buryDead(LIMITS);
-  expect(await nodes.one.cluster.beat(1000)).toBe(false);
+  expect(await nodes.one.cluster.beat(WITHIN)).toBeUndefined();
   await nodes.one.cluster.join();
   expect(nodes.one.cluster.node).toBeGreaterThan(node);
-  expect(await nodes.one.cluster.beat(1000)).toBe(true);
+  expect(await nodes.one.cluster.beat(WITHIN)).toBe(0);
   // No node has claimed it yet, and still it is not this node's.
   await expect(nodes.one.requests.append(held, [frame(0)])).rejects.toMatchObject({ code: 'not_held' });
   await open(nodes.one, 'second');

@@ -36,6 +36,10 @@ export class PostgresNode implements ClusterStore {
   readonly #options: NodeOptions;
   onWord: ((text: string) => void) | undefined;
   #keeper: PostgresConnection | undefined;
+  #connecting: Promise<PostgresConnection> | undefined;
+  #hasLock = false;
+  /** By the clock of the database. */
+  #lastBeat: number | undefined;
   #isClosed = false;
 
   private constructor(options: NodeOptions) {
@@ -69,6 +73,7 @@ export class PostgresNode implements ClusterStore {
       await keeper.query('UPDATE agent_lines SET node = $1 WHERE node = $2', [id, database.node]);
     }
     database.node = id;
+    this.#lastBeat = undefined;
     await this.#settle(keeper);
     // The previous process in this place has ended, because its connection is gone.
     await keeper.query(BURY_EARLIER, [place, this.node, LOCK, this.#schema]);
@@ -77,28 +82,35 @@ export class PostgresNode implements ClusterStore {
     await keeper.query(FORGET_LINES);
   }
 
-  async beat(withinMs: number): Promise<boolean> {
+  async beat(withinMs: number): Promise<number | undefined> {
     const keeper = await this.#connected();
-    // A connection that is cut silently would keep it waiting for minutes.
-    const timer = setTimeout(() => void keeper.close(), withinMs);
+    // A network that drops packets would keep it waiting for minutes, and every other connection too.
+    const timer = setTimeout(() => {
+      void keeper.close();
+      this.#options.database.cut();
+    }, withinMs);
     try {
       const sentAt = Date.now();
       const { rows } = await keeper.query(BEAT, [this.node]);
       const receivedAt = Date.now();
       const [beat] = rows as { at: number }[];
-      if (beat === undefined) return false;
+      if (beat === undefined) return undefined;
       // Best estimate: the answer took half of the time.
       await keeper.query(SKEW, [this.node, Math.round((sentAt + receivedAt) / 2 - beat.at)]);
-      return true;
+      if (!this.#hasLock) await this.#lock(keeper);
+      const silentMs = beat.at - (this.#lastBeat ?? beat.at);
+      this.#lastBeat = beat.at;
+      return silentMs;
     } finally {
       clearTimeout(timer);
     }
   }
 
   async buryDead({ ttlMs, graceMs }: NodeLimits): Promise<number[]> {
-    const values = [this.node, ttlMs, graceMs, LOCK, this.#schema];
-    const dead = await this.#options.database.write((queries) => queries.all<{ id: number }>(BURY_DEAD, ...values));
-    return dead.map(({ id }) => id);
+    // Once, and over the connection of its beats: done later, after an outage, it would find all others silent.
+    const keeper = await this.#connected();
+    const { rows } = await keeper.query(BURY_DEAD, [this.node, ttlMs, graceMs, LOCK, this.#schema]);
+    return (rows as { id: number }[]).map(({ id }) => id);
   }
 
   async hasLeftovers(): Promise<boolean> {
@@ -204,11 +216,14 @@ export class PostgresNode implements ClusterStore {
   async close(): Promise<void> {
     this.#isClosed = true;
     const { database } = this.#options;
+    await this.#connecting?.catch(() => {});
+    const timer = setTimeout(() => void this.#keeper?.close(), LAST_MS);
     if (this.#keeper?.isLost === false) {
       await this.#keeper.query('DELETE FROM agent_lines WHERE node = $1', [database.node]).catch(() => {});
       await this.#keeper.query(LEFT, [database.node]).catch(() => {});
       await this.#keeper.query('DELETE FROM lanes WHERE node = $1', [database.node]).catch(() => {});
     }
+    clearTimeout(timer);
     await this.#keeper?.close();
   }
 
@@ -219,18 +234,30 @@ export class PostgresNode implements ClusterStore {
   async #connected(): Promise<PostgresConnection> {
     if (this.#isClosed) throw new StoreError('store_unavailable', 'The store is closed.');
     if (this.#keeper?.isLost === false) return this.#keeper;
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  async #connect(): Promise<PostgresConnection> {
     const keeper = await dial(this.#options.address, () => {});
     await keeper.script('SET synchronous_commit = off');
-    this.#keeper = keeper;
     keeper.onNotification((word) => this.onWord?.(word));
     if (this.node !== 0) await this.#settle(keeper);
+    this.#keeper = keeper;
     return keeper;
   }
 
-  /** Under the number of this node. */
+  /** Under the number of this node. Without the lock it must not be used: another program may have the tables to itself. */
   async #settle(keeper: PostgresConnection): Promise<void> {
-    await this.#lock(keeper);
-    await keeper.script(`UNLISTEN *; LISTEN ${this.#channelOf(this.node)}`);
+    try {
+      await this.#lock(keeper);
+      await keeper.script(`UNLISTEN *; LISTEN ${this.#channelOf(this.node)}`);
+    } catch (error) {
+      await keeper.close();
+      throw error;
+    }
   }
 
   /** Channels are those of the whole database. */
@@ -238,10 +265,11 @@ export class PostgresNode implements ClusterStore {
     return `dragoman_${crc32(this.#schema)}_${node}`;
   }
 
-  /** A lost connection may hold the lock for a while yet. Then a crash is noticed only after the time to live. */
+  /** A lost connection may hold the lock for a while yet: it is tried again with each beat. */
   async #lock(keeper: PostgresConnection): Promise<void> {
     const { rows } = await keeper.query(TAKE_LOCKS, [LOCK, this.#schema, this.node]);
-    const { pid, isOurs } = rows[0] as { pid: number; isOurs: boolean };
+    const { pid, isOurs, isTaken } = rows[0] as { pid: number; isOurs: boolean; isTaken: boolean };
+    this.#hasLock = isTaken;
     if (!isOurs) {
       throw new StoreError(
         'store_locked',
@@ -271,10 +299,13 @@ const isFree = (id: string, lock: string, schema: string) =>
 const BURY_EARLIER = `
   UPDATE nodes SET state = 'dead'
   WHERE place = $1 AND place <> '' AND id <> $2 AND CASE WHEN state IN ('live', 'leaving') THEN ${isFree('id', '$3', '$4::text')} END`;
-/** Only the clock of the database decides. */
+const beforeShortest =
+  "clock_timestamp() - LEAST($2::double precision, $3::double precision) * interval '1 millisecond'";
+/** Only the clock of the database decides. Not when this node has been silent as well: then the database or all nodes stood still. */
 const BURY_DEAD = `
   UPDATE nodes SET state = 'dead'
-  WHERE id <> $1 AND state IN ('live', 'leaving') AND beat_at < clock_timestamp() - LEAST($2::double precision, $3::double precision) * interval '1 millisecond' AND CASE
+  WHERE id <> $1 AND state IN ('live', 'leaving') AND beat_at < ${beforeShortest}
+    AND (SELECT beat_at FROM nodes WHERE id = $1) >= ${beforeShortest} AND CASE
     WHEN beat_at < clock_timestamp() - $2::double precision * interval '1 millisecond' THEN true ELSE ${isFree('id', '$4', '$5::text')} END
   RETURNING id`;
 const HELD = {
@@ -361,5 +392,6 @@ const TAKE_LOCKS = `
 const HAS_LOCK = `
   SELECT pg_backend_pid() AS pid, EXISTS (
     SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND pid = pg_backend_pid()) AS held`;
+const LAST_MS = 5_000;
 /** "Drag": marks the locks of this program. Every node shares it; `dragoman migrate` holds it exclusively. */
 export const LOCK = 0x44726167;

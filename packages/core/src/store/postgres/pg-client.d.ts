@@ -25,6 +25,7 @@ declare module 'pg/lib/client.js' {
 
   export default class Client extends EventEmitter {
     constructor(config: ClientConfig);
+    readonly connection: { readonly stream: { destroy(): void } };
     connect(): Promise<unknown>;
     query(query: { name?: string; text: string; values?: readonly unknown[] }): Promise<QueryResult | QueryResult[]>;
     end(): Promise<void>;

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startDroppingNetwork } from '../../../test-support/dropping-network.ts';
 import { type PostgresServer, startPostgres } from '../../../test-support/postgres-server.ts';
 import { ALL, frame, requestRow } from '../requests.contract.ts';
 import type { Held } from '../store.ts';
@@ -69,6 +71,22 @@ describe('when PostgreSQL is killed and started again', () => {
     expect(await store.requests.find(requestRow())).toBeUndefined();
     expect(await store.requests.accept(requestRow())).toMatchObject({ repeat: false });
   });
+});
+
+test('what waits on connections that the network has dropped silently is done on others', async () => {
+  schemas += 1;
+  using network = await startDroppingNetwork(join(server.folder, '.s.PGSQL.5432'));
+  const url = `postgres://dragoman@127.0.0.1:${network.port}/postgres?schema=faults_${schemas}`;
+  await using store = await connectPostgresStore({ url });
+  const accepted = await store.requests.accept(requestRow({ state: 'started' }));
+  network.drop();
+  const appended = store.requests.append((accepted as { held: Held }).held, [frame(0)]);
+  const read = store.requests.find(requestRow());
+  await expect(store.cluster.beat(100)).rejects.toThrow();
+  await appended;
+  expect(await read).toMatchObject({ state: 'started' });
+  expect(await store.requests.frames(requestRow(), ALL)).toHaveLength(1);
+  expect(await store.cluster.beat(60_000)).toBeGreaterThanOrEqual(0);
 });
 
 describe('what stands in the way is named', () => {
