@@ -200,6 +200,11 @@ export const ConfigShape = {
       additionalProperties: false,
     },
     request_timeout_ms: { ...positive, default: 600_000, description: 'How long an agent may take.' },
+    answer_bytes: {
+      ...positive,
+      default: 67_108_864,
+      description: 'The longest answer of an agent in bytes, over all its frames.',
+    },
     keep_answers_hours: {
       ...positive,
       default: 24,

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, newProvenance, respellAcp } from '@dragoman/protocols';
 import { validAcpUpdate } from '@dragoman/protocols/acp';
-import { jsonSize } from '../../json/json-size.ts';
 import type { AgentPart } from '../agent.ts';
 
 /**
@@ -10,7 +9,6 @@ import type { AgentPart } from '../agent.ts';
 export class AcpParts {
   /** The state of each tool call: later updates omit unchanged members. */
   readonly #tools = new Map<string, JsonObject>();
-  #toolsSize = 0;
   #text = '';
 
   /** The text so far. */
@@ -55,13 +53,8 @@ export class AcpParts {
 
   #tool({ sessionUpdate: _, ...update }: JsonObject): JsonObject {
     const id = String(update['toolCallId']);
-    const before = this.#tools.get(id);
-    const known = { ...before, ...update };
-    const size = this.#toolsSize + jsonSize(known) - (before === undefined ? 0 : jsonSize(before));
-    if (size <= MOST_REMEMBERED) {
-      this.#tools.set(id, known);
-      this.#toolsSize = size;
-    }
+    const known = { ...this.#tools.get(id), ...update };
+    if (this.#tools.size < MOST_TOOLS || this.#tools.has(id)) this.#tools.set(id, known);
     return respellAcp(known, 'snake_case');
   }
 }
@@ -77,5 +70,4 @@ function textIn(content: unknown): string {
 
 const MADE = { provenance: newProvenance({ source_protocol: 'acp', converter: 'dragoman' }) };
 const LONGEST_TEXT = 1 << 20;
-/** Bytes of all tool calls of a turn; a program may have any number of them. */
-const MOST_REMEMBERED = 4 * 1024 * 1024;
+const MOST_TOOLS = 10_000;
