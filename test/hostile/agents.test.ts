@@ -29,8 +29,8 @@ const system = await System.start({
       a2a: { driver: 'a2a', url, version: '1.0' },
       openai: { driver: 'openai', base_url: `${url}/v1`, model: 'm' },
       acp: { driver: 'acp', url: `${url}/acp` },
-      // An agent that could not be started is not tried again at once.
-      coder: { driver: 'acp', url: `${url}/acp` },
+      // One that could not be started is not tried again at once.
+      opener: { driver: 'acp', url: `${url}/acp` },
     },
     answer_bytes: ANSWER_BYTES,
   },
@@ -168,7 +168,6 @@ describe('a remote ACP agent', () => {
   /** The open streams by session, and what to do when a prompt arrives on it. */
   function acpServer(onPrompt: (stream: ServerResponse, prompt: JsonObject) => void) {
     const streams = new Map<string, ServerResponse[]>();
-    const answers: JsonObject[] = [];
     const sent = (session: string, message: JsonObject) => streams.get(session)?.[0]?.write(event(message));
     foreign.answer = (message, response, { method: verb, headers }) => {
       const session = String(headers['acp-session-id'] ?? '');
@@ -184,38 +183,20 @@ describe('a remote ACP agent', () => {
         return;
       }
       response.writeHead(202).end();
-      if (method === undefined) answers.push(message);
-      else if (method === 'session/new') sent('', { jsonrpc: '2.0', id, result: { sessionId: 's1' } });
+      if (method === 'session/new') sent('', { jsonrpc: '2.0', id, result: { sessionId: 's1' } });
       else if (method === 'session/prompt') onPrompt(streams.get('s1')?.[0] as ServerResponse, message);
     };
-    return { streams, answers };
+    return streams;
   }
 
   test('cannot make the server open streams for sessions that it did not ask for', async () => {
-    const { streams } = acpServer((stream, { id = null }) => {
+    const streams = acpServer((stream, { id = null }) => {
       for (let count = 0; count < 200; count += 1) {
         stream.write(event({ jsonrpc: '2.0', id: 1000 + count, result: { sessionId: `other-${count}` } }));
       }
       stream.write(event({ jsonrpc: '2.0', id, result: { stopReason: 'end_turn' } }));
     });
-    expect((await ask('coder')).status).toBe('succeeded');
+    expect((await ask('opener')).status).toBe('succeeded');
     expect([...streams.keys()].sort()).toEqual(['', 's1']);
-  });
-
-  test('that asks very many questions at once is answered with errors', async () => {
-    const { answers } = acpServer((stream, prompt) => {
-      const options = [{ optionId: 'yes', name: 'Yes', kind: 'allow_once' }];
-      const params = { sessionId: 's1', toolCall: { toolCallId: 't', kind: 'edit', title: 'Edit' }, options };
-      for (let id = 0; id < 500; id += 1)
-        stream.write(event({ jsonrpc: '2.0', id, method: 'session/request_permission', params }));
-      const ended = setInterval(() => {
-        if (answers.length < 400) return;
-        clearInterval(ended);
-        stream.write(event({ jsonrpc: '2.0', id: prompt['id'] ?? null, result: { stopReason: 'end_turn' } }));
-      }, 10);
-    });
-    expect((await ask('coder')).status).toBe('succeeded');
-    const refused = answers.filter(({ error }) => isObject(error) && String(error['message']).includes('At most 100'));
-    expect(refused.length).toBeGreaterThanOrEqual(300);
   });
 });
