@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { JsonObject } from '../../packages/protocols/src/json.ts';
 import { request, signed, signingCaller } from '../system/a2a-peer.ts';
-import { TRANSPORTS, type TransportName, wordOf } from '../system/a2a-transports.ts';
+import { TRANSPORTS, wordOf } from '../system/a2a-transports.ts';
 import { call } from '../system/call.ts';
 import { agentModule, System } from '../system/system.ts';
 
@@ -80,11 +80,29 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** Processor time that the thread of the event loop has had, in milliseconds: others on the machine do not change it. */
-function eventLoopMs(): number {
-  const [ran = ''] = readFileSync(`/proc/${system.pid}/task/${system.pid}/schedstat`, 'utf8').split(' ');
+function threads(): string[] {
+  return readdirSync(`/proc/${system.pid}/task`);
+}
+
+/** Processor time that a thread has had, in milliseconds: others on the machine do not change it. */
+function threadMs(id: number | string): number {
+  const [ran = ''] = readFileSync(`/proc/${system.pid}/task/${id}/schedstat`, 'utf8').split(' ');
   return Number(ran) / 1e6;
 }
+
+/** The main thread of the process. */
+const eventLoopMs = () => threadMs(system.pid);
+
+/** The thread that checks long texts: the first one starts it. A thread without work has no processor time. */
+const reader = await (async () => {
+  const before = new Set(threads());
+  const json = { method: 'chat.send', params: { content: 'x'.repeat(100_000) } };
+  const answer = await call(system.url, { method: 'POST', path: '/e2a', key: ada.api_key, json });
+  expect(answer.status, await answer.text()).toBe(200);
+  const [started = '', ...others] = threads().filter((id) => !before.has(id));
+  expect(others).toEqual([]);
+  return started;
+})();
 
 /** The cost of one answer to the prober without other requests. */
 const probeMs = await (async () => {
@@ -93,11 +111,22 @@ const probeMs = await (async () => {
   return (eventLoopMs() - before.ms) / 600;
 })();
 
-/** What the event loop spends on this. */
-async function cost<Result>(of: () => Promise<Result>): Promise<{ result: Result; ms: number }> {
-  const before = { ms: eventLoopMs(), answers: prober.answers };
+/** What the event loop and the thread for long texts spend on this. */
+async function cost<Result>(of: () => Promise<Result>): Promise<{ result: Result; ms: number; readerMs: number }> {
+  const before = { readerMs: await settled(reader), ms: eventLoopMs(), answers: prober.answers };
   const result = await of();
-  return { result, ms: eventLoopMs() - before.ms - (prober.answers - before.answers) * probeMs };
+  const ms = eventLoopMs() - before.ms - (prober.answers - before.answers) * probeMs;
+  return { result, ms, readerMs: threadMs(reader) - before.readerMs };
+}
+
+/** The processor time of a thread when it has nothing to do. */
+async function settled(id: string): Promise<number> {
+  for (let before = -1; ; ) {
+    const now = threadMs(id);
+    if (now === before) return now;
+    before = now;
+    await (await call(system.url, { path: '/health' })).text();
+  }
 }
 
 /** A message that is as it should be, but for its signature and what it holds. */
@@ -119,19 +148,23 @@ function forged(parameters: string): string {
 const MOST_MS = 400;
 
 describe.each(Object.entries(hostileTexts(6 * MIB)))('%s', (_, text) => {
-  test.each(['http', 'websocket', 'tcp'] as const)('cost little in a forged A2A message over %s', async (transport) => {
-    const { result, ms } = await cost(() => TRANSPORTS[transport as TransportName](system, forged(text), undefined));
+  test.each(['websocket', 'tcp'] as const)('cost little in a forged A2A message over %s', async (transport) => {
+    const { result, ms } = await cost(() => TRANSPORTS[transport](system, forged(text), undefined));
     expect(wordOf(result)).not.toBe('response');
     expect(ms).toBeLessThan(MOST_MS);
   });
 
-  test('cost little in a forged A2A message with an API key', async () => {
-    const { result, ms } = await cost(() => TRANSPORTS.http(system, forged(text), ada.api_key));
+  test.each([
+    ['the name of a known key', undefined],
+    ['an API key', ada.api_key],
+  ])('are read in the thread in a forged A2A message over HTTP with %s', async (_, key) => {
+    const { result, ms, readerMs } = await cost(() => TRANSPORTS.http(system, forged(text), key));
     expect(wordOf(result)).not.toBe('response');
     expect(ms).toBeLessThan(MOST_MS);
+    expect(readerMs).toBeGreaterThan(0);
   });
 
-  test('cost little in an envelope over HTTP and a WebSocket', async () => {
+  test('are read in the thread in an envelope over HTTP and a WebSocket', async () => {
     const envelope = `{"method":"chat.send","params":{"content":${text}}}`;
     const overHttp = await cost(async () => {
       const headers = { 'content-type': 'application/json' };
@@ -145,23 +178,27 @@ describe.each(Object.entries(hostileTexts(6 * MIB)))('%s', (_, text) => {
       return answer.text();
     });
     expect(overHttp.ms).toBeLessThan(MOST_MS);
+    expect(overHttp.readerMs).toBeGreaterThan(0);
     const overSocket = await cost(() => answerOverSocket(envelope));
     expect(overSocket.ms).toBeLessThan(MOST_MS);
+    expect(overSocket.readerMs).toBeGreaterThan(0);
   });
 
-  test('cost little in a message of the wire', async () => {
-    const { ms } = await cost(() => answerOnWire(`{"a2e":"1.0","type":"ping","id":"hostile","ts":1,"x":${text}}`));
+  test('are read in the thread in a message of the wire', async () => {
+    const { ms, readerMs } = await cost(() => answerOnWire(`{"a2e":"1.0","type":"ping","id":"hostile","ts":1,"x":${text}}`));
     expect(ms).toBeLessThan(MOST_MS);
+    expect(readerMs).toBeGreaterThan(0);
   });
 
-  test('cost little in the answer of an agent', async () => {
+  test('are read in the thread in the answer of an agent', async () => {
     foreign.frame = `{"response_kind":"e2a.complete","is_final":true,"status":"succeeded","body":{"result":${text}}}`;
-    const { ms } = await cost(async () => {
+    const { ms, readerMs } = await cost(async () => {
       const json = { request_id: randomBytes(8).toString('hex'), method: 'chat.send', params: {} };
       const answer = await call(system.url, { method: 'POST', path: '/e2a/agents/foreign', key: ada.api_key, json });
       return answer.text();
     });
     expect(ms).toBeLessThan(MOST_MS);
+    expect(readerMs).toBeGreaterThan(0);
   });
 });
 

@@ -1,19 +1,28 @@
 import { type E2AResponse, failure, type JsonObject } from '@dragoman/protocols';
 import type { Call } from '../call/call.ts';
 import type { Handler } from '../call/handler.ts';
+import { jsonSize } from '../json/json-size.ts';
 import type { Clock, Ids } from '../ports/ports.ts';
 import { failureOf } from '../refusals/refused.ts';
 import { FrameMaker } from '../runs/frame-maker.ts';
-import type { Agent, AgentPart } from './agent.ts';
+import { type Agent, type AgentPart, agentFailed } from './agent.ts';
 import { type AnswerMapping, mapAnswer } from './map-answer.ts';
+
+export interface AnsweringOptions {
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** The bytes of one answer, over all its frames. A longer one would fill the disk, and the memory of readers that take it whole. */
+  readonly answerBytes?: number | undefined;
+}
 
 /**
  * An agent as a handler. Whatever the agent does (ends twice, continues after the end, throws, stops without an answer), its
  * request gets frames 0, 1, 2 … and exactly one final frame.
  */
-export function answering(agent: Agent, { clock, ids }: { clock: Clock; ids: Ids }): Handler {
+export function answering(agent: Agent, { clock, ids, answerBytes = ANSWER_BYTES }: AnsweringOptions): Handler {
   return (envelope, call) => {
-    const mapping = new FrameMapping(agent, call, new FrameMaker({ envelope, clock, ids }), envelope.request_id);
+    const maker = new FrameMaker({ envelope, clock, ids });
+    const mapping = new FrameMapping({ agent, call, maker, requestId: envelope.request_id, answerBytes });
     return mapAnswer(() => agent.answer(envelope, call)[Symbol.asyncIterator](), mapping);
   };
 }
@@ -24,17 +33,26 @@ class FrameMapping implements AnswerMapping<AgentPart, E2AResponse> {
   readonly #call: Call;
   readonly #maker: FrameMaker;
   readonly #requestId: string | null;
+  readonly #answerBytes: number;
+  #bytes = 0;
 
-  constructor(agent: Agent, call: Call, maker: FrameMaker, requestId: string | null) {
+  constructor({ agent, call, maker, requestId, answerBytes }: FrameMappingOptions) {
     this.#agent = agent;
     this.#call = call;
     this.#maker = maker;
     this.#requestId = requestId;
+    this.#answerBytes = answerBytes;
   }
 
   item(part: AgentPart): E2AResponse {
     if (part.part === 'failure') this.#warn({ code: part.failure.code, error: part.failure.message });
-    return frameOf(part, this.#maker);
+    const frame = frameOf(part, this.#maker);
+    this.#bytes += jsonSize(frame.body);
+    return this.#bytes > this.#answerBytes && part.part !== 'failure' ? this.item(this.#tooLong()) : frame;
+  }
+
+  #tooLong(): AgentPart {
+    return agentFailed(`The answer exceeds ${this.#answerBytes} bytes; answer_bytes of the configuration is the limit.`);
   }
 
   /** Parts after the final frame are not part of the answer. */
@@ -57,6 +75,14 @@ class FrameMapping implements AnswerMapping<AgentPart, E2AResponse> {
   }
 }
 
+interface FrameMappingOptions {
+  readonly agent: Agent;
+  readonly call: Call;
+  readonly maker: FrameMaker;
+  readonly requestId: string | null;
+  readonly answerBytes: number;
+}
+
 /** One part as the next frame. */
 export function frameOf(part: AgentPart, maker: FrameMaker): E2AResponse {
   switch (part.part) {
@@ -75,3 +101,5 @@ export function frameOf(part: AgentPart, maker: FrameMaker): E2AResponse {
       return maker.frame(part.frame);
   }
 }
+
+export const ANSWER_BYTES = 64 * 1024 * 1024;

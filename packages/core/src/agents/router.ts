@@ -2,28 +2,25 @@ import { nearest } from '@dragoman/protocols';
 import type { Handler } from '../call/handler.ts';
 import { allows, type Principal } from '../call/principal.ts';
 import { targetOf } from '../call/target.ts';
-import type { Clock, Ids } from '../ports/ports.ts';
 import { refuse } from '../refusals/refused.ts';
 import type { Agent } from './agent.ts';
-import { answering } from './answering.ts';
+import { type AnsweringOptions, answering } from './answering.ts';
 
 /** The agents that can be reached, by id. */
 export class Router {
   readonly #agents = new Map<string, { agent: Agent; handler: Handler }>();
-  readonly #clock: Clock;
-  readonly #ids: Ids;
+  readonly #answering: AnsweringOptions;
   defaultAgent: string | undefined;
 
-  constructor({ clock, ids, defaultAgent }: { clock: Clock; ids: Ids; defaultAgent?: string }) {
-    this.#clock = clock;
-    this.#ids = ids;
+  constructor({ defaultAgent, ...options }: AnsweringOptions & { readonly defaultAgent?: string | undefined }) {
+    this.#answering = options;
     this.defaultAgent = defaultAgent;
   }
 
   /** Adds an agent, and returns the agent that had its id: that one may still be answering. */
   add(agent: Agent): Agent | undefined {
     const before = this.#agents.get(agent.id)?.agent;
-    this.#agents.set(agent.id, { agent, handler: answering(agent, { clock: this.#clock, ids: this.#ids }) });
+    this.#agents.set(agent.id, { agent, handler: answering(agent, this.#answering) });
     return before;
   }
 

@@ -45,6 +45,8 @@ export interface EngineOptions {
   readonly limits?: Partial<RateLimits>;
   /** How long one answer may take. */
   readonly timeoutMs?: number;
+  /** The bytes of one answer, over all its frames. */
+  readonly answerBytes?: number;
   /** How long finished answers are kept. */
   readonly keepMs?: number;
   /** The anonymous sender of a recorded owner, if it is one, so that a restart does not lose its requests. */
@@ -89,6 +91,7 @@ export class Engine {
     defaultAgent,
     limits = {},
     timeoutMs = TEN_MINUTES,
+    answerBytes,
     keepMs = ONE_DAY,
     anonymousSender = () => undefined,
     onFrame,
@@ -102,7 +105,7 @@ export class Engine {
     this.callers = callers;
     this.limiter = new Limiter({ clock, limits, counters: store.counters });
     this.purgeTime = new PurgeTime({ clock, log });
-    this.router = new Router({ clock, ids, ...(defaultAgent !== undefined && { defaultAgent }) });
+    this.router = new Router({ clock, ids, defaultAgent, answerBytes });
     const table = new RunTable({ clock });
     table.setLimit(SERVER, Number.POSITIVE_INFINITY);
     const isIdempotent = (agentId: string) => this.#idempotent.has(agentId);

@@ -35,15 +35,22 @@ export class CompletionFold {
   error: string | undefined;
   readonly #calls: { index: number; id: string; name: string; arguments: string }[] = [];
   readonly #mostCharacters: number;
+  readonly #mostCalls: number;
   #characters = 0;
 
-  constructor({ mostCharacters = Number.POSITIVE_INFINITY }: { readonly mostCharacters?: number } = {}) {
+  constructor({ mostCharacters = Number.POSITIVE_INFINITY, mostCalls = Number.POSITIVE_INFINITY }: FoldLimits = {}) {
     this.#mostCharacters = mostCharacters;
+    this.#mostCalls = mostCalls;
   }
 
   /** Whether it is longer than it may be. */
   get isTooLong(): boolean {
     return this.#characters > this.#mostCharacters;
+  }
+
+  /** Whether it has more calls than it may have; the others are dropped. */
+  get hasTooManyCalls(): boolean {
+    return this.#calls.length > this.#mostCalls;
   }
 
   get calls(): readonly FunctionCall[] {
@@ -69,7 +76,10 @@ export class CompletionFold {
     this.reasoning += reasoning;
     this.#characters += text.length + reasoning.length;
     const { tool_calls: calls } = delta;
-    if (Array.isArray(calls)) for (const [position, call] of calls.entries()) this.#addCall(call, position);
+    for (const [position, call] of Array.isArray(calls) ? calls.entries() : []) {
+      if (this.hasTooManyCalls) break;
+      this.#addCall(call, position);
+    }
     return { text, reasoning };
   }
 
@@ -90,6 +100,11 @@ export class CompletionFold {
     known.name ||= textIn(made['name']);
     known.arguments += text;
   }
+}
+
+interface FoldLimits {
+  readonly mostCharacters?: number;
+  readonly mostCalls?: number;
 }
 
 /** Both together; `undefined` when neither is known. */

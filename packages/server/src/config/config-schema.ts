@@ -93,7 +93,7 @@ export const ConfigShape = {
           ...texts,
           default: [],
           description:
-            'Private or plain-http hosts that URLs given by callers may use: callback URLs and the endpoints of registered agents; host (port 443) or host:port. Without any, public https only.',
+            'Private or plain-http hosts that URLs given by others may use: callback URLs, the endpoints of registered agents and further hosts in cards of agents; host (port 443) or host:port. Without any, public https only.',
         },
         ca: {
           anyOf: [text, texts],
@@ -200,6 +200,11 @@ export const ConfigShape = {
       additionalProperties: false,
     },
     request_timeout_ms: { ...positive, default: 600_000, description: 'How long an agent may take.' },
+    answer_bytes: {
+      ...positive,
+      default: 67_108_864,
+      description: 'The longest answer of an agent in bytes, over all its frames.',
+    },
     keep_answers_hours: {
       ...positive,
       default: 24,

@@ -55,6 +55,7 @@ export function openEnginePart(options: EnginePartOptions): EnginePart {
     ...(config.default_agent !== undefined && { defaultAgent: config.default_agent }),
     limits: config.limits,
     timeoutMs: config.request_timeout_ms,
+    answerBytes: config.answer_bytes,
     keepMs: keptAnswersMs(config),
     anonymousSender: (owner) => anonymousSender(config.mailbox, owner, agents),
     ...(config.log.e2a && { onFrame: (frame) => log.info(JSON.parse(logLine(frame)), 'E2A response') }),

@@ -196,7 +196,7 @@ describe('what is sent', () => {
     const gate = openGate({
       clock: systemClock,
       log: context.log,
-      allow: [{ host: '127.0.0.1', port: Number(new URL(other.url).port) }],
+      callbacks: [{ host: '127.0.0.1', port: Number(new URL(other.url).port) }],
     });
     expect(textIn(await context.ask(agentAt(peer, { headers }, { gate }), 'x'))).toBe('elsewhere');
     expect(other.requests.map(({ headers: sent }) => sent['x-team'])).toEqual([undefined]);
@@ -204,11 +204,14 @@ describe('what is sent', () => {
 });
 
 describe('a card', () => {
-  test('cannot lead into the private network', async () => {
+  test("cannot lead into the private network, nor to one of the operator's own destinations", async () => {
     const inside = await peerWith({ SendStreamingMessage: [whole('secret')] });
     const peer = await peerWith({});
     peer.card = cardAt(inside.url);
     expect(failureIn(await context.ask(agentAt(peer), 'x'))).toMatchObject({ code: 'forbidden' });
+    const allow = [{ host: '127.0.0.1', port: Number(new URL(inside.url).port) }];
+    const gate = openGate({ clock: systemClock, log: context.log, allow });
+    expect(failureIn(await context.ask(agentAt(peer, {}, { gate }), 'x'))).toMatchObject({ code: 'forbidden' });
     expect(inside.requests).toEqual([]);
   });
 

@@ -6,41 +6,58 @@
  *     └──────replaced by another text──▶ apart ◀──another text──┘
  */
 export class ArtifactText {
-  /** What the artifact holds now. */
-  text = '';
+  /** What the artifact holds now, as it was received: joining it with each piece would take quadratic time. */
+  #pieces: string[] = [];
+  #length = 0;
   /** What the reader has. */
   #given = '';
   #isApart = false;
 
+  get text(): string {
+    return this.#pieces.join('');
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
   /** Adds to it. Returns what is new to the reader. */
   append(more: string): string {
-    const before = this.text.length;
-    this.text += more;
-    if (this.#isApart) return '';
-    if (before !== this.#given.length) return this.#rest(before);
-    this.#given += more;
-    return more;
+    const start = this.#length;
+    if (more !== '') this.#pieces.push(more);
+    this.#length += more.length;
+    return this.#isApart ? '' : this.#rest(more, start);
   }
 
   /** All of it, as it is now. */
   replace(whole: string): string {
-    this.text = whole;
-    return this.#rest(0);
+    this.#pieces = whole === '' ? [] : [whole];
+    this.#length = whole.length;
+    return this.#rest(whole, 0);
   }
 
   /** A full copy that may be older than the text: one that the text starts with adds nothing. */
   remember(whole: string): string {
-    const isOld = whole.length < this.text.length && this.text.startsWith(whole);
-    return isOld ? '' : this.replace(whole);
+    return whole.length < this.#length && this.#startsWith(whole) ? '' : this.replace(whole);
   }
 
-  /** What the reader lacks. Up to `known`, the text is known to be what the reader has. */
-  #rest(known: number): string {
-    const shared = Math.min(this.text.length, this.#given.length);
-    this.#isApart = this.text.slice(known, shared) !== this.#given.slice(known, shared);
+  /** What the reader lacks of a piece of the text that starts there. */
+  #rest(piece: string, start: number): string {
+    const shared = Math.min(piece.length, this.#given.length - start);
+    this.#isApart = shared > 0 && piece.slice(0, shared) !== this.#given.slice(start, start + shared);
     if (this.#isApart) return '';
-    const rest = this.text.slice(this.#given.length);
+    const rest = piece.slice(shared);
     this.#given += rest;
     return rest;
+  }
+
+  #startsWith(whole: string): boolean {
+    let at = 0;
+    for (const piece of this.#pieces) {
+      if (at >= whole.length) break;
+      if (!piece.startsWith(whole.slice(at, at + piece.length))) return false;
+      at += piece.length;
+    }
+    return true;
   }
 }

@@ -1,5 +1,6 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
 import { isTerminal, type MessagePart, type TaskState } from '@dragoman/protocols/lf-a2a';
+import { jsonSize } from '../../json/json-size.ts';
 import { type AgentPart, agentFailed } from '../agent.ts';
 import { ArtifactText } from './artifact-text.ts';
 import type { PeerArtifact, PeerEvent, PeerIds, PeerMessage, PeerStatus } from './read-event.ts';
@@ -21,6 +22,7 @@ export class PeerAnswer {
   /** The text that the reader has, over all artifacts, and which of them the last of it is from. */
   #given = '';
   #lastGiven: string | undefined;
+  #endsLine = false;
   #state: TaskState | undefined;
   #hasTask = false;
   /** A whole task was received, so messages belong to it. */
@@ -31,7 +33,8 @@ export class PeerAnswer {
   /** The last question that was answered: a task that is sent again with this question does not ask it again. */
   #answered: PeerMessage | undefined;
   #lastNews = '';
-  #length = 0;
+  /** Characters of everything in the artifacts. */
+  #size = 0;
 
   get state(): TaskState | undefined {
     return this.#state;
@@ -109,7 +112,7 @@ export class PeerAnswer {
       case 'TASK_STATE_CANCELED':
         return [{ part: 'failure', failure: failure('cancelled', {}, 'The remote agent canceled the task.') }];
       default: {
-        const hasText = [...this.#artifacts.values()].some(({ text }) => text.text !== '');
+        const hasText = [...this.#artifacts.values()].some(({ text }) => text.length > 0);
         const message = this.#lastMessage ?? this.#recalled;
         if (!hasText && message !== undefined)
           parts.push(...this.#artifact({ id: STATUS, parts: message.parts }, 'replace'));
@@ -162,22 +165,31 @@ export class PeerAnswer {
   #artifact({ id, parts }: PeerArtifact, how: Change): AgentPart[] {
     const held = this.#held(id, parts);
     const others = parts.filter(({ text }) => text === undefined);
-    if (how === 'append') held.others.push(...others);
-    else if (how === 'replace' || others.length >= held.others.length) held.others = others;
-    const thoughts = how === 'remember' ? [] : parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
+    const size = others.reduce((sum, part) => sum + sizeOf(part), 0);
     const text = parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('');
-    return [...thoughts, ...this.#chunk(id, text, how)];
+    this.#size -= held.text.length + held.size;
+    const fresh = held.text[how](text);
+    if (how === 'append') {
+      held.others = held.others.concat(others);
+      held.size += size;
+    } else if (how === 'replace' || others.length >= held.others.length) {
+      held.others = others;
+      held.size = size;
+    }
+    this.#size += held.text.length + held.size;
+    if (this.#size > MOST_CHARACTERS) return [tooLarge(`${MOST_CHARACTERS} characters`)];
+    if (this.#artifacts.size > MOST_ARTIFACTS) return [tooLarge(`${MOST_ARTIFACTS} artifacts`)];
+    const thoughts = how === 'remember' ? [] : parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
+    return [...thoughts, ...this.#chunk(id, fresh)];
   }
 
   /** The new text of an artifact. A line break separates it from another artifact. */
-  #chunk(id: string, text: string, how: Change): AgentPart[] {
-    const held = this.#held(id, []);
-    this.#length += text.length;
-    if (this.#length > MOST_TEXT) return [agentFailed(`The answer is longer than ${MOST_TEXT} characters.`)];
-    const fresh = held.text[how](text);
+  #chunk(id: string, fresh: string): AgentPart[] {
     if (fresh === '') return [];
-    const separator = this.#lastGiven === undefined || this.#lastGiven === id ? '' : separatorAfter(this.#given);
+    const isSame = this.#lastGiven === undefined || this.#lastGiven === id;
+    const separator = isSame || this.#endsLine ? '' : SEPARATOR;
     this.#lastGiven = id;
+    this.#endsLine = fresh.endsWith('\n');
     this.#given += separator + fresh;
     return [{ part: 'chunk', body: { delta_kind: 'text', delta: separator + fresh } }];
   }
@@ -188,8 +200,10 @@ export class PeerAnswer {
     if (known !== undefined) return known;
     const messages = this.#artifacts.get(MESSAGES);
     const text = parts.map((part) => part.text ?? '').join('');
-    const isRepeat = messages !== undefined && messages.text.text !== '' && text.startsWith(messages.text.text);
-    const held = isRepeat ? messages : { text: new ArtifactText(), others: [] };
+    const length = messages?.text.length ?? 0;
+    const isRepeat =
+      messages !== undefined && length > 0 && text.length >= length && text.startsWith(messages.text.text);
+    const held = isRepeat ? messages : { text: new ArtifactText(), others: [], size: 0 };
     if (isRepeat) {
       this.#artifacts.delete(MESSAGES);
       if (this.#lastGiven === MESSAGES) this.#lastGiven = id;
@@ -200,10 +214,13 @@ export class PeerAnswer {
 
   /** `null` where the reader has everything: the streamed text is then the result. */
   #result(): Json {
-    let text = '';
-    for (const held of this.#artifacts.values()) {
-      if (held.text.text !== '') text += (text === '' ? '' : separatorAfter(text)) + held.text.text;
+    const texts: string[] = [];
+    for (const { text: held } of this.#artifacts.values()) {
+      if (held.length === 0) continue;
+      if (texts.at(-1)?.endsWith('\n') === false) texts.push(SEPARATOR);
+      texts.push(held.text);
     }
+    const text = texts.join('');
     const others = [...this.#artifacts.values()].flatMap((held) => held.others);
     const files = others.flatMap(fileOf);
     const data = others.flatMap((part) => (part.data === undefined ? [] : [part.data]));
@@ -233,7 +250,7 @@ export class PeerAnswer {
   }
 
   #hasArtifactText(): boolean {
-    return [...this.#artifacts].some(([id, { text }]) => id !== MESSAGES && text.text !== '');
+    return [...this.#artifacts].some(([id, { text }]) => id !== MESSAGES && text.length > 0);
   }
 }
 
@@ -241,6 +258,8 @@ interface HeldArtifact {
   readonly text: ArtifactText;
   /** Parts that are not text. */
   others: MessagePart[];
+  /** Their characters. */
+  size: number;
 }
 
 type Change = 'append' | 'replace' | 'remember';
@@ -278,11 +297,17 @@ function fileOf({ url, raw, filename, mediaType }: MessagePart): JsonObject[] {
   ];
 }
 
-function separatorAfter(text: string): string {
-  return text.endsWith('\n') ? '' : '\n\n';
+function sizeOf({ url = '', raw = '', data = null }: MessagePart): number {
+  return url.length + raw.length + jsonSize(data);
+}
+
+function tooLarge(limit: string): AgentPart {
+  return agentFailed(`The answer has more than ${limit}.`);
 }
 
 /** Artifact ids for messages without a task and for status messages. No agent's id starts with NUL. */
 const MESSAGES = '\0messages';
 const STATUS = '\0status';
-const MOST_TEXT = 64 * 1024 * 1024;
+const SEPARATOR = '\n\n';
+const MOST_CHARACTERS = 16 * 1024 * 1024;
+const MOST_ARTIFACTS = 1000;

@@ -6,7 +6,7 @@ import {
   type Message,
   type MessagePart,
 } from '@dragoman/protocols/lf-a2a';
-import type { InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
+import type { AllowList, InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
 import type { NetworkGate } from '../../gate/network-gate.ts';
 import type { Clock } from '../../ports/ports.ts';
@@ -39,6 +39,7 @@ export interface PeerConnection {
   readonly caller: string;
   readonly purpose: string;
   readonly headers: Readonly<Record<string, OutboundHeader>>;
+  readonly allowList: AllowList;
   readonly signal: AbortSignal;
   readonly idle: IdleTimer;
 }
@@ -90,7 +91,7 @@ export class PeerClient {
     operation: keyof typeof A2A_OPERATIONS,
     request: PeerOperation,
   ): AsyncGenerator<PeerReply, void, undefined> {
-    const { gate, caller, purpose, headers, signal, idle } = this.#connection;
+    const { gate, caller, purpose, headers, allowList, signal, idle } = this.#connection;
     const over = new AbortController();
     const body = this.#body(operation, request);
     try {
@@ -100,7 +101,7 @@ export class PeerClient {
           purpose,
           method: this.#at.binding === 'JSONRPC' ? 'POST' : request.method,
           url: this.#urlOf(request.path),
-          allowList: 'allow',
+          allowList,
           headers: {
             ...(body !== undefined && { 'content-type': 'application/json' }),
             accept: ACCEPT,

@@ -90,6 +90,8 @@ export class PeerWays {
       caller: principal.id,
       purpose: purposeOf(envelope),
       headers: this.headersFor(attempt, envelope),
+      // Any other host is the card's choice and not the operator's.
+      allowList: this.#isOwnHost(attempt.url) ? 'allow' : 'callbacks',
     });
   }
 
@@ -102,7 +104,7 @@ export class PeerWays {
     envelope?: E2AEnvelope,
   ): Record<string, OutboundHeader> {
     const { headers, credential } = this.#options;
-    const isOwnHost = nameOfHostPort(hostPortOf(new URL(url))) === nameOfHostPort(hostPortOf(this.#options.url));
+    const isOwnHost = this.#isOwnHost(url);
     const refs = envelope === undefined ? undefined : credentialRefs(envelope);
     const secret = refs?.credential ?? refs?.apiKey ?? credential;
     const own = Object.entries(headers).filter(([, value]) => isOwnHost || value instanceof CredentialUse);
@@ -110,6 +112,11 @@ export class PeerWays {
       ...Object.fromEntries(own),
       ...(secret !== undefined && { [secretHeader(schemes)]: new CredentialUse(secret) }),
     };
+  }
+
+  /** Whether a URL has the host of the operator's URL. */
+  #isOwnHost(url: string): boolean {
+    return nameOfHostPort(hostPortOf(new URL(url))) === nameOfHostPort(hostPortOf(this.#options.url));
   }
 }
 

@@ -28,6 +28,8 @@ export interface AcpLineOptions {
 export class AcpLine {
   readonly #options: AcpLineOptions;
   readonly #waiting = new Map<number, { resolve(result: JsonObject): void; reject(error: Error): void }>();
+  /** Requests of the program that are not answered yet. */
+  #unanswered = 0;
   #nextId = 1;
   #lost: AcpLineLost | undefined;
 
@@ -90,12 +92,16 @@ export class AcpLine {
   }
 
   async #answer(id: Json, method: string, params: JsonObject): Promise<void> {
+    this.#unanswered += 1;
     try {
+      if (this.#unanswered > MOST_UNANSWERED) throw new AcpProgramError(-32603, TOO_MANY, null);
       // An object, never null: programs fail to read a null result.
       this.#write({ jsonrpc: '2.0', id, result: await this.#options.onRequest(method, params) });
     } catch (error) {
       const { code, message } = error instanceof AcpProgramError ? error : { code: -32603, message: 'Internal error' };
       this.#write({ jsonrpc: '2.0', id, error: { code, message } });
+    } finally {
+      this.#unanswered -= 1;
     }
   }
 
@@ -116,3 +122,6 @@ export class AcpLine {
 function paramsOf({ params }: { readonly params?: unknown }): JsonObject {
   return isObject(params) ? params : {};
 }
+
+const MOST_UNANSWERED = 100;
+const TOO_MANY = `At most ${MOST_UNANSWERED} requests may be open at once.`;

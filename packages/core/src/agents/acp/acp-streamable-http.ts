@@ -25,6 +25,8 @@ class HttpTransport implements AcpTransport {
   readonly #streams = new Map<string, OpenStream>();
   /** The session of each open request of the agent: the answer must name it. */
   readonly #sessionOf = new Map<unknown, string>();
+  /** The open requests for a new session. */
+  readonly #newSessions = new Set<unknown>();
   #connectionId: string | undefined;
   #sent: Promise<void> = Promise.resolve();
   #unsent = 0;
@@ -42,7 +44,10 @@ class HttpTransport implements AcpTransport {
   }
 
   send(message: JsonObject): void {
-    if (this.#unsent >= MOST_UNSENT) throw new AcpLineLost('The agent does not read what it is sent.');
+    if (this.#unsent >= MOST_UNSENT) {
+      this.#lose(NOT_READ);
+      throw new AcpLineLost(NOT_READ);
+    }
     this.#unsent += 1;
     this.#sent = this.#sent
       .then(() => this.#post(message))
@@ -76,6 +81,7 @@ class HttpTransport implements AcpTransport {
     const { method, id, params } = message;
     const session = isObject(params) ? params['sessionId'] : this.#sessionOf.get(id);
     if (method === undefined) this.#sessionOf.delete(id);
+    if (method === 'session/new') this.#newSessions.add(id);
     const isOfSession = typeof session === 'string';
     if (isOfSession) await this.#stream(session);
     const headers = {
@@ -144,8 +150,10 @@ class HttpTransport implements AcpTransport {
     if (read.ok && isObject(read.value)) {
       const { method, id, result } = read.value;
       if (method !== undefined && id !== undefined && session !== '') this.#sessionOf.set(id, session);
-      // The stream of a new session is open before the session is used.
-      if (isObject(result) && typeof result['sessionId'] === 'string') await this.#stream(result['sessionId']);
+      // The stream of a new session is open before the session is used. Any other answer could make us open any number of streams.
+      const isNewSession = method === undefined && this.#newSessions.delete(id);
+      if (isNewSession && isObject(result) && typeof result['sessionId'] === 'string')
+        await this.#stream(result['sessionId']);
     }
     await this.messages.push(read);
   }
@@ -185,3 +193,4 @@ const CONNECTION_LOST: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const POST_MS = 30_000;
 const LONGEST_MS = 24 * 3_600_000;
 const MOST_UNSENT = 1000;
+const NOT_READ = 'The agent does not read what it is sent.';

@@ -7,6 +7,7 @@ import {
   rejectingOption,
 } from '@dragoman/protocols';
 import type { Call } from '../../call/call.ts';
+import { jsonSize } from '../../json/json-size.ts';
 import type { AgentPart } from '../agent.ts';
 import { AcpProgramError } from './acp-line.ts';
 import { AcpParts } from './acp-parts.ts';
@@ -28,8 +29,10 @@ export class AcpTurn {
   readonly #parts = new AcpParts();
   /** Parts, and callbacks of waiters that run when the parts before them have been read. */
   #queue: (AgentPart | (() => void))[] = [];
+  #queuedSize = 0;
   #wake: (() => void) | undefined;
-  #drained: (() => void) | undefined;
+  /** Callbacks of senders that wait for the reader. */
+  #onDrained: (() => void)[] = [];
   #isOver = false;
 
   constructor(call: Call, policies: Readonly<Record<string, PermissionPolicy>>, client: TurnClient) {
@@ -47,19 +50,22 @@ export class AcpTurn {
     const part = this.#isOver ? undefined : this.#parts.partOf(update);
     if (part === undefined) return undefined;
     this.#queue.push(part);
+    this.#queuedSize += jsonSize(update);
     this.#wake?.();
-    if (this.#queue.length < MOST_UNREAD) return undefined;
-    return new Promise((resolve) => {
-      this.#drained = resolve;
-    });
+    if (this.#queuedSize < MOST_UNREAD) return undefined;
+    return new Promise((resolve) => this.#onDrained.push(resolve));
   }
 
   /** No more parts follow. */
   end(): void {
     this.#isOver = true;
     this.#wake?.();
-    this.#drained?.();
+    this.#drain();
     for (const item of this.#queue) if (typeof item === 'function') item();
+  }
+
+  #drain(): void {
+    for (const resume of this.#onDrained.splice(0)) resume();
   }
 
   async *parts(): AsyncGenerator<AgentPart, void, undefined> {
@@ -67,7 +73,8 @@ export class AcpTurn {
     for (;;) {
       const parts = this.#queue;
       this.#queue = [];
-      this.#drained?.();
+      this.#queuedSize = 0;
+      this.#drain();
       for (const part of parts) {
         if (typeof part === 'function') part();
         else yield part;
@@ -97,7 +104,7 @@ export class AcpTurn {
     const { toolCall } = params;
     if (question.kind === 'permission' && isObject(toolCall)) {
       // A permission request may be the first message about a tool call.
-      void this.update({ sessionUpdate: 'tool_call_update', ...toolCall });
+      await this.update({ sessionUpdate: 'tool_call_update', ...toolCall });
       const decided = this.#decided(String(toolCall['toolCallId']), question.options ?? []);
       if (decided !== undefined) return decided;
     }
@@ -136,4 +143,5 @@ export class AcpTurn {
 const CANCELLED = { outcome: { outcome: 'cancelled' } };
 /** Kinds of tool that change nothing. */
 const HARMLESS: ReadonlySet<string> = new Set(['read', 'search', 'think', 'fetch']);
-const MOST_UNREAD = 1000;
+/** Bytes of updates. */
+const MOST_UNREAD = 1024 * 1024;

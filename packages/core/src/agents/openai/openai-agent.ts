@@ -109,14 +109,14 @@ export class OpenAiAgent implements Agent {
 
 /** Yields the text of a model as it arrives. Returns the whole answer. */
 async function* streamed(events: AsyncIterable<unknown>): Parts<CompletionFold> {
-  const fold = new CompletionFold({ mostCharacters: MOST_CHARACTERS });
+  const fold = new CompletionFold({ mostCharacters: MOST_CHARACTERS, mostCalls: MOST_CALLS });
   let isDone = false;
   for await (const event of events) {
     isDone = event === DONE;
     const { text, reasoning } = fold.apply(event as JsonObject);
     if (fold.error !== undefined) throw modelFailed(`reported an error: ${fold.error}`);
     if (fold.isTooLong) throw modelFailed(`sent more than ${MOST_CHARACTERS} characters in one answer`, {}, false);
-    if (fold.calls.length > MOST_CALLS) throw modelFailed(`sent more than ${MOST_CALLS} tool calls at once`, {}, false);
+    if (fold.hasTooManyCalls) throw modelFailed(`sent more than ${MOST_CALLS} tool calls at once`, {}, false);
     if (reasoning !== '') yield chunk('reasoning', reasoning);
     if (text !== '') yield chunk('text', text);
   }
