@@ -297,7 +297,11 @@ export class WireConnection {
       return new WireRefused('unknown_type', `${text}; it answers ${hosted.join(', ')}`, { hosted });
     }
     const close = nearestType(type, plugins.ownTypes.keys());
-    return new WireRefused('unknown_type', text, close === undefined ? {} : { suggestions: [`did you mean ${close}?`] });
+    return new WireRefused(
+      'unknown_type',
+      text,
+      close === undefined ? {} : { suggestions: [`did you mean ${close}?`] },
+    );
   }
 
   get #mostBytes(): number {
