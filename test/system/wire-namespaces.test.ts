@@ -208,8 +208,21 @@ describe('learn', () => {
       { kind: 'experience', episode_id: 'e' },
     ]);
     expect(await exported(bob.api_key)).toEqual([]);
-    expect(await agent.ask('learn/adapt/req')).toMatchObject({ type: 'error', code: 'unknown_type' });
   });
+
+  test.each(['learn/adapt/req', 'learn/refinement/plan/req', 'learn/refinement/history/req'])(
+    '%s is refused with the types that are hosted: nothing here changes a model',
+    async (type) => {
+      await using agent = await connected();
+      const hosted = ['learn/experience/req', 'learn/feedback/req', 'learn/stats/req'];
+      expect(await agent.ask(type)).toMatchObject({
+        type: 'error',
+        code: 'unknown_type',
+        message: `${type} is not supported by this host; it answers ${hosted.join(', ')}`,
+        detail: { hosted },
+      });
+    },
+  );
 });
 
 describe('proc', () => {

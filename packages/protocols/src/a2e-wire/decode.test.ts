@@ -24,6 +24,14 @@ describe('suggestions', () => {
     expect(decodeWire({ ...BASE, ...fields }, NOW)).toMatchObject({ ok: false, issues: [{ suggestion }] });
   });
 
+  test('an unknown member of a request that changes something is refused with the members it may have', () => {
+    const message = 'plan is not a field of planning/plan/create, which changes or deletes something';
+    expect(decodeWire({ ...BASE, type: 'planning/plan/create', plan: {} }, NOW)).toMatchObject({
+      ok: false,
+      issues: [{ pointer: '/plan', message: `${message}; expected name, columns, description` }],
+    });
+  });
+
   test('an unstamped message is refused with the fix', () => {
     const outcome = decodeWire({ type: 'ping', id: 'x', ts: 1 }, NOW);
     expect(outcome).toMatchObject({ ok: false, issues: [{ suggestion: 'add "a2e": "1.0"' }] });

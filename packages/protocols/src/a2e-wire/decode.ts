@@ -195,12 +195,13 @@ function strayMembers(json: JsonObject, reader: Reader): Issue[] {
   const stray = Object.keys(json).filter((key) => !reader.fields.has(key) && !ALSO_ALLOWED.has(key));
   if (stray.length === 0) return [];
   const meant = new Map(slipsAmong(json, reader, () => true).map(({ member, field }) => [member, field]));
+  const known = [...reader.fields].filter((field) => !ON_EVERY_MESSAGE.has(field)).join(', ') || 'none';
   return stray.slice(0, MOST_SLIPS).map((member) => {
     const field = meant.get(member);
     return {
       pointer: pointerTo('', member),
       code: 'unknown_field',
-      message: `${member} is not a field of ${String(json['type'])}, which changes or deletes something`,
+      message: `${member} is not a field of ${String(json['type'])}, which changes or deletes something; expected ${known}`,
       suggestion: field === undefined ? `remove ${member}` : `did you mean ${field}?`,
     };
   });
@@ -251,6 +252,7 @@ const ALSO_ALLOWED: ReadonlySet<string> = new Set([...STAMPS, 'session_id', 'cor
 const ID_AT_START =
   /^\s{0,9}\{(?:\s{0,9}"(?:a2e|version|skills|scp|type|ts)"\s{0,9}:\s{0,9}(?:"[^"\\]{0,256}"|[-+.\deE]{1,32})\s{0,9},){0,6}\s{0,9}"id"\s{0,9}:\s{0,9}"([^"\\]{1,512})"/;
 const OUR_MAJOR = /^1(?:\.\d{1,9}){0,2}$/;
+const ON_EVERY_MESSAGE: ReadonlySet<string> = new Set([...STAMPS, 'type', 'id', 'ts']);
 const LEGACY_TYPE = /^SUBAGENT_[A-Z0-9_]{1,64}$/;
 
 const DATA_VALIDATORS: Readonly<Record<EventKind, Validator>> = {

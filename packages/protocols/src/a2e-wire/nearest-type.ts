@@ -5,8 +5,8 @@ import { KNOWN_TYPES, lookup } from './type-map.ts';
 export function nearestType(type: string, ownTypes: Iterable<string> = []): string | undefined {
   if (lookup(type) !== undefined) return undefined;
   const own = [...ownTypes];
-  // What is left out most often is the end that says it is a request.
-  const asRequest = `${type}/req`;
+  // Only the end that says it is a request is wrong most often: some types have it, others do not.
+  const asRequest = type.endsWith('/req') ? type.slice(0, -'/req'.length) : `${type}/req`;
   if (lookup(asRequest) !== undefined || own.includes(asRequest)) return asRequest;
   // Comparing is slow, and a slip neither adds a word nor changes the length by much.
   const words = type.split('/').length;

@@ -203,6 +203,7 @@ describe('a ready connection', () => {
   test.each([
     ['tool/cal/req', 'tool/call/req'],
     ['mcp/server/list', 'mcp/server/list/req'],
+    ['planning/plan/create/req', 'planning/plan/create'],
   ])('of an unknown type %s the nearest one is suggested', (type, meant) => {
     const [error] = ready().receive(message(type, { id: 'w' }), NOW).send;
     expect(error).toMatchObject({ code: 'unknown_type', detail: { suggestions: [`did you mean ${meant}?`] } });

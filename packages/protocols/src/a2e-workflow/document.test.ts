@@ -11,6 +11,7 @@ const begin = (...order: string[]) => ({ type: 'beginExecution', executionId: 'e
 const text = (...lines: object[]) => lines.map((line) => JSON.stringify(line)).join('\n');
 
 const SORT = { inputPath: '/workflow/x', transform: 'sort', outputPath: '/workflow/y' };
+const ROWS = { inputPath: '/workflow/x', outputPath: '/workflow/y' };
 
 describe('reading JSON lines', () => {
   test('what is written is read back, compact and in the order of definition', () => {
@@ -90,6 +91,30 @@ describe('reading JSON lines', () => {
     [{ GetCurrentDateTime: { outputPath: '/workflow/x', tz: 'UTC' } }, 'did you mean timezone?'],
     [{ CallTool: { tool: 'add', args: {}, outputPath: '/workflow/x' } }, 'did you mean arguments?'],
     [{ type: 'Wait', duration: 5 }, 'write {"Wait": {…}} with the other members inside'],
+    [{ Conditional: { condition: { field: '/workflow/x', op: '>', value: 1 }, ifTrue: ['b'] } }, 'did you mean path?'],
+    [
+      { Conditional: { condition: { path: '/workflow/x', op: '>', value: 1 }, ifTrue: ['b'] } },
+      'did you mean operator?',
+    ],
+    [{ FilterData: { ...ROWS, conditions: [{ path: 'n', operator: '>', value: 1 }] } }, 'did you mean field?'],
+    [{ Loop: { items: '/workflow/x', operations: ['b'] } }, 'did you mean inputPath?'],
+    [{ TransformData: { ...SORT, config: undefined, field: 'n' } }, 'move it into config'],
+    [
+      { ApiCall: { method: 'GET', url: 'https://x.example', auth: 'k' } },
+      'put {"credentialRef": {"id": "…"}} in a header, a query value or a member of the body',
+    ],
+    [
+      { StoreData: { inputPath: '/workflow/x', storage: 'file', key: 'k', outputPath: '/workflow/y' } },
+      'remove it: what is stored is read at /store/<key>',
+    ],
+    [{ Wait: { seconds: 5 } }, 'did you mean duration, in milliseconds?'],
+    [
+      { DateCalculation: { ...ROWS, operation: 'add', amount: 3, unit: 'days' } },
+      'write the unit as a field, such as "days": 3',
+    ],
+    [{ ForEach: { inputPath: '/workflow/x', operations: ['b'] } }, 'did you mean Loop?'],
+    [{ http_request: { url: 'https://x.example' } }, 'did you mean ApiCall?'],
+    [{ Conditional: { input: '/workflow/x', ifTrue: ['b'] } }, 'remove input'],
     [{ Wait: { duration: 5, colour: 'red' } }, 'remove colour'],
   ])('the suggestion for %j makes it better: %s', (operation, suggestion) => {
     const line = { type: 'operationUpdate', operationId: 'a', operation };

@@ -153,7 +153,7 @@ function readOperation(operation: JsonObject, at: string, reading: LineReading):
   const found = issuesOf(validate, description.schema, canonical.config)
     // A pattern and a length only hint at what the path's own reader says.
     .filter(({ code, pointer: at }) => !HINTS.has(code) || !own.some((other) => other.pointer === at))
-    .map((issue) => withSynonym(name, forbidden(issue)));
+    .map((issue) => withSynonym(name, description.schema, forbidden(issue)));
   for (const warning of canonical.warnings) {
     reading.warnings.push({ ...warning, pointer: reading.at + pointer + warning.pointer });
   }

@@ -1,11 +1,12 @@
 import { nearest } from '../nearest.ts';
 import { show } from '../validation.ts';
 import { namesWith, type OwnOperations } from './operation.ts';
+import { operationMeantBy } from './synonym.ts';
 
 /** A type that is no operation, in the words of the reader and of the checker. */
 export function unknownOperation(type: string, own?: OwnOperations) {
   const names = namesWith(own);
-  const close = nearest(type, names);
+  const close = nearest(type, names) ?? operationMeantBy(type);
   return {
     code: 'unknown_operation',
     message: `${show(type)} is not an operation; expected ${names.join(', ')}`,

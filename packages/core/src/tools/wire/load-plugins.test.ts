@@ -30,6 +30,7 @@ test.each([
   ['{ ...good, capability: 7 }', 'capability must be a string; got 7'],
   ["{ ...good, messages: 'c/get/req' }", 'messages must be a list of types'],
   ['{ ...good, messages: [1] }', 'messages must be a list of types'],
+  ['{ ...good, messages: [] }', 'messages must be a list of types such as "weather/get/req"; got'],
   ['{ ...good, handle: undefined }', 'handle must be a function; got undefined'],
   ["{ ...good, priority: 'high' }", 'priority must be a number; got "high"'],
   ["{ ...good, exclusive: 'yes' }", 'exclusive must be true or false; got "yes"'],

@@ -33,7 +33,7 @@ function problemOf(plugin: Members): string | undefined {
   }
   if (typeof capability !== 'string' || capability === '')
     return `capability must be a string; got ${shown(capability)}`;
-  if (!Array.isArray(messages) || messages.some((type) => typeof type !== 'string')) {
+  if (!Array.isArray(messages) || messages.length === 0 || messages.some((type) => typeof type !== 'string')) {
     return `messages must be a list of types such as "weather/get/req"; got ${shown(messages)}`;
   }
   if (typeof priority !== 'number' || Number.isNaN(priority))

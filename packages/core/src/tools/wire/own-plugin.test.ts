@@ -134,6 +134,7 @@ test.each([
   ['handshake/req', 'the connection itself handles it'],
   ['tool/cancel/req', 'the connection itself handles it'],
   ['tool/call/resp', 'agents do not ask it'],
+  ['weather/get/resp', 'agents do not ask it'],
   ['env/spaces/req', 'it is read as "env/space/req"; name that'],
   ['env/reset/req', 'set capability: "env"'],
 ])('a plugin whose type %s can never be called keeps the host from starting', async (type, problem) => {

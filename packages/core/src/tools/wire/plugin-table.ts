@@ -49,6 +49,12 @@ export class PluginTable {
     });
   }
 
+  /** The request types of the same namespace that are answered, in alphabetical order. */
+  hostedBeside(type: string): string[] {
+    const namespace = type.slice(0, type.indexOf('/') + 1);
+    return [...this.#byType.keys()].filter((other) => namespace !== '' && other.startsWith(namespace)).toSorted();
+  }
+
   /** Asks one after the other until one answers. */
   handle(message: WireMessage, call: WireCall): Answered | Promise<Answered> {
     const plugins = this.#takers(message.type);

@@ -21,12 +21,15 @@ function typeFault(type: string, capabilities: ReadonlySet<string>): string | un
   const ours = aliasOf(type);
   if (ours !== undefined) return `it is read as ${show(ours)}; name that`;
   const row = lookup(type);
-  if (row === undefined) return undefined;
-  if (row.role !== 'request' || row.from === 'host') return 'agents do not ask it; name the request that it answers';
+  if (row === undefined) return ANSWER_NAME.test(type) ? NOT_ASKED : undefined;
+  if (row.role !== 'request' || row.from === 'host') return NOT_ASKED;
   const { capability } = row;
   if (capability === undefined || type === 'tool/cancel/req') return 'the connection itself handles it';
   if (capabilities.has(capability)) return undefined;
   return `a handshake grants it by the capability ${show(capability)}, which no plugin has; set capability: ${show(capability)}`;
 }
 
+const NOT_ASKED = 'agents do not ask it; name the request that it answers';
 const TYPE_NAME = new RegExp(TYPE_PATTERN);
+/** A2E wire, Type String Convention. */
+const ANSWER_NAME = /\/(resp|event)$/;

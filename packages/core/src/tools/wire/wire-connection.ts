@@ -15,6 +15,7 @@ import {
   type EventGiven,
   HostSession,
   idOf,
+  lookup,
   messageText,
   nearestType,
   type Reaction,
@@ -261,9 +262,7 @@ export class WireConnection {
     const { type: requestType } = request.message;
     const type = this.#parts.plugins.answerTo(requestType);
     if (fields === undefined || type === undefined) {
-      const close = nearestType(requestType, this.#parts.plugins.ownTypes.keys());
-      const detail = close === undefined ? {} : { suggestions: [`did you mean ${close}?`] };
-      this.#fail(request, new WireRefused('unknown_type', `${requestType} is not supported by this host`, detail));
+      this.#fail(request, this.#notHosted(requestType));
       return;
     }
     let text: string;
@@ -286,6 +285,23 @@ export class WireConnection {
       return;
     }
     this.#answerInTurn(request, { type, fields, text });
+  }
+
+  /** A type of the protocol is answered with the types of its namespace that are hosted, any other with the nearest one. */
+  #notHosted(type: string): WireRefused {
+    const { plugins } = this.#parts;
+    const text = `${type} is not supported by this host`;
+    const isLeftOut = lookup(type) !== undefined && plugins.answerTo(type) === undefined;
+    const hosted = isLeftOut ? plugins.hostedBeside(type) : [];
+    if (hosted.length > 0) {
+      return new WireRefused('unknown_type', `${text}; it answers ${hosted.join(', ')}`, { hosted });
+    }
+    const close = nearestType(type, plugins.ownTypes.keys());
+    return new WireRefused(
+      'unknown_type',
+      text,
+      close === undefined ? {} : { suggestions: [`did you mean ${close}?`] },
+    );
   }
 
   get #mostBytes(): number {
