@@ -1,4 +1,5 @@
 import { isConsent } from '../e2a/adapters/acp-question.ts';
+import { acpStopReason } from '../e2a/adapters/acp-stop-reason.ts';
 import { acpToolCallOf } from '../e2a/adapters/acp-tool-call.ts';
 import { textOfResult } from '../e2a/adapters/result-text.ts';
 import { respellAcp } from '../e2a/adapters/spelling.ts';
@@ -34,6 +35,8 @@ export class AcpUpdates {
   readonly #requestId: string;
   readonly #announced: ReadonlySet<string>;
   readonly #tools = new Set<string>();
+  /** Open questions that are announced as tool calls of their own. */
+  readonly #asked = new Set<string>();
   #text = '';
   /** A new message begins after each tool call. */
   #messages = 0;
@@ -100,7 +103,7 @@ export class AcpUpdates {
   #chunk(frame: E2AResponse): AcpConverted {
     const { delta_kind: kind, delta, event_type: event } = frame.body;
     const questionEnd = questionEndIn(frame);
-    if (questionEnd !== undefined) return { updates: [], questionEnd };
+    if (questionEnd !== undefined) return { updates: this.#closed(questionEnd), questionEnd };
     if (kind === 'tool') return { updates: [this.#tool(delta, frame)] };
     if (kind === 'custom' && event === 'todo.updated') return { updates: planIn(delta) };
     const text = typeof delta === 'string' ? delta : textOfResult(delta);
@@ -138,7 +141,14 @@ export class AcpUpdates {
     // Some clients show no permission request for a tool call that they do not know.
     const { title, subject } = question;
     const { toolCallId, status: _, ...call } = acpToolCallOf({ id, title, ...kindOf(subject) }, id);
+    if (id === question.question_id) this.#asked.add(toolCallId);
     return { updates: [this.#upserted(toolCallId, { toolCallId, ...call, status: 'pending' })], question };
+  }
+
+  /** No agent reports the end of a tool call that is only a question. */
+  #closed({ question_id: toolCallId, state }: QuestionEnd): JsonObject[] {
+    if (!this.#asked.delete(toolCallId)) return [];
+    return [this.#upserted(toolCallId, { toolCallId, status: state === 'answered' ? 'completed' : 'failed' })];
   }
 
   #complete(result: Json | undefined): AcpConverted {
@@ -162,8 +172,7 @@ export class AcpUpdates {
 }
 
 function promptResult({ stopReason, stop_reason: other = stopReason, usage }: JsonObject): JsonObject {
-  const reason = STOP_REASONS.find((known) => known === other) ?? 'end_turn';
-  return { stopReason: reason, ...(isObject(usage) && { _meta: { usage } }) };
+  return { stopReason: acpStopReason(other), ...(isObject(usage) && { _meta: { usage } }) };
 }
 
 /** How much of its context window the agent has used, where it reports that. */
@@ -204,4 +213,3 @@ function announcedIn({ session }: JsonObject): ReadonlySet<string> {
 const NOTICES = ['notice'] as const;
 const COMPACTION = ['compaction_update', 'compaction_summary_chunk'] as const;
 const TO_ANNOUNCE: ReadonlySet<string> = new Set([...NOTICES, ...COMPACTION]);
-const STOP_REASONS = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'] as const;

@@ -246,12 +246,16 @@ test("a method of the program's own is called by ext, and no other", async () =>
     (await coder.ask('', { method: 'ext', ext_method: name, params: { a: 1 } }).over).at(-1)?.body;
   expect(await ext('_status')).toMatchObject({ result: { a: 1, status: 'fine' } });
   expect(await ext('session/list')).toMatchObject({ code: 'E2A.UNKNOWN_METHOD' });
-  expect(await ext('_unknown')).toMatchObject({ code: 'E2A.UNKNOWN_METHOD', message: expect.stringContaining('_unknown') });
+  expect(await ext('_unknown')).toMatchObject({
+    code: 'E2A.UNKNOWN_METHOD',
+    message: expect.stringContaining('_unknown'),
+  });
 });
 
 test('the mode of a session is set by ext too, in a program that has modes', async () => {
   const setMode = (coder: Coder, mode: unknown) =>
-    coder.ask('', { method: 'ext', ext_method: 'session/set_mode', session_id: 's', params: { mode } as JsonObject }).over;
+    coder.ask('', { method: 'ext', ext_method: 'session/set_mode', session_id: 's', params: { mode } as JsonObject })
+      .over;
   const coder = new Coder('modes');
   expect((await setMode(coder, 'plan')).at(-1)?.body).toEqual({ result: {} });
   expect(await coder.text('mode', { session_id: 's' })).toBe('plan');
