@@ -199,6 +199,6 @@ class RawClient {
 }
 
 const UPDATES = 2000;
-const ROUNDS = 5;
+const ROUNDS = 15;
 const TURNS = 100;
 const CONNECTIONS = 400;

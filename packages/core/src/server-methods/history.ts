@@ -1,19 +1,22 @@
 import type { E2AResponse, Json, JsonObject } from '@dragoman/protocols';
 import { refuse } from '../refusals/refused.ts';
+import { frameFrom } from '../runs/frame-text.ts';
 import { lookBack } from '../runs/look-back.ts';
 import type { RecordedTurn, SessionKey, SessionStore } from '../store/store.ts';
 import { BoundedTalk } from './bounded-talk.ts';
-import { integerParam, sessionParam } from './params.ts';
+import { booleanParam, integerParam, sessionParam } from './params.ts';
 import type { ServerMethod } from './server-methods.ts';
 import { lastTodos, TODOS } from './todos.ts';
 
 /**
  * A session's turns, newest first, fifty a page: one event each when streamed, else all in the result. Behind the newest comes
- * the agent's list of things to do, if it sent one. Of long values only the beginning: the whole is read by its request.
+ * the agent's list of things to do, if it sent one. Of long values only the beginning: the whole is read by its request. With
+ * `answers: false`, for a caller that reads the answers itself, they are null.
  */
 export const historyGet: ServerMethod = async function* (envelope, call, { agentOf, runs, sessions }) {
   const sessionId = sessionParam(envelope) ?? refuse('invalid_message', {}, 'history.get needs params.session_id.');
   const page = integerParam(envelope, 'page_idx', { from: 1, otherwise: 1 });
+  const withAnswers = booleanParam(envelope, 'answers', { otherwise: true });
   const key = { owner: call.principal.id, agentId: agentOf(envelope, call), sessionId };
   const talk = new BoundedTalk({ whole: WHOLE, least: LEAST });
   const messages: JsonObject[] = [];
@@ -22,9 +25,9 @@ export const historyGet: ServerMethod = async function* (envelope, call, { agent
   for await (const { rows, total } of turnsFrom((page - 1) * PAGE, key, sessions)) {
     all = total;
     for (const turn of rows) {
-      const final = await lookBack(turn, { owner: key.owner, runs });
+      const final = withAnswers ? await lookBack(turn, { owner: key.owner, runs }) : endOf(turn);
       if (final !== undefined && final.sequence > 0) streamed.push(turn.requestId);
-      const message = messageOf(turn, final, talk);
+      const message = messageOf(turn, final, { talk, withAnswers });
       if (envelope.is_stream) yield event('history.message', message);
       else messages.push(message);
     }
@@ -50,7 +53,11 @@ async function* turnsFrom(offset: number, key: SessionKey, sessions: SessionStor
   }
 }
 
-function messageOf(turn: RecordedTurn, final: E2AResponse | undefined, talk: BoundedTalk): JsonObject {
+function endOf({ final }: RecordedTurn): E2AResponse | undefined {
+  return final === null ? undefined : frameFrom(final);
+}
+
+function messageOf(turn: RecordedTurn, final: E2AResponse | undefined, { talk, withAnswers }: Shown): JsonObject {
   const { method = null, params = {} } = JSON.parse(turn.envelope) as { method?: Json; params?: JsonObject };
   return {
     request_id: turn.requestId,
@@ -58,8 +65,13 @@ function messageOf(turn: RecordedTurn, final: E2AResponse | undefined, talk: Bou
     method,
     params: talk.bounded(params),
     status: final === undefined ? 'in_progress' : final.status,
-    answer: final === undefined ? null : talk.bounded(final.body['result'] ?? final.body),
+    answer: final === undefined || !withAnswers ? null : talk.bounded(final.body['result'] ?? final.body),
   };
+}
+
+interface Shown {
+  readonly talk: BoundedTalk;
+  readonly withAnswers: boolean;
 }
 
 function event(eventType: string, fields: JsonObject): JsonObject {

@@ -34,6 +34,16 @@ export function integerParam(
     : wrong(name, `an integer from ${from}`, value);
 }
 
+export function booleanParam(
+  envelope: E2AEnvelope,
+  name: string,
+  { otherwise }: { readonly otherwise: boolean },
+): boolean {
+  const value = envelope.params[name];
+  if (value === undefined || value === null) return otherwise;
+  return typeof value === 'boolean' ? value : wrong(name, 'true or false', value);
+}
+
 export function choiceParam<Choice extends string>(
   envelope: E2AEnvelope,
   name: string,

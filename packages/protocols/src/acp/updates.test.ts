@@ -3,8 +3,10 @@ import { createRequire } from 'node:module';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { acpMessagesFor } from '../e2a/adapters/acp-projection.ts';
 import { questionBody } from '../e2a/adapters/acp-question.ts';
 import { respellAcp } from '../e2a/adapters/spelling.ts';
+import { newEnvelope } from '../e2a/envelope.ts';
 import { newProvenance } from '../e2a/provenance.ts';
 import { QUESTION_KINDS, type Question } from '../e2a/question.ts';
 import { questionEndBody } from '../e2a/read-question.ts';
@@ -26,6 +28,19 @@ function faults(name: string, value: unknown): unknown {
   return validate(value) ? [] : validate.errors;
 }
 
+/** Of a JSON-RPC message to a client that has sent a prompt. */
+function messageFaults({ method, params, result, error }: JsonObject): unknown {
+  if (error !== undefined) return faults('Error', error);
+  if (method === undefined) return faults('PromptResponse', result);
+  const names: Record<string, string> = {
+    'session/update': 'SessionNotification',
+    'session/request_permission': 'RequestPermissionRequest',
+    'elicitation/create': 'CreateElicitationRequest',
+  };
+  const name = names[String(method)];
+  return name === undefined ? `no schema for ${method}` : faults(name, params);
+}
+
 const chunk = (body: JsonObject): E2AResponse => newResponse({ response_kind: 'e2a.chunk', body });
 const text = (delta: string) => chunk({ delta_kind: 'text', delta });
 const tool = (delta: JsonObject) => chunk({ delta_kind: 'tool', delta });
@@ -34,7 +49,12 @@ const complete = (result: Json) =>
 
 /** What is sent for these frames, each checked against the schema. */
 function sent(...frames: E2AResponse[]) {
-  const converter = new AcpUpdates({ requestId: 'r1' });
+  return sentTo({}, ...frames);
+}
+
+/** The same to a client with these capabilities. */
+function sentTo(client: JsonObject, ...frames: E2AResponse[]) {
+  const converter = new AcpUpdates({ requestId: 'r1', client });
   const converted = frames.map((frame, sequence) => converter.convert({ ...frame, sequence }));
   const updates = converted.flatMap((one) => [...one.updates]);
   for (const update of updates) expect(faults('SessionNotification', { sessionId: 's1', update })).toEqual([]);
@@ -148,6 +168,56 @@ describe('a tool', () => {
     ]);
     expect(converted[0]?.question).toEqual(question);
   });
+
+  test.each([
+    ['answered', 'completed'],
+    ['expired', 'failed'],
+    ['withdrawn', 'failed'],
+  ] as const)('that is only a question ends with it: %s', (state, status) => {
+    const question: Question = {
+      question_id: 'q',
+      kind: 'permission',
+      title: 'Go on?',
+      options: [{ id: 'y', name: 'Yes', kind: 'allow_once' }],
+      asked_at: '',
+      expires_at: '',
+    };
+    const asked = newResponse({ response_kind: 'acp.output_request', body: questionBody(question, 's1') });
+    const ended = chunk(questionEndBody({ question_id: 'q', state }));
+    expect(sent(asked, ended, ended).updates).toMatchObject([
+      { sessionUpdate: 'tool_call', toolCallId: 'q', status: 'pending' },
+      { sessionUpdate: 'tool_call_update', toolCallId: 'q', status },
+    ]);
+  });
+});
+
+describe('updates that a client has to announce', () => {
+  const updateOf = (update: JsonObject) => newResponse({ response_kind: 'acp.session_update', body: { update } });
+  const notice = updateOf({ sessionUpdate: 'notice', severity: 'odd', title: 'Low on disk', description: null });
+  const compaction = [
+    updateOf({ sessionUpdate: 'compaction_update', compactionId: 'c1', status: 'in_progress', summary: null }),
+    updateOf({ sessionUpdate: 'compaction_summary_chunk', compactionId: 'c1', content: { type: 'text', text: 'x' } }),
+  ];
+
+  test.each<[string, JsonObject, string[]]>([
+    ['no client', {}, []],
+    ['one that shows notices', { session: { notices: {} } }, ['notice']],
+    [
+      'one that shows both',
+      { session: { notices: {}, compaction: {} } },
+      ['notice', 'compaction_update', 'compaction_summary_chunk'],
+    ],
+  ])('are sent to %s', (_, client, kinds) => {
+    const { updates } = sentTo(client, notice, ...compaction);
+    expect(updates.map(({ sessionUpdate }) => sessionUpdate)).toEqual(kinds);
+  });
+});
+
+test('the usage that an answer ends with is an update where it counts against a size', () => {
+  const { updates, end } = sent(complete({ text: 'Hi', usage: { used: 5, size: 100, model: 'm' } }));
+  expect(updates).toMatchObject([{}, { sessionUpdate: 'usage_update', used: 5, size: 100 }]);
+  expect(end).toMatchObject({ result: { _meta: { usage: { model: 'm' } } } });
+  expect(sent(complete({ text: 'Hi', usage: { total_tokens: 5 } })).updates).toHaveLength(1);
 });
 
 test('a list of things to do is a plan', () => {
@@ -184,7 +254,12 @@ describe('any stream of frames', () => {
     sessionUpdate: fc.constantFrom(
       ...['agent_message_chunk', 'tool_call', 'tool_call_update', 'plan', 'available_commands_update'],
       ...['current_mode_update', 'usage_update', 'notice', 'session_info_update', 'nothing_known', '__proto__'],
+      ...['compaction_update', 'compaction_summary_chunk', 'config_option_update', 'user_message_chunk'],
     ),
+    compactionId: fc.oneof(word, value),
+    summary: fc.oneof(value, fc.array(value)),
+    severity: fc.oneof(word, value),
+    description: value,
     toolCallId: fc.oneof(word, value),
     content: fc.oneof(
       value,
@@ -240,8 +315,20 @@ describe('any stream of frames', () => {
 
   test('gives nothing that the official schema refuses', () => {
     fc.assert(
-      fc.property(fc.array(frame, { maxLength: 12 }), (frames) => {
-        sent(...frames);
+      fc.property(fc.array(frame, { maxLength: 12 }), fc.boolean(), (frames, announces) => {
+        sentTo(announces ? { session: { notices: {}, compaction: {} } } : {}, ...frames);
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('gives nothing through the adapter of one frame that the official schema refuses', () => {
+    const request = newEnvelope({ request_id: 'r1', jsonrpc_id: 1, method: 'session/prompt', session_id: 's1' });
+    fc.assert(
+      fc.property(frame, fc.nat(3), (given, sequence) => {
+        for (const message of acpMessagesFor({ ...given, sequence, session_id: 's1', jsonrpc_id: 1 }, request)) {
+          expect([message, messageFaults(message)]).toEqual([message, []]);
+        }
       }),
       { numRuns: 400 },
     );

@@ -1,4 +1,5 @@
 import { isConsent } from '../e2a/adapters/acp-question.ts';
+import { acpStopReason } from '../e2a/adapters/acp-stop-reason.ts';
 import { acpToolCallOf } from '../e2a/adapters/acp-tool-call.ts';
 import { textOfResult } from '../e2a/adapters/result-text.ts';
 import { respellAcp } from '../e2a/adapters/spelling.ts';
@@ -20,20 +21,30 @@ export interface AcpConverted {
   readonly end?: { readonly result: JsonObject } | { readonly error: JsonObject };
 }
 
+export interface AcpUpdatesOptions {
+  readonly requestId: string;
+  /** The `clientCapabilities` of the client. */
+  readonly client?: JsonObject;
+}
+
 /**
  * The frames of one answer as ACP's updates, in the order of their sequence. It remembers which tools the client knows and
  * what text it has: a tool is announced before it changes, and no text is sent twice.
  */
 export class AcpUpdates {
   readonly #requestId: string;
+  readonly #announced: ReadonlySet<string>;
   readonly #tools = new Set<string>();
+  /** Open questions that are announced as tool calls of their own. */
+  readonly #asked = new Set<string>();
   #text = '';
   /** A new message begins after each tool call. */
   #messages = 0;
   #isInMessage = false;
 
-  constructor({ requestId }: { readonly requestId: string }) {
+  constructor({ requestId, client = {} }: AcpUpdatesOptions) {
     this.#requestId = requestId;
+    this.#announced = announcedIn(client);
   }
 
   convert(frame: E2AResponse): AcpConverted {
@@ -65,7 +76,7 @@ export class AcpUpdates {
 
   #update(update: JsonObject): JsonObject[] {
     const valid = validAcpUpdate(update);
-    if (valid === undefined) return [];
+    if (valid === undefined || this.#isUnknown(valid)) return [];
     const { sessionUpdate: kind, toolCallId: id, content } = valid;
     if (kind === 'agent_message_chunk') {
       if (isObject(content) && typeof content['text'] === 'string') this.#text += content['text'];
@@ -73,11 +84,16 @@ export class AcpUpdates {
       return [{ messageId: this.#messageId, ...valid }];
     }
     if (kind !== 'tool_call' && kind !== 'tool_call_update') return [valid];
-    return [this.#announced(String(id), valid)];
+    return [this.#upserted(String(id), valid)];
+  }
+
+  /** Clients that do not announce these kinds may fail to read them. */
+  #isUnknown({ sessionUpdate: kind }: JsonObject): boolean {
+    return TO_ANNOUNCE.has(String(kind)) && !this.#announced.has(String(kind));
   }
 
   /** The first frame about a tool announces it, whatever the agent calls it. */
-  #announced(id: string, update: JsonObject): JsonObject {
+  #upserted(id: string, update: JsonObject): JsonObject {
     this.#endMessage();
     if (this.#tools.has(id)) return { ...update, sessionUpdate: 'tool_call_update' };
     this.#tools.add(id);
@@ -87,7 +103,7 @@ export class AcpUpdates {
   #chunk(frame: E2AResponse): AcpConverted {
     const { delta_kind: kind, delta, event_type: event } = frame.body;
     const questionEnd = questionEndIn(frame);
-    if (questionEnd !== undefined) return { updates: [], questionEnd };
+    if (questionEnd !== undefined) return { updates: this.#closed(questionEnd), questionEnd };
     if (kind === 'tool') return { updates: [this.#tool(delta, frame)] };
     if (kind === 'custom' && event === 'todo.updated') return { updates: planIn(delta) };
     const text = typeof delta === 'string' ? delta : textOfResult(delta);
@@ -114,7 +130,7 @@ export class AcpUpdates {
   #tool(delta: Json | undefined, { sequence }: E2AResponse): JsonObject {
     const { toolCallId, status, ...call } = acpToolCallOf(delta, `${this.#requestId}-${sequence}`);
     const isNew = !this.#tools.has(toolCallId);
-    return this.#announced(toolCallId, { toolCallId, ...call, status: status ?? (isNew ? 'pending' : 'in_progress') });
+    return this.#upserted(toolCallId, { toolCallId, ...call, status: status ?? (isNew ? 'pending' : 'in_progress') });
   }
 
   #request(frame: E2AResponse): AcpConverted {
@@ -125,7 +141,14 @@ export class AcpUpdates {
     // Some clients show no permission request for a tool call that they do not know.
     const { title, subject } = question;
     const { toolCallId, status: _, ...call } = acpToolCallOf({ id, title, ...kindOf(subject) }, id);
-    return { updates: [this.#announced(toolCallId, { toolCallId, ...call, status: 'pending' })], question };
+    if (id === question.question_id) this.#asked.add(toolCallId);
+    return { updates: [this.#upserted(toolCallId, { toolCallId, ...call, status: 'pending' })], question };
+  }
+
+  /** No agent reports the end of a tool call that is only a question. */
+  #closed({ question_id: toolCallId, state }: QuestionEnd): JsonObject[] {
+    if (!this.#asked.delete(toolCallId)) return [];
+    return [this.#upserted(toolCallId, { toolCallId, status: state === 'answered' ? 'completed' : 'failed' })];
   }
 
   #complete(result: Json | undefined): AcpConverted {
@@ -135,7 +158,7 @@ export class AcpUpdates {
     if (!isTail) this.#endMessage();
     const isRepeated = rest === '' || text === '' || this.#text.endsWith(text);
     return {
-      updates: isRepeated ? [] : [this.#say(rest)],
+      updates: [...(isRepeated ? [] : [this.#say(rest)]), ...usageIn(result)],
       end: { result: promptResult(isObject(result) ? result : {}) },
     };
   }
@@ -149,8 +172,14 @@ export class AcpUpdates {
 }
 
 function promptResult({ stopReason, stop_reason: other = stopReason, usage }: JsonObject): JsonObject {
-  const reason = STOP_REASONS.find((known) => known === other) ?? 'end_turn';
-  return { stopReason: reason, ...(isObject(usage) && { _meta: { usage } }) };
+  return { stopReason: acpStopReason(other), ...(isObject(usage) && { _meta: { usage } }) };
+}
+
+/** How much of its context window the agent has used, where it reports that. */
+function usageIn(result: Json | undefined): JsonObject[] {
+  const usage = isObject(result) && isObject(result['usage']) ? result['usage'] : undefined;
+  const update = usage && validAcpUpdate({ ...usage, sessionUpdate: 'usage_update' });
+  return update === undefined ? [] : [update];
 }
 
 /** A result without text, which an editor could not show otherwise: as JSON. */
@@ -176,4 +205,11 @@ function textChunk(sessionUpdate: string, text: string): JsonObject {
   return { sessionUpdate, content: { type: 'text', text } };
 }
 
-const STOP_REASONS = ['end_turn', 'max_tokens', 'max_turn_requests', 'refusal', 'cancelled'] as const;
+function announcedIn({ session }: JsonObject): ReadonlySet<string> {
+  const { notices, compaction } = isObject(session) ? session : ({} as JsonObject);
+  return new Set([...(isObject(notices) ? NOTICES : []), ...(isObject(compaction) ? COMPACTION : [])]);
+}
+
+const NOTICES = ['notice'] as const;
+const COMPACTION = ['compaction_update', 'compaction_summary_chunk'] as const;
+const TO_ANNOUNCE: ReadonlySet<string> = new Set([...NOTICES, ...COMPACTION]);

@@ -3,7 +3,8 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 
 /**
  * An agent's own `session/update` as any ACP client can read it; `undefined` where it cannot be one. A client may lose a whole message
- * over one member that it cannot read, so that such members are left out. Kinds that a client has to announce are left out too.
+ * over one member that it cannot read, so that such members are left out. The options of an agent's own configuration are left out too:
+ * a list of them would take the place of the client's list.
  */
 export function validAcpUpdate(update: JsonObject): JsonObject | undefined {
   const { sessionUpdate: kind } = update;
@@ -32,6 +33,27 @@ const UPDATES: Readonly<Record<string, Reader>> = {
     ...(typeof updatedAt === 'string' && { updatedAt }),
   }),
   usage_update: ({ used, size }) => (isCount(used) && isCount(size) ? { used, size } : undefined),
+  notice: ({ severity, title, description }) =>
+    typeof title === 'string' && title !== ''
+      ? {
+          severity: SEVERITIES.find((one) => one === severity) ?? 'info',
+          title,
+          ...(typeof description === 'string' && { description }),
+        }
+      : undefined,
+  compaction_update: ({ compactionId, status, summary, error }) =>
+    typeof compactionId === 'string' && typeof status === 'string'
+      ? {
+          compactionId,
+          status,
+          ...(Array.isArray(summary) && { summary: summary.flatMap((block) => validAcpBlock(block) ?? []) }),
+          ...(typeof error === 'string' && { error }),
+        }
+      : undefined,
+  compaction_summary_chunk: ({ compactionId, content }) => {
+    const block = validAcpBlock(content);
+    return typeof compactionId === 'string' && block !== undefined ? { compactionId, content: block } : undefined;
+  },
 };
 
 function chunk({ content, messageId }: JsonObject): JsonObject | undefined {
@@ -124,4 +146,5 @@ function isCount(value: Json | undefined): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
+const SEVERITIES = ['info', 'warning', 'error'] as const;
 const PRIORITIES = ['high', 'medium', 'low'] as const;

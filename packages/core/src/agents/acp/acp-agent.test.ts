@@ -2,12 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type E2AEnvelope, type E2AResponse, newEnvelope } from '@dragoman/protocols';
+import { type E2AEnvelope, type E2AResponse, type JsonObject, newEnvelope } from '@dragoman/protocols';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { isAlive } from '../../../test-support/is-alive.ts';
 import { memoryStore } from '../../../test-support/memory-store.ts';
 import { SilentLog } from '../../../test-support/silent-log.ts';
 import { systemClock } from '../../../test-support/system-clock.ts';
+import { TestClock } from '../../../test-support/test-clock.ts';
 import { TestIds } from '../../../test-support/test-ids.ts';
 import { ALL_PERMISSIONS, type Principal } from '../../call/principal.ts';
 import { Engine } from '../../engine/engine.ts';
@@ -245,7 +246,56 @@ test("a method of the program's own is called by ext, and no other", async () =>
     (await coder.ask('', { method: 'ext', ext_method: name, params: { a: 1 } }).over).at(-1)?.body;
   expect(await ext('_status')).toMatchObject({ result: { a: 1, status: 'fine' } });
   expect(await ext('session/list')).toMatchObject({ code: 'E2A.UNKNOWN_METHOD' });
-  expect(await ext('_unknown')).toMatchObject({ code: 'E2A.AGENT_ERROR' });
+  expect(await ext('_unknown')).toMatchObject({
+    code: 'E2A.UNKNOWN_METHOD',
+    message: expect.stringContaining('_unknown'),
+  });
+});
+
+test('the mode of a session is set by ext too, in a program that has modes', async () => {
+  const setMode = (coder: Coder, mode: unknown) =>
+    coder.ask('', { method: 'ext', ext_method: 'session/set_mode', session_id: 's', params: { mode } as JsonObject })
+      .over;
+  const coder = new Coder('modes');
+  expect((await setMode(coder, 'plan')).at(-1)?.body).toEqual({ result: {} });
+  expect(await coder.text('mode', { session_id: 's' })).toBe('plan');
+  for (const wrong of ['fly', 7, null]) {
+    expect((await setMode(coder, wrong)).at(-1)?.body).toMatchObject({
+      message: `params.mode must be one of plan, code; got ${JSON.stringify(wrong)}`,
+    });
+  }
+  expect((await setMode(new Coder(), 'plan')).at(-1)?.body).toMatchObject({ code: 'E2A.UNKNOWN_METHOD' });
+});
+
+test('a program that continues after session/cancel is ended, with its request', async () => {
+  const clock = new TestClock();
+  const coder = new Coder('', { clock });
+  const pid = Number((await coder.text('where')).split(' ').at(-1));
+  const { requestId, frames, over } = coder.ask('stubborn', { session_id: 's' });
+  await eventually(() => textOf(frames)).toBe('started');
+  coder.engine.runs.cancel({ owner: 'ada', requestId });
+  expect((await over).at(-1)?.body).toMatchObject({ code: 'E2A.CANCELLED' });
+  expect(isAlive(pid)).toBe(true);
+  await eventually(async () => {
+    await clock.advance(10_000);
+    return isAlive(pid);
+  }).toBe(false);
+  expect(await coder.text('echo again', { session_id: 's' })).toBe('echo again ');
+});
+
+test('a program that answers twice, or what nobody has asked, is read on', async () => {
+  const coder = new Coder();
+  expect(await coder.text('twice')).toBe('once');
+  expect(await coder.text('echo next')).toBe('echo next ');
+});
+
+test('an update for the session of another caller reaches neither caller', async () => {
+  const coder = new Coder();
+  const bob = { ...ADA, id: 'bob' };
+  const where = textOf(await coder.ask('session', { session_id: 's' }, bob).over);
+  expect(where).toMatch(/^s-/);
+  expect(await coder.text(`leak ${where}`)).toBe('for you');
+  expect(textOf(await coder.ask('echo mine', { session_id: 's' }, bob).over)).toBe('echo mine ');
 });
 
 test('a program that closes its output and stays is ended', async () => {

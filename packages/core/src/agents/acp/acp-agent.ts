@@ -154,7 +154,7 @@ export class AcpAgent implements Agent {
     if (isForgotten) yield FORGOTTEN;
     if (leftOut.length > 0) yield leftOutPart(leftOut);
     const { id: sessionId, cwd: folder } = session;
-    if (envelope.method === 'ext') return yield await this.#extension(program, sessionId, envelope);
+    if (envelope.method === 'ext') return yield await this.#extension(program, session, envelope);
     const { id: agentId, access, permissions, childrenFolder, clock } = this.#options;
     const local = new LocalClient(access, { agentId, folder, childrenFolder, clock });
     const caller = this.#callerClient(envelope, call, folder);
@@ -163,7 +163,7 @@ export class AcpAgent implements Agent {
       answer: (method, params) => (local.offers(method) ? local : caller).answer(method, params),
     });
     await program.begin(sessionId, turn);
-    await this.#setMode(program, session, envelope.params['mode']);
+    await this.#setMode(program, session, envelope.params['mode'] ?? undefined);
     const answered = line.request('session/prompt', {
       sessionId,
       prompt: acpPromptOf(envelope, program.promptCapabilities),
@@ -206,21 +206,31 @@ export class AcpAgent implements Agent {
       .then(() => transport.forget?.(sessionId));
   }
 
-  /** A method of the program's own. */
-  async #extension({ line }: AcpProgram, sessionId: string, envelope: E2AEnvelope): Promise<AgentPart> {
+  /** A method of the program's own, or the one that sets the mode of a session. */
+  async #extension(program: AcpProgram, session: ProgramSession, envelope: E2AEnvelope): Promise<AgentPart> {
     const { ext_method: method, params } = envelope;
+    if (method === 'session/set_mode' && session.modes !== undefined) {
+      await this.#setMode(program, session, params['mode'] ?? null);
+      return { part: 'complete', result: {} };
+    }
     if (method === null || !method.startsWith('_')) {
       const suggestions = ['set ext_method to the name of one, such as "_example.com/status"'];
       const message = `ext_method must start with "_" for this agent; got ${show(method)}.`;
-      return { part: 'failure', failure: failure('unknown_method', { suggestions }, message) };
+      return unknownMethod(message, suggestions);
     }
-    return { part: 'complete', result: await line.request(method, { sessionId, ...params }) };
+    try {
+      return { part: 'complete', result: await program.line.request(method, { sessionId: session.id, ...params }) };
+    } catch (error) {
+      const isUnknown = error instanceof AcpProgramError && error.code === -32601;
+      if (isUnknown) return unknownMethod(`The agent's program does not have the method ${show(method)}.`);
+      throw error;
+    }
   }
 
   /** `params.mode`, in a program that has modes. */
   async #setMode({ line }: AcpProgram, session: ProgramSession, mode: unknown): Promise<void> {
-    if (typeof mode !== 'string' || session.modes === undefined || session.mode === mode) return;
-    if (!session.modes.includes(mode)) {
+    if (mode === undefined || session.modes === undefined || session.mode === mode) return;
+    if (typeof mode !== 'string' || !session.modes.includes(mode)) {
       const message = `params.mode must be one of ${session.modes.join(', ')}; got ${show(mode)}`;
       const issues = [{ pointer: '/params/mode', code: 'enum', message }];
       throw new Refused(failure('invalid_message', { issues }, message));
@@ -353,6 +363,10 @@ function endPart({ stopReason, usage }: JsonObject, text: string): AgentPart {
   if (stopReason === 'end_turn') return { part: 'complete', result: { ...(text !== '' && { text }), ...more } };
   const reason = typeof stopReason === 'string' ? stopReason : 'end_turn';
   return { part: 'complete', result: { ...(text !== '' && { text }), stop_reason: reason, ...more } };
+}
+
+function unknownMethod(message: string, suggestions: readonly string[] = []): AgentPart {
+  return { part: 'failure', failure: failure('unknown_method', { suggestions }, message) };
 }
 
 function failedPart(error: unknown): AgentPart {

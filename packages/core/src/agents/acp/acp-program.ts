@@ -58,6 +58,8 @@ export class AcpProgram {
           fs: { readTextFile: offer.readTextFile, writeTextFile: offer.writeTextFile },
           terminal: offer.terminal,
           elicitation: { form: {}, url: {} },
+          // Clients that do not announce these updates are not sent them.
+          session: { notices: {}, compaction: {} },
         },
       });
       const { agentCapabilities, authMethods } = answer;

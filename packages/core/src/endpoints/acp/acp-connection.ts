@@ -1,29 +1,27 @@
 import {
-  answerFromAcpResponse,
   decodeJsonRpc,
+  type E2AEnvelope,
   type E2AResponse,
   type Failure,
   failure,
-  isConsent,
   isObject,
   type Json,
   type JsonObject,
   newEnvelope,
   newProvenance,
-  type Question,
-  questionBody,
-  respellAcp,
   show,
 } from '@dragoman/protocols';
 import { AcpUpdates, acpError, acpPromptParams } from '@dragoman/protocols/acp';
 import { isBuiltIn } from '../../call/target.ts';
 import type { Clock, Ids, Log } from '../../ports/ports.ts';
 import { failureOf, Refused, refuse } from '../../refusals/refused.ts';
+import { resultOf } from '../../targets/ask-target.ts';
 import { targetRequest } from '../../targets/target-request.ts';
 import type { AcpHub } from './acp-hub.ts';
 import { type AcpSession, AGENT_OPTION, agentOption, type OfferedAgent } from './acp-session.ts';
+import { ClientQuestions } from './client-questions.ts';
 import { ClientServices } from './client-services.ts';
-import { replayOf } from './replay.ts';
+import { failureNote, replayOf, runningIn } from './replay.ts';
 
 export interface AcpConnectionOptions {
   readonly hub: AcpHub;
@@ -52,6 +50,7 @@ export class AcpConnection {
   /** For the prompts that are being answered. */
   readonly #serving = new Set<ClientServices>();
   #client: JsonObject = {};
+  #clientName: string | undefined;
   #isClosed = false;
 
   constructor(options: AcpConnectionOptions) {
@@ -94,9 +93,7 @@ export class AcpConnection {
     }
     this.#requests.set(id, () => {});
     try {
-      const handle = Object.hasOwn(METHODS, method) ? METHODS[method as keyof typeof METHODS] : undefined;
-      if (handle === undefined) refuse('unknown_method', {}, `This agent does not have the method ${show(method)}.`);
-      const { result = {}, error, afterwards } = await handle.call(this, params, id);
+      const { result = {}, error, afterwards } = await this.#handle(method, params, id);
       await this.#send({ jsonrpc: '2.0', id, ...(error === undefined ? { result } : { error }) });
       this.#requests.delete(id);
       await afterwards?.();
@@ -109,6 +106,14 @@ export class AcpConnection {
     }
   }
 
+  #handle(method: string, params: JsonObject, id: JsonRpcId): Promise<Answered> {
+    // Methods of an agent's own.
+    if (method.startsWith('_')) return this.#callProgram(method, params, id);
+    const handle = Object.hasOwn(METHODS, method) ? METHODS[method as keyof typeof METHODS] : undefined;
+    if (handle === undefined) refuse('unknown_method', {}, unknownMethod(method));
+    return handle.call(this, params, id);
+  }
+
   #notified(method: string, params: JsonObject): void {
     if (method === 'session/cancel') this.#cancelSession(textIn(params, 'sessionId'));
     else if (method === '$/cancel_request') this.#requests.get(params['requestId'] as JsonRpcId)?.();
@@ -119,8 +124,10 @@ export class AcpConnection {
     if (running !== undefined) void this.#options.hub.cancel(running).catch(() => {});
   }
 
-  async initialize({ clientCapabilities }: JsonObject): Promise<Answered> {
+  async initialize({ clientCapabilities, clientInfo }: JsonObject): Promise<Answered> {
     this.#client = isObject(clientCapabilities) ? clientCapabilities : {};
+    const name = isObject(clientInfo) ? clientInfo['name'] : undefined;
+    this.#clientName = typeof name === 'string' ? name.slice(0, LONGEST_NAME) : undefined;
     return {
       result: {
         protocolVersion: 1,
@@ -144,24 +151,26 @@ export class AcpConnection {
     const isKept = !isBuiltIn(agent);
     if (isKept) await hub.request('session.create', { session_id: id, cwd }, agent);
     const session = isKept ? await this.#open(id, cwd, params) : this.#opened(id, cwd, { agent, ...params });
-    return { result: { sessionId: id, configOptions: await this.#configOptions(session) } };
+    return { result: { sessionId: id, configOptions: agentOption(session.agent, await this.#agents()) } };
   }
 
   async loadSession(params: JsonObject): Promise<Answered> {
     const { session, configOptions } = await this.#reopen(params);
-    const { live } = await replayOf(session, this.#options.hub, (update) => this.#update(session, update));
-    const afterwards = live === undefined ? undefined : () => this.#follow(session, live);
-    return { result: { configOptions }, ...(afterwards && { afterwards }) };
+    const send = (update: JsonObject) => this.#update(session, update);
+    const running = await replayOf(session, { hub: this.#options.hub, client: this.#client, send });
+    return { result: { configOptions }, afterwards: () => this.#follow(session, running) };
   }
 
   async resumeSession(params: JsonObject): Promise<Answered> {
-    const { configOptions } = await this.#reopen(params);
-    return { result: { configOptions } };
+    const { session, configOptions } = await this.#reopen(params);
+    const running = await runningIn(session, this.#options.hub);
+    return { result: { configOptions }, afterwards: () => this.#follow(session, running) };
   }
 
   async #reopen(params: JsonObject): Promise<{ session: AcpSession; configOptions: JsonObject[] }> {
-    const session = await this.#open(textIn(params, 'sessionId'), folderIn(params), params);
-    return { session, configOptions: await this.#configOptions(session) };
+    const opening = this.#open(textIn(params, 'sessionId'), folderIn(params), params);
+    const [session, agents] = await Promise.all([opening, this.#agents()]);
+    return { session, configOptions: agentOption(session.agent, agents) };
   }
 
   /** A session of the caller, from any protocol. */
@@ -235,13 +244,44 @@ export class AcpConnection {
     return { result: { configOptions: agentOption(chosen.id, agents) } };
   }
 
+  async setMode(params: JsonObject, id: JsonRpcId): Promise<Answered> {
+    const { sessionId = null } = params;
+    return this.#callProgram('session/set_mode', { sessionId, mode: textIn(params, 'modeId') }, id);
+  }
+
+  /** Calls a method of the program that answers the session. Agents of other kinds have no such methods. */
+  async #callProgram(method: string, params: JsonObject, id: JsonRpcId): Promise<Answered> {
+    const session = this.#sessionIn(params);
+    if (!(await this.#isProgram(session.agent))) refuse('unknown_method', {}, unknownMethod(method));
+    const { hub, ids } = this.#options;
+    const requestId = ids.uuid();
+    const { sessionId: _, ...own } = params;
+    const envelope = this.#envelope(session, method, {
+      request_id: requestId,
+      jsonrpc_id: id,
+      method: 'ext',
+      ext_method: method,
+      params: own,
+      channel_context: this.#contextOf(session, { isProgram: true }),
+    });
+    this.#requests.set(id, () => void hub.cancel(requestId).catch(() => {}));
+    const converter = new AcpUpdates({ requestId, client: this.#client });
+    for await (const frame of hub.send(envelope)) {
+      if (frame.is_final) {
+        const result = resultOf(frame, session.agent);
+        return isObject(result) ? { result } : {};
+      }
+      for (const update of converter.convert(frame).updates) await this.#update(session, update);
+    }
+    refuse('agent_failed', {}, `${session.agent} ended without an answer.`);
+  }
+
   async prompt(params: JsonObject, id: JsonRpcId): Promise<Answered> {
     const session = this.#sessionIn(params);
     const { prompt, _meta: meta } = params;
     if (!Array.isArray(prompt) || prompt.length === 0) wrongParam('prompt', 'a list of content blocks', prompt);
     if (session.running !== undefined) refuse('conflict', {}, 'A prompt of this session is being answered already.');
-    const { ids, transport } = this.#options;
-    const requestId = ids.uuid();
+    const requestId = this.#options.ids.uuid();
     const request = requestIn(session.agent, acpPromptParams(prompt));
     session.running = requestId;
     const takesServers = await this.#takesMcpServers(session).catch((error: unknown) => {
@@ -249,26 +289,14 @@ export class AcpConnection {
       throw error;
     });
     this.#requests.set(id, () => this.#cancelSession(session.id));
-    const envelope = newEnvelope({
+    const acpMeta = isObject(meta) ? meta : {};
+    const envelope = this.#envelope(session, 'session/prompt', {
       request_id: requestId,
       jsonrpc_id: id,
-      session_id: session.id,
-      is_stream: true,
+      correlation_id: traceIdIn(acpMeta),
       ...request,
-      agent_ref: { id: session.agent },
-      channel: 'acp',
-      identity_origin: 'user',
-      acp_meta: isObject(meta) ? meta : {},
-      channel_context: {
-        cwd: session.cwd,
-        ...ClientServices.offeredBy(this.#client),
-        ...(takesServers && { mcp_servers: [...session.mcpServers] }),
-      },
-      provenance: newProvenance({
-        source_protocol: 'acp',
-        converter: 'dragoman',
-        details: { endpoint: 'acp', jsonrpc_method: 'session/prompt', transport },
-      }),
+      acp_meta: acpMeta,
+      channel_context: this.#contextOf(session, { isProgram: takesServers }),
     });
     const services = this.#servicesFor(session);
     this.#serving.add(services);
@@ -286,9 +314,43 @@ export class AcpConnection {
     }
   }
 
+  /** The folder, files, terminals and MCP servers of the client, for an agent that may use them. */
+  #contextOf({ cwd, mcpServers }: AcpSession, { isProgram }: { readonly isProgram: boolean }): JsonObject {
+    const servers = isProgram && mcpServers.length > 0 ? { mcp_servers: [...mcpServers] } : {};
+    return { cwd, ...ClientServices.offeredBy(this.#client), ...servers };
+  }
+
+  /** A request of the session, to its agent. */
+  #envelope({ id, agent }: AcpSession, method: string, given: Partial<E2AEnvelope>): E2AEnvelope {
+    const { transport } = this.#options;
+    return newEnvelope({
+      session_id: id,
+      is_stream: true,
+      agent_ref: { id: agent },
+      channel: 'acp',
+      identity_origin: 'user',
+      provenance: newProvenance({
+        source_protocol: 'acp',
+        converter: 'dragoman',
+        details: {
+          endpoint: 'acp',
+          acp_version: 1,
+          jsonrpc_method: method,
+          transport,
+          ...(this.#clientName !== undefined && { client: this.#clientName }),
+        },
+      }),
+      ...given,
+    });
+  }
+
   /** Only agents that are ACP programs use their client's MCP servers; all others use the tools of this server. */
   async #takesMcpServers({ agent, mcpServers }: AcpSession): Promise<boolean> {
-    if (mcpServers.length === 0 || isBuiltIn(agent)) return false;
+    return mcpServers.length > 0 && (await this.#isProgram(agent));
+  }
+
+  async #isProgram(agent: string): Promise<boolean> {
+    if (isBuiltIn(agent)) return false;
     try {
       const described = await this.#options.hub.request('agents.describe', { id: agent }, 'agents');
       return (described as unknown as OfferedAgent).takes_mcp_servers === true;
@@ -320,14 +382,17 @@ export class AcpConnection {
       await this.#send({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: id } });
   }
 
-  /** Follows a request that was running when its session was loaded. */
-  async #follow(session: AcpSession, requestId: string): Promise<void> {
-    if (session.running !== undefined) return;
-    session.running = requestId;
-    try {
-      await this.#read(session, requestId, this.#options.hub.read(requestId));
-    } finally {
-      session.running = undefined;
+  /** Follows the requests that were running when their session was opened. */
+  async #follow(session: AcpSession, requestIds: readonly string[]): Promise<void> {
+    for (const requestId of requestIds) {
+      if (session.running !== undefined) return;
+      session.running = requestId;
+      try {
+        const note = failureNote(await this.#read(session, requestId, this.#options.hub.read(requestId)), requestId);
+        if (note !== undefined) await this.#update(session, note);
+      } finally {
+        session.running = undefined;
+      }
     }
   }
 
@@ -338,60 +403,32 @@ export class AcpConnection {
     frames: AsyncIterable<E2AResponse>,
     services?: ClientServices,
   ): Promise<PromptEnd> {
-    const converter = new AcpUpdates({ requestId });
-    /** The questions that are open at the client, with the ids of their requests. */
-    const open = new Map<string, string>();
+    const converter = new AcpUpdates({ requestId, client: this.#client });
+    const questions = this.#questionsOf(session, requestId);
     for await (const frame of frames) {
       services?.forward(frame);
       const { updates, question, questionEnd, end } = converter.convert(frame);
       for (const update of updates) await this.#update(session, update);
-      if (question !== undefined) void this.#ask(session, requestId, question, open);
-      const ended = questionEnd && open.get(questionEnd.question_id);
-      if (questionEnd !== undefined) open.delete(questionEnd.question_id);
-      if (ended !== undefined) await this.#withdraw(ended);
+      if (question !== undefined) void questions.ask(question);
+      if (questionEnd !== undefined) await questions.end(questionEnd);
       if (end !== undefined) return end;
     }
     return { error: acpError(failure('agent_failed', {}, 'The agent ended without an answer.')) };
   }
 
-  /** Puts a question to the person at the client, in a form that the client supports. */
-  async #ask(session: AcpSession, requestId: string, question: Question, open: Map<string, string>): Promise<void> {
-    const call = this.#requestFor(question, session.id);
-    const id = `question-${question.question_id}`;
-    open.set(question.question_id, id);
-    const response =
-      call === undefined ? ({ result: { action: 'decline' } } as JsonObject) : await this.#request(id, call);
-    const params = { request_id: requestId, question_id: question.question_id, ...answerFromAcpResponse(response) };
+  #questionsOf(session: AcpSession, requestId: string): ClientQuestions {
     const { hub, clock, log } = this.#options;
-    for (;;) {
-      try {
-        await hub.request('chat.user_answer', params as JsonObject);
-        break;
-      } catch (error) {
-        const code = failureOf(error)?.code;
-        // After a restart, the server opens the same question again soon.
-        if (code === 'not_found' && session.running === requestId && open.has(question.question_id)) {
-          await clock.wait(RETRY_MS);
-          continue;
-        }
-        // Another answer was first, or the request has ended.
-        if (code !== 'conflict' && code !== 'not_found')
-          log.warn({ request_id: requestId, error: String(error) }, 'an answer to a question was rejected');
-        break;
-      }
-    }
-    open.delete(question.question_id);
-  }
-
-  #requestFor(question: Question, sessionId: string): JsonObject | undefined {
-    const { elicitation } = this.#client;
-    const mode = question.url === undefined ? 'form' : 'url';
-    const canElicit = isObject(elicitation) && isObject(elicitation[mode]);
-    const hasOptions = (question.options ?? []).length > 0;
-    if (!isConsent(question) && !canElicit && !hasOptions) return undefined;
-    const shown = isConsent(question) || canElicit ? question : { ...question, kind: 'permission' as const };
-    const { method, params } = questionBody(shown, sessionId) as { method: string; params: JsonObject };
-    return { method, params: respellAcp(params, 'camelCase') };
+    return new ClientQuestions({
+      sessionId: session.id,
+      capabilities: this.#client,
+      ask: (id, call) => this.#request(id, call),
+      cancel: (id) => this.#withdraw(id),
+      answer: (questionId, answer) =>
+        hub.request('chat.user_answer', { request_id: requestId, question_id: questionId, ...answer }),
+      isRunning: () => session.running === requestId,
+      clock,
+      log,
+    });
   }
 
   #sessionIn(params: JsonObject): AcpSession {
@@ -408,10 +445,6 @@ export class AcpConnection {
       agents: readonly OfferedAgent[];
     };
     return agents;
-  }
-
-  async #configOptions({ agent }: AcpSession): Promise<JsonObject[]> {
-    return agentOption(agent, await this.#agents());
   }
 
   #update({ id }: AcpSession, update: JsonObject): Promise<void> {
@@ -467,9 +500,20 @@ const METHODS = {
   'session/list': AcpConnection.prototype.listSessions,
   'session/close': AcpConnection.prototype.closeSession,
   'session/delete': AcpConnection.prototype.deleteSession,
+  'session/set_mode': AcpConnection.prototype.setMode,
   'session/set_config_option': AcpConnection.prototype.setConfigOption,
   'session/prompt': AcpConnection.prototype.prompt,
 } satisfies Record<string, (this: AcpConnection, params: JsonObject, id: JsonRpcId) => Promise<Answered>>;
+
+function unknownMethod(method: string): string {
+  return `This agent does not have the method ${show(method)}.`;
+}
+
+/** The trace id of a W3C trace context, which clients send in `_meta`. */
+function traceIdIn({ traceparent }: JsonObject): string | null {
+  const [, id = null] = /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(String(traceparent)) ?? [];
+  return id;
+}
 
 function errorFor(id: JsonRpcId, reason: Failure): JsonObject {
   return { jsonrpc: '2.0', id, error: acpError(reason) };
@@ -513,5 +557,4 @@ function thought(text: string): JsonObject {
 const MOST_SESSIONS = 1000;
 const MOST_REQUESTS = 100;
 const LONGEST_PATH = 4096;
-/** How soon an answer is sent again. */
-const RETRY_MS = 500;
+const LONGEST_NAME = 100;

@@ -1,8 +1,10 @@
+import { validAcpUpdate } from '../../acp/valid-update.ts';
 import { FAILURES } from '../../failure.ts';
 import { isObject, type Json, type JsonObject } from '../../json.ts';
 import type { E2AEnvelope } from '../envelope.ts';
 import type { E2AResponse } from '../response.ts';
 import { acpMethodOf, e2aResponseToAcpJsonrpcResponse, jsonrpcErrorOf } from './acp.ts';
+import { acpStopReason } from './acp-stop-reason.ts';
 import { acpToolCallOf } from './acp-tool-call.ts';
 import { textOfResult } from './result-text.ts';
 import { respellAcp } from './spelling.ts';
@@ -15,6 +17,7 @@ export function acpMessagesFor(response: E2AResponse, request: E2AEnvelope): Jso
   const updates = updatesOf(response, request).map((update) => notification(update, sessionOf(response, request)));
   if (response.response_kind === 'acp.output_request') {
     const { question: _, ...call } = response.body;
+    if (typeof call['method'] !== 'string') return [];
     return [{ jsonrpc: '2.0', ...respellAcp(call, 'camelCase') }];
   }
   const answer = answerOf(response, request);
@@ -28,7 +31,7 @@ function updatesOf(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
     case 'e2a.chunk':
       return updateOfChunk(body, response);
     case 'acp.session_update':
-      return isObject(body['update']) ? [respellAcp(body['update'], 'camelCase')] : [];
+      return isObject(body['update']) ? validAcpUpdates(respellAcp(body['update'], 'camelCase')) : [];
     case 'e2a.complete': {
       // An answer in one frame has sent no chunk before it, and a prompt's result has no place for its text.
       const text = isPrompt(request) && response.sequence === 0 ? textOfResult(body['result']) : undefined;
@@ -37,6 +40,11 @@ function updatesOf(response: E2AResponse, request: E2AEnvelope): JsonObject[] {
     default:
       return [];
   }
+}
+
+function validAcpUpdates(update: JsonObject): JsonObject[] {
+  const valid = validAcpUpdate(update);
+  return valid === undefined ? [] : [valid];
 }
 
 function updateOfChunk(body: JsonObject, response: E2AResponse): JsonObject[] {
@@ -61,11 +69,22 @@ function toolUpdate(delta: Json | undefined, response: E2AResponse): JsonObject 
 function answerOf(response: E2AResponse, request: E2AEnvelope): JsonObject | undefined {
   const id = response.jsonrpc_id ?? request.jsonrpc_id;
   if (id === null || !response.is_final) return undefined;
+  if (response.response_kind === 'acp.prompt_result') {
+    return { jsonrpc: '2.0', id, result: resultOf(response.body, request) };
+  }
   const ready = e2aResponseToAcpJsonrpcResponse({ ...response, jsonrpc_id: id }, { spelling: 'camelCase' });
-  if (ready !== undefined && response.response_kind !== 'e2a.error') return ready;
+  if (ready !== undefined && response.response_kind !== 'e2a.error' && isAnswer(ready)) return ready;
   const body = response.body;
-  if (response.response_kind === 'e2a.error' || response.status === 'failed') return failureOf(body, id, request);
+  const isError = response.response_kind === 'e2a.error' || response.response_kind === 'acp.jsonrpc_error';
+  if (isError || response.status === 'failed') return failureOf(body, id, request);
   return { jsonrpc: '2.0', id, result: resultOf(body['result'], request) };
+}
+
+/** An error is one only with a code and a message. */
+function isAnswer({ error }: JsonObject): boolean {
+  return (
+    error === undefined || (isObject(error) && Number.isInteger(error['code']) && typeof error['message'] === 'string')
+  );
 }
 
 /** A prompt ends with a reason; any other call with what the agent gave. */
@@ -74,7 +93,7 @@ function resultOf(result: Json | undefined, request: E2AEnvelope): Json {
   if (!isPrompt(request)) return isObject(result) ? members : (result ?? null);
   const { stopReason, usage, _meta } = members;
   return {
-    stopReason: typeof stopReason === 'string' ? stopReason : 'end_turn',
+    stopReason: acpStopReason(stopReason),
     ...(isObject(usage) && { usage }),
     ...(isObject(_meta) && { _meta }),
   };
