@@ -1,8 +1,17 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
-import { isTerminal, type MessagePart, type TaskState } from '@dragoman/protocols/lf-a2a';
+import {
+  isTerminal,
+  isThought,
+  type MessagePart,
+  type PeerArtifact,
+  type PeerEvent,
+  type PeerIds,
+  type PeerMessage,
+  type PeerStatus,
+  type TaskState,
+} from '@dragoman/protocols/lf-a2a';
 import { type AgentPart, agentFailed } from '../agent.ts';
 import { ArtifactText } from './artifact-text.ts';
-import type { PeerArtifact, PeerEvent, PeerIds, PeerMessage, PeerStatus } from './read-event.ts';
 
 /**
  * The events of one remote task as the parts of one answer.
@@ -259,10 +268,6 @@ function isSameMessage(one: PeerMessage | undefined, other: PeerMessage | undefi
 
 function reasoning(text: string): AgentPart[] {
   return text === '' ? [] : [{ part: 'chunk', body: { delta_kind: 'reasoning', delta: text } }];
-}
-
-function isThought({ text, metadata }: MessagePart): boolean {
-  return text !== undefined && (metadata?.['thought'] === true || metadata?.['adk_thought'] === true);
 }
 
 /** A file reference of E2A. Bytes that were received with the file become a `data:` URL. */
