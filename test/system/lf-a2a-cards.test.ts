@@ -123,7 +123,10 @@ test('the catalog of the server is an AI Catalog 1.0 with the card of each agent
   const catalog = async (headers: Record<string, string>) => {
     const answer = await get('/.well-known/ai-catalog.json', headers);
     expect(answer.headers['content-type']).toBe('application/ai-catalog+json');
-    return (await answer.json()) as { specVersion: string; entries: { identifier: string; type: string; url: string }[] };
+    return (await answer.json()) as {
+      specVersion: string;
+      entries: { identifier: string; type: string; url: string }[];
+    };
   };
   expect(await catalog({})).toEqual({
     specVersion: '1.0',

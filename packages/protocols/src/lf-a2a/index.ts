@@ -1,8 +1,8 @@
 export { type CardSkill, type LfCardSource, lfAgentCard, signedTexts } from './card.ts';
 export { decodeA2aRequest, type Requests } from './decode.ts';
 export { A2A_ERRORS, type A2aError, type A2aErrorName, a2aError, a2aErrorOf } from './errors.ts';
-export { httpJsonMessageTo03 } from './http-json-03.ts';
 export { filePart } from './file-part.ts';
+export { httpJsonMessageTo03 } from './http-json-03.ts';
 export { answerInMessage, questionNamed } from './message-answer.ts';
 export { A2A_OPERATIONS, type A2aOperation, type A2aVersion, operationOf, requestedVersion } from './operations.ts';
 export {

@@ -167,7 +167,10 @@ describe('the frames of a request as a task', () => {
       event('artifact_update', { task_id: 'theirs', artifact: { artifact_id: 'x', parts }, append });
     const { fold, events } = folded(
       frames(
-        event('status_update', { task_id: 'theirs', status: { state: 'working', update: { parts: [{ text: 'busy' }] } } }),
+        event('status_update', {
+          task_id: 'theirs',
+          status: { state: 'working', update: { parts: [{ text: 'busy' }] } },
+        }),
         piece([{ text: 'Hel' }], false),
         piece([{ text: 'lo' }, { data: { rows: 1 } }], true),
         { response_kind: 'a2a.message', body: { role: 'agent', parts: [{ text: 'Also this.' }] } },

@@ -40,6 +40,8 @@ export class PeerAnswer {
   /** The last question that was answered: a task that is sent again with this question does not ask it again. */
   #answered: PeerMessage | undefined;
   #lastNews = '';
+  /** The reasoning in status messages. Some agents send it once more in the artifact. */
+  #newsThoughts = '';
   #length = 0;
 
   get state(): TaskState | undefined {
@@ -151,7 +153,7 @@ export class PeerAnswer {
 
   /** Reported once: a task that is sent again repeats its last status. */
   #news(state: TaskState | undefined, { parts }: PeerMessage): AgentPart[] {
-    const thoughts = parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
+    const thoughts = thoughtsIn(parts);
     const text = textOfParts(parts);
     const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
     const delta: JsonObject = {
@@ -165,7 +167,8 @@ export class PeerAnswer {
     // A question has a frame of its own.
     if (!isNew || this.isWaiting || this.needsSignIn) return [];
     this.#lastNews = news;
-    return [...thoughts, { part: 'chunk', body: { delta_kind: 'custom', delta } }];
+    this.#newsThoughts += thoughts.join('');
+    return [...reasoning(thoughts), { part: 'chunk', body: { delta_kind: 'custom', delta } }];
   }
 
   #artifact({ id, parts }: PeerArtifact, how: Change): AgentPart[] {
@@ -173,9 +176,9 @@ export class PeerAnswer {
     const others = parts.filter(({ text }) => text === undefined);
     if (how === 'append') held.others.push(...others);
     else if (how === 'replace' || others.length >= held.others.length) held.others = others;
-    const thoughts = how === 'remember' ? [] : parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
+    const thoughts = how === 'remember' ? [] : thoughtsIn(parts).filter((one) => !this.#newsThoughts.includes(one));
     const text = parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('');
-    return [...thoughts, ...this.#chunk(id, text, how)];
+    return [...reasoning(thoughts), ...this.#chunk(id, text, how)];
   }
 
   /** The new text of an artifact. A line break separates it from another artifact. */
@@ -266,8 +269,12 @@ function isSameMessage(one: PeerMessage | undefined, other: PeerMessage | undefi
   return JSON.stringify(one.parts) === JSON.stringify(other.parts);
 }
 
-function reasoning(text: string): AgentPart[] {
-  return text === '' ? [] : [{ part: 'chunk', body: { delta_kind: 'reasoning', delta: text } }];
+function thoughtsIn(parts: readonly MessagePart[]): string[] {
+  return parts.flatMap((part) => (isThought(part) && part.text !== '' ? [part.text ?? ''] : []));
+}
+
+function reasoning(thoughts: readonly string[]): AgentPart[] {
+  return thoughts.map((delta) => ({ part: 'chunk', body: { delta_kind: 'reasoning', delta } }));
 }
 
 /** A file reference of E2A. Bytes that were received with the file become a `data:` URL. */
