@@ -119,6 +119,35 @@ describe('a card', () => {
   });
 });
 
+test('the catalog of the server is an AI Catalog 1.0 with the card of each agent that the caller may see', async () => {
+  const catalog = async (headers: Record<string, string>) => {
+    const answer = await get('/.well-known/ai-catalog.json', headers);
+    expect(answer.headers['content-type']).toBe('application/ai-catalog+json');
+    return (await answer.json()) as {
+      specVersion: string;
+      entries: { identifier: string; type: string; url: string }[];
+    };
+  };
+  expect(await catalog({})).toEqual({
+    specVersion: '1.0',
+    entries: [
+      {
+        identifier: 'urn:air:127.0.0.1:agent:worker',
+        type: 'application/a2a-agent-card+json',
+        url: `${system.url}${WORKER}`,
+      },
+    ],
+  });
+  const { entries } = await catalog({ authorization: `Bearer ${key}` });
+  expect(entries.map(({ identifier }) => identifier.split(':').at(-1))).toEqual([
+    ...['worker', 'hidden', 'tools', 'workflows', 'agents'],
+  ]);
+  for (const { url } of entries) {
+    const card = await cardAt(new URL(url).pathname, { authorization: `Bearer ${key}` });
+    expect(card.supportedInterfaces.length).toBeGreaterThan(3);
+  }
+});
+
 describe('the URLs of a card', () => {
   const urlOf = async (headers: Record<string, string>, url?: string) =>
     (await cardAt(WORKER, headers, url)).supportedInterfaces[0]?.url.replace('/lf-a2a/agents/worker', '');

@@ -14,6 +14,8 @@ export interface ScriptedAnswer {
   /** A body as it is, with its content type. */
   readonly body?: string;
   readonly type?: string;
+  /** The same as it was recorded, piece by piece. */
+  readonly chunks?: readonly string[];
   /** The connection is cut, or left open, after the events. */
   readonly after?: 'cut' | 'hang';
 }
@@ -71,8 +73,9 @@ export class ScriptedPeer implements AsyncDisposable {
 
   async #play(answer: ScriptedAnswer, id: Json, response: ServerResponse): Promise<void> {
     const { status = 200, headers = {}, events, type, body, after } = answer;
+    const chunks = answer.chunks?.map((chunk) => chunk.replaceAll('{url}', this.url));
     const wrapped = (result: Json) => JSON.stringify({ jsonrpc: '2.0', id, result });
-    if (events === undefined) {
+    if (events === undefined && chunks === undefined) {
       const { result, error } = answer;
       const json = JSON.stringify({
         jsonrpc: '2.0',
@@ -86,8 +89,8 @@ export class ScriptedPeer implements AsyncDisposable {
       return;
     }
     response.writeHead(status, { 'content-type': type ?? 'text/event-stream', ...headers });
-    for (const event of events) {
-      response.write(`data: ${wrapped(event)}\n\n`);
+    for (const chunk of chunks ?? events?.map((event) => `data: ${wrapped(event)}\n\n`) ?? []) {
+      response.write(chunk);
       await new Promise((resolve) => setImmediate(resolve));
     }
     if (after === 'hang') return;

@@ -10,8 +10,14 @@ export function answerEnd({ response_kind: kind, status, body }: E2AResponse): A
   if (kind === 'e2a.error' || status === 'failed') {
     return body['code'] === FAILURES.cancelled.e2a ? 'cancelled' : 'failed';
   }
-  const result = kind === 'e2a.complete' ? body['result'] : body;
-  const reason = isObject(result) ? result['stop_reason'] : undefined;
+  const reason = stopReasonIn({ response_kind: kind, body });
   if (reason === 'refusal') return 'refused';
   return reason === 'cancelled' ? 'cancelled' : 'completed';
+}
+
+/** Why the agent stopped, in either spelling of ACP. */
+export function stopReasonIn({ response_kind: kind, body }: Pick<E2AResponse, 'response_kind' | 'body'>) {
+  const result = kind === 'e2a.complete' ? body['result'] : body;
+  const reason = isObject(result) ? (result['stop_reason'] ?? result['stopReason']) : undefined;
+  return typeof reason === 'string' ? reason : undefined;
 }

@@ -110,6 +110,102 @@ describe('the frames of a request as a task', () => {
     ]);
   });
 
+  test('files of a result are artifacts of their own, with a URL or bytes', () => {
+    const files = [
+      { uri: 'https://files.example.com/a.pdf', name: 'a.pdf', mime_type: 'application/pdf' },
+      { uri: 'data:text/plain;base64,aGk=', name: 'hi.txt' },
+    ];
+    const { fold } = folded(frames(complete({ text: 'Two files.', files })));
+    expect(fold.task().artifacts).toEqual([
+      { artifactId: 't-answer', parts: [{ text: 'Two files.' }] },
+      {
+        artifactId: 't-file-0',
+        parts: [{ url: 'https://files.example.com/a.pdf', filename: 'a.pdf', mediaType: 'application/pdf' }],
+      },
+      { artifactId: 't-file-1', parts: [{ raw: 'aGk=', filename: 'hi.txt', mediaType: 'text/plain' }] },
+    ]);
+  });
+
+  test('files of which one cannot be read stay data', () => {
+    const files = [{ uri: 'https://files.example.com/a.pdf' }, { id: 'elsewhere' }];
+    const { fold } = folded(frames(complete({ files })));
+    expect(fold.task().artifacts).toEqual([{ artifactId: 't-answer', parts: [{ data: { files } }] }]);
+  });
+
+  test('text that an agent sends in the words of ACP is the answer', () => {
+    const update = (sessionUpdate: string, more: JsonObject): Partial<E2AResponse> => ({
+      response_kind: 'acp.session_update',
+      body: { update: { sessionUpdate, ...more } },
+    });
+    const text = (words: string) => ({ content: { type: 'text', text: words } });
+    const { fold, events } = folded(
+      frames(
+        update('agent_message_chunk', text('Hello ')),
+        update('agent_thought_chunk', text('hm')),
+        update('tool_call', { toolCallId: 'c1', title: 'Search' }),
+        update('agent_message_chunk', text('world')),
+        { response_kind: 'acp.prompt_result', is_final: true, status: 'succeeded', body: { stopReason: 'max_tokens' } },
+      ),
+    );
+    expect(fold.task()).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ artifactId: 't-answer', parts: [{ text: 'Hello world' }] }],
+      metadata: { stop_reason: 'max_tokens' },
+    });
+    expect(JSON.stringify(events)).not.toContain('hm');
+    expect(JSON.stringify(events)).toContain('Search');
+    const refused = { response_kind: 'acp.prompt_result', is_final: true, status: 'succeeded' } as const;
+    expect(folded(frames({ ...refused, body: { stopReason: 'refusal' } })).fold.state).toBe('TASK_STATE_REJECTED');
+  });
+
+  test('what an agent sends in the words of A2A is merged, under the ids of this task', () => {
+    const event = (branch: string, payload: JsonObject): Partial<E2AResponse> => ({
+      response_kind: 'a2a.stream_event',
+      body: { branch, payload },
+    });
+    const piece = (parts: JsonObject[], append: boolean) =>
+      event('artifact_update', { task_id: 'theirs', artifact: { artifact_id: 'x', parts }, append });
+    const { fold, events } = folded(
+      frames(
+        event('status_update', {
+          task_id: 'theirs',
+          status: { state: 'working', update: { parts: [{ text: 'busy' }] } },
+        }),
+        piece([{ text: 'Hel' }], false),
+        piece([{ text: 'lo' }, { data: { rows: 1 } }], true),
+        { response_kind: 'a2a.message', body: { role: 'agent', parts: [{ text: 'Also this.' }] } },
+        {
+          response_kind: 'a2a.task',
+          is_final: true,
+          status: 'succeeded',
+          body: {
+            id: 'theirs',
+            status: { state: 'completed', message: { parts: [{ text: 'done' }] } },
+            artifacts: [{ artifactId: 'x', parts: [{ text: 'Hello' }, { data: { rows: 1 } }] }],
+          },
+        },
+      ),
+    );
+    expect(fold.task()).toMatchObject({
+      id: 't',
+      status: { state: 'TASK_STATE_COMPLETED', message: { parts: [{ text: 'done' }] } },
+      artifacts: [
+        { artifactId: 't-artifact-x', parts: [{ text: 'Hello' }, { data: { rows: 1 } }] },
+        { artifactId: 't-answer', parts: [{ text: 'Also this.' }] },
+      ],
+    });
+    expect(JSON.stringify(events)).not.toContain('theirs');
+    expect(applied(events)).toEqual(texts(fold.task()));
+  });
+
+  test('a last frame that is a chunk gives its text', () => {
+    const { fold } = folded(frames(chunk('Hello'), { ...chunk(' world'), is_final: true, status: 'succeeded' }));
+    expect(fold.task()).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ artifactId: 't-answer', parts: [{ text: 'Hello world' }] }],
+    });
+  });
+
   test('an error is a failed task with the reason, and a cancelled request a canceled one', () => {
     const error = (code: string): Partial<E2AResponse> => ({
       response_kind: 'e2a.error',

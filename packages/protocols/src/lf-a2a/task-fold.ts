@@ -1,5 +1,5 @@
 import { textOfResult } from '../e2a/adapters/result-text.ts';
-import { type AnswerEnd, answerEnd } from '../e2a/answer-end.ts';
+import { type AnswerEnd, answerEnd, stopReasonIn } from '../e2a/answer-end.ts';
 import type { E2AEnvelope } from '../e2a/envelope.ts';
 import { isKeepalive } from '../e2a/invariants.ts';
 import type { Question, QuestionAnswer, QuestionEnd } from '../e2a/question.ts';
@@ -7,6 +7,8 @@ import { questionText } from '../e2a/question-text.ts';
 import { questionEndIn, questionIn } from '../e2a/read-question.ts';
 import type { E2AResponse } from '../e2a/response.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
+import { filePart } from './file-part.ts';
+import { changesIn, type FrameChange } from './frame-changes.ts';
 import type { Artifact, ArtifactUpdate, Message, MessagePart, StreamEvent, Task, TaskStatus } from './shapes.ts';
 import { type TaskState, waitingState } from './states.ts';
 
@@ -82,18 +84,17 @@ export class TaskFold {
   #progress(frame: E2AResponse): StreamEvent[] {
     const question = questionIn(frame);
     if (question !== undefined) return this.#question(question, frame);
-    const { body, sequence } = frame;
-    if (frame.response_kind !== 'e2a.chunk') return [];
     const end = questionEndIn(frame);
     if (end !== undefined) return this.#resolved(end, frame);
-    const { delta_kind: kind, delta = '' } = body;
-    const text = typeof delta === 'string' ? delta : textOfResult(delta);
-    if (kind === 'text') return text === undefined || text === '' ? [] : [this.#addText(text)];
-    // Reasoning is the agent's own talk, which A2A has no place for; a client reads it through E2A.
-    if (kind === 'reasoning') return [];
-    // A status that shows a question stays until the question ends.
-    if (kind === 'tool') return this.#questions.size > 0 ? [] : [this.#news(frame, { data: delta })];
-    return [this.#put(`data-${sequence}`, { data: delta })];
+    return changesIn(frame).flatMap((change) => {
+      if (!('news' in change)) return [this.#change(change)];
+      // A status that shows a question stays until the question ends.
+      return this.#questions.size > 0 ? [] : [this.#become('TASK_STATE_WORKING', frame, change.news)];
+    });
+  }
+
+  #change(change: Exclude<FrameChange, { news: unknown }>): StreamEvent {
+    return 'text' in change ? this.#addText(change.text) : this.#merge(change);
   }
 
   #question(question: Question, frame: E2AResponse): StreamEvent[] {
@@ -131,8 +132,13 @@ export class TaskFold {
       const data = isObject(details) && Object.keys(details).length > 0 ? [{ data: details }] : [];
       return [this.#become(state, frame, [{ text }, ...data])];
     }
-    const result = kind === 'e2a.complete' ? (body['result'] ?? null) : body;
-    return [...this.#result(result), this.#become(state, frame)];
+    const reason = stopReasonIn(frame);
+    if (reason !== undefined && reason !== 'end_turn') this.#metadata = { stop_reason: reason };
+    const changes = changesIn(frame);
+    const news = changes.findLast((change) => 'news' in change)?.news;
+    const last = changes.flatMap((change) => ('news' in change ? [] : [this.#change(change)]));
+    const result = kind === 'e2a.complete' ? (body['result'] ?? null) : null;
+    return [...last, ...this.#result(result), this.#become(state, frame, news)];
   }
 
   /** Text that was streamed is not repeated; what the result has beyond it is added. */
@@ -144,7 +150,9 @@ export class TaskFold {
       if (text.startsWith(streamed)) events.push(this.#addText(text.slice(streamed.length)));
       else events.push(this.#put('result', { text }));
     }
-    const data = beyondText(result);
+    const files = filesIn(result);
+    for (const [index, file] of files.entries()) events.push(this.#put(`file-${index}`, file));
+    const data = beyondText(result, files.length > 0);
     if (data !== undefined) {
       const part = { data };
       const answer = this.#answer();
@@ -171,9 +179,20 @@ export class TaskFold {
     return made;
   }
 
-  #put(suffix: string, part: MessagePart): StreamEvent {
-    this.#artifacts.set(suffix, { text: [], parts: [part] });
-    return this.#update(suffix, [part], { append: false, lastChunk: true });
+  #put(artifact: string, part: MessagePart): StreamEvent {
+    return this.#merge({ artifact, parts: [part], append: false, isWhole: true });
+  }
+
+  #merge({ artifact, parts, append, isWhole }: Extract<FrameChange, { artifact: string }>): StreamEvent {
+    const known = append ? this.#artifacts.get(artifact) : undefined;
+    const held = known ?? { text: [], parts: [] };
+    for (const part of parts) {
+      const text = plainText(part);
+      if (text === undefined) held.parts.push(part);
+      else held.text.push(text);
+    }
+    this.#artifacts.set(artifact, held);
+    return this.#update(artifact, parts, { append: known !== undefined, lastChunk: isWhole });
   }
 
   #update(
@@ -195,10 +214,6 @@ export class TaskFold {
 
   #idOf(suffix: string): string {
     return `${this.#options.taskId}-${suffix}`;
-  }
-
-  #news(frame: E2AResponse, part: MessagePart): StreamEvent {
-    return this.#become('TASK_STATE_WORKING', frame, [part]);
   }
 
   #become(state: TaskState, frame: E2AResponse, parts?: MessagePart[]): StreamEvent {
@@ -246,12 +261,25 @@ function errorMetadata({ code, details }: JsonObject): JsonObject {
   return { e2a_code: code ?? null, ...(retryable !== undefined && { retryable }) };
 }
 
-/** The members of a result that its text does not carry. */
-function beyondText(result: Json): Json | undefined {
+/** The text of a part that has nothing else, such as a media type. */
+export function plainText(part: MessagePart): string | undefined {
+  return Object.keys(part).length === 1 ? part.text : undefined;
+}
+
+/** The files of a result; none where one of them cannot be read, so that nothing is lost. */
+function filesIn(result: Json): MessagePart[] {
+  const { files } = isObject(result) ? result : {};
+  const parts = Array.isArray(files) ? files.map(filePart) : [];
+  return parts.every((part) => part !== undefined) ? parts : [];
+}
+
+/** The members of a result that its text and its files do not carry. */
+function beyondText(result: Json, hasFiles: boolean): Json | undefined {
   if (!isObject(result)) return typeof result === 'string' || result === null ? undefined : result;
   const text = textOfResult(result);
-  const { stop_reason: _, ...members } = result;
-  const rest = Object.entries(members).filter(([name, value]) => !(TEXT_MEMBERS.has(name) && value === text));
+  const { stop_reason: _, files, ...members } = result;
+  const all = { ...members, ...(files !== undefined && !hasFiles && { files }) };
+  const rest = Object.entries(all).filter(([name, value]) => !(TEXT_MEMBERS.has(name) && value === text));
   return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 

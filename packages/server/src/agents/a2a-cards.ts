@@ -71,17 +71,31 @@ export class A2aCards {
   }
 
   /** The agents whose card this caller may see. */
-  async catalog(request: InboundRequest): Promise<JsonObject> {
-    const ids = [...this.#options.agents.list().map(({ id }) => id), ...BUILT_IN_TARGETS];
-    const visible = ids.filter((id) => this.isVisible(id, request));
+  async list(request: InboundRequest): Promise<JsonObject> {
     const agents = await Promise.all(
-      visible.map(async (id) => {
+      this.#visible(request).map(async ({ id, url }) => {
         const { name, description } = (await this.#textsOf(id, undefined)) ?? { name: id, description: '' };
-        const url = `${this.#baseUrl(request)}/lf-a2a/agents/${id}/.well-known/agent-card.json`;
         return { id, name, description, url };
       }),
     );
     return { agents };
+  }
+
+  /** The same as an AI Catalog 1.0 (ai-catalog.io). Names and descriptions are on the cards. */
+  catalog(request: InboundRequest): JsonObject {
+    const { hostname } = new URL(this.#baseUrl(request));
+    const entries = this.#visible(request).map(({ id, url }) => {
+      return { identifier: `urn:air:${hostname}:agent:${id}`, type: 'application/a2a-agent-card+json', url };
+    });
+    return { specVersion: '1.0', entries };
+  }
+
+  #visible(request: InboundRequest): readonly { readonly id: string; readonly url: string }[] {
+    const ids = [...this.#options.agents.list().map(({ id }) => id), ...BUILT_IN_TARGETS];
+    const base = this.#baseUrl(request);
+    return ids
+      .filter((id) => this.isVisible(id, request))
+      .map((id) => ({ id, url: `${base}/lf-a2a/agents/${id}/.well-known/agent-card.json` }));
   }
 
   #baseUrl({ baseUrl }: InboundRequest): string {

@@ -3,7 +3,12 @@ import type { JsonObject } from '@dragoman/protocols';
 import type { Answer, InboundRequest } from './route.ts';
 
 /** JSON that clients may keep for a minute and then ask again whether it has changed (RFC 9110 §13.1.2). */
-export function cachedJson({ headers, principal }: InboundRequest, json: JsonObject, vary: string): Answer {
+export function cachedJson(
+  { headers, principal }: InboundRequest,
+  json: JsonObject,
+  vary: string,
+  type = 'application/json',
+): Answer {
   const text = JSON.stringify(json);
   const etag = `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
   const fields = {
@@ -12,7 +17,7 @@ export function cachedJson({ headers, principal }: InboundRequest, json: JsonObj
     Vary: `${vary}, Authorization, X-API-Key`,
   };
   if (isKnown(headers['if-none-match'], etag)) return { status: 304, headers: fields };
-  return { status: 200, headers: { 'Content-Type': 'application/json', ...fields }, text };
+  return { status: 200, headers: { 'Content-Type': type, ...fields }, text };
 }
 
 /** A weak tag is as good as a strong one here. */

@@ -34,7 +34,7 @@ export interface OperationContext {
   readonly pushes: PushNotifications;
   /** The agent behind a base URL; `undefined` in the path means the default agent. */
   readonly agentIn: (id: string | undefined) => string | undefined;
-  readonly cards: Pick<A2aCards, 'isVisible' | 'card' | 'catalog'>;
+  readonly cards: Pick<A2aCards, 'isVisible' | 'card' | 'list' | 'catalog'>;
 }
 
 /** One call of an operation, by whichever binding. */

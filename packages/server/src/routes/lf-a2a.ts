@@ -21,18 +21,28 @@ export function lfA2aRoutes(context: LfA2aContext): Route[] {
     jsonRpcRoute(base, context),
     ...['', '/v1'].flatMap((prefix) => httpJsonRoutes(`${base}${prefix}`, prefix === '' ? '1.0' : '0.3', context)),
   ]);
-  const catalogs = ['/lf-a2a/agents', '/.well-known/ai-catalog.json'].map((path) => catalogRoute(path, context));
-  return [...bases, ...catalogs, keysRoute(context)];
+  return [...bases, listRoute(context), catalogRoute(context), keysRoute(context)];
 }
 
-function catalogRoute(path: string, { cards }: LfA2aContext): Route {
+function listRoute({ cards }: LfA2aContext): Route {
   return {
     method: 'GET',
-    path,
+    path: '/lf-a2a/agents',
     access: 'open',
     counts: false,
     summary: 'List the A2A agents that this caller may see, with their card URLs.',
-    handle: async (request) => cachedJson(request, await cards.catalog(request), 'Accept'),
+    handle: async (request) => cachedJson(request, await cards.list(request), 'Accept'),
+  };
+}
+
+function catalogRoute({ cards }: LfA2aContext): Route {
+  return {
+    method: 'GET',
+    path: '/.well-known/ai-catalog.json',
+    access: 'open',
+    counts: false,
+    summary: 'The same agents as an AI Catalog.',
+    handle: (request) => cachedJson(request, cards.catalog(request), 'Accept', 'application/ai-catalog+json'),
   };
 }
 

@@ -1,6 +1,5 @@
 import { type E2AEnvelope, isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import type { MessagePart } from '@dragoman/protocols/lf-a2a';
-import { readParts } from './read-event.ts';
+import { filePart, type MessagePart, readParts } from '@dragoman/protocols/lf-a2a';
 
 /**
  * The content of a request as the parts of an A2A message. A message received over A2A is passed on unchanged; other protocols
@@ -50,15 +49,7 @@ function blockPart(block: JsonObject): MessagePart[] {
 /** E2A §5: attachments. The bytes of a `data:` URL are sent; any other URL is passed on unchanged, and nothing is fetched. */
 function filesIn(params: JsonObject): MessagePart[] {
   const files = [params['files'], params['attachments']].flatMap((list) => (Array.isArray(list) ? list : []));
-  return files.flatMap((file): MessagePart[] => {
-    if (!isObject(file) || !isText(file['uri'])) return [];
-    const { uri, name } = file;
-    const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(uri);
-    const about = { ...(isText(name) && { filename: name }), ...mimeOf(file) };
-    if (inline === null) return [{ url: uri, ...about }];
-    const [, mime = '', raw = ''] = inline;
-    return [{ raw, ...(mime !== '' && { mediaType: mime }), ...about }];
-  });
+  return files.flatMap((file) => filePart(file) ?? []);
 }
 
 function dataIn({ data }: JsonObject): MessagePart[] {

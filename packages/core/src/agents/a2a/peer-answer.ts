@@ -1,9 +1,22 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
+<<<<<<< HEAD
 import { isTerminal, type MessagePart, type TaskState } from '@dragoman/protocols/lf-a2a';
 import { jsonSize } from '../../json/json-size.ts';
+=======
+import {
+  isTerminal,
+  isThought,
+  type MessagePart,
+  type PeerArtifact,
+  type PeerEvent,
+  type PeerIds,
+  type PeerMessage,
+  type PeerStatus,
+  type TaskState,
+} from '@dragoman/protocols/lf-a2a';
+>>>>>>> lf
 import { type AgentPart, agentFailed } from '../agent.ts';
 import { ArtifactText } from './artifact-text.ts';
-import type { PeerArtifact, PeerEvent, PeerIds, PeerMessage, PeerStatus } from './read-event.ts';
 
 /**
  * The events of one remote task as the parts of one answer.
@@ -33,8 +46,14 @@ export class PeerAnswer {
   /** The last question that was answered: a task that is sent again with this question does not ask it again. */
   #answered: PeerMessage | undefined;
   #lastNews = '';
+<<<<<<< HEAD
   /** Characters of everything in the artifacts. */
   #size = 0;
+=======
+  /** The reasoning in status messages. Some agents send it once more in the artifact. */
+  #newsThoughts = '';
+  #length = 0;
+>>>>>>> lf
 
   get state(): TaskState | undefined {
     return this.#state;
@@ -145,7 +164,7 @@ export class PeerAnswer {
 
   /** Reported once: a task that is sent again repeats its last status. */
   #news(state: TaskState | undefined, { parts }: PeerMessage): AgentPart[] {
-    const thoughts = parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
+    const thoughts = thoughtsIn(parts);
     const text = textOfParts(parts);
     const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
     const delta: JsonObject = {
@@ -159,12 +178,14 @@ export class PeerAnswer {
     // A question has a frame of its own.
     if (!isNew || this.isWaiting || this.needsSignIn) return [];
     this.#lastNews = news;
-    return [...thoughts, { part: 'chunk', body: { delta_kind: 'custom', delta } }];
+    this.#newsThoughts += thoughts.join('');
+    return [...reasoning(thoughts), { part: 'chunk', body: { delta_kind: 'custom', delta } }];
   }
 
   #artifact({ id, parts }: PeerArtifact, how: Change): AgentPart[] {
     const held = this.#held(id, parts);
     const others = parts.filter(({ text }) => text === undefined);
+<<<<<<< HEAD
     const size = others.reduce((sum, part) => sum + sizeOf(part), 0);
     const text = parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('');
     this.#size -= held.text.length + held.size;
@@ -181,6 +202,13 @@ export class PeerAnswer {
     if (this.#artifacts.size > MOST_ARTIFACTS) return [tooLarge(`${MOST_ARTIFACTS} artifacts`)];
     const thoughts = how === 'remember' ? [] : parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
     return [...thoughts, ...this.#chunk(id, fresh)];
+=======
+    if (how === 'append') held.others.push(...others);
+    else if (how === 'replace' || others.length >= held.others.length) held.others = others;
+    const thoughts = how === 'remember' ? [] : thoughtsIn(parts).filter((one) => !this.#newsThoughts.includes(one));
+    const text = parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('');
+    return [...reasoning(thoughts), ...this.#chunk(id, text, how)];
+>>>>>>> lf
   }
 
   /** The new text of an artifact. A line break separates it from another artifact. */
@@ -276,12 +304,12 @@ function isSameMessage(one: PeerMessage | undefined, other: PeerMessage | undefi
   return JSON.stringify(one.parts) === JSON.stringify(other.parts);
 }
 
-function reasoning(text: string): AgentPart[] {
-  return text === '' ? [] : [{ part: 'chunk', body: { delta_kind: 'reasoning', delta: text } }];
+function thoughtsIn(parts: readonly MessagePart[]): string[] {
+  return parts.flatMap((part) => (isThought(part) && part.text !== '' ? [part.text ?? ''] : []));
 }
 
-function isThought({ text, metadata }: MessagePart): boolean {
-  return text !== undefined && (metadata?.['thought'] === true || metadata?.['adk_thought'] === true);
+function reasoning(thoughts: readonly string[]): AgentPart[] {
+  return thoughts.map((delta) => ({ part: 'chunk', body: { delta_kind: 'reasoning', delta } }));
 }
 
 /** A file reference of E2A. Bytes that were received with the file become a `data:` URL. */

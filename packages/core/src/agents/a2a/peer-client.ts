@@ -5,6 +5,8 @@ import {
   httpJsonMessageTo03,
   type Message,
   type MessagePart,
+  type PeerEvent,
+  readPeerEvent,
 } from '@dragoman/protocols/lf-a2a';
 import type { AllowList, InboundAnswer, OutboundHeader } from '../../gate/gate.ts';
 import { headerOf } from '../../gate/header-of.ts';
@@ -15,7 +17,6 @@ import { frameReaderFor } from '../http-frames.ts';
 import type { IdleTimer } from '../idle-timer.ts';
 import type { PeerInterface } from './peer-card.ts';
 import { type PeerError, peerError, readPeerError } from './peer-error.ts';
-import { type PeerEvent, readPeerEvent } from './read-event.ts';
 
 /** The content of one message. */
 export interface PeerRequest {

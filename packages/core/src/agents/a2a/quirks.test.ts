@@ -8,7 +8,10 @@ import type { AgentPart } from '../agent.ts';
 import { TestContext } from '../call.contract.ts';
 import { openA2aAgent } from './open-a2a-agent.ts';
 
-/** The recorded behaviour of one remote server, and the answer that readers get. */
+/**
+ * The behaviour of one remote server, and the answer that readers get. Those in `recordings` are what a real server sent to this
+ * driver, byte by byte; those in `fixtures` are written by hand.
+ */
 interface Quirk {
   readonly peer: string;
   readonly why: string;
@@ -20,6 +23,7 @@ interface Quirk {
     readonly text: string;
     readonly result?: Json;
     readonly error?: Json;
+    readonly reasoning?: string;
     readonly news?: readonly string[];
     readonly methods?: readonly string[];
     readonly questions?: readonly JsonObject[];
@@ -28,15 +32,19 @@ interface Quirk {
   };
 }
 
-const folder = fileURLToPath(new URL('fixtures/', import.meta.url));
-const quirks = readdirSync(folder).map((name): [string, Quirk] => [
-  name,
-  JSON.parse(readFileSync(`${folder}${name}`, 'utf8')),
-]);
+const folder = fileURLToPath(new URL('.', import.meta.url));
+const quirks = ['recordings', 'fixtures'].flatMap((kind) =>
+  readdirSync(`${folder}${kind}`).map((name): [string, Quirk] => [
+    `${kind}/${name}`,
+    JSON.parse(readFileSync(`${folder}${kind}/${name}`, 'utf8')),
+  ]),
+);
 
 test.each(quirks)('%s is read as its own SDK intends', async (_, quirk) => {
   await using peer = await ScriptedPeer.start(quirk.answers);
-  peer.card = { ...cardAt(peer.url), ...JSON.parse(JSON.stringify(quirk.card ?? {}).replaceAll('{url}', peer.url)) };
+  const card = JSON.parse(JSON.stringify(quirk.card ?? {}).replaceAll('{url}', peer.url));
+  // A recorded one is whole.
+  peer.card = 'name' in card ? card : { ...cardAt(peer.url), ...card };
   const context = new TestContext();
   const url = new URL(peer.url);
   await using agent = openA2aAgent(
@@ -47,8 +55,9 @@ test.each(quirks)('%s is read as its own SDK intends', async (_, quirk) => {
   const person = [...(quirk.person ?? [])];
   context.person = () => person.shift() ?? { action: 'decline' };
   const parts = await context.ask(agent, 'hello');
-  const { text, result, error, news, methods, questions, sent } = quirk.expect;
+  const { text, result, error, reasoning, news, methods, questions, sent } = quirk.expect;
   expect(textIn(parts)).toBe(text);
+  if (reasoning !== undefined) expect(bodies(parts, 'reasoning').join('')).toBe(reasoning);
   const last = parts.at(-1);
   if (error === undefined) expect(last).toEqual({ part: 'complete', result: result ?? null });
   else expect(last?.part === 'frame' ? last.frame.body : last).toMatchObject(error as object);

@@ -1,4 +1,4 @@
-import type { ArtifactUpdate } from '@dragoman/protocols/lf-a2a';
+import { type ArtifactUpdate, type MessagePart, plainText } from '@dragoman/protocols/lf-a2a';
 import type { NumberedEvent } from './tasks.ts';
 
 /**
@@ -23,12 +23,16 @@ function joinedUpdate(
   if (!('artifactUpdate' in first) || !('artifactUpdate' in second)) return undefined;
   const { artifact, lastChunk } = first.artifactUpdate;
   const added = second.artifactUpdate;
-  const text = artifact.parts[0]?.text;
-  const more = added.artifact.parts[0]?.text;
+  const text = onlyText(artifact.parts);
+  const more = onlyText(added.artifact.parts);
   const isSame = artifact.artifactId === added.artifact.artifactId && added.append && !lastChunk;
   if (!isSame || text === undefined || more === undefined || text.length + more.length > longest) return undefined;
   const parts = [{ text: text + more }];
   return { ...first.artifactUpdate, artifact: { ...artifact, parts }, lastChunk: added.lastChunk };
+}
+
+function onlyText([part, ...others]: readonly MessagePart[]): string | undefined {
+  return part === undefined || others.length > 0 ? undefined : plainText(part);
 }
 
 /** Characters. */

@@ -1,5 +1,6 @@
-import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
-import { type MessagePart, TASK_STATES, type TaskState } from '@dragoman/protocols/lf-a2a';
+import { isObject, type Json, type JsonObject } from '../json.ts';
+import type { MessagePart } from './shapes.ts';
+import { TASK_STATES, type TaskState } from './states.ts';
 
 /** The ids that one event carries of its task. */
 export interface PeerIds {
@@ -54,6 +55,11 @@ export function readPeerEvent(json: Json): PeerEvent | undefined {
 /** The parts of a message or an artifact, without those that cannot be read. */
 export function readParts(holder: JsonObject): MessagePart[] {
   return (partsMember(holder) ?? []).flatMap((part) => (isObject(part) ? readPart(part) : []));
+}
+
+/** Whether the agent marked the part as its reasoning. */
+export function isThought({ text, metadata }: MessagePart): boolean {
+  return text !== undefined && (metadata?.['thought'] === true || metadata?.['adk_thought'] === true);
 }
 
 /** By `kind` of 0.3, or by the member of 1.0 and of the 0.3 protocol buffers. */
