@@ -88,8 +88,6 @@ const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'logging-set-level': NO_LOGGING,
     'tools-call-with-logging': NO_LOGGING,
     'tools-call-sampling': NO_SAMPLING,
-    'elicitation-sep1330-enums':
-      'It needs fields with several values. Forms have texts, numbers, booleans and choices of one.',
     'resources-subscribe': NO_SUBSCRIPTIONS,
     'resources-unsubscribe': NO_SUBSCRIPTIONS,
   },

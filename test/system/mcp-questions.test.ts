@@ -1,16 +1,25 @@
+import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, describe, expect, test } from 'vitest';
 import { call } from './call.ts';
 import { modern, post } from './mcp-caller.ts';
-import { moduleAgent, System } from './system.ts';
+import { agentModule, moduleAgent, System } from './system.ts';
 
 const system = await System.start({
   config: {
     agents: { asker: moduleAgent('asker'), forms: moduleAgent('form-asker'), hasty: moduleAgent('hasty-asker') },
+    tools: [agentModule('work-tool')],
+    tool_approvals: [{ tools: 'work', approval: 'always' }],
+    mcp_servers: {
+      asking: {
+        command: process.execPath,
+        args: [fileURLToPath(new URL('./peers/asking-server.mjs', import.meta.url))],
+      },
+    },
   },
 });
 afterAll(() => system[Symbol.asyncDispose]());
-const { api_key: key } = await system.caller('ada-agent', { permissions: { agents: ['*'] } });
+const { api_key: key } = await system.caller('ada-agent', { permissions: { agents: ['*'], tools: ['*'] } });
 const { api_key: otherKey } = await system.caller('bob-agent', { permissions: { agents: ['*'] } });
 
 interface Question {
@@ -60,6 +69,29 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client that shows q
     expect((await client.callTool(ask('forms'))).structuredContent).toMatchObject({ text: 'Hello Ada' });
     await client.close();
   });
+
+  test('passes on what a tool of an MCP server asks', async () => {
+    const received: Question[] = [];
+    const client = await connected(era, (elicitation) => {
+      received.push(elicitation);
+      return { action: 'accept', content: { firstName: 'Ada' } };
+    });
+    const answered = await client.callTool({ name: 'asking__register', arguments: {} });
+    expect(answered).toMatchObject({ content: [{ text: 'accept Ada' }] });
+    expect(received).toMatchObject([{ message: 'Which name?', requestedSchema: { required: ['firstName'] } }]);
+    await client.close();
+  });
+
+  test('shows the arguments of a call that needs approval', async () => {
+    const received: Question[] = [];
+    const client = await connected(era, (elicitation) => {
+      received.push(elicitation);
+      return { action: 'accept', content: { choice: 'allow' } };
+    });
+    await client.callTool({ name: 'work', arguments: { mode: 'work' } });
+    expect(received).toMatchObject([{ message: 'Call the tool work?\n\n{"mode":"work"}' }]);
+    await client.close();
+  });
 });
 
 describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client that shows none, %s', (era) => {
@@ -92,6 +124,35 @@ describe.each(Object.keys(ERAS) as (keyof typeof ERAS)[])('a client that shows n
     });
     await client.close();
   });
+});
+
+test('a question of a tool is for a person, and ends with the tool', async () => {
+  const client = await connected('2026-07-28', undefined);
+  const { content, _meta } = await client.callTool({ name: 'asking__register', arguments: {} });
+  expect(JSON.stringify(content)).toContain('A person has to answer it');
+  const requestId = String(_meta?.['dragoman/request_id']);
+  const open = async () => {
+    const answer = await call(system.url, { path: '/e2a/questions?state=open', key });
+    const { questions } = (await answer.json()) as { questions: { request_id: string; question_id: string }[] };
+    return questions.filter((one) => one.request_id === requestId);
+  };
+  const [{ question_id = '' } = {}] = await open();
+  const answer = { request_id: requestId, question_id, content: { firstName: 'Eve' } };
+  await expect(client.callTool({ name: 'answer_question', arguments: answer })).rejects.toThrow(
+    'a person has to answer it',
+  );
+  const path = `/e2a/requests/${requestId}/questions/${question_id}`;
+  const json = { action: 'accept', content: { firstName: 'Ada' } };
+  expect((await call(system.url, { method: 'POST', path, key, json })).status).toBe(200);
+  expect(await client.callTool({ name: 'get_answer', arguments: { request_id: requestId } })).toMatchObject({
+    content: [{ text: 'accept Ada' }],
+  });
+  const hurry = await client.callTool({ name: 'asking__hurry', arguments: {} });
+  const hurried = String(hurry._meta?.['dragoman/request_id']);
+  await expect
+    .poll(() => client.callTool({ name: 'get_answer', arguments: { request_id: hurried } }))
+    .toMatchObject({ content: [{ text: 'gave up' }] });
+  await client.close();
 });
 
 describe('an unanswered question', () => {

@@ -59,6 +59,7 @@ export {
   type MethodOwner,
   methodOwner,
 } from './e2a/methods.ts';
+export { needsPerson } from './e2a/needs-person.ts';
 export { E2AProvenance, newProvenance, SOURCE_PROTOCOLS } from './e2a/provenance.ts';
 export {
   ANSWER_ACTIONS,

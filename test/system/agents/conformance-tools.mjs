@@ -95,6 +95,16 @@ const defaults = {
 };
 export const elicits = asks('test_elicitation', { type: 'object', properties: account, required: ['username'] });
 export const fills = asks('test_elicitation_sep1034_defaults', { type: 'object', properties: defaults });
+const three = (word) => [`${word}1`, `${word}2`, `${word}3`];
+const titled = (values) => values.map((value) => ({ const: value, title: `Option ${value}` }));
+const enums = {
+  untitledSingle: { type: 'string', enum: three('option') },
+  titledSingle: { type: 'string', oneOf: titled(three('value')) },
+  legacyEnum: { type: 'string', enum: three('opt'), enumNames: ['Option One', 'Option Two', 'Option Three'] },
+  untitledMulti: { type: 'array', items: { type: 'string', enum: three('option') } },
+  titledMulti: { type: 'array', items: { anyOf: titled(three('value')) } },
+};
+export const chooses = asks('test_elicitation_sep1330_enums', { type: 'object', properties: enums });
 export const streams = asks('test_streaming_elicitation');
 export const input = asks('test_input_required_result_elicitation');
 export const state = asks('test_input_required_result_request_state');

@@ -5,6 +5,7 @@ import { PROGRAM } from '../command.ts';
 import { type ConnectionOptions, connect, findServer, type ServerConnection, talking } from '../connection.ts';
 import type { Context, ExitCode } from '../context.ts';
 import { fail } from '../trouble.ts';
+import { changedLines } from './changed-lines.ts';
 import { KNOWN_CLIENTS, type KnownClient, placeIn, type StartedCommand } from './known-clients.ts';
 import { snippet, withServer } from './with-server.ts';
 
@@ -26,16 +27,18 @@ export async function connectClient(
   const client = Object.hasOwn(KNOWN_CLIENTS, clientName) ? KNOWN_CLIENTS[clientName] : undefined;
   if (client === undefined) return unknownClient(clientName);
   const { write = false, name, json } = options;
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) return wrongName(name);
   const place = placeIn(context, process.platform);
   const file = client.file(place);
   const keyFile = join(place.home, '.dragoman', 'keys', `${clientName}.key`);
   const connection = write ? await connect(options, context, 'admin') : undefined;
   const url = connection?.url ?? findServer(options, context).url;
-  const entry = client.entry(startedCommand(url, keyFile));
+  const entry = client.entry(startedCommand(name, url, keyFile));
   const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
   const after = withServer(client, before, name, entry);
   const shown = { client: clientName, file, key_file: keyFile, settings: snippet(client, name, entry) };
-  if (!json) show(shown, client, context);
+  const isChanged = connection !== undefined && after !== undefined;
+  if (!json) show(shown, client, context, isChanged ? changedLines(before, after) : undefined);
   if (connection === undefined) {
     if (json) context.terminal.out(`${JSON.stringify({ ...shown, written: false })}\n`);
     else
@@ -47,7 +50,7 @@ export async function connectClient(
   if (after === undefined) {
     fail({
       code: 'settings',
-      message: `${file} cannot be changed without losing something, such as its comments`,
+      message: `${file} cannot be changed safely: it is not ${client.format.toUpperCase()} of the expected form`,
       fixes: [
         'add the settings above yourself',
         `then make the key: ${PROGRAM} keys create --agent ${clientName} > ${keyFile}`,
@@ -55,7 +58,7 @@ export async function connectClient(
     });
   }
   await makeKey(connection, { clientName, keyFile, client, options });
-  const backup = before === '' ? undefined : `${file}.${stampOf(context.now())}.bak`;
+  const backup = before === '' || before === after ? undefined : `${file}.${stampOf(context.now())}.bak`;
   if (backup !== undefined) copyFileSync(file, backup);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, after);
@@ -69,19 +72,21 @@ export async function connectClient(
   return 0;
 }
 
+/** The change of the file, or the settings for a user who changes it. */
 function show(
   { file, settings }: { file: string; settings: string },
   { title }: KnownClient,
   { terminal }: Context,
+  change = settings,
 ): void {
   terminal.note(`${title}: ${file}\n`);
-  terminal.out(settings);
+  terminal.out(change === '' ? 'The settings are there already.\n' : change);
 }
 
 /** This very program, by its whole path: what a client starts has another PATH than a shell. */
-function startedCommand(url: string, keyFile: string): StartedCommand {
+function startedCommand(name: string, url: string, keyFile: string): StartedCommand {
   const program = process.argv[1] ?? 'dragoman';
-  return { command: process.execPath, args: [program, 'mcp', '--server', url, '--key-file', keyFile] };
+  return { name, command: process.execPath, args: [program, 'mcp', '--server', url, '--key-file', keyFile] };
 }
 
 interface KeyOptions {
@@ -125,6 +130,15 @@ function listIn(text: string): string[] {
 /** For the name of a file. */
 function stampOf(now: Date): string {
   return now.toISOString().replaceAll(/[:.]/g, '-');
+}
+
+function wrongName(name: string): never {
+  fail({
+    code: 'usage',
+    message: `--name must have 1 to 64 letters, digits, "-" or "_"; got ${JSON.stringify(name)}`,
+    fixes: ['clients put it before the names of tools, as in mcp__dragoman__ask_echo'],
+    exitCode: 2,
+  });
 }
 
 function unknownClient(name: string): never {

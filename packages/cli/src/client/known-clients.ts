@@ -4,6 +4,8 @@ import type { Surroundings } from '../surroundings.ts';
 
 /** The command that a client starts. */
 export interface StartedCommand {
+  /** What the client calls the server. */
+  readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
 }
@@ -89,10 +91,10 @@ export const KNOWN_CLIENTS: Readonly<Record<string, KnownClient>> = {
     format: 'yaml',
     member: 'extensions',
     file: ({ config }) => join(config, 'goose', 'config.yaml'),
-    entry: ({ command, args }) => ({
+    entry: ({ name, command, args }) => ({
       enabled: true,
       type: 'stdio',
-      name: 'dragoman',
+      name,
       cmd: command,
       args: [...args],
       timeout: 300,
@@ -103,6 +105,6 @@ export const KNOWN_CLIENTS: Readonly<Record<string, KnownClient>> = {
     format: 'json',
     member: 'context_servers',
     file: ({ config }) => join(config, 'zed', 'settings.json'),
-    entry: (started) => ({ source: 'custom', ...plain(started), env: {} }),
+    entry: (started) => ({ source: 'custom', ...plain(started) }),
   },
 };

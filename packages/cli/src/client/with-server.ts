@@ -1,6 +1,9 @@
-import { isObject, type Json, type JsonObject } from '@dragoman/protocols';
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, type JsonObject } from '@dragoman/protocols';
 import { parseYaml } from '@dragoman/server';
+import { withEntry } from './edit-json.ts';
 import type { KnownClient } from './known-clients.ts';
+import { mergedEntry } from './merged-entry.ts';
 
 /** The server under this name in settings as text. */
 export function snippet(
@@ -14,8 +17,8 @@ export function snippet(
 }
 
 /**
- * Settings with the server in them, and everything else as it was; `undefined` where that cannot be promised, as with comments in
- * JSON. Then the user has to do it.
+ * Settings with the server in them, and everything else as it was, including what a user added to the entry of this name; `undefined`
+ * where that cannot be promised. Then the user has to do it.
  */
 export function withServer(
   client: Pick<KnownClient, 'format' | 'member'>,
@@ -30,48 +33,59 @@ export function withServer(
 type Editor = (member: string, text: string, name: string, entry: JsonObject) => string | undefined;
 
 const EDITORS: Readonly<Record<KnownClient['format'], Editor>> = {
-  json: (member, text, name, entry) => {
-    let settings: Json;
-    try {
-      settings = JSON.parse(text) as Json;
-    } catch {
-      return undefined;
-    }
-    if (!isObject(settings)) return undefined;
-    const servers = settings[member] ?? {};
-    if (!isObject(servers)) return undefined;
-    const indent = /^[ \t]+(?=")/m.exec(text)?.[0] ?? 2;
-    return `${JSON.stringify({ ...settings, [member]: { ...servers, [name]: entry } }, null, indent)}\n`;
-  },
+  json: (member, text, name, entry) => withEntry(text, { member, name, entry }),
 
   toml: (member, text, name, entry) => {
-    const table = tomlTable(`${member}.${name}`, entry);
-    const header = new RegExp(`^\\[${member}\\.${name}\\][ \\t]*$`, 'm').exec(text);
-    if (header === null) return `${text.trimEnd()}\n\n${table}`;
+    // The servers as a value, of which no table can follow.
+    if (new RegExp(`^[ \\t]*["']?${member}["']?[ \\t]*[.=]`, 'm').test(text)) return undefined;
+    const header = new RegExp(`^\\[[ \\t]*${member}[ \\t]*\\.[ \\t]*["']?${name}["']?[ \\t]*\\].*\\n?`, 'm').exec(text);
+    if (header === null) return `${text.trimEnd()}\n\n${tomlTable(`${member}.${name}`, entry)}`;
     // Up to the next table; those of its own, such as its environment, stay behind it.
-    const next = /^\[/m.exec(text.slice(header.index + 1));
-    const rest = next === null ? '' : `\n${text.slice(header.index + 1 + next.index)}`;
-    return `${text.slice(0, header.index)}${table}${rest}`;
+    const start = header.index + header[0].length;
+    const next = /^[ \t]*\[/m.exec(text.slice(start));
+    const end = next === null ? text.length : start + next.index;
+    const isOurs = new RegExp(
+      `^[ \\t]*(?:${Object.keys(entry).join('|')})[ \\t]*=[ \\t]*(?:\\[[^\\]]*\\])?.*\\n?`,
+      'gm',
+    );
+    const kept = text.slice(start, end).replaceAll(isOurs, '');
+    return `${text.slice(0, header.index)}${tomlTable(`${member}.${name}`, entry)}${kept}${text.slice(end)}`;
   },
 
-  yaml: (member, text, name, entry) => {
+  yaml: (member, given, name, entry) => {
+    const text = given.endsWith('\n') ? given : `${given}\n`;
     const before = yamlIn(text);
-    if (before === undefined || isObject(before[member] ?? {}) === false) return undefined;
-    const others = (before[member] ?? {}) as JsonObject;
-    if (Object.hasOwn(others, name)) return JSON.stringify(others[name]) === JSON.stringify(entry) ? text : undefined;
-    const added = yamlEntry(name, entry);
-    const line = new RegExp(`^${member}:[ \\t]*(?:\\{\\})?[ \\t]*$`, 'm').exec(text);
-    if (line === null && before[member] !== undefined) return undefined;
-    const edited =
-      line === null
-        ? `${text.trimEnd()}\n${member}:\n${added}`
-        : `${text.slice(0, line.index)}${member}:\n${added}${text.slice(line.index + line[0].length + 1)}`;
+    if (before === undefined) return undefined;
+    const others = before[member] ?? {};
+    if (!isObject(others)) return undefined;
+    const merged = mergedEntry(others[name], entry);
+    const isKnown = Object.hasOwn(others, name);
+    const edited = yamlWith(text, { member, name, added: yamlEntry(name, merged), isKnown });
     // The text was assembled from parts, so it is parsed once more.
-    const after = yamlIn(edited);
-    const expected = { ...before, [member]: { [name]: entry, ...others } };
-    return after !== undefined && sorted(after) === sorted(expected) ? edited : undefined;
+    const expected = { ...before, [member]: { ...others, [name]: merged } };
+    return edited !== undefined && isDeepStrictEqual(yamlIn(edited), expected) ? edited : undefined;
   },
 };
+
+interface AddedYaml {
+  readonly member: string;
+  readonly name: string;
+  /** The lines of the entry. */
+  readonly added: string;
+  readonly isKnown: boolean;
+}
+
+function yamlWith(text: string, { member, name, added, isKnown }: AddedYaml): string | undefined {
+  const servers = new RegExp(`^${member}:[ \\t]*(?:\\{\\})?[ \\t]*\\n`, 'm').exec(text);
+  if (servers === null)
+    return new RegExp(`^["']?${member}["']?[ \\t]*:`, 'm').test(text) ? undefined : `${text}${member}:\n${added}`;
+  const start = servers.index + servers[0].length;
+  const before = `${text.slice(0, servers.index)}${member}:\n`;
+  if (!isKnown) return `${before}${added}${text.slice(start)}`;
+  const own = new RegExp(`^  ["']?${name}["']?:[ \\t]*\\n(?:(?: {3,}.*)?\\n)*`, 'm').exec(text.slice(start));
+  if (own === null) return undefined;
+  return `${before}${text.slice(start, start + own.index)}${added}${text.slice(start + own.index + own[0].length)}`;
+}
 
 function tomlTable(name: string, entry: JsonObject): string {
   // Texts and lists of them are written alike in JSON and TOML.
@@ -88,10 +102,4 @@ function yamlEntry(name: string, entry: JsonObject): string {
 function yamlIn(text: string): JsonObject | undefined {
   const read = parseYaml(text);
   return read.ok && isObject(read.value) ? read.value : undefined;
-}
-
-function sorted(value: JsonObject): string {
-  return JSON.stringify(value, (_, part) =>
-    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
 }

@@ -74,16 +74,46 @@ describe.each(Object.keys(KNOWN_CLIENTS))('%s', (name) => {
   });
 });
 
-test('settings that cannot be changed without losing their comments are left alone', async () => {
+test('the change is shown before it is written, and comments and trailing commas stay', async () => {
   const { server, run, place } = await served();
   await using _ = server;
   const file = KNOWN_CLIENTS['zed']?.file(place) ?? '';
   mkdirSync(dirname(file), { recursive: true });
-  const text = '// mine\n{ "theme": "One" }\n';
+  const text = '// mine\n{\n  "theme": "One", // light\n  /* none */\n}\n';
   writeFileSync(file, text);
-  expect(await run('zed', '--write')).toMatchObject({ code: 1, stderr: expect.stringContaining('yourself') });
-  expect(readFileSync(file, 'utf8')).toBe(text);
+  const { code, stdout } = await run('zed', '--write');
+  expect(code).toBe(0);
+  const after = readFileSync(file, 'utf8');
+  expect(after).toContain('  "theme": "One", // light\n  /* none */\n  "context_servers": {\n    "dragoman": {\n');
+  const added = stdout.split('\n').filter((line) => line.startsWith('+ '));
+  expect(stdout.split('\n').filter((line) => line.startsWith('- '))).toEqual([]);
+  expect(after).toBe(
+    text.replace('  /* none */\n', `  /* none */\n${added.map((line) => `${line.slice(2)}\n`).join('')}`),
+  );
+  const again = await run('zed', '--write');
+  expect([again.stdout, readFileSync(file, 'utf8')]).toEqual(['The settings are there already.\n', after]);
+});
+
+test('settings of another form are left alone', async () => {
+  const { server, run, place } = await served();
+  await using _ = server;
+  const file = KNOWN_CLIENTS['zed']?.file(place) ?? '';
+  mkdirSync(dirname(file), { recursive: true });
+  for (const text of ['{ "theme": ', '[]', '{ "context_servers": 7 }']) {
+    writeFileSync(file, text);
+    expect(await run('zed', '--write')).toMatchObject({ code: 1, stderr: expect.stringContaining('yourself') });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  }
   expect(server.engine.callers.find('zed')).toBeUndefined();
+});
+
+test('a name that a settings file cannot have is refused', async () => {
+  const { server, run } = await served();
+  await using _ = server;
+  expect(await run('codex', '--name', 'my server]')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--name'),
+  });
 });
 
 test('an unknown client is refused with the known ones, and what works with any', async () => {
@@ -92,14 +122,102 @@ test('an unknown client is refused with the known ones, and what works with any'
   expect(await run('emacs')).toMatchObject({ code: 2, stderr: expect.stringMatching(/claude-code.*zed/) });
 });
 
-test.each([
-  ['an entry of the same name', '[mcp_servers.dragoman]\ncommand = "old"\n\n[mcp_servers.other]\ncommand = "x"\n'],
-  ['another table', '[mcp_servers.other]\ncommand = "x"\n'],
-])('TOML with %s keeps the other tables', (_, text) => {
-  const edited = withServer({ format: 'toml', member: 'mcp_servers' }, text, 'dragoman', { command: 'node' }) ?? '';
-  expect(edited).toContain('[mcp_servers.dragoman]\ncommand = "node"\n');
-  expect(edited).toContain('[mcp_servers.other]\ncommand = "x"\n');
-  expect(edited.match(/dragoman/g)).toHaveLength(1);
+const ENTRY = { command: 'node', args: ['a', 'b'] };
+
+describe('JSON', () => {
+  const json = { format: 'json', member: 'mcpServers' } as const;
+
+  test.each([
+    [
+      'no servers',
+      '{}',
+      '{\n  "mcpServers": {\n    "dragoman": {\n      "command": "node",\n      "args": [\n        "a",\n        "b"\n      ]\n    }\n  }\n}',
+    ],
+    ['an empty object of servers', '{"mcpServers":{}}', undefined],
+    [
+      'a list in one line, which stays in one line',
+      '{\n  "list": [1, 2],\n  "mcpServers": { "x": {"command": "y"} }\n}\n',
+      '"list": [1, 2],',
+    ],
+    [
+      'a comment behind the last entry',
+      '{\n\t"mcpServers": {\n\t\t"x": {} // mine\n\t}\n}\n',
+      '"x": {}, // mine\n\t\t"dragoman": {\n\t\t\t"command"',
+    ],
+    ['a trailing comma', '{\n  "mcpServers": {\n    "x": {},\n  },\n}\n', '"x": {},\n    "dragoman": {'],
+    ['braces and slashes in texts', '{ "a}": "// {", "mcpServers": { "\\"{": {} } }', undefined],
+    ['a byte order mark', '\uFEFF{ "a": 1 }', undefined],
+    ['the name at another place', '{ "dragoman": { "command": "x" }, "mcpServers": {} }', undefined],
+    ['lines of Windows', '{\r\n  "a": 1\r\n}\r\n', '"a": 1,\r\n  "mcpServers": {\r\n'],
+  ])('with %s gets the entry and keeps the rest', (_, text, expected) => {
+    const edited = withServer(json, text, 'dragoman', ENTRY) ?? '';
+    if (expected !== undefined) expect(edited).toContain(expected);
+    const plain = (given: string) => JSON.parse(given.replace(/^\uFEFF/, '').replaceAll(/ \/\/ mine|,(?=\s*})/g, ''));
+    const before = plain(text);
+    expect(plain(edited)).toEqual({ ...before, mcpServers: { ...before.mcpServers, dragoman: ENTRY } });
+    expect(withServer(json, edited, 'dragoman', ENTRY)).toBe(edited);
+  });
+
+  test('with an entry of the same name keeps what a user added to it, but nothing of a URL', () => {
+    const own = { command: 'old', args: [], env: { A: '1' } };
+    const edit = (entry: object) =>
+      JSON.parse(withServer(json, JSON.stringify({ mcpServers: { dragoman: entry, x: 1 } }), 'dragoman', ENTRY) ?? '');
+    expect(edit(own)).toEqual({ mcpServers: { dragoman: { ...own, ...ENTRY }, x: 1 } });
+    expect(edit({ url: 'http://x/mcp' })).toEqual({ mcpServers: { dragoman: ENTRY, x: 1 } });
+  });
+});
+
+describe('TOML', () => {
+  const toml = { format: 'toml', member: 'mcp_servers' } as const;
+  const table = '[mcp_servers.dragoman]\ncommand = "node"\nargs = ["a","b"]\n';
+
+  test.each([
+    ['an entry of the same name', '[mcp_servers.dragoman]\ncommand = "old"\n\n[mcp_servers.other]\ncommand = "x"\n'],
+    ['another table', '[mcp_servers.other]\ncommand = "x"\n'],
+  ])('with %s keeps the other tables', (_, text) => {
+    const edited = withServer(toml, text, 'dragoman', ENTRY) ?? '';
+    expect(edited).toContain(table);
+    expect(edited).toContain('[mcp_servers.other]\ncommand = "x"\n');
+    expect(edited.match(/dragoman/g)).toHaveLength(1);
+  });
+
+  test('with an entry of the same name keeps what a user added to it', () => {
+    const text =
+      '[ mcp_servers."dragoman" ] # ours\ncommand = "old"\nargs = [\n  "x",\n]\ntool_timeout_sec = 9\n\n[mcp_servers.dragoman.env]\nA = "1"\n';
+    const edited = withServer(toml, text, 'dragoman', ENTRY);
+    expect(edited).toBe(`${table}tool_timeout_sec = 9\n\n[mcp_servers.dragoman.env]\nA = "1"\n`);
+  });
+
+  test.each(['mcp_servers = { other = { command = "x" } }\n', 'mcp_servers.other.command = "x"\n'])(
+    'to which no table can be added is left alone: %s',
+    (text) => expect(withServer(toml, text, 'dragoman', ENTRY)).toBeUndefined(),
+  );
+});
+
+describe('YAML', () => {
+  const yaml = { format: 'yaml', member: 'extensions' } as const;
+  const entry = { enabled: true, cmd: 'node' };
+
+  test('with an entry of the same name keeps what a user added to it, and everything else', () => {
+    const text =
+      '# mine\nextensions:\n  dragoman:\n    cmd: old\n    envs:\n      A: b\n\n  developer: # own\n    enabled: false\nGOOSE_MODE: auto';
+    const edited = withServer(yaml, text, 'dragoman', entry) ?? '';
+    expect(parseYaml(edited)).toMatchObject({
+      value: {
+        extensions: { dragoman: { cmd: 'node', enabled: true, envs: { A: 'b' } }, developer: { enabled: false } },
+        GOOSE_MODE: 'auto',
+      },
+    });
+    expect(edited).toMatch(/^# mine\n[\s\S]*developer: # own/);
+  });
+
+  test.each([
+    ['in one line', 'extensions: { developer: { enabled: true } }\n'],
+    ['that are a list', 'extensions:\n  - x\n'],
+    ['that are not YAML', 'extensions: [\n'],
+  ])('with servers %s is left alone', (_, text) => {
+    expect(withServer(yaml, text, 'dragoman', entry)).toBeUndefined();
+  });
 });
 
 const BEFORE = {

@@ -6,6 +6,7 @@ import {
   type GivenAnswer,
   type Json,
   type NewQuestion,
+  needsPerson,
   type Question,
   type QuestionAnswer,
   type QuestionEnd,
@@ -316,7 +317,7 @@ function refusalOf(
   const isOwner = principal.id === open.owner && principal.kind !== 'anonymous';
   if (!isOwner && !allows(principal.permissions.operations, ANSWER_OPERATION)) return 'not_found';
   if (askers.has(principal.id)) return 'An agent cannot answer the question of a request that it answers.';
-  if (isToolCall && !ANSWERED_BY_TOOLS.has(open.question.kind)) {
+  if (isToolCall && needsPerson(open.question)) {
     return `A question of kind ${open.question.kind} cannot be answered by a tool call: a person has to answer it.`;
   }
   return undefined;
@@ -334,8 +335,6 @@ const SELECTED = (option_id: string) => ({ action: 'selected', option_id }) as c
 
 /** The operation that lets a caller answer the questions of others. */
 export const ANSWER_OPERATION = 'questions.answer';
-/** The kinds that a model may answer by itself. Every other kind needs a person's consent. */
-const ANSWERED_BY_TOOLS: ReadonlySet<string> = new Set(['choice', 'form']);
 const CONSENT: QuestionOption[] = [
   { id: 'allow', name: 'Allow', kind: 'allow_once' },
   { id: 'reject', name: 'Reject', kind: 'reject_once' },

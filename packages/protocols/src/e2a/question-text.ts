@@ -3,10 +3,23 @@ import type { GivenAnswer, Question } from './question.ts';
 
 /** A question as a text that stands alone, with how to answer it: for protocols that have nothing but text. */
 export function questionText(question: Question): string {
-  const { title, description, subject, options = [], url } = question;
-  const about = [description, subject?.command, subject?.text].filter((text) => text !== undefined && text !== '');
+  const { title, options = [], url } = question;
   const choices = options.map(({ id, name }, index) => `${index + 1}. ${name} (${id})`);
-  return [title, ...about, ...(url === undefined ? [] : [url]), ...choices, answerHelp(question)].join('\n');
+  return [
+    title,
+    ...questionDetails(question),
+    ...(url === undefined ? [] : [url]),
+    ...choices,
+    answerHelp(question),
+  ].join('\n');
+}
+
+/** What a person has to know beside the title: nobody consents to a call without its arguments. */
+export function questionDetails({ description, subject }: Pick<Question, 'description' | 'subject'>): string[] {
+  const { command, text, input } = subject ?? {};
+  const args = input === undefined ? '' : JSON.stringify(input);
+  const shown = args.length > MOST_ARGUMENTS ? `${args.slice(0, MOST_ARGUMENTS)}… (${args.length} characters)` : args;
+  return [description, command, text, shown].flatMap((one) => (one === undefined || one === '' ? [] : [one]));
 }
 
 /** How a question is answered by a text. */
@@ -50,3 +63,5 @@ function formAnswer(
   const value = type === 'string' || !json.ok ? words : json.value;
   return { action: 'accept', content: { [name]: value } };
 }
+
+const MOST_ARGUMENTS = 4000;

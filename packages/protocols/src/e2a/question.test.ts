@@ -139,9 +139,15 @@ describe('a request of an ACP agent', () => {
       questionFromAcpRequest('elicitation/create', {
         message: 'Name?',
         mode: 'form',
-        requestedSchema: { type: 'object', properties: { n: { type: 'string' }, list: { type: 'array' } } },
+        requestedSchema: {
+          type: 'object',
+          properties: { n: { type: 'string' }, list: { type: 'array' }, map: { type: 'object' } },
+        },
       }),
-    ).toMatchObject({ kind: 'form', schema: { properties: { n: { type: 'string' }, list: { type: 'string' } } } });
+    ).toMatchObject({
+      kind: 'form',
+      schema: { properties: { n: { type: 'string' }, list: { type: 'array' }, map: { type: 'string' } } },
+    });
     expect(questionFromAcpRequest('elicitation/create', { message: 'Go', url: 'https://a.example/' })).toMatchObject({
       kind: 'url',
       url: 'https://a.example/',

@@ -41,7 +41,7 @@ export const QuestionSubject = {
 } as const;
 export type QuestionSubject = Static<typeof QuestionSubject>;
 
-/** The form to fill in: a flat object, whose fields are texts, numbers, booleans and choices. */
+/** The form to fill in: a flat object, whose fields are texts, numbers, booleans, and choices of one or of several. */
 export const QuestionForm = {
   type: 'object',
   required: ['type', 'properties'],
@@ -55,7 +55,10 @@ export const QuestionForm = {
         type: 'object',
         required: ['type'],
         properties: {
-          type: { enum: ['string', 'number', 'integer', 'boolean'], description: 'The type of the field.' },
+          type: {
+            enum: ['string', 'number', 'integer', 'boolean', 'array'],
+            description: 'The type; array: several choices.',
+          },
         },
         description: 'A field, as JSON Schema.',
       },

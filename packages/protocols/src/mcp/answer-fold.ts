@@ -1,3 +1,4 @@
+import { needsPerson } from '../e2a/needs-person.ts';
 import type { Question } from '../e2a/question.ts';
 import { questionText } from '../e2a/question-text.ts';
 import { questionEndIn, questionIn } from '../e2a/read-question.ts';
@@ -151,11 +152,10 @@ export class AnswerFold {
 
 /** How a question can be answered where the client cannot show it: consent is a person's to give, and not a model's. */
 function questionHelp(question: Question, requestId: string): string {
-  const { kind, question_id: id } = question;
-  const isModels = kind === 'choice' || kind === 'form';
-  const answer = isModels
-    ? `Answer it with answer_question, request_id ${JSON.stringify(requestId)} and question_id ${JSON.stringify(id)}.`
-    : `A person has to answer it: dragoman questions answer ${id}.`;
+  const { question_id: id } = question;
+  const answer = needsPerson(question)
+    ? `A person has to answer it: dragoman questions answer ${id}.`
+    : `Answer it with answer_question, request_id ${JSON.stringify(requestId)} and question_id ${JSON.stringify(id)}.`;
   return `A question is open:\n${questionText(question)}\n${answer}`;
 }
 

@@ -1,12 +1,12 @@
 import { CHOICE } from '../e2a/adapters/acp-question.ts';
 import type { Question } from '../e2a/question.ts';
+import { questionDetails } from '../e2a/question-text.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
 /** A question as MCP puts it to the person at the client. */
 export function elicitation(question: Question, version: string): JsonObject {
-  const { title, description, subject, url } = question;
-  const about = [description, subject?.command, subject?.text].filter((text) => text !== undefined && text !== '');
-  const message = [title, ...about].join('\n\n');
+  const { title, url } = question;
+  const message = [title, ...questionDetails(question)].join('\n\n');
   const isUrl = url !== undefined;
   // The id by which a server tells the end of a visit was in 2025-11-25 only.
   const visit = {

@@ -127,7 +127,8 @@ export class McpHttpTransport implements McpTransport {
         ...this.#ownHeaders,
       },
       ...(message !== undefined && { body: { bytes: Buffer.from(JSON.stringify(message)) } }),
-      timeoutMs: isStream ? STREAM_MS : timeoutMs,
+      // The call ends a stream in time; while a person is asked, that time stands still.
+      timeoutMs: isStream || strand.id !== undefined ? STREAM_MS : timeoutMs,
       maxBytes: isStream ? STREAM_BYTES : MAX_BYTES,
       signal: strand.ended.signal,
     });
@@ -173,7 +174,7 @@ export class McpHttpTransport implements McpTransport {
           for (const event of events.push(chunk)) {
             if (strand.ended.signal.aborted) return;
             if (!event.ok) this.#takeUnreadable('', event.issues[0]);
-            else if (isMessage(event.value)) await this.#takeEvent(event.value.data);
+            else if (isMessage(event.value)) await this.#takeEvent(strand, event.value.data);
           }
         }
       } catch {
@@ -226,9 +227,9 @@ export class McpHttpTransport implements McpTransport {
     return reader.read(source, { caller: `mcp ${server}`, waits: true, limits: { numbers: 'finite' } });
   }
 
-  async #takeEvent(text: string): Promise<void> {
+  async #takeEvent(strand: Strand, text: string): Promise<void> {
     const read = await this.#json(text);
-    if (read.ok && isObject(read.value)) this.#take(read.value);
+    if (read.ok && isObject(read.value)) this.#take(strand, read.value);
     else this.#takeUnreadable(text, read.ok ? NO_OBJECT : read.issues[0]);
   }
 
@@ -236,13 +237,13 @@ export class McpHttpTransport implements McpTransport {
   async #takeWhole(strand: Strand, bytes: Uint8Array): Promise<void> {
     const read = await this.#json(bytes);
     const messages = read.ok ? [read.value].flat() : [];
-    for (const message of messages) if (isObject(message)) this.#take(message);
+    for (const message of messages) if (isObject(message)) this.#take(strand, message);
     if (!read.ok && strand.id !== undefined) this.#receiver?.fail(strand.id, unreadableAnswer(read.issues[0]?.message));
   }
 
-  #take(message: JsonObject): void {
+  #take({ id }: Strand, message: JsonObject): void {
     const isAwaited = message['method'] === undefined && this.#receiver?.awaits(message['id']) === true;
-    if ((isAwaited || this.#notices.takes()) && !this.#isClosed) this.#receiver?.take(message);
+    if ((isAwaited || this.#notices.takes()) && !this.#isClosed) this.#receiver?.take(message, id);
   }
 
   #takeUnreadable(text: string, issue: Issue | undefined): void {

@@ -51,7 +51,7 @@ export class McpClient {
   async connect(options: McpRequestOptions): Promise<void> {
     await this.#transport.start(this.#connection);
     const clientInfo = { name: 'dragoman', version: this.#options.version };
-    const params = { protocolVersion: NEWEST, capabilities: {}, clientInfo };
+    const params = { protocolVersion: NEWEST, capabilities: CAPABILITIES, clientInfo };
     const server = readInitializeResult(await this.#ask('initialize', params, options));
     if (!REVISIONS.includes(server.protocolVersion)) throw new OtherRevision(server.protocolVersion);
     this.#server = server;
@@ -153,5 +153,6 @@ export class McpClient {
 }
 
 const NEWEST = '2025-11-25';
+const CAPABILITIES = { elicitation: { form: {}, url: {} } };
 export const REVISIONS: readonly string[] = [NEWEST, '2025-06-18', '2025-03-26', '2024-11-05', '2024-10-07'];
 const TIMEOUT_MS = 60_000;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@dragoman/protocols';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Ending } from '../../ending/ending.ts';
 import { McpConnection, type McpRequest } from './mcp-connection.ts';
 import type { McpTransport } from './mcp-transport.ts';
@@ -82,9 +82,9 @@ test('a request that is given up is cancelled at the server, but not the first o
   expect(sent).toHaveLength(3);
 });
 
-test('a server may ask whether we are there; sampling, roots and elicitation are refused with the reason', () => {
+test('a server may ask whether we are there; sampling and roots are refused with the reason', () => {
   const { receive, sent } = open();
-  for (const method of ['ping', 'sampling/createMessage', 'roots/list', 'elicitation/create', 'tasks/list']) {
+  for (const method of ['ping', 'sampling/createMessage', 'roots/list', 'tasks/list']) {
     receive({ jsonrpc: '2.0', id: method, method });
   }
   receive({ jsonrpc: '2.0', id: 7, method: 'ping' });
@@ -94,10 +94,77 @@ test('a server may ask whether we are there; sampling, roots and elicitation are
     { jsonrpc: '2.0', id: 'ping', result: {} },
     { jsonrpc: '2.0', id: 'sampling/createMessage', error: refusal('this client has no sampling') },
     { jsonrpc: '2.0', id: 'roots/list', error: refusal('this client has no roots') },
-    { jsonrpc: '2.0', id: 'elicitation/create', error: refusal('this client has no elicitation') },
-    { jsonrpc: '2.0', id: 'tasks/list', error: refusal('this client answers ping only') },
+    { jsonrpc: '2.0', id: 'tasks/list', error: refusal('this client answers ping and elicitation only') },
     { jsonrpc: '2.0', id: 7, result: {} },
   ]);
+});
+
+describe('a question to a person', () => {
+  const question = { jsonrpc: '2.0', id: 'q1', method: 'elicitation/create', params: { message: 'Which name?' } };
+  const answered = (name: string) => ({ onElicit: async () => ({ action: 'accept', content: { name } }) });
+  const responses = (sent: readonly JsonObject[]) => sent.filter(({ method }) => method === undefined);
+
+  test('is answered by the one call that runs', async () => {
+    const { call, receive, sent } = open();
+    const asked: JsonObject[] = [];
+    const calls = call({
+      onElicit: async (params) => {
+        asked.push(params);
+        return { action: 'decline' };
+      },
+    });
+    receive(question);
+    await expect.poll(() => responses(sent)).toEqual([{ jsonrpc: '2.0', id: 'q1', result: { action: 'decline' } }]);
+    expect(asked).toEqual([{ message: 'Which name?' }]);
+    receive(answer(1));
+    await calls;
+  });
+
+  test('is answered by the call whose stream carried it, and refused where two could be meant', async () => {
+    const { connection, call, sent } = open();
+    const calls = [call(answered('Ada')), call(answered('Eve'))];
+    connection.take(question);
+    connection.take({ ...question, id: 'q2' }, 2);
+    await expect
+      .poll(() => responses(sent))
+      .toEqual([
+        { jsonrpc: '2.0', id: 'q1', error: { code: -32600, message: expect.stringContaining('several calls') } },
+        { jsonrpc: '2.0', id: 'q2', result: { action: 'accept', content: { name: 'Eve' } } },
+      ]);
+    connection.closed();
+    for (const one of calls) await expect(one).rejects.toThrow();
+  });
+
+  test('is refused where nobody can be asked', () => {
+    const { call, receive, sent } = open();
+    call().catch(() => {});
+    receive(question);
+    expect(responses(sent)).toMatchObject([{ id: 'q1', error: { message: expect.stringContaining('Nobody can') } }]);
+  });
+
+  test.each<[string, (connection: McpConnection) => void]>([
+    [
+      'by the server',
+      (connection) =>
+        connection.take({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'q1' } }),
+    ],
+    ['by the end of the connection', (connection) => connection.closed()],
+  ])('is withdrawn %s', async (_, end) => {
+    const { connection, call, sent } = open();
+    let withdrawn = false;
+    const onElicit = (_params: JsonObject, signal: AbortSignal) =>
+      new Promise<JsonObject>((_resolve, reject) => {
+        signal.addEventListener('abort', () => {
+          withdrawn = true;
+          reject(signal.reason);
+        });
+      });
+    call({ onElicit }).catch(() => {});
+    connection.take(question);
+    end(connection);
+    await expect.poll(() => withdrawn).toBe(true);
+    expect(responses(sent)).toEqual([]);
+  });
 });
 
 test.each<[string, JsonObject, object]>([

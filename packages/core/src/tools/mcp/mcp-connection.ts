@@ -9,6 +9,8 @@ export interface McpRequest {
   readonly ending: Ending;
   /** Without it the server is not asked for progress. */
   readonly onProgress?: ((progress: JsonObject) => void) | undefined;
+  /** Asks a person what the server wants to know meanwhile. Without it the server is refused. The signal withdraws the question. */
+  readonly onElicit?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 
 export interface McpConnectionOptions {
@@ -18,11 +20,13 @@ export interface McpConnectionOptions {
   readonly onClose: () => void;
 }
 
-/** JSON-RPC with one MCP server: our requests with their answers, and the server's own requests, which are refused. */
+/** JSON-RPC with one MCP server: our requests with their answers, and the server's own: pings, and questions to a person. */
 export class McpConnection implements McpReceiver {
   readonly #options: McpConnectionOptions;
   readonly #transport: McpTransport;
   readonly #requests = new InFlight<PendingRequest, RequestId>();
+  /** The server's open questions, by the ids that it gave them. */
+  readonly #questions = new Map<RequestId, AbortController>();
   #count = 0;
   #isClosed = false;
 
@@ -32,7 +36,7 @@ export class McpConnection implements McpReceiver {
   }
 
   /** The result; rejects with `JsonRpcError`, with the reason why no result can arrive, or with the ending's reason, which also cancels at the server. */
-  request({ method, params, ending, onProgress }: McpRequest): Promise<JsonObject> {
+  request({ method, params, ending, onProgress, onElicit }: McpRequest): Promise<JsonObject> {
     this.#count += 1;
     const id = this.#count;
     return new Promise((resolve, reject) => {
@@ -51,7 +55,7 @@ export class McpConnection implements McpReceiver {
         if (method !== 'initialize') this.notify('notifications/cancelled', { requestId: id, reason: 'cancelled' });
         reject(ending.reason);
       });
-      this.#requests.add(id, { resolve, reject, forget, onProgress });
+      this.#requests.add(id, { resolve, reject, forget, onProgress, onElicit });
       // MCP, Progress: who wants to hear of it gives it a name.
       const withToken = onProgress === undefined ? params : { _meta: { progressToken: id }, ...params };
       this.#send({ jsonrpc: '2.0', id, method, params: withToken }, (error) => this.fail(id, error as Error));
@@ -67,10 +71,11 @@ export class McpConnection implements McpReceiver {
     return this.#requests.has(idOf(id));
   }
 
-  take({ id, method, params, result, error }: JsonObject): void {
+  take({ id, method, params, result, error }: JsonObject, of?: RequestId): void {
     if (method === undefined) this.#answered(idOf(id), result, error);
     else if (typeof method !== 'string') return;
-    else if (typeof id === 'string' || typeof id === 'number') this.#answer(id, method);
+    else if (typeof id === 'string' || typeof id === 'number')
+      this.#answer(id, { method, params: isObject(params) ? params : {}, of });
     else this.#notified(method, isObject(params) ? params : {});
   }
 
@@ -82,6 +87,7 @@ export class McpConnection implements McpReceiver {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const [id] of this.#requests.entries()) this.fail(id, new ConnectionClosed());
+    for (const question of this.#questions.values()) question.abort(new ConnectionClosed());
     this.#options.onClose();
   }
 
@@ -92,15 +98,48 @@ export class McpConnection implements McpReceiver {
     else request?.reject(new JsonRpcError(INVALID_REQUEST, 'it answered with neither a result nor an error'));
   }
 
-  /** MCP, Ping. We announce no capability, so no server may ask for our caller's model, words or folders. */
-  #answer(id: RequestId, method: string): void {
-    const refusal = Object.hasOwn(REFUSALS, method) ? REFUSALS[method] : 'this client answers ping only';
-    const error = { code: METHOD_NOT_FOUND, message: `Method not found: ${refusal}.` };
-    const answer = method === 'ping' ? { result: {} } : { error };
+  /** MCP, Ping and Elicitation. No other capability is announced, so no server may ask for our caller's model or folders. */
+  #answer(id: RequestId, { method, params, of }: ServerRequest): void {
+    if (method === 'elicitation/create') this.#elicit(id, params, of);
+    else if (method === 'ping') this.#respond(id, { result: {} });
+    else {
+      const refusal = Object.hasOwn(REFUSALS, method)
+        ? REFUSALS[method]
+        : 'this client answers ping and elicitation only';
+      this.#respond(id, { error: { code: METHOD_NOT_FOUND, message: `Method not found: ${refusal}.` } });
+    }
+  }
+
+  /** A question belongs to a call: the one whose stream carried it, else the only one. */
+  #elicit(id: RequestId, params: JsonObject, of: RequestId | undefined): void {
+    const calls =
+      of === undefined ? [...this.#requests.entries()].map(([, call]) => call) : [this.#requests.get(idOf(of))];
+    const asking = calls.flatMap((call) => call?.onElicit ?? []);
+    const [onElicit, another] = asking;
+    if (onElicit === undefined || another !== undefined) {
+      const message = another === undefined ? NOBODY_TO_ASK : WHICH_CALL;
+      this.#respond(id, { error: { code: INVALID_REQUEST, message } });
+      return;
+    }
+    const withdrawn = new AbortController();
+    this.#questions.set(id, withdrawn);
+    onElicit(params, withdrawn.signal)
+      .then(
+        (result) => this.#respond(id, { result }),
+        // A question that the server withdrew needs no response (Cancellation); the end of its call ends it too.
+        () => {
+          if (!withdrawn.signal.aborted) this.#respond(id, { result: { action: 'cancel' } });
+        },
+      )
+      .finally(() => this.#questions.delete(id));
+  }
+
+  #respond(id: RequestId, answer: JsonObject): void {
     this.#send({ jsonrpc: '2.0', id, ...answer }, () => {});
   }
 
   #notified(method: string, params: JsonObject): void {
+    if (method === 'notifications/cancelled') this.#questions.get(params['requestId'] as RequestId)?.abort(WITHDRAWN);
     const request = method === 'notifications/progress' && this.#requests.get(idOf(params['progressToken']));
     if (request) request.onProgress?.(params);
     else this.#options.onNotification(method, params);
@@ -121,11 +160,18 @@ export class McpConnection implements McpReceiver {
   }
 }
 
+interface ServerRequest {
+  readonly method: string;
+  readonly params: JsonObject;
+  readonly of: RequestId | undefined;
+}
+
 interface PendingRequest {
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
   forget(): void;
   readonly onProgress: McpRequest['onProgress'];
+  readonly onElicit: McpRequest['onElicit'];
 }
 
 /** What another program wrote may be of any kind. */
@@ -144,5 +190,7 @@ function idOf(id: unknown): RequestId {
 const REFUSALS: Readonly<Record<string, string>> = {
   'sampling/createMessage': "this client has no sampling; it does not run its callers' models for a server",
   'roots/list': "this client has no roots; it does not show its callers' folders to a server",
-  'elicitation/create': 'this client has no elicitation; it does not ask its callers for input',
 };
+const NOBODY_TO_ASK = 'Nobody can be asked: no running call was made as a request whose caller can be asked.';
+const WHICH_CALL = 'Nobody was asked: several calls are running, and the question names none of them.';
+const WITHDRAWN = new Error('the server withdrew its question');

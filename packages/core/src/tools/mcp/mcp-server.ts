@@ -1,5 +1,6 @@
-import type { JsonObject } from '@dragoman/protocols';
+import { acpResultFor, type JsonObject, type NewQuestion, questionFromAcpRequest } from '@dragoman/protocols';
 import type { McpServerInfo } from '@dragoman/protocols/a2e-wire';
+import type { Ask } from '../../call/ask.ts';
 import { unlessAborted } from '../../ending/until-aborted.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { Pins } from '../../pins/pins.ts';
@@ -7,6 +8,7 @@ import { LimitedLog } from '../../ports/limited-log.ts';
 import type { Clock, Log } from '../../ports/ports.ts';
 import { type LogLine, RecentLines } from '../../ports/recent-lines.ts';
 import { Backoff } from '../../time/backoff.ts';
+import { Countdown } from '../../time/countdown.ts';
 import type { References } from '../../vault/references.ts';
 import type { JsonReader } from '../../worker-threads/json-reader.ts';
 import { Deadlines } from '../deadlines.ts';
@@ -15,6 +17,7 @@ import type { ConfiguredMcpServer } from '../tools-config.ts';
 import { WireRefused } from '../wire/wire-refused.ts';
 import { withoutInvisible } from './invisible.ts';
 import { McpClient } from './mcp-client.ts';
+import type { McpRequest } from './mcp-connection.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import { isForgotten, refusedBy, tooLate, whyUngreeted, whyUnreached } from './mcp-failure.ts';
 import { tellLog } from './mcp-log.ts';
@@ -393,7 +396,8 @@ export class McpServer implements AsyncDisposable {
 
   async #callTool(name: string, args: JsonObject, call: ToolCall): Promise<McpResult> {
     const { ending } = call;
-    const cancel = this.#deadlines.after(this.timeoutMs, () => ending.end(tooLate(this.name)));
+    const countdown = new Countdown(this.timeoutMs, this.#deadlines, () => ending.end(tooLate(this.name)));
+    const ask = call.ask && countdown.pausing(call.ask);
     this.#calls.add(call);
     try {
       const request = {
@@ -401,6 +405,7 @@ export class McpServer implements AsyncDisposable {
         ending,
         // Progress that arrives after the end is of no use.
         onProgress: call.hasListener ? (progress: JsonObject) => tellProgress(call, progress) : undefined,
+        onElicit: ask && elicited(`${this.name}__${name}`, ask, call.signal),
       };
       // A program has no session to forget, and need not be waited for.
       if (this.#client?.hasSession === false) return await this.#client.callTool(request);
@@ -412,7 +417,7 @@ export class McpServer implements AsyncDisposable {
       if (ending.aborted) throw ending.reason;
       throw refusedBy(this.name, error);
     } finally {
-      cancel();
+      countdown.cancel();
       this.#calls.delete(call);
       if (this.#calls.size === 0) this.#onIdle();
     }
@@ -423,6 +428,16 @@ function tellProgress(call: ToolCall, { progress, total, message }: JsonObject):
   const done = typeof progress === 'number' ? progress : 0;
   const percent = typeof total === 'number' && total > 0 ? (100 * done) / total : done;
   call.progress(percent, typeof message === 'string' ? message : '');
+}
+
+/** Asks the person behind the call. */
+function elicited(tool: string, ask: Ask, call: AbortSignal): NonNullable<McpRequest['onElicit']> {
+  return async (params, withdrawn) => {
+    const question = questionFromAcpRequest('elicitation/create', params);
+    if (question === undefined) throw new Error('this is not a question');
+    const asked: NewQuestion = { ...question, subject: { type: 'tool_call', name: tool } };
+    return acpResultFor(asked, await ask(asked, { signal: AbortSignal.any([call, withdrawn]) }));
+  };
 }
 
 /** A model reads a server's name as it reads its descriptions. */

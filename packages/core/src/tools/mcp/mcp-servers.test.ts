@@ -416,13 +416,12 @@ describe('a hostile server', () => {
     await expect(other).rejects.toThrow('enough');
   });
 
-  test("it may not ask for its caller's model, words or folders", async () => {
+  test("it may not ask for its caller's model or folders, nor a person where nobody can be asked", async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
-    // The client announces no capabilities.
-    expect((await call('bad__ask')).data).toBe('asked, offered []');
+    expect((await call('bad__ask')).data).toBe('asked, offered [elicitation]');
     await eventually(() => existsSync(join(folder, 'notes')) && readFileSync(join(folder, 'notes'), 'utf8')).toBe(
-      'server-1 -32601\nserver-2 -32601\nserver-3 -32601\n',
+      'server-1 -32601\nserver-2 -32600\nserver-3 -32601\n',
     );
   });
 });

@@ -24,7 +24,8 @@ export interface McpTransport {
 export interface McpReceiver {
   /** Whether somebody waits for the answer to this request. */
   awaits(id: unknown): boolean;
-  take(message: JsonObject): void;
+  /** `of`: the request whose stream carried it, where that is known. */
+  take(message: JsonObject, of?: RequestId): void;
   /** The request cannot be answered any more. */
   fail(id: RequestId, error: Error): void;
   closed(): void;

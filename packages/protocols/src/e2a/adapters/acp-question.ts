@@ -148,6 +148,6 @@ function textIn(content: Json | undefined): string {
 /** The one field of the form that stands for a choice. */
 export const CHOICE = 'choice';
 const PERMISSION_KINDS = ['allow_once', 'allow_always', 'reject_once', 'reject_always'] as const;
-const FIELD_TYPES = ['string', 'number', 'integer', 'boolean'] as const;
+const FIELD_TYPES = ['string', 'number', 'integer', 'boolean', 'array'] as const;
 const LONGEST_TITLE = 1000;
 const LONGEST_DESCRIPTION = 16_384;
