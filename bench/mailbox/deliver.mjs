@@ -35,7 +35,7 @@ async function outbox({ answering, hanging, count, folder, ca }) {
   const started = performance.now();
   await sending.start();
   for (;;) {
-    const { total } = await store.outbox.list({ state: 'delivered', offset: 0, limit: 1 });
+    const { total } = await store.outbox.list({ state: 'delivered', limit: 1 });
     if (total === wanted) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

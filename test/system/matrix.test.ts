@@ -152,6 +152,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   'GET /admin/v1/agents': { call: () => ({ path: '/admin/v1/agents' }) },
   'GET /admin/v1/agents/{agent_id}': { call: () => ({ path: '/admin/v1/agents/owner-agent' }) },
+  'GET /admin/v1/agents/{agent_id}/limits': { call: () => ({ path: '/admin/v1/agents/owner-agent/limits' }) },
   'DELETE /admin/v1/agents/{agent_id}': {
     call: async () => ({ path: `/admin/v1/agents/${(await system.caller(fresh())).agent_id}` }),
   },

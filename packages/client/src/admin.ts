@@ -1,4 +1,5 @@
 import type { JsonObject } from '@dragoman/protocols';
+import type { RateLimitStatus } from '@dragoman/protocols/a2e-workflow';
 import { ApiAdmin } from './api-admin.ts';
 import { CredentialAdmin } from './credential-admin.ts';
 import type { Http } from './http.ts';
@@ -7,6 +8,7 @@ import { NodeAdmin } from './node-admin.ts';
 import { OutboxAdmin } from './outbox-admin.ts';
 import { QuestionAdmin } from './question-admin.ts';
 import { RequestAdmin } from './request-admin.ts';
+import { queryOf } from './request-page.ts';
 import { type HeldChange, ToolAdmin } from './tool-admin.ts';
 import { WorkflowAdmin } from './workflow-admin.ts';
 
@@ -135,6 +137,27 @@ export interface AgentList {
   readonly targets: readonly string[];
   /** Those among them that registered themselves, or that a caller registered: their claims are unchecked. */
   readonly registered: readonly { readonly agent_id: string; readonly name: string; readonly registered_by: string }[];
+  /** Of each of them. */
+  readonly figures: readonly AgentFigures[];
+  /** Null on the last page, and for the whole list. */
+  readonly next_cursor: string | null;
+}
+
+/** A part of a list. */
+export interface ListQuery {
+  /** At most 200. */
+  readonly limit: number;
+  /** The `next_cursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Those whose names contain this text. */
+  readonly text?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface KeyPage {
+  readonly keys: readonly Key[];
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
 }
 
 /** What was taken out of the record in the name of an agent, counted, and how much was left because it is under way. */
@@ -172,6 +195,11 @@ export interface AgentFigures {
   readonly failed: number;
   readonly running: number;
   readonly waiting: number;
+  /**
+   * `away`: it connects to the server by itself, and has not. `failing`: its last three requests, or more, got no answer. `none`: it
+   * answers no requests, it only calls.
+   */
+  readonly health: 'ok' | 'away' | 'failing' | 'none';
 }
 
 /** A request that left the server through the gate, or that the gate refused. */
@@ -212,6 +240,8 @@ export interface Overview {
   readonly by_protocol: Readonly<Record<string, number>>;
   /** Those with the most requests first. */
   readonly by_agent: readonly AgentFigures[];
+  /** The first hundred that do not answer. */
+  readonly agents_down: readonly Pick<AgentFigures, 'agent' | 'health'>[];
   readonly rate_limited: number;
   readonly failed_logins: number;
   readonly edge: { readonly connections: number; readonly streams: number; readonly sockets: number };
@@ -291,7 +321,12 @@ class AgentAdmin {
   }
 
   list(): Promise<AgentList> {
-    return this.#http.json({ path: AGENTS, gives: { agents: 'array', targets: 'array', registered: 'array' } });
+    return this.#http.json({ path: AGENTS, gives: AGENT_LIST });
+  }
+
+  /** Some of them, in the order of their ids. */
+  page({ signal, ...query }: ListQuery): Promise<AgentList> {
+    return this.#http.json({ path: `${AGENTS}?${queryOf(query)}`, signal, gives: AGENT_LIST });
   }
 
   /** Makes or replaces an agent. A new one comes back with `api_key` and `webhook_secret`, shown only once. */
@@ -306,6 +341,12 @@ class AgentAdmin {
 
   get(agentId: string): Promise<AgentDefinition> {
     return this.#http.json({ path: `${AGENTS}/${encodeURIComponent(agentId)}`, gives: { agent_id: 'string' } });
+  }
+
+  /** How much of each of its rate limits is used, and left. */
+  limits(agentId: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<RateLimitStatus> {
+    const path = `${AGENTS}/${encodeURIComponent(agentId)}/limits`;
+    return this.#http.json({ path, signal, gives: { limits: 'object', usage: 'object', remaining: 'object' } });
   }
 
   /** What the card of a foreign A2A agent says, before it is added with the same definition. */
@@ -365,6 +406,11 @@ class KeyAdmin {
     return (await this.#http.json<{ keys: readonly Key[] }>({ path: KEYS, gives: { keys: 'array' } })).keys;
   }
 
+  /** Some of them, the newest first. */
+  page({ signal, ...query }: ListQuery): Promise<KeyPage> {
+    return this.#http.json({ path: `${KEYS}?${queryOf(query)}`, signal, gives: { keys: 'array' } });
+  }
+
   /** Revokes the key at once, including on open streams. */
   revoke(keyId: string): Promise<{ key_id: string; revoked: true }> {
     return this.#http.json({
@@ -376,6 +422,7 @@ class KeyAdmin {
 }
 
 const REMOVED = { removed: 'boolean' } as const;
+const AGENT_LIST = { agents: 'array', targets: 'array', registered: 'array' } as const;
 const AGENTS = 'admin/v1/agents';
 const CARDS = 'admin/v1/agent-cards';
 const KEYS = 'admin/v1/keys';

@@ -11,8 +11,10 @@ export type {
   Forgotten,
   HeldCards,
   Key,
+  KeyPage,
   KeyRequest,
   Limits,
+  ListQuery,
   NewKey,
   NewSecret,
   OutboundEntry,
@@ -61,7 +63,7 @@ export type {
   ThreadListQuery,
 } from './mailbox.ts';
 export type { NodeReport, ServerNode } from './node-admin.ts';
-export type { Delivery, DeliveryDetail, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
+export type { Delivery, DeliveryDetail, DeliveryPage, DeliveryQuery, RetriedDelivery } from './outbox-admin.ts';
 export type { PastQuestion, PendingQuestion, PendingQuestions } from './pending-questions.ts';
 export type { ListedState, RequestListQuery, RequestPage, RequestSummary } from './request-page.ts';
 export type { Reconnect } from './resumed.ts';

@@ -31,10 +31,19 @@ export interface RetriedDelivery extends Delivery {
 }
 
 export interface DeliveryQuery {
-  readonly state?: Delivery['state'];
-  readonly offset?: number;
+  readonly state?: Delivery['state'] | undefined;
+  /** The `next_cursor` of the page before. */
+  readonly cursor?: string | undefined;
   /** Default: 50, at most 200. */
   readonly limit?: number;
+}
+
+export interface DeliveryPage {
+  readonly deliveries: readonly Delivery[];
+  /** On all pages. */
+  readonly total: number;
+  /** Null on the last page. */
+  readonly next_cursor: string | null;
 }
 
 /** What became of callbacks, and another try for those that were given up. */
@@ -46,7 +55,7 @@ export class OutboxAdmin {
   }
 
   /** Newest first. */
-  list(query: DeliveryQuery = {}): Promise<{ readonly deliveries: readonly Delivery[]; readonly total: number }> {
+  list(query: DeliveryQuery = {}): Promise<DeliveryPage> {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
     return this.#http.json({ path: `${OUTBOX}?${parameters}`, gives: { deliveries: 'array', total: 'number' } });

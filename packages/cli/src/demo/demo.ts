@@ -111,7 +111,8 @@ function withDemo(
 
 /** The demo's own caller, who may talk to every agent and run every workflow. */
 async function demoKey(engine: Engine, kept: string | undefined): Promise<string> {
-  const permissions = { agents: ['*'], operations: ['*'], apis: ['*'], credentials: ['*'], tools: ['*'] };
+  const all = ['*'];
+  const permissions = { agents: all, operations: all, apis: all, credentials: all, tools: all, workflows: all };
   const known = engine.callers.find('demo');
   if (known?.permissions.operations === undefined) {
     await engine.callers.put({ agent_id: 'demo', name: 'Demo', permissions });

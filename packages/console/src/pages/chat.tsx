@@ -1,4 +1,4 @@
-import type { Answer, Turn } from '@dragoman/client';
+import type { Answer, Client, Turn } from '@dragoman/client';
 import { isObject, type Json, questionIn, textOfResult } from '@dragoman/protocols';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { askable } from '../askable.ts';
@@ -34,11 +34,17 @@ export default function ChatPage() {
 function Chat() {
   const client = asAgent.value;
   const [session] = route.value.rest;
-  const wanted = route.value.query.get('agent') ?? undefined;
+  const { query } = route.value;
+  const wanted = query.get('agent') ?? undefined;
+  const [pages, setPages] = useState(1);
   const agents = useLive(async (signal) => client && askable(await client.agents({ signal })), [client]);
-  const sessions = useLive(async () => client?.sessions.list(), [client, session], 15_000);
+  const sessions = useLive(async () => client && latestSessions(client, pages), [client], 15_000);
+  useEffect(sessions.reload, [session, pages]);
   const agent =
-    wanted ?? sessions.data?.sessions.find(({ session_id: id }) => id === session)?.agent_id ?? agents.data?.[0]?.id;
+    wanted ?? sessions.data?.list.find(({ session_id: id }) => id === session)?.agent_id ?? agents.data?.[0]?.id;
+  const beside = query.getAll('beside').flatMap((one) => readPlace(one) ?? []);
+  const nameOf = (id: string) => agents.data?.find((one) => one.id === id)?.name ?? id;
+  const others = agents.data?.filter(({ id }) => id !== agent && !beside.some((one) => one.agent === id)) ?? [];
   return (
     <Page
       title="Chat"
@@ -48,9 +54,7 @@ function Chat() {
             with
             <select
               value={agent ?? ''}
-              onChange={(event) =>
-                navigate(`${pageUrl('chat')}?agent=${encodeURIComponent(event.currentTarget.value)}`)
-              }
+              onChange={(event) => navigate(chatUrl({ agent: event.currentTarget.value }, beside))}
             >
               {agents.data?.map(({ id, name }) => (
                 <option key={id} value={id}>
@@ -59,12 +63,30 @@ function Chat() {
               ))}
             </select>
           </label>
-          <a
-            class="button"
-            href={`${pageUrl('chat')}${agent === undefined ? '' : `?agent=${encodeURIComponent(agent)}`}`}
-          >
-            New conversation
-          </a>
+          {agent !== undefined && (
+            <a class="button" href={chatUrl({ agent })}>
+              New conversation
+            </a>
+          )}
+          {agent !== undefined && others.length > 0 && beside.length < MOST_BESIDE && (
+            <label class="check">
+              <span class="wide">and at the same time with</span>
+              <select
+                aria-label="And at the same time with"
+                value=""
+                onChange={(event) =>
+                  navigate(chatUrl({ agent, session }, [...beside, { agent: event.currentTarget.value }]))
+                }
+              >
+                <option value="">nobody else</option>
+                {others.map(({ id, name }) => (
+                  <option key={id} value={id}>
+                    {name}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
         </>
       }
     >
@@ -80,12 +102,12 @@ function Chat() {
         <div class="split">
           <nav class="panel" aria-label="Conversations">
             <h2>Conversations</h2>
-            {sessions.data?.sessions.length === 0 && <p class="dim">None yet. Write something.</p>}
+            {sessions.data?.list.length === 0 && <p class="dim">None yet. Write something.</p>}
             <ul class="list">
-              {sessions.data?.sessions.map(({ session_id: id, agent_id: who, title, updated_at: updated }) => (
+              {sessions.data?.list.map(({ session_id: id, agent_id: who, title, updated_at: updated }) => (
                 <li key={`${who} ${id}`}>
                   <a
-                    href={`${pageUrl('chat', id)}?agent=${encodeURIComponent(who)}`}
+                    href={chatUrl({ agent: who, session: id })}
                     aria-current={id === session && who === agent ? 'page' : undefined}
                   >
                     <Text value={title ?? id} />
@@ -96,12 +118,68 @@ function Chat() {
                 </li>
               ))}
             </ul>
+            {sessions.data?.hasMore === true && (
+              <button type="button" class="small" onClick={() => setPages(pages + 1)}>
+                Show earlier ones
+              </button>
+            )}
           </nav>
-          {agent !== undefined && <Talk key={`${agent} ${session ?? 'new'}`} agent={agent} session={session} />}
+          {agent !== undefined && (
+            <div class="talks">
+              <Talk
+                key={`${agent} ${session ?? 'new'}`}
+                agent={agent}
+                session={session}
+                title={beside.length > 0 ? nameOf(agent) : undefined}
+                moved={(id) => navigate(chatUrl({ agent, session: id }, beside), { replace: true })}
+              />
+              {beside.map((one, at) => (
+                <Talk
+                  key={`${at} ${one.agent} ${one.session ?? 'new'}`}
+                  agent={one.agent}
+                  session={one.session}
+                  title={nameOf(one.agent)}
+                  moved={(id) =>
+                    navigate(chatUrl({ agent, session }, beside.with(at, { ...one, session: id })), { replace: true })
+                  }
+                  close={() => navigate(chatUrl({ agent, session }, beside.toSpliced(at, 1)))}
+                />
+              ))}
+            </div>
+          )}
         </div>
       )}
     </Page>
   );
+}
+
+/** A conversation on the page; without a session, one that has not begun. */
+interface Place {
+  readonly agent: string;
+  readonly session?: string | undefined;
+}
+
+/** The address of a conversation, with others beside it. */
+function chatUrl({ agent, session }: Place, beside: readonly Place[] = []): string {
+  const query = new URLSearchParams({ agent });
+  for (const one of beside)
+    query.append('beside', [one.agent, one.session ?? ''].map((part) => encodeURIComponent(part)).join('/'));
+  return `${session === undefined ? pageUrl('chat') : pageUrl('chat', session)}?${query}`;
+}
+
+function readPlace(text: string): Place | undefined {
+  try {
+    const [agent = '', session = ''] = text.split('/').map(decodeURIComponent);
+    return agent === '' ? undefined : { agent, session: session === '' ? undefined : session };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The conversations of the first pages, last used first. */
+async function latestSessions(client: Client, pages: number) {
+  const found = await Promise.all(Array.from({ length: pages }, (_, at) => client.sessions.list({ page: at + 1 })));
+  return { list: found.flatMap(({ sessions }) => sessions), hasMore: pages < (found[0]?.total_pages ?? 0) };
 }
 
 /** Conversations started here keep their view when the URL gets their id. */
@@ -114,7 +192,15 @@ interface Sent {
   readonly answer: Answer;
 }
 
-function Talk({ agent, session }: { readonly agent: string; readonly session: string | undefined }) {
+interface TalkParts extends Place {
+  /** The name of the agent, where several are on the page. */
+  readonly title: string | undefined;
+  /** The conversation has begun. */
+  readonly moved: (session: string) => void;
+  readonly close?: () => void;
+}
+
+function Talk({ agent, session, title, moved, close }: TalkParts) {
   const client = asAgent.value;
   const [sent, setSent] = useState<readonly Sent[]>(started.get(`${agent} ${session}`) ?? []);
   const [text, setText] = useState('');
@@ -141,7 +227,7 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
     setText('');
     setFiles([]);
     started.set(`${agent} ${id}`, all);
-    if (session === undefined) navigate(`${pageUrl('chat', id)}?agent=${encodeURIComponent(agent)}`, { replace: true });
+    if (session === undefined) moved(id);
     else setSent(all);
   };
   /** The title is the start of its first message. */
@@ -158,7 +244,24 @@ function Talk({ agent, session }: { readonly agent: string; readonly session: st
   const earlier = [...(history.data?.messages ?? [])].reverse().filter(({ request_id: id }) => !here.has(id));
   return (
     <div class="chat">
-      <div class="talk" tabIndex={0} aria-label="Conversation" role="log">
+      {title !== undefined && (
+        <div class="bar spread">
+          <h2>
+            <Text value={title} />
+          </h2>
+          {close !== undefined && (
+            <button type="button" class="quiet small" onClick={close}>
+              Close
+            </button>
+          )}
+        </div>
+      )}
+      <div
+        class="talk"
+        tabIndex={0}
+        aria-label={title === undefined ? 'Conversation' : `Conversation with ${title}`}
+        role="log"
+      >
         <Problem error={trouble ?? history.error} />
         {session === undefined && sent.length === 0 && (
           <Empty title="Send a message">
@@ -313,6 +416,9 @@ function textOf(answer: Turn['answer']): string {
     return answer['message'];
   return textOfResult(answer) ?? `\`\`\`json\n${JSON.stringify(answer, null, 2)}\n\`\`\``;
 }
+
+/** Beside the first one. */
+const MOST_BESIDE = 3;
 
 /** That a conversation shows in full when it is opened. */
 const WHOLE_TURNS = 12;

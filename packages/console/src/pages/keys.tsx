@@ -1,11 +1,12 @@
 import { useLive } from '../live.ts';
 import { CredentialTable } from '../parts/credentials.tsx';
 import { EgressTable, FailedLoginTable } from '../parts/egress.tsx';
-import { KeyTable, NewKeyForm } from '../parts/key-table.tsx';
+import { Keys } from '../parts/keys.tsx';
 import { Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { NeedsKey } from '../parts/sign-in.tsx';
 import { Text } from '../parts/text.tsx';
+import { navigate, pageUrl } from '../router.ts';
 import { asAdmin, dropKey, keys } from '../session.ts';
 
 /** Keys, the credentials of the vault (names and hosts, never a value), and outbound requests. */
@@ -23,14 +24,13 @@ function Everything() {
   const { data, error, reload } = useLive(
     async () => {
       if (admin === undefined) return undefined;
-      const [all, credentials, apis, logins, egress] = await Promise.all([
-        admin.keys.list(),
+      const [credentials, apis, logins, egress] = await Promise.all([
         admin.credentials.list(),
         admin.apis.list(),
         admin.failedLogins(),
         admin.egress(),
       ]);
-      return { all, credentials, apis, logins, egress };
+      return { credentials, apis, logins, egress };
     },
     [admin],
     10_000,
@@ -38,17 +38,39 @@ function Everything() {
   return (
     <>
       <Problem error={error} retry={reload} />
-      <NewKeyForm made={reload} />
+      <Keys />
       {data !== undefined && (
         <>
-          <KeyTable list={data.all} changed={reload} />
           <CredentialTable list={data.credentials} changed={reload} />
           <ApiList list={data.apis} />
+          <Limits />
           <EgressTable list={data.egress} />
           <FailedLoginTable report={data.logins} />
         </>
       )}
     </>
+  );
+}
+
+/** Every agent has its own, and shows them on its page. */
+function Limits() {
+  const open = (event: SubmitEvent) => {
+    event.preventDefault();
+    if (!(event.currentTarget instanceof HTMLFormElement)) return;
+    navigate(pageUrl('agents', String(new FormData(event.currentTarget).get('agent') ?? '')));
+  };
+  return (
+    <section class="panel" aria-label="Limits">
+      <h2>Limits</h2>
+      <p class="dim">
+        Each agent has limits per minute, hour and day. Its page shows what is used and left, and changes them.
+      </p>
+      <form class="bar" onSubmit={open}>
+        <input name="agent" required aria-label="Agent id" placeholder="Agent id" />
+        <button type="submit">Show its limits</button>
+        <a href={pageUrl('agents')}>All agents</a>
+      </form>
+    </section>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { MailboxThreadPage } from '@dragoman/client';
-import { useState } from 'preact/hooks';
-import { useLive } from '../live.ts';
+import { useRef, useState } from 'preact/hooks';
+import { type Live, useLive } from '../live.ts';
 import { Json } from '../parts/json.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { Empty, Page } from '../parts/page.tsx';
@@ -74,23 +74,39 @@ export default function MailboxPage() {
 
 type ThreadMessage = MailboxThreadPage['messages'][number];
 
-/** One thread, page by page from its beginning. */
+/** One thread from its beginning: later messages are read when they are asked for, and new ones by themselves. */
 function Thread({ threadId }: { readonly threadId: string }) {
   const client = asAgent.value;
-  const [limit, setLimit] = useState(STEP);
-  const { data, error } = useLive(
-    async (signal) => client?.mailbox.thread(threadId, { limit, signal }),
-    [client, threadId, limit],
+  const [messages, setMessages] = useState<readonly ThreadMessage[]>([]);
+  const isWanted = useRef(true);
+  const page: Live<MailboxThreadPage | undefined> = useLive(
+    async (signal) => {
+      const { data } = page;
+      // Where more follow, they are read when somebody asks for them.
+      if (data?.next != null && !isWanted.current) return data;
+      const found = await client?.mailbox.thread(threadId, { after: messages.at(-1)?.sequence ?? 0, signal });
+      if (signal.aborted) return undefined;
+      isWanted.current = false;
+      if (found !== undefined && found.messages.length > 0) setMessages([...messages, ...found.messages]);
+      return found;
+    },
+    [client, threadId],
     5000,
   );
   return (
     <section class="talk" role="log" tabIndex={0} aria-label={`Thread ${threadId}`}>
-      <Problem error={error} />
-      {data?.messages.map((message) => (
+      <Problem error={page.error} />
+      {messages.map((message) => (
         <Message key={message.sequence} message={message} />
       ))}
-      {data?.next != null && limit < MOST && (
-        <button type="button" onClick={() => setLimit(Math.min(MOST, limit + STEP))}>
+      {page.data?.next != null && (
+        <button
+          type="button"
+          onClick={() => {
+            isWanted.current = true;
+            page.reload();
+          }}
+        >
           Show later messages
         </button>
       )}
@@ -113,7 +129,3 @@ function Message({ message }: { readonly message: ThreadMessage }) {
     </div>
   );
 }
-
-const STEP = 50;
-/** The maximum page size of the server. */
-const MOST = 200;

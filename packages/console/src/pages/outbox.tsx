@@ -5,6 +5,7 @@ import { useLive } from '../live.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Code } from '../parts/json.tsx';
 import { Empty, Page } from '../parts/page.tsx';
+import { Paging } from '../parts/paging.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { NeedsKey } from '../parts/sign-in.tsx';
 import { State } from '../parts/state.tsx';
@@ -18,10 +19,10 @@ export default function OutboxPage() {
   const admin = asAdmin.value?.admin;
   const { query } = route.value;
   const state = STATES.find((one) => one === query.get('state'));
-  const offset = Number(query.get('offset') ?? 0) || 0;
+  const cursor = query.get('cursor') ?? undefined;
   const { data, error, reload } = useLive(
-    async () => admin?.outbox.list({ ...(state !== undefined && { state }), offset, limit: PER_PAGE }),
-    [admin, state, offset],
+    async () => admin?.outbox.list({ state, cursor }),
+    [admin, state, cursor],
     5000,
   );
   if (admin === undefined) {
@@ -39,7 +40,7 @@ export default function OutboxPage() {
             type="button"
             key={one ?? 'all'}
             aria-pressed={one === state}
-            onClick={() => navigate(withQuery({ state: one, offset: undefined }))}
+            onClick={() => navigate(withQuery({ state: one, cursor: undefined }))}
           >
             {one ?? 'all'}
           </button>
@@ -58,24 +59,7 @@ export default function OutboxPage() {
       {data?.deliveries.map((delivery) => (
         <DeliveryPanel key={delivery.id} delivery={delivery} changed={reload} />
       ))}
-      {data !== undefined && data.total > PER_PAGE && (
-        <div class="bar">
-          <button
-            type="button"
-            disabled={offset === 0}
-            onClick={() => navigate(withQuery({ offset: String(Math.max(0, offset - PER_PAGE)) }))}
-          >
-            Newer
-          </button>
-          <button
-            type="button"
-            disabled={offset + PER_PAGE >= data.total}
-            onClick={() => navigate(withQuery({ offset: String(offset + PER_PAGE) }))}
-          >
-            Older
-          </button>
-        </div>
-      )}
+      <Paging cursor={cursor} next={data?.next_cursor} />
     </Page>
   );
 }
@@ -180,4 +164,3 @@ function hostOf(url: string): string {
 }
 
 const STATES = ['due', 'delivered', 'dead'] as const;
-const PER_PAGE = 50;

@@ -2,6 +2,7 @@ import type { Overview, OverviewReading } from '@dragoman/client';
 import { useMemo } from 'preact/hooks';
 import { useLive } from '../live.ts';
 import { Chart } from '../parts/chart.tsx';
+import { LimitList } from '../parts/limits.tsx';
 import { Page } from '../parts/page.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { Table } from '../parts/table.tsx';
@@ -32,7 +33,9 @@ function ServerOverview() {
     >
       <Problem error={error} retry={reload} />
       {data !== undefined && <Tiles overview={data} duties={duties} />}
-      {duties !== undefined && <Attention list={duties.attention} />}
+      {duties !== undefined && data !== undefined && (
+        <Attention list={[...duties.attention, ...data.agents_down.map(downText)]} />
+      )}
       {data !== undefined && (
         <>
           <Charts overview={data} />
@@ -90,6 +93,12 @@ function Tiles({ overview, duties }: { readonly overview: Overview; readonly dut
       <Tile label="open streams" value={edge.streams + edge.sockets} />
       <Tile label="rate limited" value={limited} />
       <Tile label="callbacks due" value={duties?.due ?? '–'} to={`${pageUrl('outbox')}?state=due`} />
+      <Tile
+        label="callbacks dead"
+        value={duties?.dead ?? '–'}
+        isBad={(duties?.dead ?? 0) > 0}
+        to={`${pageUrl('outbox')}?state=dead`}
+      />
       <Tile label="open questions" value={duties?.questions ?? '–'} to={pageUrl('questions')} />
     </div>
   );
@@ -256,16 +265,7 @@ function OwnOverview() {
           <h2>
             Limits of <Text value={data.agent_id} />
           </h2>
-          <dl class="facts">
-            {Object.entries(data.limits).map(([name, most]) => (
-              <>
-                <dt>{name.replaceAll('_', ' ')}</dt>
-                <dd>
-                  {(data.remaining[name] ?? 0).toLocaleString()} of {most.toLocaleString()} left
-                </dd>
-              </>
-            ))}
-          </dl>
+          <LimitList status={data} />
         </section>
       )}
       <section class="panel">
@@ -292,6 +292,7 @@ function OwnOverview() {
 /** Items that wait for a person, and items in a queue. */
 interface Duties {
   readonly due: number;
+  readonly dead: number;
   readonly questions: number;
   readonly attention: readonly { readonly text: string; readonly to: string }[];
 }
@@ -325,7 +326,13 @@ async function openDuties(): Promise<Duties | undefined> {
     const others = recent.length === 1 ? '' : ` and ${counted(recent.length - 1, 'other address')}`;
     found.push({ text: `Failed logins from ${first?.address}${others} in the last hour`, to: pageUrl('keys') });
   }
-  return { due: due.total, questions: questions.length, attention: found };
+  return { due: due.total, dead: dead.total, questions: questions.length, attention: found };
+}
+
+function downText({ agent, health }: Overview['agents_down'][number]): Duties['attention'][number] {
+  const text =
+    health === 'away' ? `The agent ${agent} is not connected` : `The agent ${agent} did not answer its last requests`;
+  return { text, to: `${pageUrl('requests')}?agent=${encodeURIComponent(agent)}` };
 }
 
 function counted(count: number, noun: string): string {

@@ -2,6 +2,7 @@ import type { ListedState } from '@dragoman/client';
 import { SOURCE_PROTOCOLS } from '@dragoman/protocols';
 import { useLive } from '../live.ts';
 import { Empty, Page } from '../parts/page.tsx';
+import { Paging } from '../parts/paging.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { RequestDetail } from '../parts/request-detail.tsx';
 import { State } from '../parts/state.tsx';
@@ -119,12 +120,7 @@ function RequestList() {
           </div>
         )
       )}
-      <p class="bar">
-        {cursor !== undefined && <a href={withQuery({ cursor: undefined })}>Newest</a>}
-        {data?.next_cursor != null && (
-          <a href={withQuery({ cursor: data.next_cursor })}>{isSearch ? 'Look further' : 'Older'}</a>
-        )}
-      </p>
+      <Paging cursor={cursor} next={data?.next_cursor} nextLabel={isSearch ? 'Look further' : 'Older'} />
     </Page>
   );
 }

@@ -6,6 +6,7 @@ import { pageUrl, route } from '../router.ts';
 import { asAgent } from '../session.ts';
 import { ExecutionSteps } from './execution-steps.tsx';
 import { Code, Json } from './json.tsx';
+import { Paging } from './paging.tsx';
 import { PlanGraph, type StepStates } from './plan-graph.tsx';
 import { Problem } from './problem.tsx';
 import { State } from './state.tsx';
@@ -107,11 +108,7 @@ export function Executions() {
           </tbody>
         </table>
       </div>
-      {data?.next_cursor != null && (
-        <p>
-          <a href={`${pageUrl('workflows', 'executions')}?cursor=${encodeURIComponent(data.next_cursor)}`}>Older</a>
-        </p>
-      )}
+      <Paging cursor={cursor} next={data?.next_cursor} />
     </>
   );
 }

@@ -113,7 +113,7 @@ describe('a callback whose body is damaged on the disk', () => {
     await turns();
     expect(idsSent()).toEqual(['whole']);
     await answer('whole', 200);
-    const [dead] = (await store.outbox.list({ state: 'dead', offset: 0, limit: 10 })).rows;
+    const [dead] = (await store.outbox.list({ state: 'dead', limit: 10 })).rows;
     expect(dead).toMatchObject({
       id: 'damaged',
       attempts: 0,

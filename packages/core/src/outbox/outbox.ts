@@ -7,7 +7,7 @@ import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { failureOf, refuse } from '../refusals/refused.ts';
 import { claimAll } from '../store/held.ts';
 import { patiently } from '../store/patiently.ts';
-import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxStore } from '../store/store.ts';
+import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxQuery, OutboxStore } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { everyHour, ONE_HOUR } from '../time/every-hour.ts';
 import { PurgeTime } from '../time/purge-time.ts';
@@ -157,8 +157,8 @@ export class Outbox {
     return this.#queued.get(owner) ?? 0;
   }
 
-  list(page: Parameters<OutboxStore['list']>[0]): Promise<OutboxPage> {
-    return this.#options.store.list(page);
+  list(query: OutboxQuery): Promise<OutboxPage> {
+    return this.#options.store.list(query);
   }
 
   /**
@@ -205,12 +205,14 @@ export class Outbox {
   /** Retries every dead callback to a host, the newest first. Returns how many, and whether it has looked at all of them. */
   async retryHost(host: string): Promise<{ readonly retried: number; readonly isAll: boolean }> {
     const dead: string[] = [];
+    let after: number | undefined;
     let seen = 0;
-    for (; seen < MOST_LOOKED_AT; seen += PAGE) {
-      const { rows } = await this.list({ state: 'dead', offset: seen, limit: PAGE });
+    do {
+      const { rows, next } = await this.list({ state: 'dead', after, limit: PAGE });
       for (const { id, url } of rows) if (this.#urls.read(url)?.host === host) dead.push(id);
-      if (rows.length < PAGE) break;
-    }
+      after = next;
+      seen += rows.length;
+    } while (after !== undefined && seen < MOST_LOOKED_AT);
     let retried = 0;
     for (const id of dead) {
       // One that has expired, was retried meanwhile or is damaged is left as it is.
@@ -220,7 +222,7 @@ export class Outbox {
       });
       if (done?.row.state === 'due') retried += 1;
     }
-    return { retried, isAll: seen < MOST_LOOKED_AT };
+    return { retried, isAll: after === undefined };
   }
 
   /** Starts no further tries, and gives running ones this long to end. Unfinished tries are repeated at the next start. */

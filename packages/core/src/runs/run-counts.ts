@@ -5,6 +5,8 @@ import type { RunKind } from './active-run.ts';
 export interface AgentCounts {
   accepted: number;
   failed: number;
+  /** Of the last requests, those in a row that it did not answer: it failed, or it took too long. */
+  unanswered: number;
 }
 
 /** How many runs and frames there were since the start: numbers only, without their owners. */
@@ -34,14 +36,18 @@ export class RunCounts {
 
   finishRequest(outcome: string, agentId: string): void {
     this.finish('request', outcome);
-    if (outcome !== SUCCEEDED) this.#ofAgent(agentId).failed += 1;
+    const counts = this.#ofAgent(agentId);
+    if (outcome !== SUCCEEDED) counts.failed += 1;
+    if (UNANSWERED.has(outcome)) counts.unanswered += 1;
+    // An error in its own words is an answer. One that was cancelled or refused says nothing of the agent.
+    else if (outcome === SUCCEEDED || outcome === FAILED) counts.unanswered = 0;
   }
 
   #ofAgent(agentId: string): AgentCounts {
     const name = this.byAgent.has(agentId) || this.byAgent.size < MOST_AGENTS ? agentId : OTHER;
     const known = this.byAgent.get(name);
     if (known !== undefined) return known;
-    const counts = { accepted: 0, failed: 0 };
+    const counts = { accepted: 0, failed: 0, unanswered: 0 };
     this.byAgent.set(name, counts);
     return counts;
   }
@@ -72,4 +78,5 @@ export const FAILED = 'failed';
 const OTHER = 'other';
 const MOST_AGENTS = 1000;
 const PROTOCOLS: ReadonlySet<string> = new Set(SOURCE_PROTOCOLS);
+const UNANSWERED: ReadonlySet<string> = new Set([FAILURES.agent_failed.e2a, FAILURES.timeout.e2a]);
 const OUR_CODES: ReadonlySet<string> = new Set(Object.values(FAILURES).map((row) => row.e2a));

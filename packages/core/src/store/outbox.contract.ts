@@ -33,7 +33,7 @@ export function describeOutbox(name: string, open: OpenStore): void {
       endedAt: null,
     });
     const dueOf = async () => {
-      const { rows } = await store.outbox.list({ state: 'due', offset: 0, limit: 1000 });
+      const { rows } = await store.outbox.list({ state: 'due', limit: 1000 });
       return rows.filter((row) => row.owner === owner).map(({ id }) => id);
     };
 
@@ -212,13 +212,27 @@ export function describeOutbox(name: string, open: OpenStore): void {
           const { rows, total } = await one.outbox.list(page);
           return [rows.map(({ id }) => id), total];
         };
-        expect(await ids({ offset: 0, limit: 10 })).toEqual([['d', 'c', 'b', 'a'], 4]);
+        const pages = async (state?: 'due') => {
+          const found: string[][] = [];
+          let after: number | undefined;
+          do {
+            const { rows, next } = await one.outbox.list({ state, after, limit: 2 });
+            found.push(rows.map(({ id }) => id));
+            after = next;
+          } while (after !== undefined);
+          return found;
+        };
+        expect(await ids({ limit: 10 })).toEqual([['d', 'c', 'b', 'a'], 4]);
         const { body, ...summary } = fresh(delivery({ id: 'd' }));
-        expect((await one.outbox.list({ offset: 0, limit: 1 })).rows).toEqual([summary]);
-        expect(await ids({ offset: 1, limit: 2 })).toEqual([['c', 'b'], 4]);
-        expect(await ids({ state: 'dead', offset: 0, limit: 10 })).toEqual([['b'], 1]);
+        expect((await one.outbox.list({ limit: 1 })).rows).toEqual([summary]);
+        expect(await pages()).toEqual([
+          ['d', 'c'],
+          ['b', 'a'],
+        ]);
+        expect(await pages('due')).toEqual([['d', 'c']]);
+        expect(await ids({ state: 'dead', limit: 10 })).toEqual([['b'], 1]);
         expect(await one.outbox.purge({ ended: 3000, gone: 0 })).toBe(1);
-        expect(await ids({ offset: 0, limit: 10 })).toEqual([['d', 'c', 'b'], 3]);
+        expect(await ids({ limit: 10 })).toEqual([['d', 'c', 'b'], 3]);
       });
     });
 

@@ -56,9 +56,20 @@ export interface DeliveryFailure {
   readonly status?: number;
 }
 
+/** Which deliveries to list, newest first. */
+export interface OutboxQuery {
+  readonly state?: DeliveryState | undefined;
+  /** Those that come after this number, which may be gone by now. */
+  readonly after?: number | undefined;
+  readonly limit: number;
+}
+
 export interface OutboxPage {
   readonly rows: readonly DeliverySummary[];
+  /** How many there are in this state, on all pages. */
   readonly total: number;
+  /** The number that the next page begins after; absent on the last one. */
+  readonly next?: number;
 }
 
 export interface OutboxStore {
@@ -88,7 +99,7 @@ export interface OutboxStore {
   /** Dead → due, and keeps its earlier attempts; its URL is enabled again. False when it is not dead. */
   revive(id: string, at: number): Promise<boolean>;
   /** Newest first. */
-  list(page: { readonly state?: DeliveryState; readonly offset: number; readonly limit: number }): Promise<OutboxPage>;
+  list(query: OutboxQuery): Promise<OutboxPage>;
   /** Deletes deliveries that ended before then, and reports of gone receivers from before then. Returns how many. */
   purge(before: { readonly ended: number; readonly gone: number }): Promise<number>;
   /** The salt of an agent's signing secret; the one given is kept when there is none. */

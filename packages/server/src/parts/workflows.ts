@@ -74,7 +74,7 @@ export async function openWorkflowsPart(options: WorkflowsPartOptions): Promise<
     routes: [
       ...workflowRoutes({ workflows, clock }),
       ...executionRoutes({ workflows, clock }),
-      ...limitsAndCacheRoutes({ limiter: engine.limiter, workflows }),
+      ...limitsAndCacheRoutes({ limiter: engine.limiter, callers: engine.callers, workflows }),
       storedWorkflowsRoute(stored),
       ...storageRoutes(workflows.storedData),
       ...adminWorkflowRoutes({ stored, maxBytes: workflows.limits.max_workflow_bytes }),

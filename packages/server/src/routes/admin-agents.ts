@@ -14,6 +14,8 @@ import {
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
+import { agentFigures } from './agent-figures.ts';
+import { LIST_PARAMETERS, listQueryIn, pageOf } from './list-page.ts';
 
 export interface AdminContext {
   readonly engine: Engine;
@@ -60,15 +62,9 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/agents',
       access: 'admin',
       counts: false,
-      summary: 'List all agents and whether they can be reached.',
-      handle: () => ({
-        status: 200,
-        json: {
-          agents: engine.callers.list() as JsonObject[],
-          targets: engine.router.ids(),
-          registered: context.registrations.registered().map(registeredJson),
-        },
-      }),
+      summary: 'List agents, whether they can be reached, their requests and their health, in the order of their ids.',
+      parameters: LIST_PARAMETERS,
+      handle: (request) => listAgents(request, context),
     },
     {
       method: 'GET',
@@ -104,8 +100,9 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
       path: '/admin/v1/keys',
       access: 'admin',
       counts: false,
-      summary: 'List all keys, without secrets.',
-      handle: async () => ({ status: 200, json: { keys: (await engine.keys.list()).map(keyJson) } }),
+      summary: 'List keys, without secrets: the oldest first, or, with ?limit, the newest first.',
+      parameters: LIST_PARAMETERS,
+      handle: (request) => listKeys(request, engine),
     },
     {
       method: 'DELETE',
@@ -119,6 +116,50 @@ export function adminAgentRoutes(context: AdminContext): Route[] {
           : failure('not_found', {}, 'Key not found, or already revoked.'),
     },
   ];
+}
+
+function listAgents({ query }: InboundRequest, { engine, registrations }: AdminContext): Answer | Failure {
+  const wanted = listQueryIn(query);
+  if (isFailure(wanted)) return wanted;
+  const { text } = wanted;
+  const registered = registrations.registered();
+  const every = new Set([...engine.router.ids(), ...registered.map(({ agentId }) => agentId)]);
+  for (const { agent_id: id } of engine.callers.list()) every.add(id);
+  const isFound = (id: string) =>
+    text === undefined ||
+    id.toLowerCase().includes(text) ||
+    engine.callers.find(id)?.name?.toLowerCase().includes(text) === true;
+  const { page, next } = pageOf([...every].filter(isFound), wanted, (id) => id);
+  const ids = new Set(page);
+  const figuresOf = agentFigures(engine);
+  return {
+    status: 200,
+    headers: { 'Cache-Control': 'no-store' },
+    json: {
+      agents: page.flatMap((id) => (engine.callers.find(id) as JsonObject | undefined) ?? []),
+      targets: page.filter((id) => engine.router.find(id)?.refusal === undefined && engine.router.has(id)),
+      registered: registered.filter(({ agentId }) => ids.has(agentId)).map(registeredJson),
+      figures: page.map((id) => ({ ...figuresOf(id) })),
+      next_cursor: next,
+    },
+  };
+}
+
+async function listKeys({ query }: InboundRequest, { keys }: Engine): Promise<Answer | Failure> {
+  const wanted = listQueryIn(query);
+  if (isFailure(wanted)) return wanted;
+  const { limit, text } = wanted;
+  const all = await keys.list();
+  if (limit === Number.POSITIVE_INFINITY) return { status: 200, json: { keys: all.map(keyJson), next_cursor: null } };
+  const isFound = ({ keyId, agentId, description }: KeyRow) =>
+    text === undefined || [keyId, agentId, description ?? ''].some((one) => one.toLowerCase().includes(text));
+  const { page, next } = pageOf(all.filter(isFound), wanted, placeOfKey);
+  return { status: 200, json: { keys: page.map(keyJson), next_cursor: next } };
+}
+
+/** Its place in a list of the newest first, as a text to be sorted by. */
+function placeOfKey({ createdAt, keyId }: KeyRow): string {
+  return `${String(LAST_TIME - createdAt).padStart(16, '0')} ${keyId}`;
 }
 
 async function putAgent(request: InboundRequest, context: AdminContext, changes: Changes): Promise<Answer | Failure> {
@@ -257,6 +298,9 @@ function ofTheConfiguration(agentId: string): Failure {
   const suggestions = ['take it out of `agents:` there, and have the server read it again: SIGHUP, or a new start'];
   return failure('conflict', { suggestions }, `The agent ${JSON.stringify(agentId)} is in the configuration.`);
 }
+
+/** The largest time that a date can have. */
+const LAST_TIME = 8_640_000_000_000_000;
 
 function noAgent(): Failure {
   return failure('not_found', {}, 'Agent not found.');

@@ -13,11 +13,11 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       path: '/admin/v1/outbox',
       access: 'admin',
       counts: false,
-      summary: 'List callbacks, newest first: ?state=due, delivered or dead; ?offset=0&limit=50.',
+      summary: 'List callbacks, newest first: ?state=due, delivered or dead; ?limit, ?cursor.',
       parameters: [
         textParameter('state', 'Those in this state alone.', STATES),
-        integerParameter('offset', 'How many to pass over. Default: 0.'),
-        integerParameter('limit', 'Maximum number of entries. Default: 50.'),
+        textParameter('cursor', 'The next_cursor of the page before.'),
+        integerParameter('limit', 'Maximum number of entries, at most 200. Default: 50.'),
       ],
       handle: (request) => list(request, outbox),
     },
@@ -70,19 +70,19 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
 }
 
 async function list({ query }: InboundRequest, outbox: Outbox): Promise<Answer | Failure> {
-  const offset = integerIn(query, 'offset', { from: 0, to: 1_000_000, otherwise: 0 });
   const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
-  if (isFailure(offset)) return offset;
   if (isFailure(limit)) return limit;
+  const after = integerIn(query, 'cursor', { from: 0, to: Number.MAX_SAFE_INTEGER, otherwise: Number.MAX_SAFE_INTEGER });
+  if (isFailure(after)) return after;
   const given = query.get('state');
   const state = STATES.find((one) => one === given);
   if (given !== null && state === undefined) {
     const message = `state must be one of ${STATES.join(', ')}; got ${JSON.stringify(given.slice(0, 40))}`;
     return failure('invalid_message', { issues: [{ pointer: '/state', code: 'enum', message }] }, message);
   }
-  const page = { offset: offset.value, limit: limit.value, ...(state !== undefined && { state }) };
-  const { rows, total } = await outbox.list(page);
-  return { status: 200, json: { deliveries: rows.map(deliveryJson), total } };
+  const { rows, total, next } = await outbox.list({ state, after: after.value, limit: limit.value });
+  const cursor = next === undefined ? null : String(next);
+  return { status: 200, json: { deliveries: rows.map(deliveryJson), total, next_cursor: cursor } };
 }
 
 /** One that has expired is not sent, but its URL can be enabled. */

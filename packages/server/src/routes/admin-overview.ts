@@ -4,6 +4,7 @@ import type { Route } from '../http/route.ts';
 import { type CounterReading, READING_EVERY_MS, type RecentHour } from '../metrics/recent-hour.ts';
 import type { RequestMeter } from '../metrics/request-meter.ts';
 import type { EdgeLoad } from '../metrics/server-metrics.ts';
+import { agentFigures, agentsDown } from './agent-figures.ts';
 
 export interface OverviewContext {
   readonly engine: Engine;
@@ -27,7 +28,7 @@ function overviewRoute({ engine, meter, hour, edge, failedLogins, version, start
     access: 'admin',
     counts: false,
     summary:
-      'Numbers of the whole server: now, since the start by outcome, protocol, agent and route, and every ten seconds of the last hour.',
+      'Numbers of the whole server: now, since the start by outcome, protocol, agent and route, the agents that are down, and every ten seconds of the last hour.',
     handle: async () => ({
       status: 200,
       headers: { 'Cache-Control': 'no-store' },
@@ -39,7 +40,8 @@ function overviewRoute({ engine, meter, hour, edge, failedLogins, version, start
         history: hour.readings.map((reading) => ({ ...reading })),
         outcomes: Object.fromEntries(engine.runs.table.counts.finished('request')),
         by_protocol: Object.fromEntries(engine.runs.table.counts.byProtocol),
-        by_agent: agentFigures(engine),
+        by_agent: busiestAgents(engine),
+        agents_down: agentsDown(engine),
         rate_limited: engine.limiter.refusals,
         failed_logins: failedLogins.total,
         edge: { ...edge() },
@@ -74,12 +76,12 @@ function failedLoginsRoute({ failedLogins }: OverviewContext): Route {
 }
 
 /** The agents with requests since the start, those with the most requests first. */
-function agentFigures({ runs }: Engine) {
-  const loads = runs.loads();
-  return [...runs.table.counts.byAgent]
-    .map(([agent, counts]) => ({ agent, ...counts, running: 0, waiting: 0, ...loads.get(agent) }))
-    .sort((one, other) => other.accepted - one.accepted)
-    .slice(0, MOST_AGENTS_SHOWN);
+function busiestAgents(engine: Engine) {
+  const figuresOf = agentFigures(engine);
+  return [...engine.runs.table.counts.byAgent]
+    .sort(([, one], [, other]) => other.accepted - one.accepted)
+    .slice(0, MOST_AGENTS_SHOWN)
+    .map(([agent]) => ({ ...figuresOf(agent) }));
 }
 
 const MOST_AGENTS_SHOWN = 200;

@@ -1,16 +1,17 @@
-import type { Limiter, Principal, WorkflowService } from '@dragoman/core';
-import type { JsonObject } from '@dragoman/protocols';
+import type { Callers, Limiter, Principal, WorkflowService } from '@dragoman/core';
+import { failure, type JsonObject } from '@dragoman/protocols';
 import type { Route } from '../http/route.ts';
 import { callerOf } from './inbound-fields.ts';
 import { workflowFailure } from './workflow-failure.ts';
 
 export interface LimitsContext {
   readonly limiter: Limiter;
+  readonly callers: Callers;
   readonly workflows: WorkflowService;
 }
 
 /** The state of a caller's limits, and deletion of cached API answers. */
-export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Route[] {
+export function limitsAndCacheRoutes({ limiter, callers, workflows }: LimitsContext): Route[] {
   return [
     {
       method: 'GET',
@@ -21,6 +22,18 @@ export function limitsAndCacheRoutes({ limiter, workflows }: LimitsContext): Rou
       summary: 'Show your limits: used and left.',
       wordFailure: workflowFailure,
       handle: (request) => ({ status: 200, json: statusJson(callerOf(request), limiter) }),
+    },
+    {
+      method: 'GET',
+      path: '/admin/v1/agents/:agent_id/limits',
+      access: 'admin',
+      counts: false,
+      summary: 'Show the limits of an agent: used and left.',
+      handle: ({ params }) => {
+        const principal = callers.named(params['agent_id'] ?? '');
+        if (principal === undefined) return failure('not_found', {}, 'Agent not found.');
+        return { status: 200, headers: { 'Cache-Control': 'no-store' }, json: statusJson(principal, limiter) };
+      },
     },
     {
       method: 'DELETE',

@@ -7,8 +7,11 @@ import {
   failuresWith,
   headChecksumOf,
   isAsWritten,
+  type NumberedDelivery,
+  outboxPage,
   SELECT_DELIVERY,
   SELECT_DELIVERY_SUMMARY,
+  SELECT_NUMBERED,
   type StoredDelivery,
   type StoredDeliverySummary,
   type StoredDue,
@@ -89,10 +92,10 @@ export function outboxStore(database: PostgresDatabase, families: PostgresFamili
         return true;
       }),
 
-    list: async ({ state = null, offset, limit }) => {
-      const rows = await read.all<StoredDeliverySummary>(PAGE, state, limit, offset);
+    list: async ({ state = null, after = null, limit }) => {
+      const rows = await read.all<NumberedDelivery>(PAGE, state, after, limit + 1);
       const { total } = (await read.get<{ total: number }>(COUNT, state)) ?? { total: 0 };
-      return { rows: rows.map(deliverySummary), total };
+      return outboxPage(rows, { total, limit });
     },
 
     purge: async ({ ended, gone }) => {
@@ -189,7 +192,9 @@ const ENABLE = 'DELETE FROM disabled_urls WHERE owner = $1 AND url = $2';
 const REVIVE = `
   UPDATE deliveries SET state = 'due', attempts = 0, next_at = $1, ended_at = NULL, holder = $2
   WHERE id = $3 AND state = 'dead' RETURNING owner, url`;
-const PAGE = `${SELECT_DELIVERY_SUMMARY} WHERE ($1::text IS NULL OR state = $1) ORDER BY number DESC LIMIT $2 OFFSET $3`;
+const PAGE = `
+  ${SELECT_NUMBERED} WHERE ($1::text IS NULL OR state = $1) AND ($2::bigint IS NULL OR number < $2)
+  ORDER BY number DESC LIMIT $3`;
 const COUNT = 'SELECT count(*) AS total FROM deliveries WHERE ($1::text IS NULL OR state = $1)';
 const PURGE = `
   DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries WHERE ended_at < $1 LIMIT $2)`;

@@ -5,11 +5,11 @@ import { requireStorable } from '../storable.ts';
 import type {
   DeliveryFailure,
   DeliveryRow,
-  DeliveryState,
   DeliverySummary,
   DueDelivery,
   NewDelivery,
   OutboxPage,
+  OutboxQuery,
   RequestKey,
   ShownDelivery,
 } from '../store.ts';
@@ -21,9 +21,9 @@ export function outboxReads(database: Database) {
   const body = database.prepare("SELECT body, checksum FROM deliveries WHERE id = ? AND state = 'due'");
   const answering = database.prepare(`${SELECT_DELIVERY} WHERE owner = ? AND request_id = ? ORDER BY number`);
   const disabled = database.prepare('SELECT 1 FROM disabled_urls WHERE owner = ? AND url = ?');
-  const page = database.prepare(`${SELECT_DELIVERY_SUMMARY} ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const page = database.prepare(`${SELECT_NUMBERED} WHERE number < ? ORDER BY number DESC LIMIT ?`);
   const count = database.prepare('SELECT count(*) AS total FROM deliveries');
-  const pageIn = database.prepare(`${SELECT_DELIVERY_SUMMARY} WHERE state = ? ORDER BY number DESC LIMIT ? OFFSET ?`);
+  const pageIn = database.prepare(`${SELECT_NUMBERED} WHERE state = ? AND number < ? ORDER BY number DESC LIMIT ?`);
   const countIn = database.prepare('SELECT count(*) AS total FROM deliveries WHERE state = ?');
 
   return {
@@ -44,11 +44,10 @@ export function outboxReads(database: Database) {
 
     isDisabled: (owner: string, url: string): boolean => disabled.get(owner, url) !== undefined,
 
-    listDeliveries(range: { state?: DeliveryState; offset: number; limit: number }): OutboxPage {
-      const { state, offset, limit } = range;
-      const rows = state === undefined ? page.all(limit, offset) : pageIn.all(state, limit, offset);
+    listDeliveries({ state, after = Number.MAX_SAFE_INTEGER, limit }: OutboxQuery): OutboxPage {
+      const rows = state === undefined ? page.all(after, limit + 1) : pageIn.all(state, after, limit + 1);
       const { total } = (state === undefined ? count.get() : countIn.get(state)) as { total: number };
-      return { rows: (rows as StoredDeliverySummary[]).map(deliverySummary), total };
+      return outboxPage(rows as NumberedDelivery[], { total, limit });
     },
   };
 }
@@ -194,6 +193,11 @@ export interface StoredDeliverySummary extends Omit<DeliverySummary, 'failures'>
   readonly failures: string;
 }
 
+/** With its place in the list. */
+export interface NumberedDelivery extends StoredDeliverySummary {
+  readonly number: number;
+}
+
 export interface StoredDelivery extends StoredDeliverySummary {
   readonly body: string;
   readonly checksum: number;
@@ -204,6 +208,17 @@ export type StoredDue = DueDelivery & Pick<StoredDelivery, 'createdAt' | 'headCh
 
 export function deliverySummary<Row extends StoredDeliverySummary>({ failures, ...row }: Row) {
   return { ...row, failures: failuresIn(failures) ?? [{ at: row.createdAt, reason: DAMAGED_FAILURES }] };
+}
+
+/** Of one row more than the page has, which shows whether another page follows. */
+export function outboxPage(
+  found: readonly NumberedDelivery[],
+  { total, limit }: { readonly total: number; readonly limit: number },
+): OutboxPage {
+  const page = found.slice(0, limit);
+  const last = found.length > limit ? page.at(-1) : undefined;
+  const rows = page.map(({ number, ...row }) => deliverySummary(row));
+  return { rows, total, ...(last !== undefined && { next: Number(last.number) }) };
 }
 
 /** They are only informative: if they cannot be read, the callback is still sent and listed. */
@@ -252,6 +267,7 @@ const SUMMARY_COLUMNS = `
   id, owner, request_id AS "requestId", message_id AS "messageId", url, priority, expires_at AS "expiresAt",
   created_at AS "createdAt", state, attempts, next_at AS "nextAt", failures, ended_at AS "endedAt"`;
 export const SELECT_DELIVERY_SUMMARY = `SELECT ${SUMMARY_COLUMNS} FROM deliveries`;
+export const SELECT_NUMBERED = `SELECT ${SUMMARY_COLUMNS}, number FROM deliveries`;
 export const SELECT_DELIVERY = `SELECT ${SUMMARY_COLUMNS}, body, checksum, head_checksum AS "headChecksum" FROM deliveries`;
 
 /** Replaces the previous value. */

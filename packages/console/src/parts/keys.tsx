@@ -1,17 +1,52 @@
 import type { Key } from '@dragoman/client';
 import { useState } from 'preact/hooks';
 import { useAction } from '../action.ts';
+import { useLive } from '../live.ts';
+import { route } from '../router.ts';
 import { asAdmin, signIn } from '../session.ts';
 import { Confirm } from './confirm.tsx';
+import { Paging } from './paging.tsx';
 import { Problem } from './problem.tsx';
+import { SearchField } from './search-field.tsx';
 import { Secret } from './secret.tsx';
 import { State } from './state.tsx';
 import { Table } from './table.tsx';
 import { Text } from './text.tsx';
 import { When } from './when.tsx';
 
+/** The keys, the newest first, and a form that makes another. */
+export function Keys() {
+  const admin = asAdmin.value?.admin;
+  const { query } = route.value;
+  const cursor = query.get('cursor') ?? undefined;
+  const text = query.get('text') ?? undefined;
+  const { data, error, reload } = useLive(
+    async (signal) => admin?.keys.page({ limit: PER_PAGE, cursor, text, signal }),
+    [admin, cursor, text],
+    10_000,
+  );
+  return (
+    <>
+      <NewKeyForm made={reload} />
+      <section class="panel" aria-label="Keys">
+        <div class="bar spread">
+          <h2>Keys</h2>
+          <SearchField label="Key, agent or purpose" value={text} />
+        </div>
+        <Problem error={error} retry={reload} />
+        {data?.keys.length === 0 ? (
+          <p class="dim">No key matches.</p>
+        ) : (
+          data !== undefined && <KeyTable list={data.keys} changed={reload} />
+        )}
+      </section>
+      <Paging cursor={cursor} next={data?.next_cursor} />
+    </>
+  );
+}
+
 /** Makes a key for an agent, and shows it once. */
-export function NewKeyForm({ made }: { readonly made: () => void }) {
+function NewKeyForm({ made }: { readonly made: () => void }) {
   const [agent, setAgent] = useState('');
   const [description, setDescription] = useState('');
   const [days, setDays] = useState('');
@@ -75,16 +110,13 @@ export function NewKeyForm({ made }: { readonly made: () => void }) {
   );
 }
 
-export function KeyTable({ list, changed }: { readonly list: readonly Key[]; readonly changed: () => void }) {
+function KeyTable({ list, changed }: { readonly list: readonly Key[]; readonly changed: () => void }) {
   return (
-    <section class="panel">
-      <h2>Keys</h2>
-      <Table head={['Key', 'Agent', 'Role', 'For', 'Created', 'Expires', 'State', 'Revoke']}>
-        {list.map((key) => (
-          <KeyRow key={key.key_id} listed={key} changed={changed} />
-        ))}
-      </Table>
-    </section>
+    <Table head={['Key', 'Agent', 'Role', 'For', 'Created', 'Expires', 'State', 'Revoke']}>
+      {list.map((key) => (
+        <KeyRow key={key.key_id} listed={key} changed={changed} />
+      ))}
+    </Table>
   );
 }
 
@@ -138,3 +170,4 @@ function stateOf({ revoked_at: revoked, expires_at: expires }: Key): 'active' | 
 }
 
 const SECONDS_A_DAY = 86_400;
+const PER_PAGE = 50;

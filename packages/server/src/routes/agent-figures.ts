@@ -1,0 +1,46 @@
+import type { Engine } from '@dragoman/core';
+
+/** Requests of an agent, since the start and now, and whether it answers. */
+export interface AgentFigures {
+  readonly agent: string;
+  readonly accepted: number;
+  readonly failed: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly health: AgentHealth;
+}
+
+/**
+ * `away`: it connects to the server by itself, and has not. `failing`: its last three requests, or more, got no answer. `none`:
+ * it answers no requests, it only calls.
+ */
+export type AgentHealth = 'ok' | 'away' | 'failing' | 'none';
+
+export function agentFigures({ runs, router }: Engine): (agent: string) => AgentFigures {
+  const loads = runs.loads();
+  return (agent) => {
+    const { accepted, failed, unanswered } = runs.table.counts.byAgent.get(agent) ?? NO_COUNTS;
+    const { running, waiting } = loads.get(agent) ?? { running: 0, waiting: 0 };
+    const target = router.find(agent);
+    const isAway = target?.whenReachable?.() !== undefined;
+    const isFailing = unanswered >= MOST_UNANSWERED;
+    const health = target === undefined ? 'none' : isAway ? 'away' : isFailing ? 'failing' : 'ok';
+    return { agent, accepted, failed, running, waiting, health };
+  };
+}
+
+/** The agents that do not answer. */
+export function agentsDown(engine: Engine): { readonly agent: string; readonly health: AgentHealth }[] {
+  const figuresOf = agentFigures(engine);
+  const down: { agent: string; health: AgentHealth }[] = [];
+  for (const id of engine.router.ids()) {
+    const { agent, health } = figuresOf(id);
+    if (health !== 'ok') down.push({ agent, health });
+    if (down.length === MOST_DOWN) break;
+  }
+  return down;
+}
+
+const NO_COUNTS = { accepted: 0, failed: 0, unanswered: 0 };
+const MOST_UNANSWERED = 3;
+const MOST_DOWN = 100;
