@@ -7,7 +7,9 @@ import { FULL_MESSAGES } from './full-messages.ts';
 /** What every conversion loses, found by doing it. */
 export function lossesPage(): string {
   const sections = DIALECTS.flatMap((from) => {
-    return DIALECTS.filter((to) => to !== from && (from.name === 'e2a' || to.name === 'e2a')).map((to) => section(from, to));
+    return DIALECTS.filter((to) => to !== from && (from.name === 'e2a' || to.name === 'e2a')).map((to) =>
+      section(from, to),
+    );
   });
   return [HEADING, overview(), ...sections].join('\n');
 }

@@ -119,11 +119,7 @@ function shapeOf(schema: JsonSchema, resolve: Resolve): string {
 function noteOf(schema: JsonSchema): string {
   const { description, format, pattern } = schema;
   const isShort = typeof pattern === 'string' && pattern.length <= 40 && !/\\u/.test(pattern);
-  return [
-    description,
-    format === undefined ? undefined : `Format: ${format}.`,
-    isShort ? `\`${pattern}\`` : undefined,
-  ]
+  return [description, format === undefined ? undefined : `Format: ${format}.`, isShort ? `\`${pattern}\`` : undefined]
     .filter((part) => part !== undefined)
     .join(' ');
 }

@@ -185,7 +185,9 @@ describe.each(Object.entries(hostileTexts(6 * MIB)))('%s', (_, text) => {
   });
 
   test('are read in the thread in a message of the wire', async () => {
-    const { ms, readerMs } = await cost(() => answerOnWire(`{"a2e":"1.0","type":"ping","id":"hostile","ts":1,"x":${text}}`));
+    const { ms, readerMs } = await cost(() =>
+      answerOnWire(`{"a2e":"1.0","type":"ping","id":"hostile","ts":1,"x":${text}}`),
+    );
     expect(ms).toBeLessThan(MOST_MS);
     expect(readerMs).toBeGreaterThan(0);
   });

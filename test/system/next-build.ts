@@ -15,7 +15,11 @@ export class NextBuild implements Disposable {
     cpSync(usual, this.#folder, { recursive: true, verbatimSymlinks: true });
     replaceIn(join(this.#folder, 'package.json'), /"version": "[^"]+"/, `"version": "${NextBuild.version}"`);
     const last = /"ALTER TABLE nodes ADD COLUMN steps [^"]+"/;
-    replaceIn(join(this.code, 'server-process.js'), last, `$&, ${ADDED.map((step) => JSON.stringify(step)).join(', ')}`);
+    replaceIn(
+      join(this.code, 'server-process.js'),
+      last,
+      `$&, ${ADDED.map((step) => JSON.stringify(step)).join(', ')}`,
+    );
   }
 
   [Symbol.dispose](): void {

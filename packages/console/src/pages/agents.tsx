@@ -124,9 +124,7 @@ function AgentRow({ figures, agent, registered }: AgentRowParts) {
           ))}
       </td>
       <td class="number">
-        {isTarget && (
-          <a href={`${pageUrl('requests')}?agent=${encodeURIComponent(id)}`}>{accepted.toLocaleString()}</a>
-        )}
+        {isTarget && <a href={`${pageUrl('requests')}?agent=${encodeURIComponent(id)}`}>{accepted.toLocaleString()}</a>}
       </td>
       <td class={`number ${failed > 0 ? 'bad' : ''}`}>{isTarget && failed.toLocaleString()}</td>
       <td class="number">{isTarget && running}</td>

@@ -52,7 +52,9 @@ class FrameMapping implements AnswerMapping<AgentPart, E2AResponse> {
   }
 
   #tooLong(): AgentPart {
-    return agentFailed(`The answer exceeds ${this.#answerBytes} bytes; answer_bytes of the configuration is the limit.`);
+    return agentFailed(
+      `The answer exceeds ${this.#answerBytes} bytes; answer_bytes of the configuration is the limit.`,
+    );
   }
 
   /** Parts after the final frame are not part of the answer. */

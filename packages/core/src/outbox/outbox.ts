@@ -7,7 +7,14 @@ import type { Clock, Ids, Log } from '../ports/ports.ts';
 import { failureOf, refuse } from '../refusals/refused.ts';
 import { claimAll } from '../store/held.ts';
 import { patiently } from '../store/patiently.ts';
-import type { DeliveryFailure, DeliveryRow, DueDelivery, OutboxPage, OutboxQuery, OutboxStore } from '../store/store.ts';
+import type {
+  DeliveryFailure,
+  DeliveryRow,
+  DueDelivery,
+  OutboxPage,
+  OutboxQuery,
+  OutboxStore,
+} from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { everyHour, ONE_HOUR } from '../time/every-hour.ts';
 import { PurgeTime } from '../time/purge-time.ts';

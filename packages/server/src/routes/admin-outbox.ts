@@ -72,7 +72,11 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
 async function list({ query }: InboundRequest, outbox: Outbox): Promise<Answer | Failure> {
   const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
   if (isFailure(limit)) return limit;
-  const after = integerIn(query, 'cursor', { from: 0, to: Number.MAX_SAFE_INTEGER, otherwise: Number.MAX_SAFE_INTEGER });
+  const after = integerIn(query, 'cursor', {
+    from: 0,
+    to: Number.MAX_SAFE_INTEGER,
+    otherwise: Number.MAX_SAFE_INTEGER,
+  });
   if (isFailure(after)) return after;
   const given = query.get('state');
   const state = STATES.find((one) => one === given);

@@ -1,8 +1,4 @@
 import { failure, type Json, type JsonObject } from '@dragoman/protocols';
-<<<<<<< HEAD
-import { isTerminal, type MessagePart, type TaskState } from '@dragoman/protocols/lf-a2a';
-import { jsonSize } from '../../json/json-size.ts';
-=======
 import {
   isTerminal,
   isThought,
@@ -14,7 +10,7 @@ import {
   type PeerStatus,
   type TaskState,
 } from '@dragoman/protocols/lf-a2a';
->>>>>>> lf
+import { jsonSize } from '../../json/json-size.ts';
 import { type AgentPart, agentFailed } from '../agent.ts';
 import { ArtifactText } from './artifact-text.ts';
 
@@ -46,14 +42,10 @@ export class PeerAnswer {
   /** The last question that was answered: a task that is sent again with this question does not ask it again. */
   #answered: PeerMessage | undefined;
   #lastNews = '';
-<<<<<<< HEAD
-  /** Characters of everything in the artifacts. */
-  #size = 0;
-=======
   /** The reasoning in status messages. Some agents send it once more in the artifact. */
   #newsThoughts = '';
-  #length = 0;
->>>>>>> lf
+  /** Characters of everything in the artifacts. */
+  #size = 0;
 
   get state(): TaskState | undefined {
     return this.#state;
@@ -178,14 +170,13 @@ export class PeerAnswer {
     // A question has a frame of its own.
     if (!isNew || this.isWaiting || this.needsSignIn) return [];
     this.#lastNews = news;
-    this.#newsThoughts += thoughts.join('');
+    if (this.#newsThoughts.length < MOST_THOUGHTS) this.#newsThoughts += thoughts.join('').slice(0, MOST_THOUGHTS);
     return [...reasoning(thoughts), { part: 'chunk', body: { delta_kind: 'custom', delta } }];
   }
 
   #artifact({ id, parts }: PeerArtifact, how: Change): AgentPart[] {
     const held = this.#held(id, parts);
     const others = parts.filter(({ text }) => text === undefined);
-<<<<<<< HEAD
     const size = others.reduce((sum, part) => sum + sizeOf(part), 0);
     const text = parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('');
     this.#size -= held.text.length + held.size;
@@ -200,15 +191,8 @@ export class PeerAnswer {
     this.#size += held.text.length + held.size;
     if (this.#size > MOST_CHARACTERS) return [tooLarge(`${MOST_CHARACTERS} characters`)];
     if (this.#artifacts.size > MOST_ARTIFACTS) return [tooLarge(`${MOST_ARTIFACTS} artifacts`)];
-    const thoughts = how === 'remember' ? [] : parts.filter(isThought).flatMap(({ text = '' }) => reasoning(text));
-    return [...thoughts, ...this.#chunk(id, fresh)];
-=======
-    if (how === 'append') held.others.push(...others);
-    else if (how === 'replace' || others.length >= held.others.length) held.others = others;
     const thoughts = how === 'remember' ? [] : thoughtsIn(parts).filter((one) => !this.#newsThoughts.includes(one));
-    const text = parts.flatMap((part) => (part.text === undefined || isThought(part) ? [] : [part.text])).join('');
-    return [...reasoning(thoughts), ...this.#chunk(id, text, how)];
->>>>>>> lf
+    return [...reasoning(thoughts), ...this.#chunk(id, fresh)];
   }
 
   /** The new text of an artifact. A line break separates it from another artifact. */
@@ -339,3 +323,4 @@ const STATUS = '\0status';
 const SEPARATOR = '\n\n';
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 const MOST_ARTIFACTS = 1000;
+const MOST_THOUGHTS = 64 * 1024;
