@@ -10,7 +10,7 @@ import { SchemaTables } from './schema-table.ts';
 /** Every HTTP route of the OpenAPI document of a running server. */
 export async function httpPage(): Promise<string> {
   const { paths, components } = await openApi();
-  const groups = new Map<string, string[]>();
+  const groups = new Map<string, Row[]>();
   const bodies: string[] = [];
   const schemas = new SchemaTables(() => undefined);
   for (const key of ['agents', 'apis']) {

@@ -127,7 +127,7 @@ export class ExecutionRunner {
   async #run(live: LiveExecution, planned: Planned | Failure, isFirst: boolean): Promise<ParkedExecution | undefined> {
     const { store, clock, planner, calls, storedData, askTarget, redactorFor, limits, run } = this.#options;
     if (!('plan' in planned)) {
-      await this.#end(live, failedRun(errorOf(planned)));
+      await this.#end(live, failedRun(executionError(planned)));
       return undefined;
     }
     const { request, plan, hops } = planned;
@@ -216,7 +216,7 @@ export class ExecutionRunner {
     if (earlier === undefined) {
       this.#options.runs.counts.finish('execution', outcomeOf(run.status));
       live.finish(run.status, result);
-    } else if (earlier.digest !== live.row.digest) throw new Refused(conflictWith(earlier));
+    } else if (earlier.digest !== live.row.digest) throw new Refused(executionConflict(earlier));
     else if (earlier.end === null) refuse('busy', { retry_after: 5 }, CANNOT_CONTINUE);
     else {
       live.replayedFrom = earlier.acceptedAt;
@@ -226,7 +226,7 @@ export class ExecutionRunner {
 }
 
 /** Why the same name cannot be used for another workflow. */
-export function conflictWith({ executionId }: ExecutionRow): Failure {
+export function executionConflict({ executionId }: ExecutionRow): Failure {
   return failure(
     'conflict',
     { execution_id: executionId, suggestions: ['choose another executionId', 'or send the same workflow again'] },
@@ -235,7 +235,7 @@ export function conflictWith({ executionId }: ExecutionRow): Failure {
 }
 
 /** A failure as the error that ends an execution. */
-export function errorOf({ code, message, details }: Failure): WorkflowError {
+export function executionError({ code, message, details }: Failure): WorkflowError {
   const { suggestions, ...others } = details;
   const all = suggestions ?? (others.issues ?? []).flatMap(({ suggestion }) => suggestion ?? []);
   return withCategory({

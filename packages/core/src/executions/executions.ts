@@ -23,10 +23,10 @@ import { cursorAfter, numberInCursor } from './cursor.ts';
 import type { ExecutionsElsewhere } from './elsewhere.ts';
 import { ExecutionReaders } from './execution-readers.ts';
 import {
-  conflictWith,
   ExecutionRunner,
   type ExecutionRunnerOptions,
-  errorOf,
+  executionConflict,
+  executionError,
   LANE,
   type Planned,
 } from './execution-runner.ts';
@@ -132,7 +132,7 @@ export class Executions {
         live.requestId = requestId;
         return runningExecution(this.#start(live, ready, place));
       }
-      if (accepted.row.digest !== row.digest) throw new Refused(conflictWith(accepted.row));
+      if (accepted.row.digest !== row.digest) throw new Refused(executionConflict(accepted.row));
       return { ...(await this.#readers.follow(accepted.row)), replayedFrom: () => accepted.row.acceptedAt };
     } finally {
       place.release();
@@ -324,7 +324,12 @@ export class Executions {
 
   async #endAtOnce(row: ExecutionRow, held: Held, why: Failure): Promise<void> {
     const endedAt = this.#options.clock.now().getTime();
-    const end = { status: 'error', result: resultText(row, failedRun(errorOf(why)), endedAt), events: '[]', endedAt };
+    const end = {
+      status: 'error',
+      result: resultText(row, failedRun(executionError(why)), endedAt),
+      events: '[]',
+      endedAt,
+    };
     await patiently(() => this.#options.store.finish(held, [], end), this.#patience);
   }
 

@@ -1,7 +1,7 @@
 import type { Engine } from '@dragoman/core';
 
 /** Requests of an agent, since the start and now, and whether it answers. */
-export interface AgentFigures {
+interface AgentFigures {
   readonly agent: string;
   readonly accepted: number;
   readonly failed: number;

@@ -5,7 +5,7 @@ import { integerIn } from './integer-in.ts';
 import { integerParameter, textParameter } from './route-parameters.ts';
 
 /** A part of a list that is asked for with `limit`; without it, the whole list. */
-export interface ListQuery {
+interface ListQuery {
   readonly limit: number;
   /** The name that the page begins after. */
   readonly cursor: string | undefined;

@@ -266,7 +266,7 @@ export class AcpConnection {
     });
     this.#requests.set(id, () => void hub.cancel(requestId).catch(() => {}));
     const converter = new AcpUpdates({ requestId, client: this.#client });
-    for await (const frame of hub.send(envelope)) {
+    for await (const frame of hub.send(envelope, { id, method, params })) {
       if (frame.is_final) {
         const result = resultOf(frame, session.agent);
         return isObject(result) ? { result } : {};
