@@ -3,6 +3,7 @@ import {
   dialectNamed,
   type E2AEnvelope,
   encodeEnvelope,
+  isObject,
   type Json,
   parseJson,
   type WayIn,
@@ -24,7 +25,9 @@ export function wayIn({ dialect: name, text }: Arrival, envelope: E2AEnvelope, a
   const recorded = encodeEnvelope(envelope);
   const invented = unsaidIn(recorded, [given], why);
   if (dialect === undefined) {
-    const dropped = unsaidIn(given, [recorded], () => 'the envelope has no place for it');
+    // The version of JSON-RPC belongs to the framing.
+    const content = isObject(given) ? { ...given, jsonrpc: null } : given;
+    const dropped = unsaidIn(content, [recorded], () => 'the envelope has no place for it');
     return { dropped, changed: [], invented, warnings: [] };
   }
   const read = dialect.decode(given, acceptedAt);
