@@ -243,7 +243,7 @@ describe.skipIf(browser === undefined)('work in the console', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/text=A\+NEEDLE/);
     await page.getByRole('link', { name: 'of-bob' }).waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(1);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
     await page.getByRole('link', { name: 'of-bob' }).click();
     await page.getByRole('button', { name: 'Cancel it' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel it' }).click();

@@ -133,6 +133,7 @@ describe('kill -9 of the server in the middle of a workflow from an editor', () 
         'plan completed',
         'ask in_progress',
         'question pending',
+        'question completed',
         'ask completed',
         'slow in_progress',
         'slow completed',

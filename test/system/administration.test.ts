@@ -50,7 +50,7 @@ describe('administration of a running server', () => {
     expect((await ada.resume('long').final()).body).toMatchObject({ code: 'E2A.CANCELLED' });
     expect(await admin().requests.cancel('long')).toMatchObject({ cancelled: false });
     const { by_agent: agents } = await admin().overview();
-    expect(agents).toContainEqual({ agent: 'held', accepted: 1, failed: 1, running: 0, waiting: 0 });
+    expect(agents).toContainEqual({ agent: 'held', health: 'ok', accepted: 1, failed: 1, running: 0, waiting: 0 });
   });
 
   test('an execution shows its request and its operations, and runs only with the approved plan', async () => {
