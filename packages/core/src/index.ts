@@ -144,6 +144,7 @@ export { MailboxService, type MailboxSettings, type Sender, UNLISTED } from './m
 export { modifiedAt } from './modules/load-module.ts';
 export { jsonWebSignature } from './outbox/json-web-signature.ts';
 export { Outbox, type OutboxSettings } from './outbox/outbox.ts';
+export { OutboxOperator } from './outbox/outbox-operator.ts';
 export { type PublicJwk, SigningKeys } from './outbox/signing-keys.ts';
 export { type PinChange, Pins } from './pins/pins.ts';
 export type { Cancel, Clock, Ids, Log, LogFields } from './ports/ports.ts';

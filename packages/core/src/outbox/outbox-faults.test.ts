@@ -8,6 +8,7 @@ import { Signatures } from '../signing/signatures.ts';
 import type { SqliteStore } from '../store/sqlite-store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { Outbox } from './outbox.ts';
+import { OutboxOperator } from './outbox-operator.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 const signatures = new Signatures();
@@ -55,6 +56,8 @@ afterEach(async () => {
   clock.pass(1);
   await stopped;
 });
+
+const operator = () => new OutboxOperator({ outbox, store: store.outbox, clock });
 
 function openOutbox(): Outbox {
   const keys = new SigningKeys({ store: store.outbox, signatures });
@@ -130,7 +133,7 @@ describe('a callback whose body is damaged on the disk', () => {
   test('is not tried again, and a retry is refused with the reason', async () => {
     await add('damaged');
     await turns();
-    await expect(outbox.retry('damaged')).rejects.toMatchObject({
+    await expect(operator().retry('damaged')).rejects.toMatchObject({
       failure: { code: 'conflict', message: 'It is damaged in the database and cannot be sent.' },
     });
   });
@@ -174,7 +177,7 @@ describe('a receiver that has answered 410 Gone', () => {
     await answer('other', 200);
     expect([outbox.queued('ann'), outbox.trying]).toEqual([0, 0]);
     // A retry enables the receiver again.
-    await outbox.retry('e');
+    await operator().retry('e');
     await turns();
     expect(idsSent()).toEqual(['e']);
     await answer('e', 200);
@@ -192,7 +195,7 @@ describe('a receiver that has answered 410 Gone', () => {
     await answer('other', 200);
     expect(await stateOf('other')).toBe('delivered');
     // A later try is not ended with those.
-    await outbox.retry('b');
+    await operator().retry('b');
     await turns();
     await answer('b', 200);
     expect([await stateOf('b'), outbox.trying, outbox.queued('ann')]).toEqual(['delivered', 0, 0]);
@@ -222,7 +225,7 @@ describe('a receiver that has answered 410 Gone', () => {
     await turns();
     const [slow] = sent;
     await answer('refused', 410);
-    await outbox.retry('slow');
+    await operator().retry('slow');
     await turns();
     // The try from before the 410, and the requested retry.
     expect(idsSent()).toEqual(['slow', 'slow']);
@@ -246,7 +249,7 @@ test('a requested retry stays queued when an old try arrives', async () => {
   for (const id of ['slow', 'refused']) await add(id);
   await turns();
   await answer('refused', 410);
-  await outbox.retry('slow');
+  await operator().retry('slow');
   await turns();
   expect(idsSent()).toEqual(['slow', 'slow']);
   await answer('slow', 200);

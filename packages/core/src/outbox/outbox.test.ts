@@ -14,6 +14,7 @@ import type { SqliteStore } from '../store/sqlite-store.ts';
 import type { NewDelivery } from '../store/store.ts';
 import { StoreError } from '../store/store-error.ts';
 import { Outbox, type OutboxSettings } from './outbox.ts';
+import { OutboxOperator } from './outbox-operator.ts';
 import { SigningKeys } from './signing-keys.ts';
 
 const signatures = new Signatures();
@@ -53,6 +54,8 @@ afterEach(async () => {
   clock.pass(60_000);
   await outbox.stop({ drainMs: 0 });
 });
+
+const operator = () => new OutboxOperator({ outbox, store: store.outbox, clock });
 
 function opened(settings: Partial<OutboxSettings> = {}, through: Gate = gate): Outbox {
   const keys = new SigningKeys({ store: store.outbox, signatures });
@@ -263,7 +266,7 @@ describe('a receiver that is gone', () => {
     await pass(60_000);
     expect(sent).toHaveLength(2);
     answers = [200];
-    await outbox.retry('paused');
+    await operator().retry('paused');
     await quiet();
     expect([await stateOf('paused'), await stateOf('refused'), sent.length]).toEqual(['delivered', 'dead', 3]);
   });
@@ -272,10 +275,10 @@ describe('a receiver that is gone', () => {
     answers = [410];
     await add({ expiresAt: clock.now().getTime() + 60_000 });
     await pass(60_000);
-    expect(await outbox.retry('cb-1')).toMatchObject({ row: { state: 'dead' }, isEnabled: true });
+    expect(await operator().retry('cb-1')).toMatchObject({ row: { state: 'dead' }, isEnabled: true });
     await quiet();
     expect([sent.length, await store.outbox.isDisabled('ann', 'https://one.example/in')]).toEqual([1, false]);
-    await expect(outbox.retry('cb-1')).rejects.toMatchObject({ failure: { code: 'expired' } });
+    await expect(operator().retry('cb-1')).rejects.toMatchObject({ failure: { code: 'expired' } });
   });
 
   test.each([
@@ -320,7 +323,7 @@ describe('a receiver that is gone', () => {
     await expect.poll(() => stateOf('under-way')).toBe('dead');
     waiting[0]?.(500);
     await quiet();
-    await outbox.retry('under-way');
+    await operator().retry('under-way');
     await expect.poll(() => waiting.length).toBe(3);
     waiting[2]?.(500);
     await quiet();
@@ -369,7 +372,7 @@ describe('a receiver that is gone', () => {
     await expect.poll(() => stateOf('failed')).toBe('dead');
     write?.();
     await quiet();
-    await outbox.retry('failed');
+    await operator().retry('failed');
     await expect.poll(() => waiting.length).toBe(3);
     waiting[2]?.(500);
     await quiet();
@@ -415,7 +418,7 @@ describe('a receiver that is gone', () => {
     await answer('refused', 410);
     await expect.poll(() => waiting.has('urgent')).toBe(true);
     expect(await stateOf('in-line')).toBe('dead');
-    await outbox.retry('in-line');
+    await operator().retry('in-line');
     for (const id of ['held', 'urgent']) await answer(id, 200);
     await expect.poll(() => waiting.has('in-line')).toBe(true);
     for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
@@ -429,16 +432,16 @@ describe('a receiver that is gone', () => {
 test('a callback that is given up is not sent any more, until an operator retries it', async () => {
   answers = [500, 200];
   await add();
-  expect(await outbox.giveUp('cb-1')).toMatchObject({
+  expect(await operator().giveUp('cb-1')).toMatchObject({
     state: 'dead',
     failures: [{ status: 500 }, { reason: 'it was given up by an operator' }],
   });
   await pass(100_000);
   expect(sent).toHaveLength(1);
   expect(outbox.queued('ann')).toBe(0);
-  await expect(outbox.giveUp('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
-  await expect(outbox.giveUp('cb-2')).rejects.toMatchObject({ failure: { code: 'not_found' } });
-  await outbox.retry('cb-1');
+  await expect(operator().giveUp('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+  await expect(operator().giveUp('cb-2')).rejects.toMatchObject({ failure: { code: 'not_found' } });
+  await operator().retry('cb-1');
   await quiet();
   expect(await stateOf()).toBe('delivered');
 });
@@ -450,7 +453,7 @@ test('all dead callbacks to a host are tried again, and those to others are not'
   await add({ id: 'cb-3', messageId: 'cb-3' });
   const { host } = new URL(delivery().url);
   answers = [200, 200];
-  expect(await outbox.retryHost(host)).toEqual({ retried: 2, isAll: true });
+  expect(await operator().retryHost(host)).toEqual({ retried: 2, isAll: true });
   await quiet();
   expect([await stateOf('cb-1'), await stateOf('cb-2'), await stateOf('cb-3')]).toEqual([
     'delivered',
@@ -463,14 +466,14 @@ describe('to try again now', () => {
   test('is for dead ones alone: one that waits keeps its pause, and one that was delivered is not sent again', async () => {
     answers = [500, 200];
     await add();
-    await expect(outbox.retry('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+    await expect(operator().retry('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
     await pass(999);
     expect([sent.length, await stateOf()]).toEqual([1, 'due']);
     await pass(1);
-    await expect(outbox.retry('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
+    await expect(operator().retry('cb-1')).rejects.toMatchObject({ failure: { code: 'conflict' } });
     await quiet();
     expect([sent.length, await stateOf()]).toEqual([2, 'delivered']);
-    await expect(outbox.retry('cb-2')).rejects.toMatchObject({ failure: { code: 'not_found' } });
+    await expect(operator().retry('cb-2')).rejects.toMatchObject({ failure: { code: 'not_found' } });
   });
 });
 

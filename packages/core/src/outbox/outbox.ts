@@ -4,18 +4,10 @@ import { Ending } from '../ending/ending.ts';
 import type { Gate } from '../gate/gate.ts';
 import { KnownUrls } from '../gate/known-urls.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
-import { failureOf, refuse } from '../refusals/refused.ts';
 import { claimAll } from '../store/held.ts';
 import { patiently } from '../store/patiently.ts';
-import type {
-  DeliveryFailure,
-  DeliveryRow,
-  DueDelivery,
-  OutboxPage,
-  OutboxQuery,
-  OutboxStore,
-} from '../store/store.ts';
-import { StoreError } from '../store/store-error.ts';
+import type { DeliveryFailure, DueDelivery, OutboxStore } from '../store/store.ts';
+import { isDamaged, StoreError } from '../store/store-error.ts';
 import { everyHour, ONE_HOUR } from '../time/every-hour.ts';
 import { PurgeTime } from '../time/purge-time.ts';
 import { DeliveredMarks } from './delivered-marks.ts';
@@ -164,72 +156,11 @@ export class Outbox {
     return this.#queued.get(owner) ?? 0;
   }
 
-  list(query: OutboxQuery): Promise<OutboxPage> {
-    return this.#options.store.list(query);
-  }
-
-  /**
-   * Queues a dead callback again, with all its tries. This also clears a 410 of the receiver, which enables its URL even if the
-   * callback itself has expired and is never sent.
-   */
-  async retry(id: string): Promise<{ readonly row: DeliveryRow; readonly isEnabled: boolean }> {
-    const { store, clock } = this.#options;
-    const found = await store.find(id).catch((error: unknown) => {
-      if (!isDamaged(error)) throw error;
-      return refuse('conflict', {}, 'It is damaged in the database and cannot be sent.');
-    });
-    const row = found ?? refuse('not_found', {}, 'Callback not found.');
-    const now = clock.now().getTime();
-    if (row.state !== 'dead')
-      refuse('conflict', {}, `Only a dead callback can be tried again; this one is ${row.state}.`);
-    const isEnabled = await store.enable(row.owner, row.url);
-    if (row.expiresAt !== null && row.expiresAt <= now) {
-      if (!isEnabled) refuse('expired', {}, 'It has expired and is never sent again.');
-      return { row, isEnabled };
-    }
-    if (await store.revive(id, now)) this.admit({ ...row, attempts: 0, nextAt: now });
-    return { row: (await store.find(id)) ?? row, isEnabled };
-  }
-
-  /** One callback with its body. */
-  async show(id: string): Promise<DeliveryRow> {
-    return (await this.#options.store.find(id)) ?? refuse('not_found', {}, 'Callback not found.');
-  }
-
-  /** Gives up a callback that is due: it is dead until an operator retries it. One that is being sent may still arrive. */
-  async giveUp(id: string): Promise<DeliveryRow> {
-    const { store, clock } = this.#options;
-    const row = await this.show(id);
-    if (row.state !== 'due')
-      refuse('conflict', {}, `Only a callback that is due can be given up; this one is ${row.state}.`);
-    await store.givenUp(id, { at: clock.now().getTime(), reason: GIVEN_UP });
+  /** Forgets a callback that was given up, and ends the try that is under way. */
+  abandon(id: string): void {
     for (const { entry, ending } of this.#tries.keys()) if (entry.id === id) ending.end(GONE);
     this.#schedule.remove(new Set([id]));
     this.#forget(this.#entries.get(id));
-    return this.show(id);
-  }
-
-  /** Retries every dead callback to a host, the newest first. Returns how many, and whether it has looked at all of them. */
-  async retryHost(host: string): Promise<{ readonly retried: number; readonly isAll: boolean }> {
-    const dead: string[] = [];
-    let after: number | undefined;
-    let seen = 0;
-    do {
-      const { rows, next } = await this.list({ state: 'dead', after, limit: PAGE });
-      for (const { id, url } of rows) if (this.#urls.read(url)?.host === host) dead.push(id);
-      after = next;
-      seen += rows.length;
-    } while (after !== undefined && seen < MOST_LOOKED_AT);
-    let retried = 0;
-    for (const id of dead) {
-      // One that has expired, was retried meanwhile or is damaged is left as it is.
-      const done = await this.retry(id).catch((error: unknown) => {
-        if (failureOf(error) === undefined) throw error;
-        return undefined;
-      });
-      if (done?.row.state === 'due') retried += 1;
-    }
-    return { retried, isAll: after === undefined };
   }
 
   /** Starts no further tries, and gives running ones this long to end. Unfinished tries are repeated at the next start. */
@@ -505,10 +436,6 @@ function receiverOf({ owner, url }: Entry): string {
   return `${owner}\0${url}`;
 }
 
-function isDamaged(error: unknown): boolean {
-  return (error as { readonly code?: unknown } | null)?.code === 'store_damaged';
-}
-
 function unlessDamaged(error: unknown): void {
   if (!isDamaged(error)) throw error;
 }
@@ -528,10 +455,6 @@ const GONE_MS = 30 * 24 * ONE_HOUR;
 const STORE_PAUSE_MS = 1000;
 /** Characters of a body that is kept in memory until its turn. */
 const SHORT = 65_536;
-/** Reason of a dead delivery that an operator gave up. */
-const GIVEN_UP = 'it was given up by an operator';
-const PAGE = 200;
-const MOST_LOOKED_AT = 10_000;
 /** Reason of a dead delivery that cannot be read. */
 const DAMAGED = 'it is damaged in the database: what would be sent is not what was written';
 /** Reason of a dead delivery whose receiver has unsubscribed. */

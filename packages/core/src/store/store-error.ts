@@ -31,3 +31,7 @@ export type StoreErrorCode =
   | 'store_newer'
   /** No SQLite driver loads here. */
   | 'driver_missing';
+
+export function isDamaged(error: unknown): boolean {
+  return (error as { readonly code?: unknown } | null)?.code === 'store_damaged';
+}

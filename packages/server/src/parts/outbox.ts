@@ -1,4 +1,4 @@
-import { Outbox, SigningKeys } from '@dragoman/core';
+import { Outbox, OutboxOperator, SigningKeys } from '@dragoman/core';
 import { outboxSettings } from '../config/mailbox-config.ts';
 import { adminOutboxRoutes } from '../routes/admin-outbox.ts';
 import type { ServerPart } from './part.ts';
@@ -42,7 +42,7 @@ export async function openOutboxPart(service: Service): Promise<OutboxPart> {
     useHeaders: (given) => {
       headersFor = given;
     },
-    routes: adminOutboxRoutes(outbox),
+    routes: adminOutboxRoutes(new OutboxOperator({ outbox, store: store.outbox, clock })),
     families: {
       agents: async () => {
         keys.reload();

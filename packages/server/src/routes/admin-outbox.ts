@@ -1,4 +1,4 @@
-import type { DeliveryRow, DeliveryState, DeliverySummary, Outbox } from '@dragoman/core';
+import type { DeliveryRow, DeliveryState, DeliverySummary, OutboxOperator } from '@dragoman/core';
 import { type Failure, failure, type JsonObject } from '@dragoman/protocols';
 import { isFailure } from '../http/problem.ts';
 import type { Answer, InboundRequest, Route } from '../http/route.ts';
@@ -6,7 +6,7 @@ import { integerIn } from './integer-in.ts';
 import { integerParameter, textParameter } from './route-parameters.ts';
 
 /** The states of callbacks, and retries of those that were given up. */
-export function adminOutboxRoutes(outbox: Outbox): Route[] {
+export function adminOutboxRoutes(operator: OutboxOperator): Route[] {
   return [
     {
       method: 'GET',
@@ -19,7 +19,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
         textParameter('cursor', 'The next_cursor of the page before.'),
         integerParameter('limit', 'Maximum number of entries, at most 200. Default: 50.'),
       ],
-      handle: (request) => list(request, outbox),
+      handle: (request) => list(request, operator),
     },
     {
       method: 'POST',
@@ -28,7 +28,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       counts: false,
       summary:
         'Retry a dead callback now, with the same id and body. url_enabled is true if its URL had answered 410 and may be called again.',
-      handle: ({ params }) => retry(params['id'] ?? '', outbox),
+      handle: ({ params }) => retry(params['id'] ?? '', operator),
     },
     {
       method: 'GET',
@@ -37,7 +37,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       counts: false,
       summary: 'Read a callback with its body and headers; the signature is made at each attempt.',
       handle: async ({ params }) => {
-        const row = await outbox.show(params['id'] ?? '');
+        const row = await operator.show(params['id'] ?? '');
         return {
           status: 200,
           headers: NO_STORE,
@@ -51,7 +51,7 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
       access: 'admin',
       counts: false,
       summary: 'Give up a due callback: it is not retried automatically.',
-      handle: async ({ params }) => ({ status: 200, json: deliveryJson(await outbox.giveUp(params['id'] ?? '')) }),
+      handle: async ({ params }) => ({ status: 200, json: deliveryJson(await operator.giveUp(params['id'] ?? '')) }),
     },
     {
       method: 'POST',
@@ -62,14 +62,14 @@ export function adminOutboxRoutes(outbox: Outbox): Route[] {
         'Retry every dead callback to a host: HOST, or HOST:PORT for another port. complete is false if there were more than 10,000 dead callbacks.',
       handle: async ({ params }) => {
         const host = params['host'] ?? '';
-        const { retried, isAll } = await outbox.retryHost(host);
+        const { retried, isAll } = await operator.retryHost(host);
         return { status: 200, json: { host, retried, complete: isAll } };
       },
     },
   ];
 }
 
-async function list({ query }: InboundRequest, outbox: Outbox): Promise<Answer | Failure> {
+async function list({ query }: InboundRequest, operator: OutboxOperator): Promise<Answer | Failure> {
   const limit = integerIn(query, 'limit', { from: 1, to: 200, otherwise: 50 });
   if (isFailure(limit)) return limit;
   const after = integerIn(query, 'cursor', {
@@ -84,14 +84,14 @@ async function list({ query }: InboundRequest, outbox: Outbox): Promise<Answer |
     const message = `state must be one of ${STATES.join(', ')}; got ${JSON.stringify(given.slice(0, 40))}`;
     return failure('invalid_message', { issues: [{ pointer: '/state', code: 'enum', message }] }, message);
   }
-  const { rows, total, next } = await outbox.list({ state, after: after.value, limit: limit.value });
+  const { rows, total, next } = await operator.list({ state, after: after.value, limit: limit.value });
   const cursor = next === undefined ? null : String(next);
   return { status: 200, json: { deliveries: rows.map(deliveryJson), total, next_cursor: cursor } };
 }
 
 /** One that has expired is not sent, but its URL can be enabled. */
-async function retry(id: string, outbox: Outbox): Promise<Answer> {
-  const { row, isEnabled } = await outbox.retry(id);
+async function retry(id: string, operator: OutboxOperator): Promise<Answer> {
+  const { row, isEnabled } = await operator.retry(id);
   return { status: 200, json: { ...deliveryJson(row), url_enabled: isEnabled } };
 }
 
