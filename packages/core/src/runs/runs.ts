@@ -2,18 +2,15 @@ import { type E2AEnvelope, type E2AResponse, type Failure, failure, withoutSecre
 import { type Call, ExtendedCall } from '../call/call.ts';
 import type { Handler } from '../call/handler.ts';
 import { allows } from '../call/principal.ts';
-import { unlessAborted } from '../ending/until-aborted.ts';
 import type { Clock, Ids, Log } from '../ports/ports.ts';
-import { failureOf, Refused, refuse } from '../refusals/refused.ts';
+import { Refused, refuse } from '../refusals/refused.ts';
 import { claimAll } from '../store/held.ts';
 import { type Patience, patiently } from '../store/patiently.ts';
 import type { Accepted, Claimed, FrameRow, Held, RecordedWith, RequestKey, RequestRow, Store } from '../store/store.ts';
 import { afterPromises } from './after-promises.ts';
 import { arrivalText } from './arrival.ts';
-import { withoutCallerSecrets } from './caller-secrets.ts';
 import type { Elsewhere, RunControl } from './elsewhere.ts';
 import { envelopeRecord, recordedEnvelope } from './envelope-record.ts';
-import { FrameMaker } from './frame-maker.ts';
 import { frameFrom } from './frame-text.ts';
 import { JournalPages, type PageRange } from './journal-pages.ts';
 import type { FindRequest, KnownRequest } from './known-request.ts';
@@ -21,6 +18,7 @@ import { holding, LiveRequest, requestName } from './live-request.ts';
 import { Readers } from './readers.ts';
 import { type FrameSource, Reading } from './reading.ts';
 import { RecordedFrames } from './recorded-frames.ts';
+import { hasExpired, RequestRunner } from './request-runner.ts';
 import { Run, type RunOptions } from './run.ts';
 import type { RunPlace } from './run-place.ts';
 import type { Recoverable, RunLoad, RunTable } from './run-table.ts';
@@ -43,8 +41,8 @@ export class Runs {
   readonly table: RunTable;
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #ids: Ids;
   readonly #log: Log;
+  readonly #runner: RequestRunner;
   readonly #isIdempotent: (agentId: string) => boolean;
   readonly #whenReachable: (agentId: string) => Promise<void> | undefined;
   readonly #frameKeyOf: (agentId: string) => FrameKey | undefined;
@@ -70,9 +68,13 @@ export class Runs {
   }: RunsOptions) {
     this.#store = store;
     this.#clock = clock;
-    this.#ids = ids;
     this.#log = log;
     this.table = table;
+    this.#runner = new RequestRunner({
+      ...{ table, clock, ids, log },
+      heldFor: (row) => this.#heldFor(row),
+      onLost: (live) => this.#lose(live),
+    });
     this.#isIdempotent = isIdempotent;
     this.#whenReachable = whenReachable;
     this.#frameKeyOf = frameKeyOf;
@@ -175,7 +177,7 @@ export class Runs {
     const row = this.#rowOf(opened, place.hasSlot ? 'started' : 'accepted');
     let early: LiveRequest | undefined;
     try {
-      if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
+      if (hasExpired(row, this.#clock)) await this.#refuseUnlessKnown(row, failure('expired'));
       else if (place.isRefused) await this.#refuseUnlessKnown(row, tooMany(row.agentId));
       if (place.hasSlot && this.#mayStartEarly(row, call)) {
         early = this.#begin({ row, held: null }, envelope, call, answer, place);
@@ -232,7 +234,7 @@ export class Runs {
     const { envelope, call, admission, recordedWith } = opened;
     this.table.requireOpen('request');
     const row = this.#rowOf(opened, 'accepted');
-    if (this.#isExpired(row)) await this.#refuseUnlessKnown(row, failure('expired'));
+    if (hasExpired(row, this.#clock)) await this.#refuseUnlessKnown(row, failure('expired'));
     const accepted = await this.#store.requests.accept(row, { ...recordedWith, holder });
     if ('reused' in accepted) refuse('nonce_reused');
     if (accepted.repeat) return this.#repeated(accepted.row, envelope, call);
@@ -270,20 +272,6 @@ export class Runs {
   /** A request with an expiry waits for an agent that is away; any other fails at once. */
   #heldFor({ agentId, expiresAt }: Pick<RequestRow, 'agentId' | 'expiresAt'>): Promise<void> | undefined {
     return expiresAt === null ? undefined : this.#whenReachable(agentId);
-  }
-
-  /** A waiting request fails as soon as it expires. */
-  #endExpired(live: LiveRequest): void {
-    const { expiresAt } = live.row;
-    if (expiresAt === null) return;
-    const expire = () => {
-      if (live.isWaiting) live.end(new Refused(failure('expired')));
-    };
-    live.onOver(this.#clock.after(Math.max(0, expiresAt - this.#clock.now().getTime()), expire));
-  }
-
-  #isExpired({ expiresAt }: RequestRow): boolean {
-    return expiresAt !== null && expiresAt <= this.#clock.now().getTime();
   }
 
   /**
@@ -452,7 +440,7 @@ export class Runs {
     const { run } = live;
     const end = async () => {
       try {
-        await run.give(this.#maker(envelope, recorded.count).error(failure('interrupted')));
+        await run.give(this.#runner.maker(envelope, recorded.count).error(failure('interrupted')));
       } catch (error) {
         this.#log.warn({ request_id: row.requestId, error: String(error) }, 'a request has no end yet');
       }
@@ -467,10 +455,7 @@ export class Runs {
     const live = this.#live(request);
     // The work does not belong to its reader: it continues when the reader that started it leaves.
     const own = new ExtendedCall(call, live);
-    const work = () =>
-      this.#work(live, envelope, own, answer).catch((error) => {
-        this.#log.error({ request_id: row.requestId, error: String(error) }, 'a request could not be answered');
-      });
+    const work = () => this.#runner.work(live, envelope, own, answer);
     live.done = this.table.start(live, work, { name: requestName(row), place });
     this.#number(live);
     return live;
@@ -485,48 +470,6 @@ export class Runs {
     return live;
   }
 
-  async #work(live: LiveRequest, envelope: E2AEnvelope, call: Call, answer: Handler): Promise<void> {
-    const { row, run } = live;
-    const secrets = withoutCallerSecrets(envelope);
-    let frames: AsyncIterator<E2AResponse> | undefined;
-    try {
-      if (live.slot === undefined) {
-        this.#endExpired(live);
-        const request = { lane: row.agentId, principal: call.principal, priority: row.priority };
-        await this.table.turn(live, request, this.#heldFor(row));
-        if (live.isAbandoned) return;
-        if (this.#isExpired(row)) refuse('expired');
-        if (!live.isResumed && !(await run.start())) return this.#lose(live);
-      }
-      live.insert = (given) => {
-        run.give(secrets.frame(this.#maker(envelope, run.next).frame(given)));
-        return run.flushed();
-      };
-      frames = answer(envelope, new ExtendedCall(call, { log: secrets.log(call.log) }))[Symbol.asyncIterator]();
-      while (!run.answered) {
-        // An agent that hangs and ignores its signal is abandoned, too.
-        const item = await unlessAborted(frames.next(), live);
-        if (item.done === true) refuse('agent_failed', {}, 'The agent ended without an answer.');
-        if (live.recorded?.takes(item.value) === true) continue;
-        while (live.held !== undefined) await unlessAborted(live.held.released, live);
-        const durable = run.give(secrets.frame(numbered(item.value, run.next)));
-        if (durable !== undefined) await durable;
-      }
-    } catch (error) {
-      if (live.isAbandoned) return;
-      if (run.answered) throw error;
-      const known = failureOf(error);
-      if (known === undefined) {
-        secrets.log(this.#log).error({ request_id: row.requestId, error: String(error) }, 'the agent failed');
-      }
-      await run.give(secrets.frame(this.#maker(envelope, run.next).error(known ?? failure('agent_failed'))));
-    } finally {
-      // The agent is stopped, but not waited for.
-      frames?.return?.().catch(() => {});
-      for (const callback of live.over) callback();
-    }
-  }
-
   async #recordedFrames(key: RequestKey, frameKey: FrameKey = () => ''): Promise<RecordedFrames> {
     const recorded = new RecordedFrames(frameKey);
     for (;;) {
@@ -535,10 +478,6 @@ export class Runs {
       if (rows.length === 0) return recorded;
       for (const { text } of rows) recorded.add(frameFrom(text));
     }
-  }
-
-  #maker(envelope: E2AEnvelope, from: number): FrameMaker {
-    return new FrameMaker({ envelope, clock: this.#clock, ids: this.#ids, from });
   }
 }
 
@@ -561,11 +500,6 @@ function controlled(live: LiveRequest, control: RunControl): boolean {
     live.held = undefined;
   }
   return true;
-}
-
-/** The agent counts its own frames; others may have been added in between. */
-function numbered(frame: E2AResponse, sequence: number): E2AResponse {
-  return frame.sequence === sequence ? frame : { ...frame, sequence };
 }
 
 const UNREAD = 'The request was to end with its last reader, who left.';
