@@ -7,9 +7,9 @@ import { show } from './validation.ts';
 /** A request converted to another dialect. */
 export interface Conversion {
   readonly result: Json;
-  /** Every place of the given message that the result no longer says. */
+  /** Every place of the original message that the result lost. */
   readonly losses: readonly Loss[];
-  /** What was tolerated in reading the given message. */
+  /** The warnings from reading the original message. */
   readonly warnings: readonly Issue[];
 }
 
@@ -26,8 +26,8 @@ export interface ConvertOptions {
 }
 
 /**
- * Converts a request of one dialect to another, through the hub. Losses are found, not declared: the result is converted
- * back in the first dialect, and whatever does not return was lost.
+ * Converts a request of one dialect to another, through the hub. Losses are measured: the result is converted
+ * back to the first dialect, and every value that does not return was lost.
  */
 export function convert(json: Json, { from, to, stamp, lenient = false }: ConvertOptions): Outcome<Conversion> {
   const given = from.decode(json, stamp.now, { lenient });

@@ -292,7 +292,7 @@ function at(field: JsonSchema): JsonSchema {
   return { properties: { field } };
 }
 
-/** What a validator compiled as ours are finds in the value. */
+/** The problems that a validator, compiled like ours, finds in the value. */
 function problems(schema: JsonSchema, value: unknown): readonly Issue[] {
   const ajv = new Ajv({ allErrors: true, strict: false, formats: { ...formats } });
   return issuesOf(ajv.compile(schema) as Validator, schema, value);

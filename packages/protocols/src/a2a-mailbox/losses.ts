@@ -5,7 +5,7 @@ import type { Issue } from '../outcome.ts';
 import { pointerTo } from '../pointer.ts';
 import { readParams } from './params.ts';
 
-/** What of an envelope a mailbox message cannot say: one remark for each field that holds something. */
+/** The fields of an envelope that a mailbox message cannot carry: one remark for each non-empty field. */
 export function lossesOf(envelope: E2AEnvelope): Issue[] {
   const whole = WITHOUT_A_PLACE.filter((field) => holdsSomething(envelope[field])).map((field) =>
     lost(`/${field}`, 'a mailbox message has no such field'),
@@ -18,7 +18,7 @@ export function lossesOf(envelope: E2AEnvelope): Issue[] {
   return [...whole, ...parts, ...changed(envelope)];
 }
 
-/** Fields that are partly kept, or kept under another name that does not lead back. */
+/** Fields that are kept in part, or under a name from which they are not restored. */
 function changed(envelope: E2AEnvelope): Issue[] {
   const { request_id, message_id, source_agent_id, user_id, method, channel, identity_origin, provenance } = envelope;
   const remarks: Issue[] = [];

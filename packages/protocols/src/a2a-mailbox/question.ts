@@ -8,7 +8,7 @@ import type { MailboxMessage, MailboxResponse } from './message.ts';
 /** A question to a person, or its end, as a mailbox message reports it. */
 export interface QuestionReport {
   readonly messageId: string;
-  /** What it replies to, where that is not the message that is being answered. */
+  /** The id it replies to, if that is not the message being answered. */
   readonly replyTo?: string;
   readonly timestamp: string | null;
   /** `input_required`, or how the question endReportOf: `answered`, `expired` or `withdrawn`. */
@@ -89,5 +89,5 @@ const ENDS = {
 } as const;
 const GIVEN: ReadonlySet<string> = new Set(['option_id', 'action', 'content']);
 const DECLINE = { contentType: 'application/json', content: { action: 'decline' } } as const;
-/** As questions are named in a server. */
+/** The form of question ids in a server. */
 const QUESTION_ID = /^q_[0-9a-f]{32}$/;

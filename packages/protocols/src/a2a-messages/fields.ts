@@ -1,7 +1,7 @@
 import type { Static } from '../static.ts';
 import { UTC_TIMESTAMP } from '../time.ts';
 
-// The small shapes several A2A messages share. Patterns are the spec's own: its examples break them, and the pattern
+// Shapes shared by several A2A messages. The patterns are the spec's: some of its examples violate them, and the pattern
 // is what binds.
 
 export const UUID_V4 = '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$';

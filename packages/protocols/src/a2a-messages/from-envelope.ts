@@ -45,7 +45,7 @@ function fitted(id: string, pointer: string, losses: Issue[]): string {
   return fitting;
 }
 
-/** Every field that holds something and has no place in the request. */
+/** Every non-empty field that the request cannot carry. */
 function lossesOf(envelope: E2AEnvelope, target: string): Issue[] {
   const losses: Issue[] = [];
   for (const [field, why] of Object.entries(REASONS)) {
@@ -105,5 +105,5 @@ const REASONS = {
   acp_meta: NO_PLACE,
 } as const satisfies Partial<Record<keyof E2AEnvelope, string>>;
 
-/** Whom a request without a target is addressed to: E2A leaves it to the server, A2A needs a name. */
+/** The recipient of a request without a target: in E2A the server chooses, A2A needs a name. */
 const NOBODY_NAMED = 'default-agent';

@@ -86,7 +86,7 @@ export const BaseMessage = {
 } as const;
 export type BaseMessage = Static<typeof BaseMessage>;
 
-// What each type says beyond the base message. The rule for `correlation_id` is the spec's quick-reference table.
+// The rules of each type beyond the base message. The rule for `correlation_id` is the spec's quick-reference table.
 
 export const RequestPart = {
   properties: {

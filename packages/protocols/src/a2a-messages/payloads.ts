@@ -117,7 +117,7 @@ export const DiscoverAgentsPayload = {
     filters: {
       type: 'object',
       properties: {
-        // The spec's Pydantic model defaults to `all`, its registry lists the healthy: nobody asks for agents that are down.
+        // The spec's Pydantic model defaults to `all`, its registry lists the healthy ones, which is the useful default.
         status: { enum: ['healthy', 'unhealthy', 'all'], description: 'Without it: healthy.' },
         max_results: { type: 'integer', minimum: 1, maximum: 100, description: 'Without it: 100.' },
       },
@@ -128,7 +128,7 @@ export const DiscoverAgentsPayload = {
 } as const;
 export type DiscoverAgentsPayload = Static<typeof DiscoverAgentsPayload>;
 
-/** What a query without filters asks for. */
+/** The default filters of a query. */
 export const DISCOVERY_DEFAULTS = { status: 'healthy', max_results: 100 } as const;
 
 export const AgentInfo = {
@@ -157,7 +157,7 @@ export const AgentAnnouncementPayload = {
 } as const;
 export type AgentAnnouncementPayload = Static<typeof AgentAnnouncementPayload>;
 
-/** The spec names this type without a schema: empty, or a word on why. */
+/** The spec names this type without a schema: empty, or with a reason. */
 export const GoodbyePayload = {
   type: 'object',
   properties: { reason: { type: 'string', maxLength: 500 } },

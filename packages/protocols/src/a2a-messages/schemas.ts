@@ -35,7 +35,7 @@ const schemas: SchemaSet = {
 
 export default schemas;
 
-/** A base message that is also what `part` says, as the spec composes its files. */
+/** A base message combined with `part`, as in the spec's files. */
 function special(name: string, description: string, part: JsonSchema): JsonSchema {
   return published(`${name}-message`, `A2A ${name.replaceAll('-', ' ')} message`, description, {
     allOf: [{ $ref: 'base-message.json' }, part],
@@ -43,7 +43,7 @@ function special(name: string, description: string, part: JsonSchema): JsonSchem
 }
 
 function published(file: string, title: string, description: string, schema: JsonSchema): JsonSchema {
-  // The version stands in a comment: draft-07 has no keyword for it, and strict validators refuse unknown ones.
+  // The version is in a comment: draft-07 has no keyword for it, and strict validators refuse unknown ones.
   const $comment = `A2A message schemas ${SCHEMA_VERSION}`;
   return { $id: `${SCHEMA_BASE}/a2a-messages/${file}.json`, $comment, title, description, ...schema };
 }

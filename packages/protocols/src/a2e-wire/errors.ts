@@ -1,11 +1,11 @@
-/** What a code of an `error` message means, and whether the same request may succeed when sent again. */
+/** The meaning of an error code, and whether a retry may succeed. */
 export interface WireError {
   readonly retryable: boolean;
   readonly meaning: string;
 }
 
 /**
- * Every code of the protocol and its capabilities. The set is open: a peer's own code is read like any other.
+ * Every code of the protocol and its capabilities. The set is open: other codes are accepted.
  * Clients that retry wait 1, 2, 4 … seconds.
  */
 // biome-ignore format: one row a code

@@ -11,7 +11,7 @@ import { withFields } from './new-message.ts';
 import { requestRowOf } from './request-row.ts';
 import type { WireMessage } from './type-map.ts';
 
-/** A request on this wire that says what the envelope says: a tool call, unless its method is a type of this wire. */
+/** The envelope as a request of this wire: a tool call, unless its method is a type of this wire. */
 export function wireFromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<WireMessage> {
   const { method } = envelope;
   if (method === null) {
@@ -48,11 +48,11 @@ function fieldsOf(type: string, method: string, envelope: E2AEnvelope): JsonObje
     // A skill streams by default.
     return { ...shared, ...limit, ...more, streaming: is_stream, name: method, arguments: params };
   }
-  // A type without such a field keeps it as one more member.
+  // A type without such a field gets it as an additional member.
   return { ...shared, ...params };
 }
 
-/** What an envelope can say and a message of this wire cannot. */
+/** The envelope fields that a message of this wire cannot carry. */
 function lossesOf(envelope: E2AEnvelope): Issue[] {
   const losses: Issue[] = [];
   for (const field of NO_PLACE) {

@@ -32,7 +32,7 @@ describe('what the checker finds', () => {
 
   test('every code has a case', () => {
     const found = new Set(cases.flatMap((fixture) => fixture.expect.findings.map(({ code }) => code)));
-    // A workflow that was read has all it names.
+    // A workflow that was read defines everything it names.
     found.add('undefined_operation');
     expect(Object.keys(FINDINGS).filter((code) => !found.has(code))).toEqual([]);
   });

@@ -35,7 +35,7 @@ describe('reading JSON lines', () => {
     const whole = text(wait('a'), begin('a'));
     for (let end = 1; end < whole.length; end++) {
       const outcome = parseWorkflow(whole.slice(0, end));
-      // Cut between the lines, what is left is a document without its start.
+      // Cut between lines, the rest is a document without its start.
       if (outcome.ok) expect(outcome.value.executionId).toBeNull();
     }
   });

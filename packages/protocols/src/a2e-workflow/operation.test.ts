@@ -39,7 +39,7 @@ describe('the catalogue', () => {
     expect(schema['additionalProperties']).toBe(false);
     const fields = Object.keys(schema['properties'] as object);
     for (const { at } of members) expect(fields).toContain(at.split('/')[1]);
-    // Whatever is called a path is described as one, or the checker would not see it.
+    // Every member named as a path must be described as one for the checker.
     const paths = fields.filter((field) => /path$/i.test(field) || field === 'sources');
     expect(members.map(({ at }) => at.split('/')[1])).toEqual(expect.arrayContaining(paths));
   });

@@ -145,7 +145,7 @@ const INTO_CONFIG = 'move it into config';
 const MILLISECONDS = 'did you mean duration, in milliseconds?';
 const ONE_OPERATION = 'use operation and operand; TransformData map computes expressions for each item';
 
-/** Where another name alone would not help. */
+/** Fields for which renaming alone would not help. */
 const HINT_WORDS: Readonly<Record<string, Words>> = {
   ApiCall: {
     [CREDENTIAL]: ['credentialref', 'credential', 'credentials', 'auth', 'authorization', 'apikey', 'token'],
@@ -159,7 +159,7 @@ const HINT_WORDS: Readonly<Record<string, Words>> = {
   ExtractText: { 'write them into the pattern, such as (?i)': ['flags', 'options'] },
 };
 
-/** What agents call an operation, in lower case and letters alone. */
+/** Other names that agents use for an operation, in lower-case letters. */
 const NAMES: Words = {
   ApiCall: [
     'http',

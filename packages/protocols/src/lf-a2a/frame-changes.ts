@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import { isThought, type PeerArtifact, readPeerEvent } from './read-event.ts';
 import type { MessagePart } from './shapes.ts';
 
-/** What a frame adds to its task. */
+/** The changes of a frame to its task. */
 export type FrameChange =
   | { readonly text: string }
   /** What the agent does now. */
@@ -14,7 +14,7 @@ export type FrameChange =
       readonly artifact: string;
       readonly parts: MessagePart[];
       readonly append: boolean;
-      /** Nothing is added to the artifact later. */
+      /** The artifact is complete. */
       readonly isWhole: boolean;
     };
 

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../json.ts';
 import type { MessagePart } from './shapes.ts';
 import { TASK_STATES, type TaskState } from './states.ts';
 
-/** The ids that one event carries of its task. */
+/** The task ids of one event. */
 export interface PeerIds {
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;

@@ -3,7 +3,7 @@ import type { Question } from '../e2a/question.ts';
 import { questionDetails } from '../e2a/question-text.ts';
 import { isObject, type Json, type JsonObject } from '../json.ts';
 
-/** A question as MCP puts it to the person at the client. */
+/** A question as an MCP elicitation. */
 export function elicitation(question: Question, version: string): JsonObject {
   const { title, url } = question;
   const message = [title, ...questionDetails(question)].join('\n\n');

@@ -1,7 +1,7 @@
 import { Opaque, OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
 
-// OpenAI's chat completions and responses. Members that a shape does not name are passed over: clients send many more, and new ones.
+// OpenAI's chat completions and responses. Members that a shape does not name are ignored: clients send many more.
 
 const text = { type: 'string' } as const;
 const flag = { type: ['boolean', 'null'] } as const;

@@ -20,7 +20,7 @@ import { answer, event, type Namespace, request } from '../message-row.ts';
 export const NODE_KINDS = ['tool', 'skill', 'proc', 'branch', 'map'] as const;
 export const CHAIN_PHASES = ['start', 'done', 'skip', 'error'] as const;
 
-/** One step. Which of the fields matter is its kind's business; the host checks the graph when it runs it. */
+/** One step. Its kind decides which fields matter; the host checks the graph before it runs. */
 export const ChainNode = object(
   {
     node_id: described('What it gives is found by this name, as `$.node_id.field`.', requiredName),
@@ -80,7 +80,7 @@ export const ChainResponse = object({
   final_output: anything,
   duration_ms: { type: 'number', minimum: 0, default: 0 },
   nodes_run: count(0),
-  // `{code, message}` of what went wrong.
+  // `{code, message}` of the error.
   error: recordOrNull,
 });
 

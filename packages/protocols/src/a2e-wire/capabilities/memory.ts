@@ -24,7 +24,7 @@ import { answer, type Namespace, request } from '../message-row.ts';
 /** `working` lasts a session, `episodic` belongs to one agent, `semantic` to all. */
 export const MEMORY_TIERS = ['working', 'episodic', 'semantic'] as const;
 
-/** Something remembered. Its key is an object: two keys are the same when their members are. */
+/** A memory entry. Its key is an object; keys with equal members are equal. */
 export const MemoryEntry = object(
   {
     key: OpaqueObject,
@@ -33,7 +33,7 @@ export const MemoryEntry = object(
     tags: strings,
     source: text(''),
     score: number(1),
-    // 0: never forgotten.
+    // 0: no expiry.
     ttl: seconds(0),
     created_at: time,
     updated_at: time,

@@ -5,7 +5,7 @@ import { canonicalPath, covers, formatPath, type Path, parsePath } from '../path
 import type { DataState } from './data-state.ts';
 import { about, type Draft, type Examined, type Subject } from './rule.ts';
 
-/** Nothing that runs before wrote what is read here: who would, and what was probably meant. */
+/** A read that no earlier operation satisfies: possible writers, and the path that was probably meant. */
 export function missingRead(subject: Subject, operation: Examined, read: Read, state: DataState): readonly Draft[] {
   const { path, pointer } = read;
   if (path.root === 'store' && isStored(subject, path)) return [];
@@ -49,7 +49,7 @@ function isStored({ context }: Subject, path: Path): boolean {
   });
 }
 
-/** An operation's id where its output path belongs, a slip of the pen, or else what there is to read. */
+/** Suggests the output path of an operation named by its id, the nearest path, or the available ones. */
 function probablyMeant({ operations, context }: Subject, path: Path, state: DataState): string | undefined {
   const named = path.keys.slice(1).map((key) => operations.get(key));
   const output = named.find((operation) => operation !== undefined && operation.uses.writes.length > 0);
@@ -59,7 +59,7 @@ function probablyMeant({ operations, context }: Subject, path: Path, state: Data
   }
   const readable = new Map([...state.all()].map((known) => [canonicalPath(known.path), known.by.join(' or ')]));
   for (const key of context.stored ?? []) readable.set(`/store/${key}`, 'an earlier execution');
-  // The root is no part of the slip: it would make short names look alike.
+  // The root is not compared: it would make short names look alike.
   const start = `/${path.root}/`;
   const near = [...readable.keys()]
     .filter((place) => place.startsWith(start))

@@ -5,7 +5,7 @@ import { isOrdered } from '../condition.ts';
 import { nameOf } from '../member.ts';
 import { about, type Rule } from './rule.ts';
 
-/** A number written as text is compared as text: no number is greater or less than it. */
+/** A number written as text is compared as text and never matches numbers. */
 export const numbersAsText: Rule = ({ operations }) =>
   [...operations.values()].flatMap((operation) => {
     const { condition, conditions } = operation.config;

@@ -11,7 +11,7 @@ export const AskApprovalConfig = {
   properties: {
     // The question in one sentence; {/path} is filled in.
     title: { type: 'string', minLength: 1, maxLength: 1000 },
-    // What else a person needs in order to decide; {/path} is filled in.
+    // Further information for the decision; {/path} is filled in.
     description: { type: 'string', maxLength: 16_384 },
     // What can be chosen. Default: allow and reject.
     options: {
