@@ -83,7 +83,7 @@ describe('a receiver that', () => {
     const id = await send(receivers.hanging.url());
     const { state, failures } = await ended(id);
     expect(state).toBe('dead');
-    expect(failures.map(({ reason }) => reason)).toEqual(Array(4).fill('The answer did not come within 1000 ms.'));
+    expect(failures.map(({ reason }) => reason)).toEqual(Array(4).fill('The response did not arrive within 1000 ms.'));
     expect(receivers.hanging.received.length).toBe(4);
     expectSameCallback(receivers.hanging);
   });

@@ -150,6 +150,6 @@ function driverOf(
 async function definitionIn(file: string, agentId: string | undefined, context: Context): Promise<AgentDefinition> {
   const parsed = parseJsonBytes(await readInput(file, context));
   if (!parsed.ok) fail({ code: 'not_json', message: `${file} is not JSON`, issues: parsed.issues });
-  if (!isObject(parsed.value)) fail({ code: 'invalid_message', message: `${file} must hold a JSON object` });
+  if (!isObject(parsed.value)) fail({ code: 'invalid_message', message: `${file} must contain a JSON object` });
   return { ...(parsed.value as object), ...(agentId !== undefined && { agent_id: agentId }) } as AgentDefinition;
 }

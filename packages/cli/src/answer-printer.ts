@@ -77,4 +77,4 @@ export function reconnecting({ error, waitMs }: Pick<Reconnect, 'error' | 'waitM
 }
 
 /** The operator has to fix an agent that cannot be reached, and sees more than its callers. */
-const AGENT_UNWELL = `where the server runs, look at how it is reached: ${PROGRAM} doctor`;
+const AGENT_UNWELL = `on the machine of the server, run the checks: ${PROGRAM} doctor`;

@@ -6,9 +6,9 @@ export function cancelOnSignal(cancel: () => Promise<unknown>, { onSignal, exit,
   return onSignal(() => {
     if (isCancelling) return exit(1);
     isCancelling = true;
-    terminal.note('\ncancelling; once more to leave at once\n');
+    terminal.note('\ncancelling; press Ctrl-C again to exit immediately\n');
     cancel().catch((error: unknown) => {
-      terminal.note(`it could not be cancelled: ${error instanceof Error ? error.message : String(error)}\n`);
+      terminal.note(`cancelling failed: ${error instanceof Error ? error.message : String(error)}\n`);
       exit(1);
     });
   });

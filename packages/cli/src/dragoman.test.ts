@@ -232,7 +232,7 @@ describe('with dragoman dev running', () => {
     expect(await run('watch', 'ticking', '--after', '5')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'nothing comes after frame 5\n',
+      stderr: 'there are no frames after 5\n',
     });
     expect(await run('watch', 'ticking', '--after', '50')).toMatchObject({
       code: 1,

@@ -37,7 +37,7 @@ export function troubleOf(error: unknown): Trouble | undefined {
 /** An unexpected error. */
 export function unforeseen(error: unknown): Trouble {
   const message = error instanceof Error ? error.message : String(error);
-  return { code: 'internal', message: `something went wrong on our side: ${message}` };
+  return { code: 'internal', message: `internal error: ${message}` };
 }
 
 export function tellTrouble(

@@ -149,7 +149,7 @@ export interface ListQuery {
   readonly limit: number;
   /** The `next_cursor` of the page before. */
   readonly cursor?: string | undefined;
-  /** Those whose names contain this text. */
+  /** Only entries whose names contain this text. */
   readonly text?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }

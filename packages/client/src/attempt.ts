@@ -51,7 +51,7 @@ export function unreachable(url: string, cause: unknown): DragomanError {
     code: 'unreachable',
     message: `${url} cannot be reached${reason === '' ? '' : ` (${reason})`}.`,
     retryable: true,
-    suggestions: ['check that the server runs at this url; `dragoman serve` starts one, and prints where'],
+    suggestions: ['check that the server runs at this URL; `dragoman serve` starts a server and prints its URL'],
     cause,
   });
 }
@@ -59,7 +59,7 @@ export function unreachable(url: string, cause: unknown): DragomanError {
 function silent(url: string, milliseconds: number): DragomanError {
   return new DragomanError({
     code: 'unreachable',
-    message: `${url} was silent for ${milliseconds} ms.`,
+    message: `${url} sent nothing for ${milliseconds} ms.`,
     retryable: true,
     suggestions: ['check the network between here and the server'],
   });

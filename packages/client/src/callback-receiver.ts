@@ -55,7 +55,7 @@ export class CallbackReceiver {
   constructor(options: CallbackReceiverOptions) {
     objectGiven(options, 'options', '{ publicKey, onAnswer }');
     if (options.secret === undefined && options.publicKey === undefined) {
-      throw invalidArgument('a receiver needs secret or publicKey: anybody could send it what they like');
+      throw invalidArgument('a receiver needs secret or publicKey, to verify who sent a callback');
     }
     this.#options = options;
     const secret = options.secret === undefined ? undefined : keyBytes(options.secret, SECRET);
@@ -119,7 +119,7 @@ export class CallbackReceiver {
     if (!/^\d{1,12}$/.test(timestamp)) throw new CallbackRefused(400, 'webhook-timestamp must be seconds');
     const signedAt = new Date(Number(timestamp) * 1000);
     if (Math.abs(now().getTime() - signedAt.getTime()) > toleranceSeconds * 1000) {
-      throw new CallbackRefused(401, `it was signed more than ${toleranceSeconds} seconds from now`);
+      throw new CallbackRefused(401, `its timestamp is more than ${toleranceSeconds} seconds from the current time`);
     }
     const schemes = new Set(signatures.map(({ scheme }) => scheme));
     if (!(secret !== undefined && schemes.has('v1')) && !(publicKey !== undefined && schemes.has('v1a'))) {
@@ -233,8 +233,8 @@ function signaturesIn(header: string): Signature[] {
 /** Without a key for the received schemes every callback would be refused, so the refusal says which key is missing. */
 function whyNotSigned(schemes: ReadonlySet<string>): string {
   if (schemes.has('v1a'))
-    return 'it is signed by Ed25519 (v1a) alone, as for senders without a key: check it by the public key';
-  return schemes.has('v1') ? 'it is signed by HMAC (v1) alone: check it by the secret' : NOT_SIGNED;
+    return 'it is signed with Ed25519 (v1a) only, as for senders without a key: verify it with the public key';
+  return schemes.has('v1') ? 'it is signed with HMAC (v1) only: verify it with the secret' : NOT_SIGNED;
 }
 
 async function hmacKey(bytes: Uint8Array<ArrayBuffer>): Promise<VerifyingKey> {
@@ -314,6 +314,6 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 const MAX_BYTES = 64 * 1024 * 1024;
 /** Of all bodies together, before their senders are proven. */
 const MOST_UNPROVEN = 2 * MAX_BYTES;
-const NOT_SIGNED = 'no signature of this callback is good';
+const NOT_SIGNED = 'no signature of this callback is valid';
 const SECRET: KeyForm = { name: 'secret', prefix: 'whsec_' };
 const PUBLIC_KEY: KeyForm = { name: 'publicKey', prefix: 'whpk_', length: 32 };

@@ -53,7 +53,7 @@ export async function* executionEvents(options: EventsOptions): AsyncGenerator<E
         yield event;
         if (event.event === 'execution-finished') return;
       }
-      throw unreachable(options.http.url, 'the stream ended before the execution');
+      throw unreachable(options.http.url, 'the stream ended before the execution did');
     } catch (error) {
       options.signal?.throwIfAborted();
       if (!(error instanceof DragomanError)) throw error;

@@ -93,7 +93,7 @@ export function serverUrl(text: string): string {
     throw invalidArgument(`url must be the address of a server, such as http://127.0.0.1:7420; got ${shown(text)}`);
   }
   if (url.username !== '' || url.password !== '')
-    throw invalidArgument('url must hold no password: hand the key in key');
+    throw invalidArgument('url must not contain a password: pass the API key as key');
   return `${url.origin}${url.pathname.replace(/\/?$/, '/')}`;
 }
 

@@ -34,7 +34,7 @@ export function optionsGiven<T extends object>(options: T, known: readonly (keyo
     if ((known as readonly string[]).includes(name)) continue;
     const close = nearest(name, known);
     const suggestions = close === undefined ? [] : [`did you mean ${close}?`];
-    throw invalidArgument(`${name} is no option; expected ${known.join(', ')}`, ...suggestions);
+    throw invalidArgument(`${name} is not an option; expected ${known.join(', ')}`, ...suggestions);
   }
   return options;
 }

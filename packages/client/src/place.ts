@@ -51,7 +51,7 @@ export class Place {
   #gap({ sequence }: E2AResponse): DragomanError {
     return new DragomanError({
       code: 'frame_missing',
-      message: `Frame ${this.#after + 1} should have come; frame ${sequence} did.`,
+      message: `Expected frame ${this.#after + 1}; received frame ${sequence}.`,
       retryable: true,
       requestId: this.#requestId,
     });

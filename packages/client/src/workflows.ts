@@ -157,7 +157,7 @@ export class Workflows {
     };
     const { execution_id: id } = await this.#post(EXECUTE, workflow, options, headers);
     if (id === null)
-      throw new DragomanError({ code: 'unexpected_answer', message: 'The server gave no execution_id.' });
+      throw new DragomanError({ code: 'unexpected_answer', message: 'The server returned no execution_id.' });
     return id;
   }
 
@@ -257,7 +257,7 @@ function executionPath(executionId: string): string {
 export function linesOf(workflow: WorkflowInput): string {
   if (typeof workflow === 'string') return workflow;
   if (Array.isArray(workflow)) return workflow.map((line) => JSON.stringify(line)).join('\n');
-  throw invalidArgument(`a workflow must be its lines, as one text or as an array of objects; got ${shown(workflow)}`);
+  throw invalidArgument(`a workflow must be JSON lines in a string, or an array of objects; got ${shown(workflow)}`);
 }
 
 type Asking<T> = Pick<JsonRequest<T>, 'path' | 'gives'>;

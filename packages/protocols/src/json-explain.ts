@@ -61,7 +61,7 @@ export function explainBytes(bytes: Uint8Array): JsonFault | undefined {
         code: 'not_utf8',
         offset: at,
         pointer: '',
-        message: `expected UTF-8; byte 0x${byte} at offset ${at} does not belong to it`,
+        message: `expected UTF-8; byte 0x${byte} at offset ${at} is invalid`,
         ...(utf16 && { suggestion: 'send the text as UTF-8: this looks like UTF-16' }),
       };
     }
@@ -267,7 +267,7 @@ class JsonReader {
     }
     keys.add(key);
     if (this.#keys !== undefined && this.#keys.add(key).size > this.#limits.keys) {
-      const message = `expected at most ${this.#limits.keys} different keys in all; one more comes at offset ${start}`;
+      const message = `expected at most ${this.#limits.keys} different keys in all; one more is at offset ${start}`;
       return this.#fault('too_many', start, message, 'send the entries as a list, or in several messages');
     }
     this.#skipSpace();
@@ -318,7 +318,7 @@ class JsonReader {
       return this.#fault('too_long', start, message);
     }
     const code = lone[0].charCodeAt(0).toString(16);
-    const message = `expected whole characters in ${what}; the lone surrogate \\u${code} is half of one`;
+    const message = `expected complete characters in ${what}; got the lone surrogate \\u${code}`;
     return this.#fault('lone_surrogate', start, message, 'send both halves, or the character itself');
   }
 

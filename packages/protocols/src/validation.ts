@@ -68,7 +68,7 @@ const WORDING: Readonly<Record<string, (subject: Subject) => Issue>> = {
     return {
       pointer: pointerTo(pointer, name),
       code: 'unknown_field',
-      message: `${clip(name)} is not a field here${known === undefined ? '' : `; expected ${list(known)}`}`,
+      message: `${clip(name)} is not a known field${known === undefined ? '' : `; expected ${list(known)}`}`,
       suggestion: close === undefined ? `remove ${clip(name)}` : `did you mean ${close}?`,
     };
   },

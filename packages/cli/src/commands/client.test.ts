@@ -91,7 +91,7 @@ test('the change is shown before it is written, and comments and trailing commas
     text.replace('  /* none */\n', `  /* none */\n${added.map((line) => `${line.slice(2)}\n`).join('')}`),
   );
   const again = await run('zed', '--write');
-  expect([again.stdout, readFileSync(file, 'utf8')]).toEqual(['The settings are there already.\n', after]);
+  expect([again.stdout, readFileSync(file, 'utf8')]).toEqual(['The settings are already in place.\n', after]);
 });
 
 test('settings of another form are left alone', async () => {

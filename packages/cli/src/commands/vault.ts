@@ -94,7 +94,7 @@ async function valueFor(id: string, context: Context): Promise<string> {
 function valueAmongArguments(id: string): never {
   fail({
     code: 'usage',
-    message: 'a secret is read from stdin, not from the arguments: those are seen by everybody on this machine',
+    message: 'a secret is read from stdin, not from the arguments: other users of this machine can see arguments',
     fixes: [`printf %s "$SECRET" | ${PROGRAM} vault set ${id} --host HOST`],
     exitCode: 2,
   });
@@ -162,7 +162,7 @@ function rotateCommand(context: Context): Command {
     const key = given === undefined ? undefined : await readText('-', context);
     const connection = await connect(options, context, 'admin');
     const answer = await talking(connection, 'admin', () => connection.client.admin.credentials.rotate(key));
-    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : 'every secret is sealed with the new key\n');
+    context.terminal.out(options.json ? `${JSON.stringify(answer)}\n` : 'every secret is encrypted with the new key\n');
     return 0;
   });
 }

@@ -52,7 +52,7 @@ export class DemoApi implements AsyncDisposable {
       // Two failures, then a success: a retry gets through.
       return this.#flaky % 3 === 0 ? { status: 200, json: { luck: 'good' } } : { status: 503, json: { luck: 'bad' } };
     }
-    if (name.endsWith(' /orders') && !hasKey) return { status: 401, json: { message: 'who are you?' } };
+    if (name.endsWith(' /orders') && !hasKey) return { status: 401, json: { message: 'Authentication required.' } };
     if (name === 'GET /orders') return { status: 200, json: ORDERS };
     if (name === 'POST /orders') return { status: 201, json: { id: 1004, accepted: true } };
     return { status: 404, json: { message: `there is no ${name} here` } };

@@ -143,7 +143,7 @@ function demoAgents(data: string, model: DemoModel): NonNullable<Config['agents'
       // As this process was started: from source it needs the same loader. Only one process can have the inspector.
       args: [...process.execArgv.filter((flag) => !flag.startsWith('--inspect')), demoFile('guide'), data],
       name: 'Guide',
-      description: 'a program of its own that calls a tool over the wire and runs a workflow',
+      description: 'a separate program that calls a tool over the wire and runs a workflow',
       skills: ['guiding'],
     },
     helper: {

@@ -40,7 +40,7 @@ async function answer(envelope) {
     };
     await send({ response_kind: 'e2a.complete', status: 'succeeded', is_final: true, body: { result } });
   } catch (error) {
-    const body = { code: 'DEMO.LOST', message: `The guide lost its way: ${error.message}` };
+    const body = { code: 'DEMO.LOST', message: `The guide failed: ${error.message}` };
     await send({ response_kind: 'e2a.error', status: 'failed', is_final: true, body });
   }
 }

@@ -42,7 +42,7 @@ export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config
     const port = config[member]?.port ?? 0;
     if (port === 0 || (await canListen(host, port))) return [];
     const { who } = await portHolder({ host, port });
-    const fix = `set ${member}.port in the configuration to another one, or to 0 for any`;
+    const fix = `set ${member}.port in the configuration to another port, or to 0 for any free port`;
     return [broken(`${member} port`, `port ${port} on ${host} is taken by ${who}`, fix)];
   });
   return (await Promise.all(findings)).flat();
@@ -62,16 +62,16 @@ export async function checkKey({ url, key, source, role }: KeyToTry): Promise<Do
       return role === 'admin'
         ? broken(
             check,
-            `the one from ${source} is not an admin key`,
-            'give the one the server showed on its first start',
+            `the key from ${source} is not an admin key`,
+            'use the key that the server showed on its first start',
           )
-        : broken(check, `the one from ${source} is not an agent's key`, remedyFor(role));
+        : broken(check, `the key from ${source} is not an agent's key`, remedyFor(role));
     }
     const why =
       error instanceof DragomanError && error.is('unauthenticated')
         ? 'is unknown or revoked'
         : `does not open: ${error instanceof Error ? error.message : error}`;
-    return broken(check, `the one from ${source} ${why}`, remedyFor(role));
+    return broken(check, `the key from ${source} ${why}`, remedyFor(role));
   }
 }
 

@@ -23,7 +23,7 @@ export async function checkStart(
       const { servers } = server.wire;
       await servers.ready;
       return [
-        sound('start', 'everything it names can be opened'),
+        sound('start', 'every file, agent and tool in it can be opened'),
         ...checkServers(servers, log, configPath),
         ...(probe ? await probeAgents(server, config.agents ?? {}) : []),
       ];
@@ -54,8 +54,8 @@ function checkServers(servers: Server['wire']['servers'], log: Warnings, configP
     }
     const { status, tools_count } = server.info();
     if (status === 'ready')
-      return [sound(check, `is there, with ${tools_count} ${tools_count === 1 ? 'tool' : 'tools'}`)];
-    return [broken(check, 'has not listed its tools within ten seconds', `see what it does, or correct ${place}`)];
+      return [sound(check, `is running, with ${tools_count} ${tools_count === 1 ? 'tool' : 'tools'}`)];
+    return [broken(check, 'has not listed its tools within ten seconds', `check what it does, or correct ${place}`)];
   });
 }
 

@@ -142,7 +142,7 @@ async function* answersIn(response: Response): AsyncGenerator<JsonObject, void, 
 /** The text of an RFC 9457 problem, for a client that shows only text. */
 function refusalIn(status: number, problem: unknown): string {
   const { detail } = isObject(problem as JsonObject) ? (problem as JsonObject) : ({} as JsonObject);
-  if (status === 401) return 'The server refused the key. Make one with: dragoman client connect CLIENT --write';
+  if (status === 401) return 'The server rejected the key. Create one with: dragoman client connect CLIENT --write';
   return `The server answered ${status}${typeof detail === 'string' ? `: ${detail}` : ''}`;
 }
 

@@ -37,8 +37,8 @@ function taken(server: Server, settings: ServeSettings, { allowEmpty }: ReloadOp
 
 function reloadedLine(file: string, { changed, waiting }: Reloaded): string {
   const parts = [
-    changed.length === 0 ? 'nothing that can be changed now is different' : `changed ${changed.join(', ')}`,
-    ...(waiting.length === 0 ? [] : [`${waiting.join(', ')} when it is started the next time`]),
+    changed.length === 0 ? 'no reloadable setting has changed' : `changed ${changed.join(', ')}`,
+    ...(waiting.length === 0 ? [] : [`after a restart: ${waiting.join(', ')}`]),
   ];
   return `Read ${file} again: ${parts.join('; ')}.`;
 }

@@ -59,7 +59,7 @@ export class Narrator {
     if (this.#json) this.#line({ event: 'ended', ok, steps: this.#steps, failed: this.#failed });
     else
       this.#terminal.out(
-        ok ? `\nAll ${this.#steps} steps hold.\n` : `\n${this.#failed} of ${this.#steps} steps do not hold.\n`,
+        ok ? `\nAll ${this.#steps} checks passed.\n` : `\n${this.#failed} of ${this.#steps} checks failed.\n`,
       );
   }
 

@@ -75,7 +75,7 @@ export class Callbacks implements AsyncDisposable {
       const found = this.#arrived.find(({ answer }) => answer.replyTo === messageId);
       if (found !== undefined) return found;
       await new Promise<void>((resolve, reject) => {
-        const over = () => reject(new Error('the callback did not come in time'));
+        const over = () => reject(new Error('the callback did not arrive in time'));
         const wake = () => {
           this.#waiting.delete(wake);
           signal.removeEventListener('abort', over);

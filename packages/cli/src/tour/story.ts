@@ -39,7 +39,7 @@ class Guide {
     narrator.holds('the guide answered', typeof visit['text'] === 'string');
     if (before !== undefined) {
       narrator.holds(
-        'it is the same agent, one visit later',
+        'the same agent process counted one more visit',
         visit['process'] === before['process'] && Number(visit['visit']) > Number(before['visit']),
       );
     }
@@ -57,7 +57,7 @@ type Chapter = (stage: Stage, narrator: Narrator, guide: Guide) => Promise<void>
 const CHAPTERS: readonly (readonly [title: string, play: Chapter])[] = [
   ['An editor asks the guide (ACP, through E2A)', editorAsks],
   ['The guide at work: a tool over the A2E wire, an A2E workflow', guideWorks],
-  ['A letter reaches the same agent (A2A mailbox)', letterAsks],
+  ['A message reaches the same agent (A2A mailbox)', letterAsks],
   ['Another agent asks it, signed (A2A messages)', agentAsks],
   ['The client drops, and resumes (E2A)', clientResumes],
   ['What happened to the message? (explain)', operatorAsks],

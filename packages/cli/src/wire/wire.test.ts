@@ -188,7 +188,7 @@ test('tools are listed and called, from a configuration and on a server', async 
   const usage = await dragoman(['tools', 'call', 'shout', '--args', 'nonsense', '--url', url], options);
   expect(usage.code).toBe(2);
   const held = await dragoman(['tools', 'accept', 'files__read', '--url', url], { folder, environment });
-  expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('no tool named files__read is held') });
+  expect(held).toMatchObject({ code: 1, stderr: expect.stringContaining('no changed tool named files__read waits for approval') });
 });
 
 test('a cut result is printed with a note', async () => {
@@ -304,7 +304,7 @@ test('a tool that a host withholds is accepted with the command of the host', as
   writeFileSync(description, 'Says it to somebody else.');
   const { detail } = await called('--data', 'data');
   const [suggestion = ''] = detail.suggestions;
-  const command = /^if it may be used as it is now: end this host, and then npx dragoman (tools accept odd__say .*)$/;
+  const command = /^if it may be used as it is now: stop this host, then run: npx dragoman (tools accept odd__say .*)$/;
   const [, accept = ''] = command.exec(suggestion) ?? [];
   const typo = await dragoman(accept.replace('odd__say', 'odd__sa').split(' '), { folder });
   expect(typo).toMatchObject({ code: 1, stderr: expect.stringContaining('did you mean odd__say?') });
@@ -330,7 +330,7 @@ test('a tool that a host withholds is accepted with the command of the host', as
 test('the command that accepts a tool can be pasted into a shell, and exists only where tools are remembered', () => {
   const config = '/some where/dragoman.yaml';
   expect(howToAccept({ config, data: "/it's" })('odd__say')).toBe(
-    `end this host, and then npx dragoman tools accept odd__say --config '/some where/dragoman.yaml' --data '/it'\\''s'`,
+    `stop this host, then run: npx dragoman tools accept odd__say --config '/some where/dragoman.yaml' --data '/it'\\''s'`,
   );
   expect(howToAccept({ config, data: undefined })('odd__say')).toContain('start it again');
 });

@@ -155,7 +155,7 @@ async function read(
 function usedUp(): DragomanError {
   return new DragomanError({
     code: 'unreachable',
-    message: 'The streams have ended, and there are no others.',
+    message: 'The streams have ended and cannot be reopened.',
     suggestions: ['give streamWire a function that opens new ones'],
   });
 }

@@ -143,8 +143,8 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     });
     await expect(open({ capabilities: ['teleport'] })).rejects.toMatchObject({
       code: 'no_caps',
-      message: 'The host turned the handshake down: no_caps, it has none of teleport.',
-      suggestions: ['leave out capabilities to be granted all that the host has'],
+      message: 'The host rejected the handshake: no_caps, it has none of teleport.',
+      suggestions: ['leave out capabilities to request all that the host has'],
     });
   });
 });
@@ -152,7 +152,7 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
 test('a missing key is reported as missing, and not as wrong', async () => {
   await expect(connectWire({ transport: tcp() })).rejects.toMatchObject({
     code: 'unauthenticated',
-    message: 'The host turned the handshake down: auth_failed, and no key was handed in.',
+    message: 'The host rejected the handshake: auth_failed, and no key was passed.',
     suggestions: ['pass the API key of an agent: connectWire({ transport, key })'],
   });
 });
@@ -183,8 +183,8 @@ test('a call that a broken connection interrupted is not reported as never sent'
   const stuck = wire.call('stuck');
   const lost = expect(stuck).rejects.toMatchObject({
     code: 'unreachable',
-    message: 'The connection broke before tool/call/req was answered; whether it was done is not known.',
-    suggestions: ['ask again only for what may be done twice'],
+    message: 'The connection was lost before tool/call/req was answered; its outcome is unknown.',
+    suggestions: ['repeat the request only if it may run twice'],
     details: { outcome: 'unknown' },
   });
   await wire.ping();

@@ -380,7 +380,7 @@ export class WireClient implements AsyncDisposable {
   #unreadable(json: JsonObject): void {
     const reqId: Json | undefined = json['req_id'];
     if (typeof reqId !== 'string' || lookup(String(json['type']))?.role === 'event') return;
-    const message = `The host sent a ${String(json['type'])} that is not as the protocol has it.`;
+    const message = `The host sent an invalid ${String(json['type'])}.`;
     this.#settle(reqId)?.reject(new DragomanError({ code: 'unexpected_answer', message }));
   }
 
@@ -439,7 +439,7 @@ function checkOptions(options: RequestOptions): void {
 
 function noTransport(given: unknown): DragomanError {
   return invalidArgument(
-    `transport must be what carries the messages; got ${shown(given)}`,
+    `transport must be a transport, such as webSocketWire({ url }); got ${shown(given)}`,
     'connectWire({ transport: webSocketWire({ url }), key })',
   );
 }
@@ -480,7 +480,7 @@ function toolsOf(message: WireMessage): readonly ToolDefinition[] {
 
 function fieldOf(message: WireMessage, type: WireType, field: string): Json | undefined {
   if (message.type === type) return message[field];
-  const text = `The host was to answer with a ${type}; it sent a ${message.type.slice(0, 128)}.`;
+  const text = `Expected ${type} from the host; received ${message.type.slice(0, 128)}.`;
   throw new DragomanError({ code: 'unexpected_answer', message: text });
 }
 

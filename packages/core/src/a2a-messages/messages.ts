@@ -378,4 +378,4 @@ type Answer = A2AMessage | Failure | undefined;
 export const NO_PLACE = 'Too many connections are open already; try again later.';
 /** The longest message that is checked from an address with too many failed proofs. */
 const MOST_UNPROVEN = 64 * 1024;
-const NO_REQUEST = failure('not_found', {}, 'No request of this server waits for this answer.');
+const NO_REQUEST = failure('not_found', {}, 'No open request of this server matches this answer.');

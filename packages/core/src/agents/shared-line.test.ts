@@ -144,7 +144,7 @@ describe('a line that is lost', () => {
 
 test('an agent that reads nothing is not sent anything more', async () => {
   sender.unsentBytes = 17 * MiB;
-  expect(failureIn(await ask('r1'))?.message).toBe('The agent does not read what it is sent.');
+  expect(failureIn(await ask('r1'))?.message).toBe('The agent does not read its input.');
   expect(sent).toEqual([]);
 });
 

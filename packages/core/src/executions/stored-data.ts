@@ -107,7 +107,7 @@ function over(wanted: StoredQuota, quota: StoredQuota): Refused {
   const details = {
     quota: quota.bytes,
     quota_keys: quota.count,
-    suggestions: ['store less, or use a key again: what it held is replaced'],
+    suggestions: ['store less, or reuse a key to replace its value'],
   };
   const message =
     wanted.count > quota.count

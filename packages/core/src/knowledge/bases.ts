@@ -89,7 +89,7 @@ export function decodeKnowledgeBase(id: string, json: Json): Outcome<KnowledgeBa
   const seen = new Set<string>();
   for (const [index, document] of definition.documents.entries()) {
     if (seen.has(document.id)) {
-      const message = `the id of a document must be there once; ${show(document.id)} is repeated`;
+      const message = `document ids must be unique; ${show(document.id)} is repeated`;
       issues.push({ pointer: `/documents/${index}/id`, code: 'repeated', message });
     }
     seen.add(document.id);

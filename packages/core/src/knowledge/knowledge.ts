@@ -111,7 +111,7 @@ export class KnowledgeSearch implements AsyncDisposable {
       const vectors = await Promise.race([embedding, tooLong]);
       return vectors?.[0];
     } catch (error) {
-      this.#log.debug({ error: String(error) }, 'a query was answered by words alone');
+      this.#log.debug({ error: String(error) }, 'a query was answered without search by meaning');
       return undefined;
     } finally {
       late.abort();

@@ -113,7 +113,7 @@ export class ThreadEmbedder implements Embedder {
 
   /** What was not there once will not be there the next time: searching goes on by words, and says so. */
   #miss(message: string): void {
-    this.#log.warn({ reason: message }, 'search goes by words alone: the sentence encoder does not load');
+    this.#log.warn({ reason: message }, 'search uses words only: the sentence encoder could not be loaded');
     void this.#end();
     this.#state = 'missing';
   }

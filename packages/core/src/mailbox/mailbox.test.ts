@@ -161,7 +161,7 @@ test.each([
     message('hello', { messageId: 'm-Ann', taskType: 'greet', ...metadata }, { name: 'Bob' }, 'other'),
     { principal: ANN },
   );
-  await expect(elsewhere).rejects.toThrow('This id was used before with another body.');
+  await expect(elsewhere).rejects.toThrow('This id was already used with a different body.');
   for (const one of [before, after]) await one.mailbox.stop();
   await before.engine.stop({ drainMs: 0 });
 });

@@ -45,7 +45,7 @@ test('a module that waits forever is reported as that when nothing else is left 
   process.emit('beforeExit', 0);
   await expect(loading).rejects.toMatchObject({
     code: 'module_broken',
-    message: `tools: ${path}: it waits, outside of any function, for what never comes`,
+    message: `tools: ${path}: it has a top-level await that never resolves`,
   });
   expect((await loadModule('tools', file('good-again.mjs', 'export const one = 1;\n')))['one']).toBe(1);
   expect(process.listenerCount('beforeExit')).toBe(before);

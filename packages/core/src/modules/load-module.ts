@@ -41,7 +41,7 @@ export async function loadModule(what: string, path: string): Promise<Readonly<R
 async function unlessStuck<T>(loading: Promise<T>): Promise<T> {
   let onStuck = () => {};
   const stuck = new Promise<never>((_, reject) => {
-    onStuck = () => reject(new Error('it waits, outside of any function, for what never comes'));
+    onStuck = () => reject(new Error('it has a top-level await that never resolves'));
   });
   // One listener for all that are being loaded: Node warns of many.
   if (underWay.size === 0) process.on('beforeExit', tellStuck);

@@ -330,7 +330,7 @@ export class Outbox {
     } catch (error) {
       if (this.#stopped.aborted) return;
       // The store cannot be read or written: the callback stays due, and is tried again when it can.
-      log.warn({ delivery: entry.id, error: String(error) }, 'a callback could not be dealt with');
+      log.warn({ delivery: entry.id, error: String(error) }, 'a callback could not be processed');
       entry.nextAt = this.#options.clock.now().getTime() + STORE_PAUSE_MS;
       this.#wake(entry);
     } finally {
@@ -346,7 +346,7 @@ export class Outbox {
     const { entry } = one;
     const { clock, log } = this.#options;
     try {
-      if (entry.isDamaged) throw new StoreError('store_damaged', `What is known of delivery ${entry.id} is damaged.`);
+      if (entry.isDamaged) throw new StoreError('store_damaged', `The record of delivery ${entry.id} is damaged.`);
       const prepared = await this.#prepared(entry);
       if (prepared === undefined) this.#forget(entry);
       // It becomes dead with all others to this receiver as soon as the 410 is recorded.
@@ -393,7 +393,7 @@ export class Outbox {
       return;
     }
     if (verdict.outcome === 'postponed' && this.#postpone(entry)) {
-      log.debug({ ...fields, reason: failure.reason }, 'a callback waits for its next turn');
+      log.debug({ ...fields, reason: failure.reason }, 'a callback waits for its next attempt');
       return;
     }
     log.info({ ...fields, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
@@ -533,7 +533,7 @@ const GIVEN_UP = 'it was given up by an operator';
 const PAGE = 200;
 const MOST_LOOKED_AT = 10_000;
 /** Reason of a dead delivery that cannot be read. */
-const DAMAGED = 'it is damaged in the database: what would be sent is not what was written';
+const DAMAGED = 'it is damaged in the database: its content has changed since it was stored';
 /** Reason of a dead delivery whose receiver has unsubscribed. */
 const UNWANTED = 'its push notification config was deleted';
 const GONE = new Error('the receiver is gone');

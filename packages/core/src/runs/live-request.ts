@@ -107,5 +107,5 @@ export function requestName({ owner, requestId }: RequestKey): string {
 const LEFT = failure(
   'busy',
   { retry_after: 5 },
-  'The server is stopping. The request is recorded: come back for its answer.',
+  'The server is stopping. The request is recorded: read its answer later.',
 );

@@ -259,7 +259,7 @@ describe('a repeat', () => {
     const envelope = { ...ask('r1'), request_id: 'r2' };
     const again = await all(open(envelope, { beside: { idempotencyKey: 'k' } })).catch(failureOf);
     // The id is part of the body: the same key with another id is another body.
-    const message = 'This Idempotency-Key was used before, for "r1", which had another body.';
+    const message = 'This Idempotency-Key was already used for "r1" with a different body.';
     expect(again).toMatchObject({ code: 'conflict', message });
     expect(first.at(-1)?.is_final).toBe(true);
   });

@@ -568,7 +568,7 @@ function numbered(frame: E2AResponse, sequence: number): E2AResponse {
   return frame.sequence === sequence ? frame : { ...frame, sequence };
 }
 
-const UNREAD = 'The request was to end with its last reader, who left.';
+const UNREAD = 'The request ended because its last reader disconnected.';
 
 function tooMany(agentId: string): Failure {
   return failure('busy', { retry_after: 1 }, `Too many requests wait for the agent ${agentId}.`);

@@ -25,7 +25,7 @@ export class Effort {
       if (this.#looks >= 0) return;
     }
     throw new TooMuchEffort(
-      'the schema of the tool has them looked at over and over again; send them less nested, or have it made simpler',
+      'checking them against the schema of the tool takes too many steps; send less nested arguments, or simplify the schema',
     );
   }
 
@@ -35,7 +35,7 @@ export class Effort {
     if (this.#reading >= 0) return;
     const most = Math.floor(MOST_READING / Math.max(1, parts));
     throw new TooMuchEffort(
-      `a pattern of the schema is held against at most ${most} characters in one call; send shorter texts`,
+      `the patterns of the schema are matched against at most ${most} characters in one call; send shorter texts`,
     );
   }
 }

@@ -6,12 +6,12 @@ import type { RE2JS } from 're2js';
  * writes repeats out before it begins, `(…){1000}` a thousand times, so what would come to too much is refused unread.
  */
 export function linearPattern(pattern: string): RE2JS {
-  if (pattern.length > MOST_PARTS) throw new Error(`it has ${pattern.length} characters; ${MOST_PARTS} are taken`);
+  if (pattern.length > MOST_PARTS) throw new Error(`it has ${pattern.length} characters; at most ${MOST_PARTS} are allowed`);
   const parts = writtenOut(pattern);
   if (parts > MOST_PARTS)
-    throw new Error(`with its repeats written out it has ${parts} parts; ${MOST_PARTS} are taken`);
+    throw new Error(`with its repetitions expanded it has ${parts} parts; at most ${MOST_PARTS} are allowed`);
   const classes = pattern.match(/\\p/gi)?.length ?? 0;
-  if (classes > MOST_CLASSES) throw new Error(`it has ${classes} classes of Unicode; ${MOST_CLASSES} are taken`);
+  if (classes > MOST_CLASSES) throw new Error(`it has ${classes} Unicode classes; at most ${MOST_CLASSES} are allowed`);
   return library().RE2JS.compile(pattern);
 }
 

@@ -85,7 +85,7 @@ export class SchemaDocument {
   #find(reference: string, base: URL): Place {
     const uri = URL.canParse(reference, base.href) ? new URL(reference, base) : undefined;
     const place = uri && (this.#named.get(uri.href) ?? this.#pointedTo(uri));
-    if (place === undefined) throw new Error(`the reference ${show(reference)} leads to nothing in it`);
+    if (place === undefined) throw new Error(`the reference ${show(reference)} does not exist in it`);
     return place;
   }
 
@@ -111,7 +111,7 @@ export class SchemaDocument {
     const parts = writtenOut(text);
     this.#prepared += parts;
     if (this.#prepared > MOST_PREPARED) {
-      throw new Error(`with their repeats written out its patterns have more than ${MOST_PREPARED} parts in all`);
+      throw new Error(`with repetitions expanded, its patterns have more than ${MOST_PREPARED} parts in all`);
     }
     const expression = linearPattern(text);
     return (value, run) => {

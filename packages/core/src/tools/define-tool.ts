@@ -104,7 +104,7 @@ function outcomeOf(name: string, returned: unknown): ToolOutcome {
 /** In words of ours where they are known: those of the engine go on for lines. */
 function whyNotJson(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  if (/circular/i.test(words)) return 'it holds itself';
+  if (/circular/i.test(words)) return 'it contains itself';
   if (/BigInt/.test(words)) return 'it has a BigInt; give a number or a string';
   return words;
 }

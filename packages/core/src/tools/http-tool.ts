@@ -60,7 +60,7 @@ function requireAddress(name: string, template: string): void {
 
 /** Each argument is one segment, but not every server decodes it last. */
 function climbing(name: string): Refused {
-  const message = `The arguments of ${name} must not lead out of its URL: leave out ".." as a part of a path`;
+  const message = `The arguments of ${name} must not leave the path of its URL: remove ".."`;
   return new Refused(
     failure('invalid_message', { issues: [{ pointer: '/arguments', code: 'pattern', message }] }, `${message}.`),
   );

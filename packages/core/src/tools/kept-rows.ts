@@ -65,7 +65,7 @@ export class KeptRows<Value extends Json> {
     const { entries, size } = this.#quota;
     throw new WireRefused(
       'memory_full',
-      `There is no room for more: ${entries} entries or ${size} characters may be kept here, and what you keep in memory/* counts too.`,
+      `Storage limit reached: at most ${entries} entries or ${size} characters, including your memory/* entries.`,
     );
   }
 

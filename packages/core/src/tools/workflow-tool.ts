@@ -14,7 +14,7 @@ import type { ConfiguredTool } from './tools-config.ts';
  * workflow like any other: checked, authorised, recorded and run with the caller's own permissions.
  */
 export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflows, ids }: ToolBackends): Backend {
-  if (workflows === undefined) throw new Error(`tool ${name}: there is nothing here that runs workflows`);
+  if (workflows === undefined) throw new Error(`tool ${name}: workflows are not available here`);
   const { executions, reader } = workflows;
   const written = ToolWorkflow.in(workflow, workflows);
   if (!(written instanceof ToolWorkflow)) throw new Error(`tool ${name}: ${written.fault}`);

@@ -85,7 +85,7 @@ function newKey(): string {
 function keepPrivate(path: string, log: Log): void {
   if (process.platform === 'win32' || (statSync(path).mode & 0o077) === 0) return;
   chmodSync(path, 0o600);
-  log.warn({ path }, 'the key of the vault could be read by others; now it cannot, but it should be changed');
+  log.warn({ path }, 'other users could read the key of the vault; its mode is now 600; run vault rotate');
 }
 
 export const KEY_FILE = 'vault.key';

@@ -52,8 +52,8 @@ export async function openVault({ store, clock, log, key }: VaultOptions): Promi
   const keys = await keysOf(seal, key);
   if (keys === undefined) {
     throw new VaultError(
-      `The vault was sealed with another key than the one in ${key.name}. ` +
-        'Bring that key back; without it no credential in the vault can be read.',
+      `The vault was encrypted with a different key than the one in ${key.name}. ` +
+        'Restore that key; without it no credential in the vault can be read.',
     );
   }
   const state = { salt: saltOf(seal), keys, mac: seal.mac, rows, ...judged(seal, rows, keys, log) };

@@ -58,7 +58,7 @@ function waitBeyond(seconds: number): string {
 
 function adviceFor(status: number): string {
   if (status === 401 || status === 403) return 'Verify credentials are valid';
-  if (status === 404) return 'Check the path of the URL, and what was filled into it';
+  if (status === 404) return 'Check the path of the URL, and the inserted values';
   if (status === 429) return 'Call less often, or wait before the next call';
   return status >= 500 ? 'Check API endpoint availability' : 'Check what the API expects of this request';
 }

@@ -68,7 +68,7 @@ export class Account {
 
   step(): void {
     if (this.#steps >= this.#budgets.steps)
-      throw this.#over('steps', this.#budgets.steps, 'operations', 'loop over less');
+      throw this.#over('steps', this.#budgets.steps, 'operations', 'loop over fewer items');
     this.#steps++;
   }
 

@@ -42,7 +42,7 @@ export class Catalog {
   /** The same with operations of the operator's own; a built-in one cannot be replaced. */
   with(operations: Readonly<Record<string, Operation>>): Catalog {
     const taken = Object.keys(operations).find((name) => this.#operations.has(name));
-    if (taken !== undefined) throw new Error(`there is an operation ${taken} already; choose another name`);
+    if (taken !== undefined) throw new Error(`the operation ${taken} already exists; choose another name`);
     return new Catalog([...this.#operations, ...Object.entries(operations)]);
   }
 

@@ -4,7 +4,7 @@ import { dataError } from './step-error.ts';
 export function finite(value: number, operation: string): number {
   if (!Number.isFinite(value)) {
     throw dataError(`${operation} does not give a finite number`, {
-      suggestions: ['ask with a Conditional whether there are numbers, and none too large, before'],
+      suggestions: ['check with a Conditional whether there are numbers, and none too large, before'],
     });
   }
   return value;

@@ -30,14 +30,14 @@ export function wrongShape(path: Path, expected: string, value: Json, fits: (val
 }
 
 function nearestFixes(place: string, value: Json, fits: (value: Json) => boolean): readonly string[] {
-  if (value === null) return ['ask with a Conditional whether it is empty before'];
+  if (value === null) return ['check with a Conditional whether it is empty before'];
   if (Array.isArray(value)) return [`name one of its items, as ${place}[0], or work on each of them in a Loop`];
   if (typeof value !== 'object')
     return ['read a place that has it; if an API returned text, request JSON with an Accept header'];
   const names = Object.keys(value);
   const meant = names.filter((name) => fits(value[name] as Json)).slice(0, 3);
   if (meant.length > 0) return meant.map((name) => `did you mean ${place}/${name}?`);
-  return [`name what in it is meant: it has ${names.slice(0, 6).join(', ') || 'no members'}`];
+  return [`name the member to use: it has ${names.slice(0, 6).join(', ') || 'no members'}`];
 }
 
 function kindOf(value: Json): string {

@@ -498,7 +498,7 @@ describe('data of another shape', () => {
 
   test.each([
     [{ total: 1, rows: [] }, filter, 'did you mean /workflow/in/rows?'],
-    [{ a: 1, b: 2 }, filter, 'name what in it is meant: it has a, b'],
+    [{ a: 1, b: 2 }, filter, 'name the member to use: it has a, b'],
     [null, filter, 'Conditional'],
     ['[1]', filter, 'Accept'],
     [{ price: 3, name: 'x' }, double, 'did you mean /workflow/in/price?'],

@@ -245,7 +245,7 @@ export class WorkflowPool {
       if (at >= 0) this.#waiting.splice(at, 1);
     }
     if (worker !== undefined) {
-      this.#options.log.warn({ reason: reason.code }, 'an execution held up its thread, which is ended');
+      this.#options.log.warn({ reason: reason.code }, 'an execution blocked its thread; the thread was stopped');
       void worker.end();
     }
     this.#settle(job, endedWith(job.plan, reason));

@@ -75,7 +75,7 @@ export function failedUrl(error: unknown): string | undefined {
 
 /** The error of an operation that was ended while it changed something: the outcome is unknown. */
 export function withUnknownOutcome({ details, suggestions, ...parts }: WorkflowError): WorkflowError {
-  const look = 'look at the API whether it was done';
+  const look = 'check in the API whether it was done';
   return {
     ...parts,
     details: { ...details, retryable: false, outcome: 'unknown' },

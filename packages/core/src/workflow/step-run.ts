@@ -409,7 +409,7 @@ function missing(path: Path, model: DataModel, errors: readonly WorkflowError[])
   const suggestions: string[] = [];
   if (above !== undefined) suggestions.push(...membersOf(above));
   else if (close !== undefined) suggestions.push(`did you mean ${close}${by ? `, written by ${by}` : ''}?`);
-  else if (written.size > 0) suggestions.push(`what can be read here: ${[...written.keys()].slice(0, 6).join(', ')}`);
+  else if (written.size > 0) suggestions.push(`available here: ${[...written.keys()].slice(0, 6).join(', ')}`);
   const [first] = errors;
   if (first?.operationId !== undefined) suggestions.push(`${first.operationId} failed before; fix that first`);
   return dataError(`${place} is not there`, { details: { path: place }, suggestions });

@@ -36,7 +36,7 @@ export function fieldSlipsIn(metadata: JsonObject): readonly Issue[] {
     const close = alike.length === 0 ? undefined : nearest(key, alike);
     if (close === undefined) continue;
     slips ??= [];
-    const message = `${clip(key)} is no field of metadata that means something here; it is kept as your own`;
+    const message = `${clip(key)} is not a known metadata field; it is kept as a custom field`;
     const suggestion = `did you mean ${close}?`;
     slips.push({ pointer: pointerTo('/metadata', key), code: 'likely_slip', message, suggestion });
   }
@@ -50,7 +50,7 @@ function isAlike(key: string, field: string): boolean {
 }
 
 function emptyText(pointer: string, key: string): Issue {
-  const message = `${key} is empty and taken as not given`;
+  const message = `${key} is empty and treated as absent`;
   return { pointer, code: 'coerced', message, suggestion: `leave out ${key}` };
 }
 

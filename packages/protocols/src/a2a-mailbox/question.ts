@@ -11,7 +11,7 @@ export interface QuestionReport {
   /** The id it replies to, if that is not the message being answered. */
   readonly replyTo?: string;
   readonly timestamp: string | null;
-  /** `input_required`, or how the question endReportOf: `answered`, `expired` or `withdrawn`. */
+  /** `input_required`, or how the question ended: `answered`, `expired` or `withdrawn`. */
   readonly status: string;
   readonly content: string;
   readonly metadata: JsonObject;
@@ -85,7 +85,7 @@ const ENDS = {
   answered: (answer: QuestionAnswer | undefined) => `Answered: ${answer?.option_id ?? answer?.action}.`,
   expired: (answer: QuestionAnswer | undefined) =>
     `The time to answer is over: ${answer?.option_id ?? 'the question was declined'}.`,
-  withdrawn: () => 'The question was withdrawn: the request has endReportOf.',
+  withdrawn: () => 'The question was withdrawn: the request has ended.',
 } as const;
 const GIVEN: ReadonlySet<string> = new Set(['option_id', 'action', 'content']);
 const DECLINE = { contentType: 'application/json', content: { action: 'decline' } } as const;

@@ -105,7 +105,7 @@ function repaired(message: Json | undefined): Issue[] {
   const found: Issue[] = [];
   const supported = typeof contentType === 'string' ? supportedContentType(contentType) : undefined;
   if (supported !== undefined && supported !== contentType) {
-    const remark = `contentType ${show(contentType)} is taken as ${supported}`;
+    const remark = `contentType ${show(contentType)} is read as ${supported}`;
     found.push({ pointer: '/message/contentType', code: 'coerced', message: remark });
   }
   if (message.content === undefined) {

@@ -122,7 +122,7 @@ function contentIsShortEnough({ input, content, limits }: Parts, found: Issue[])
     pointer: isObject(input.message) ? '/message/content' : '/message',
     code: 'too_long',
     message: `Message too long (max ${most})`,
-    suggestion: `got ${size.characters} characters in ${size.bytes} bytes; ${contentBytes} bytes are the most, too`,
+    suggestion: `got ${size.characters} characters in ${size.bytes} bytes; at most ${contentBytes} bytes are allowed`,
   });
 }
 
@@ -150,7 +150,7 @@ function contentTypeIsSupported({ message: { contentType } }: Parts, found: Issu
   const supported = typeof contentType === 'string' ? supportedContentType(contentType) : undefined;
   if (supported === contentType) return;
   if (supported !== undefined) {
-    const message = `contentType ${show(contentType)} is taken as ${supported}`;
+    const message = `contentType ${show(contentType)} is read as ${supported}`;
     found.push({ pointer: '/message/contentType', code: 'coerced', message });
     return;
   }
@@ -182,7 +182,7 @@ function expiryIsAhead({ metadata: { expiresAt }, now }: Parts, found: Issue[]):
     const suggestion = `got ${show(expiresAt)}; use a time with its zone, such as 2026-03-28T12:00:00.000Z`;
     found.push({ pointer, code: 'format', message, suggestion });
   } else if (end <= now.getTime()) {
-    const suggestion = `it ended at ${show(expiresAt)}; it is ${now.toISOString()}`;
+    const suggestion = `it expired at ${show(expiresAt)}; the time is now ${now.toISOString()}`;
     found.push({ pointer, code: 'expired', message: 'Message already expired', suggestion });
   }
 }

@@ -55,7 +55,7 @@ function isAbove(numbers: readonly number[], others: readonly number[]): boolean
 }
 
 function mismatch(what: string, ours: readonly string[], theirs: readonly string[]): Negotiation {
-  const message = `We share no ${what}: we speak ${list(ours)}, the other side ${list(theirs)}.`;
+  const message = `No common ${what}: this side supports ${list(ours)}, the other side ${list(theirs)}.`;
   return { ok: false, failure: failure('version_mismatch', { supported: ours.slice(0, MOST_NAMED) }, message) };
 }
 

@@ -95,7 +95,7 @@ export const ErrorMessagePayload = {
       properties: {
         code: ErrorCode,
         message: { type: 'string', minLength: 1, maxLength: 500 },
-        details: { ...OpaqueObject, description: 'What may help to understand it.' },
+        details: { ...OpaqueObject, description: 'Context that helps to understand it.' },
         retry_after: { type: 'integer', minimum: 0, description: 'Seconds to wait before trying again.' },
         documentation_url: { type: 'string', format: 'uri' },
       },
@@ -112,7 +112,7 @@ export const DiscoverAgentsPayload = {
     capabilities: {
       type: 'array',
       items: { type: 'string' },
-      description: 'What an agent must be able to do: all of it.',
+      description: 'The capabilities that an agent must have, all of them.',
     },
     filters: {
       type: 'object',

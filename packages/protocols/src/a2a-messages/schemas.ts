@@ -19,16 +19,16 @@ const base: JsonSchema = { ...BaseMessage };
 const schemas: SchemaSet = {
   dialect: 'a2a-messages',
   schemas: {
-    BaseMessage: published('base-message', 'A2A message', 'What every A2A message has, whatever its type.', base),
+    BaseMessage: published('base-message', 'A2A message', 'The fields of every A2A message.', base),
     RequestMessage: special('request', 'Asks another agent for an action or an answer.', RequestPart),
     ResponseMessage: special('response', 'Answers a request, with data or with an error.', ResponsePart),
-    HandshakeMessage: special('handshake', 'Opens a connection: who I am and what I can do.', HandshakePart),
-    HandshakeAckMessage: special('handshake-ack', 'Answers a handshake with the own card.', HandshakeAckPart),
-    ErrorMessage: special('error', 'Says that a message could not be processed, and why.', ErrorPart),
+    HandshakeMessage: special('handshake', 'Opens a connection and introduces the sender.', HandshakePart),
+    HandshakeAckMessage: special('handshake-ack', 'Answers a handshake with the card of its receiver.', HandshakeAckPart),
+    ErrorMessage: special('error', 'Reports that a message could not be processed, and why.', ErrorPart),
     DiscoverAgentsMessage: special('discover-agents', 'Asks the registry for agents.', DiscoverAgentsPart),
     AgentAnnouncementMessage: special('agent-announcement', "The registry's answer to a query.", AgentAnnouncementPart),
-    GoodbyeMessage: special('goodbye', 'Closes a connection. Nothing answers it.', GoodbyePart),
-    AuthenticatedMessage: special('authenticated', 'Any message that proves who sent it.', AuthenticatedPart),
+    GoodbyeMessage: special('goodbye', 'Closes a connection. It gets no answer.', GoodbyePart),
+    AuthenticatedMessage: special('authenticated', 'Any message with a signature.', AuthenticatedPart),
     AgentCard: published('agent-card', 'A2A agent card', 'How an agent introduces itself.', AgentCard),
   },
 };

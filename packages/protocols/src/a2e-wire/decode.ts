@@ -97,7 +97,7 @@ function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOp
   const ours = { ...json, a2e: WIRE_VERSION, version: WIRE_VERSION };
   warnings.push(...(reader === undefined ? [unknownType(type)] : slips(json, reader)));
   if (json['ts'] !== undefined || isLegacyType(type)) return accept(completeMessage(type, ours), warnings);
-  const message = 'ts is missing; the time of arrival is taken';
+  const message = 'ts is missing; the time of arrival is used';
   warnings.push({ pointer: '/ts', code: 'filled', message, suggestion: 'send ts, in seconds since 1970' });
   return accept(completeMessage(type, { ...ours, ts: now.getTime() / 1000 }), warnings);
 }
@@ -171,7 +171,7 @@ function withHint(issue: Issue): Issue {
 
 function unknownType(type: string): Issue {
   const close = nearestType(type);
-  const message = `type ${show(type)} is not one we know; the message is kept as it is`;
+  const message = `type ${show(type)} is unknown; the message is kept unchanged`;
   return {
     pointer: '/type',
     code: 'unknown_type',

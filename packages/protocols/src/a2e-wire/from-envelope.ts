@@ -23,7 +23,7 @@ export function wireFromEnvelope(envelope: E2AEnvelope, stamp: Stamp): Outcome<W
   const id = envelope.request_id ?? '';
   const usable = isId(id);
   if (id !== '' && !usable) {
-    const message = `request_id is longer than the ${LONGEST_ID} characters an id has here; a new one takes its place`;
+    const message = `request_id is longer than ${LONGEST_ID} characters, the limit of this wire; a new id replaces it`;
     losses.push(lost('/request_id', message));
   }
   const now = new Date(parseTimestamp(envelope.timestamp ?? '') ?? stamp.now.getTime());
@@ -60,7 +60,7 @@ function lossesOf(envelope: E2AEnvelope): Issue[] {
     losses.push(lost(`/${field}`, `${field} has no place in an A2E wire request`));
   }
   if (envelope.identity_origin !== 'agent') {
-    const message = `identity_origin ${envelope.identity_origin} becomes agent: on this wire agents ask`;
+    const message = `identity_origin ${envelope.identity_origin} becomes agent: requests on this wire come from agents`;
     losses.push(lost('/identity_origin', message));
   }
   return losses;

@@ -55,7 +55,7 @@ function answerOf({ response, request, row, reqId, stamp }: Frame): WireMessage 
   const answer = withFields(type, { ...fields, req_id: reqId }, stamp);
   const outcome = decodeWire(answer as JsonObject, stamp.now);
   if (outcome.ok) return answer;
-  const message = `the result is not one that ${type} can tell`;
+  const message = `the result cannot be sent as ${type}`;
   return newError({ code: 'internal_error', reqId, message, issues: outcome.issues, about: row.type }, stamp);
 }
 

@@ -176,7 +176,7 @@ export class HostSession<Principal> {
 
   /** The protocol has no rejection reason for this; the error is retryable. */
   #crowded(request: MessageOf<'handshake/req'>, now: Date): Reaction {
-    const message = 'you have as many connections open as one caller may have';
+    const message = 'you have reached the limit of open connections for one caller';
     this.#close();
     return this.#refuse({ code: 'busy', reqId: request.id, message, about: request.type }, now);
   }
@@ -251,7 +251,7 @@ export class HostSession<Principal> {
   }
 
   #notGranted(message: Pick<WireMessage, 'id' | 'type'>, capability: string, now: Date): Reaction {
-    const text = `the handshake did not grant ${capability}, which ${message.type} belongs to`;
+    const text = `${message.type} requires the capability ${capability}, which the handshake did not grant`;
     // The available types, so that the agent can fall back.
     const detail = { granted: [...this.#granted] };
     return this.#refuse(

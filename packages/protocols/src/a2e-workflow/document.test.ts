@@ -105,7 +105,7 @@ describe('reading JSON lines', () => {
     ],
     [
       { StoreData: { inputPath: '/workflow/x', storage: 'file', key: 'k', outputPath: '/workflow/y' } },
-      'remove it: what is stored is read at /store/<key>',
+      'remove it: stored data is read at /store/<key>',
     ],
     [{ Wait: { seconds: 5 } }, 'did you mean duration, in milliseconds?'],
     [

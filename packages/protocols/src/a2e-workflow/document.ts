@@ -222,7 +222,7 @@ class DocumentReader {
   }
 
   #start(begin: Begin, reading: LineReading): void {
-    if (this.#begin !== undefined) reading.issues.push(afterBegin(reading.at, 'beginExecution comes once more'));
+    if (this.#begin !== undefined) reading.issues.push(afterBegin(reading.at, 'a second beginExecution'));
     else this.#begin = begin;
   }
 
@@ -269,7 +269,7 @@ function listed(issues: readonly Issue[]): readonly Issue[] {
 }
 
 function tooLong(pointer: string, count: number): Issue {
-  const message = `at most ${LONGEST_ORDER} operations run in order; root and the others make ${count}`;
+  const message = `operationOrder may have at most ${LONGEST_ORDER} operations; with root it has ${count}`;
   return { pointer, code: 'too_many', message };
 }
 
@@ -283,7 +283,7 @@ function unknownLine(json: JsonObject, at: string): Issue {
   return {
     pointer: pointerTo(at, 'type'),
     code: 'unknown_line',
-    message: `type ${show(type)} is no line of a workflow; ${expected}`,
+    message: `type ${show(type)} is not a line of a workflow; ${expected}`,
     ...(close !== undefined && { suggestion: `did you mean ${close}?` }),
   };
 }
@@ -306,7 +306,7 @@ function noBegin(pointer: string): Issue {
     pointer,
     code: 'missing_begin',
     message:
-      'beginExecution is missing: operations run in the order of their definition, under an id that the server makes',
+      'beginExecution is missing: operations run in the order of their definition, under an id that the server generates',
     suggestion: 'end with {"type":"beginExecution","executionId":…,"operationOrder":[…]}',
   };
 }

@@ -36,7 +36,7 @@ export const PATH_ROOTS = ['workflow', 'store', 'loop'] as const;
 export function parsePath(text: string): PathOutcome {
   if (text.length > LONGEST_PATH) return refuse('too_long', `must have at most ${LONGEST_PATH} characters`);
   const stray = strayCharacter(text);
-  if (stray !== undefined) return refuse('path_syntax', `must not hold ${show(stray)}`);
+  if (stray !== undefined) return refuse('path_syntax', `must not contain ${show(stray)}`);
   const [before, first, ...rest] = text.split('/');
   const root = PATH_ROOTS.find((name) => name === first);
   if (before !== '' || root === undefined) return refuse('path_root', STARTS, startFix(text));

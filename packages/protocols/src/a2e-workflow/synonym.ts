@@ -152,7 +152,7 @@ const HINT_WORDS: Readonly<Record<string, Words>> = {
     [RETRIES]: ['retry', 'retries', 'maxretries', 'retrypolicy'],
   },
   TransformData: { [INTO_CONFIG]: ['field', 'fields', 'order', 'count', 'offset', 'operations'] },
-  StoreData: { 'remove it: what is stored is read at /store/<key>': ['outputpath', 'output'] },
+  StoreData: { 'remove it: stored data is read at /store/<key>': ['outputpath', 'output'] },
   Wait: { [MILLISECONDS]: ['milliseconds', 'ms', 'time', 'delay', 'seconds', 'timeout', 'durationms', 'duration_ms'] },
   DateCalculation: { [AMOUNT]: ['amount', 'unit', 'value', 'interval', 'duration'] },
   Calculate: { [ONE_OPERATION]: ['expression', 'formula'] },

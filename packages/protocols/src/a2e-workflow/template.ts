@@ -100,7 +100,7 @@ export function parseUrlTemplate(text: string): UrlOutcome {
   if (parsed === undefined) return refuse({ code: 'url', expected: 'must be an absolute http or https URL' });
   if (parsed.username !== '' || parsed.password !== '') {
     const suggestion = 'put a credentialRef into the Authorization header';
-    return refuse({ code: 'url_userinfo', expected: 'must not carry a user name or password', suggestion });
+    return refuse({ code: 'url_userinfo', expected: 'must not contain a user name or password', suggestion });
   }
   const rest = text.slice(authority[0].length);
   const misplaced = misplacedTemplate(rest);
@@ -148,8 +148,8 @@ function refuse(fault: TemplateFault): UrlOutcome {
 
 const HOST_FROM_DATA: TemplateFault = {
   code: 'templated_host',
-  expected: 'must have a fixed scheme, host and port: data never decides which host is called',
-  suggestion: 'write the host out and put templates behind the first slash',
+  expected: 'must have a fixed scheme, host and port: data must not choose the host',
+  suggestion: 'write the host literally, with templates after the first slash only',
 };
 // Stops at the next brace of either kind: otherwise a row of opening braces would be scanned again from each of them.
 const IN_BRACES = /\{[^{}]*\}/g;

@@ -92,7 +92,7 @@ function migrateBinding(record: OpenRecord, notes: Notes): void {
 function take(record: OpenRecord, key: string, replacement: string, notes: Notes): Json | undefined {
   const value = record.get(key);
   if (!record.delete(key)) return undefined;
-  const message = `${key} is an old key; its place is ${replacement}`;
+  const message = `${key} is a legacy key; use ${replacement}`;
   notes.warn({ pointer: pointerTo('', key), code: 'legacy_key', message, suggestion: `send ${replacement}` });
   return value;
 }

@@ -18,7 +18,7 @@ export const QuestionOption = {
   properties: {
     id,
     name: { type: 'string', minLength: 1, maxLength: 500, description: 'What a person reads.' },
-    kind: { enum: QUESTION_OPTION_KINDS, description: 'What choosing it means.' },
+    kind: { enum: QUESTION_OPTION_KINDS, description: 'The effect of choosing it.' },
   },
   additionalProperties: false,
 } as const;
@@ -106,7 +106,7 @@ export const Question = {
   type: 'object',
   required: ['question_id', 'kind', 'title', 'asked_at', 'expires_at'],
   properties: {
-    question_id: { ...id, description: 'Unique for ever.' },
+    question_id: { ...id, description: 'A unique id.' },
     ...shared,
     asked_at: { ...text, description: 'When it was asked.' },
     expires_at: { ...text, description: 'When it is answered by its rejecting option, or declined.' },
@@ -124,7 +124,7 @@ export const GivenAnswer = {
     text: {
       ...text,
       maxLength: 65_536,
-      description: 'In place of all of these: the id, name or number of an option, a JSON object, accept or decline.',
+      description: 'Instead of the other fields: the id, name or number of an option, a JSON object, accept or decline.',
     },
   },
   additionalProperties: false,
@@ -142,7 +142,7 @@ export const QuestionAnswer = {
     by: { type: ['string', 'null'], description: 'The caller that answered; null where the server did.' },
     channel: {
       ...text,
-      description: 'How the answer arrived, such as e2a or a2a-mailbox; expiry where the time ran out.',
+      description: 'How the answer arrived, such as e2a or a2a-mailbox, or expiry.',
     },
     at: { ...text, description: 'When it was answered.' },
   },

@@ -15,7 +15,7 @@ describe('tolerances are reported', () => {
       {
         pointer: '/channel_id',
         code: 'legacy_key',
-        message: 'channel_id is an old key; its place is channel',
+        message: 'channel_id is a legacy key; use channel',
         suggestion: 'send channel',
       },
     ]);

@@ -78,7 +78,7 @@ export function misspelt(json: JsonObject, unknown: readonly string[], roles: Ke
   return unknown.slice(0, MOST_COMPARED).flatMap((key): Issue[] => {
     const close = nearest(key, absent);
     if (close === undefined) return [];
-    const message = `${key} is not a field of E2A; it is kept, and means nothing here`;
+    const message = `${key} is not a field of E2A; it is kept, but has no effect`;
     return [{ pointer: pointerTo('', key), code: 'unknown_field', message, suggestion: `did you mean ${close}?` }];
   });
 }

@@ -86,7 +86,7 @@ function readAgentShape(json: JsonObject, record: OpenRecord, notes: Notes): boo
   notes.warn({
     pointer: '',
     code: 'legacy_shape',
-    message: `this is an answer of before E2A (${isUnary ? 'AgentResponse' : 'AgentResponseChunk'})`,
+    message: `this is an answer in the format before E2A (${isUnary ? 'AgentResponse' : 'AgentResponseChunk'})`,
     suggestion: 'send an E2A response, with response_kind and body',
   });
   const answer = isUnary ? answerOfAgentResponse(json, '', notes) : answerOfAgentChunk(json, '', notes);

@@ -172,7 +172,7 @@ function partialLine(length: number): Issue {
     pointer: '',
     code: 'partial_line',
     message: `expected a line break after the last line; the stream ended after ${length} bytes of it`,
-    suggestion: 'end every message with a line break, the last one too',
+    suggestion: 'end every message with a line break, including the last one',
   };
 }
 

@@ -18,7 +18,7 @@ export class CallerPlaces {
       return failure(
         'rate_limited',
         { limit: this.#most, retry_after: 1 },
-        `You have ${taken} requests and connections open, which is as many as one caller may have.`,
+        `You have reached the limit of ${taken} open requests and connections for one caller.`,
       );
     }
     this.#taken.set(id, taken + 1);

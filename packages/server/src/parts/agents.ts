@@ -72,7 +72,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
     if (definition === undefined) return;
     // The one that stood in for it is removed all the same; the next start reports the error again.
     await add(id, definition).catch((error) =>
-      log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be put back'),
+      log.error({ agent: id, error: String(error) }, 'an agent of the configuration could not be restored'),
     );
   };
   /** Puts in place what administration on another node has made of an agent. */
@@ -136,4 +136,4 @@ function unopenable(error: unknown): Failure {
   return failure('invalid_message', { issues: [{ pointer: '/driver', code: 'driver', message }] }, message);
 }
 
-const UNOPENED = 'an agent of the administration cannot be opened: fix it and start again, or make or remove it there';
+const UNOPENED = 'an agent of the administration cannot be opened: fix it and start again, or replace or remove it through the administration';

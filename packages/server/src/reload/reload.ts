@@ -132,5 +132,5 @@ const NAMES = Object.entries(ConfigShape.properties).flatMap(([key, shape]) => {
   return 'properties' in shape ? Object.keys(shape.properties).map((member) => `${key}.${member}`) : [key];
 });
 const PATIENCE_MS = 60_000;
-const WAITING = 'does a file wait for something outside of any function?';
+const WAITING = 'does a file have a top-level await that never resolves?';
 const CUT_OFF = 'the new configuration is empty or removes every agent, so it may be incomplete';

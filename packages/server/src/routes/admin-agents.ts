@@ -295,7 +295,7 @@ function textOrNull(value: unknown): string | null {
 }
 
 function ofTheConfiguration(agentId: string): Failure {
-  const suggestions = ['take it out of `agents:` there, and have the server read it again: SIGHUP, or a new start'];
+  const suggestions = ['remove it from `agents:` there, then reload (SIGHUP) or restart the server'];
   return failure('conflict', { suggestions }, `The agent ${JSON.stringify(agentId)} is in the configuration.`);
 }
 

@@ -158,7 +158,7 @@ class ChainRun {
     const mapped = byId.get(node.map_node) as ReadyNode;
     const items = find(node.items_path, this.#scope());
     if (!Array.isArray(items)) {
-      const found = items === undefined ? 'and is not there' : `and gives ${show(items)}`;
+      const found = items === undefined ? 'but it does not exist' : `but it is ${show(items)}`;
       throw new Error(`items_path ${show(node.items_path)} must give a list, ${found}`);
     }
     if (items.length > MOST_ITEMS) throw new Error(`a map takes at most ${MOST_ITEMS} items; got ${items.length}`);
@@ -275,7 +275,7 @@ function nothingFound(missing: readonly string[], { input_map }: ChainNode): str
   if (missing.length === 0) return '';
   const first = missing.slice(0, MOST_MISSING).map((name) => `at ${show(input_map[name])} for ${show(name)}`);
   const more = missing.length > MOST_MISSING ? ` and ${missing.length - MOST_MISSING} more` : '';
-  return `; input_map finds nothing ${first.join(', ')}${more}`;
+  return `; input_map found nothing ${first.join(', ')}${more}`;
 }
 
 function nodeFault(where: string, error: unknown): ChainFault {
@@ -290,7 +290,7 @@ function messageOf(error: unknown): string {
 function tooMuch(what: string, limit: number): ChainFault {
   return new ChainFault(
     'chain_error',
-    `what a chain ${what} in all may have ${limit} bytes; hand on the fields needed`,
+    `all that a chain ${what} may have at most ${limit} bytes; pass on only the needed fields`,
   );
 }
 

@@ -70,8 +70,8 @@ function withoutLength(path: string, scope: Scope): null {
   const owner = path.slice(0, -LENGTH.length);
   const whole = evaluate(owner, scope);
   if (!Array.isArray(whole) && typeof whole !== 'string') return null;
-  throw new Unclear(`${show(path)}: lists and texts have no length here`, [
-    `write ${show(owner)} alone, which holds unless it is empty`,
+  throw new Unclear(`${show(path)}: the length of lists and texts is not available`, [
+    `write ${show(owner)} alone: it is true unless it is empty`,
   ]);
 }
 
@@ -102,6 +102,6 @@ const MISTAKES: readonly { readonly made: RegExp; readonly fix: string }[] = [
   { made: /=$/, fix: 'write >= or <=' },
   { made: /=|\sis\s/i, fix: 'write == for equal' },
   { made: /^(?:!|not\s)/i, fix: 'compare with == false, or == null' },
-  { made: /\s(?:in|contains|like|matches)\s/i, fix: 'let a tool find out, and compare what it gives' },
+  { made: /\s(?:in|contains|like|matches)\s/i, fix: 'compute it with a tool, and compare the result' },
 ];
 const LENGTH = '.length';

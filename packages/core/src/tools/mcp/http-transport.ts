@@ -41,7 +41,7 @@ export class McpHttpTransport implements McpTransport {
   constructor(options: HttpTransportOptions) {
     this.#options = options;
     this.#ownHeaders = options.headers;
-    this.#notices = new NoticeLimit({ clock: options.clock, onFlood: () => this.#cutOff('it flooded us') });
+    this.#notices = new NoticeLimit({ clock: options.clock, onFlood: () => this.#cutOff('it sent too many messages') });
   }
 
   get hasSession(): boolean {

@@ -191,6 +191,6 @@ const REFUSALS: Readonly<Record<string, string>> = {
   'sampling/createMessage': "this client has no sampling; it does not run its callers' models for a server",
   'roots/list': "this client has no roots; it does not show its callers' folders to a server",
 };
-const NOBODY_TO_ASK = 'Nobody can be asked: no running call was made as a request whose caller can be asked.';
+const NOBODY_TO_ASK = 'No person can be asked: no running call came from a request whose caller can answer questions.';
 const WHICH_CALL = 'Nobody was asked: several calls are running, and the question names none of them.';
 const WITHDRAWN = new Error('the server withdrew its question');

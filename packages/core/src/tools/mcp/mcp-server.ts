@@ -280,7 +280,7 @@ export class McpServer implements AsyncDisposable {
   }
 
   #unavailable(seconds: number): WireRefused {
-    const text = `The MCP server ${this.name} ${this.#fault || 'is not there'}; it is tried again in ${seconds} s.`;
+    const text = `The MCP server ${this.name} ${this.#fault || 'is not available'}; the next attempt is in ${seconds} s.`;
     return new WireRefused('mcp_server_unavailable', text, { retry_after: seconds });
   }
 
@@ -312,7 +312,7 @@ export class McpServer implements AsyncDisposable {
       const readings = this.#readingsOf(opened, signal);
       await client.connect({ signal, timeout: CONNECT_MS });
       await readings.readFirst();
-      if (isGone) throw new Error('it ended as soon as it was there');
+      if (isGone) throw new Error('it exited right after its start');
       since = clock.elapsed();
       this.#counts.clear();
       this.#client = client;
@@ -390,7 +390,7 @@ export class McpServer implements AsyncDisposable {
   /** A call that waited for a new connection was made for the tool of the old one. */
   #requireTool(name: string): void {
     if (this.#tools.has(`${this.name}__${name}`)) return;
-    const text = `The MCP server ${this.name} was greeted again, and has no tool ${JSON.stringify(name)} now, or a changed one.`;
+    const text = `The MCP server ${this.name} was reconnected, and its tool ${JSON.stringify(name)} is missing or has changed.`;
     throw new WireRefused('not_found', text);
   }
 

@@ -278,7 +278,7 @@ describe('a hostile server', () => {
       return thrown;
     }).toMatchObject({ code: 'mcp_transport_error' });
     expect(log.lines).toContainEqual(
-      expect.objectContaining({ fields: { mcp_server: 'bad', error: 'it hung up and did not end' } }),
+      expect.objectContaining({ fields: { mcp_server: 'bad', error: 'it closed its output but did not exit' } }),
     );
     await eventually(() => {
       time.pass(100);
@@ -312,7 +312,7 @@ describe('a hostile server', () => {
       await servers.ready;
       await expect(call('bad__flood', { of })).rejects.toMatchObject({ code: 'mcp_transport_error' });
       expect((await call('every__echo', { message: 'still here' })).data).toBe('Echo: still here');
-      const why = { mcp_server: 'bad', error: 'it flooded us' };
+      const why = { mcp_server: 'bad', error: 'it sent too many messages' };
       expect(log.lines).toContainEqual({ level: 'warn', fields: why, message: 'an MCP server is ended' });
     },
   );

@@ -152,7 +152,7 @@ export class WireConnection {
       if (principal === undefined) return { ok: false, reason: 'auth_failed' };
       return seat(principal) ? { ok: true, principal } : { ok: false, reason: 'busy' };
     } catch (error) {
-      log.error({ error: String(error) }, 'a handshake could not be judged');
+      log.error({ error: String(error) }, 'a handshake could not be verified');
       return { ok: false, reason: 'server_error' };
     }
   }
@@ -250,7 +250,7 @@ export class WireConnection {
 
   /** A request whose events are not read, or that sends too many, is ended; the other requests of the connection continue. */
   #overflow(request: WireRequest): void {
-    const words = `The caller has not read the events: ${MOST_WAITING / MEBIBYTE} MiB of a connection may wait, four times that of all, and of one caller no more than is left for the others.`;
+    const words = `Too many unread events: a connection may have at most ${MOST_WAITING / MEBIBYTE} MiB, all connections together four times as much, and one caller may not use the rest alone.`;
     const reason = new Refused(failure('busy', {}, words));
     this.#events.drop(request);
     request.ending.end(reason);

@@ -98,7 +98,7 @@ export class WireHost implements AsyncDisposable {
     } catch (error) {
       const place = states?.place?.(plugin.name);
       const wayOut = place === undefined ? '' : `; to start it without that, move ${place} away`;
-      throw new Error(`it does not take what it saved: ${textOf(error)}${wayOut}`, { cause: error });
+      throw new Error(`it rejected its saved state: ${textOf(error)}${wayOut}`, { cause: error });
     }
   }
 
@@ -192,7 +192,7 @@ export class WireHost implements AsyncDisposable {
     try {
       await plugin.teardown?.();
     } catch (error) {
-      this.#options.log.error({ plugin: plugin.name, error: textOf(error) }, 'a plugin could not be taken down');
+      this.#options.log.error({ plugin: plugin.name, error: textOf(error) }, 'a plugin could not be stopped');
     }
   }
 
@@ -219,7 +219,7 @@ export class WireHost implements AsyncDisposable {
 function requireOwnNames(plugins: readonly WirePlugin[]): void {
   const known = new Set<string>();
   for (const { name } of plugins) {
-    if (known.has(name)) throw new Error(`two plugins are named ${name}: give each a name of its own`);
+    if (known.has(name)) throw new Error(`two plugins are named ${name}: give each a different name`);
     known.add(name);
   }
 }

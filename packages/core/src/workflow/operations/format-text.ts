@@ -66,7 +66,7 @@ function noField(name: string, value: Json): StepError {
   const names = isObject(value) ? Object.keys(value) : [];
   const close = nearest(name, names);
   const has = names.length === 0 ? '{value} is all of it' : `it has ${names.slice(0, 6).join(', ')}`;
-  return dataError(`the template asks for {${name}}, which the input does not have`, {
+  return dataError(`the template uses {${name}}, which the input does not have`, {
     suggestions: [close === undefined ? has : `did you mean {${close}}?`],
   });
 }

@@ -89,7 +89,7 @@ function saysWhat({ keys, tags, all }: JsonObject): readonly Issue[] {
   if (isNamed === (all !== true)) return [];
   const message = isNamed
     ? 'all must not be true beside keys or tags'
-    : 'memory/forget/req must say what to forget: keys, tags, or "all": true for everything of the tier; got none of them';
+    : 'memory/forget/req must name what to forget: keys, tags, or "all": true for everything of the tier; got none of them';
   const suggestion = isNamed ? 'remove all, or keys and tags' : 'add keys or tags, or "all": true';
   return [{ pointer: '/all', code: isNamed ? 'conflict' : 'required', message, suggestion }];
 }

@@ -117,13 +117,13 @@ class Walk {
     }
     if (!known.certain && read.presentIn === undefined) {
       const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, which ${list(known.by)} may not have written: it runs only in a branch or for the items of a loop`;
-      const suggestion = 'write it on every way, or ask with a Conditional and exists first';
+      const suggestion = 'write it in every branch, or check it with a Conditional and exists first';
       this.drafts.push(about(operation, read.pointer, { code: 'maybe_missing', message, suggestion }));
     }
     const step = read.path.keys[known.path.keys.length];
     if (known.mayBeEmpty && step !== undefined && isIndex(step) && read.presentIn === undefined) {
-      const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, but ${list(known.by)} may leave no item`;
-      const suggestion = 'ask with a Conditional and exists first';
+      const message = `${nameOf(read.pointer)} reads ${formatPath(read.path)}, but ${list(known.by)} may return no item`;
+      const suggestion = 'check it with a Conditional and exists first';
       this.drafts.push(about(operation, read.pointer, { code: 'empty_input', message, suggestion }));
     }
     const mismatch = typeMismatch(read, known);
@@ -164,7 +164,7 @@ class Walk {
     );
     if (input !== undefined) {
       const own = input.id === operation.id;
-      const message = `${nameOf(pointer)} ${formatPath(path)} is what ${own ? 'this loop' : `the loop ${input.id}`} goes through`;
+      const message = `${nameOf(pointer)} ${formatPath(path)} is the array that ${own ? 'this loop' : `the loop ${input.id}`} iterates over`;
       this.drafts.push(
         about(operation, pointer, { code: 'loop_overwrites_input', message, suggestion: 'write to a separate path' }),
       );

@@ -23,7 +23,7 @@ export const loopCost: Rule = ({ operations, limits }) => {
     const inner = insideLoop(loop, operations);
     for (const { operation, pointer } of inner) {
       if (isLoop(operation)) {
-        const message = `${nameOf(pointer)} runs the loop ${operation.id} for each item: ${limits.steps} steps are soon used up`;
+        const message = `${nameOf(pointer)} runs the loop ${operation.id} for each item, which may exceed the limit of ${limits.steps} steps`;
         drafts.push(about(loop, pointer, { code: 'nested_loop', message }));
       } else if (callsApi(operation)) {
         const message = `${nameOf(pointer)} makes an API call for each item; an execution may make ${limits.apiCalls}`;
@@ -49,7 +49,7 @@ export const withinDeadline: Rule = ({ operations, limits: { executionTime } }) 
             })
           : about(operation, pointer, {
               code: 'timeout_exceeds_deadline',
-              message: `${nameOf(pointer)} is ${ms} ms; it is cut to what is left of ${executionTime} ms`,
+              message: `${nameOf(pointer)} is ${ms} ms; it is shortened to the rest of the ${executionTime} ms`,
             }),
       ),
   );

@@ -32,10 +32,10 @@ export function missingRead(subject: Subject, operation: Examined, read: Read, s
     ];
   }
   if (path.root === 'store' && subject.context.stored === undefined) {
-    const message = `${what}, which no operation stores; it has to be there from an earlier execution`;
+    const message = `${what}, which no operation stores; an earlier execution must have stored it`;
     return [about(operation, pointer, { code: 'maybe_stored', message })];
   }
-  const message = writers.length > 0 ? `${what}, which only it writes itself` : `${what}, which no operation writes`;
+  const message = writers.length > 0 ? `${what}, which only this operation writes` : `${what}, which no operation writes`;
   const suggestion = probablyMeant(subject, path, state);
   return [
     about(operation, pointer, { code: 'path_not_produced', message, ...(suggestion !== undefined && { suggestion }) }),
@@ -68,8 +68,8 @@ function probablyMeant({ operations, context }: Subject, path: Path, state: Data
   if (close !== undefined) return `did you mean ${start}${close}, written by ${readable.get(start + close)}?`;
   if (path.keys[1] === 'item' || path.keys[1] === 'index') return `${show(path.keys[1])} exists inside a Loop only`;
   const some = [...readable].slice(0, 4).map(([place, by]) => `${place} (${by})`);
-  if (some.length > 0) return `what can be read here: ${some.join(', ')}`;
+  if (some.length > 0) return `available here: ${some.join(', ')}`;
   // No outputPath leads there.
-  if (path.root === 'store') return `let a StoreData before it keep ${show(formatPath(path).slice(start.length))}`;
-  return `let an operation before it write ${canonicalPath(path)}`;
+  if (path.root === 'store') return `add a StoreData with the key ${show(formatPath(path).slice(start.length))} before it`;
+  return `add an operation before it that writes ${canonicalPath(path)}`;
 }

@@ -11,7 +11,7 @@ export const nearTemplates: Rule = ({ operations }) => {
       if (!text.includes('{')) continue;
       const isUrl = operation.uses.urls.some((url) => url.pointer === pointer);
       for (const { written, inside } of nearMisses(text, { fields, isUrl })) {
-        const message = `${nameOf(pointer)} has ${show(written)}, which is not how a template is written`;
+        const message = `${nameOf(pointer)} has ${show(written)}, which is not a valid template`;
         const suggestion = suggestionFor(inside, operations);
         drafts.push(about(operation, pointer, { code: 'near_template', message, suggestion }));
       }

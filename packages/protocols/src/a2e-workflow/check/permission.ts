@@ -13,7 +13,7 @@ export const allowedOperations: Rule = ({ operations, context }) => {
       about(operation, '', {
         code: 'operation_not_allowed',
         message: `${operation.type} is not among the operations this agent may use`,
-        suggestion: allowed.length === 0 ? 'ask the operator for this permission' : `allowed are ${allowed.join(', ')}`,
+        suggestion: allowed.length === 0 ? 'ask the operator for this permission' : `allowed: ${allowed.join(', ')}`,
       }),
     );
 };

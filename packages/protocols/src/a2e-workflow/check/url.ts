@@ -33,7 +33,7 @@ export const destinations: Rule = ({ operations, context }) => {
         const message = `${nameOf(at)} would send the credential ${show(id)} to ${parsed.url.origin}; it is bound to ${hosts.join(', ') || 'no host'}`;
         // As operators write it: without a port it is 443.
         const { host, port } = parsed.url;
-        const ask = `have the operator bind it to ${port === 443 ? host : `${host}:${port}`}`;
+        const ask = `ask the operator to bind it to ${port === 443 ? host : `${host}:${port}`}`;
         const suggestion = hosts.length === 0 ? ask : `send it to ${hosts.join(' or ')}, or ${ask}`;
         add({ code: 'credential_host', message, suggestion }, at);
       }
@@ -58,7 +58,7 @@ function apiFinding(
     );
     return {
       code: 'api_not_allowed',
-      message: `calls ${match === undefined ? `${url.origin}${url.pathPattern}, which is no API` : `the API ${match.id}, which is none`} this agent may use`,
+      message: `calls ${match === undefined ? `${url.origin}${url.pathPattern}` : `the API ${match.id}`}, which is not an API that this agent may use`,
       suggestion: usable.length === 0 ? 'see availableApis in the capabilities' : `it may use ${usable.join(', ')}`,
     };
   }
@@ -86,8 +86,8 @@ function endpointFinding(
   const close = nearest(`${method} ${path}`, known);
   return {
     code: limited && api.allow_unlisted !== true ? 'endpoint_not_allowed' : 'endpoint_unknown',
-    message: `calls ${method} ${path}, which is no registered endpoint of the API ${id}`,
-    suggestion: close === undefined ? `registered are ${known.slice(0, 6).join(', ')}` : `did you mean ${close}?`,
+    message: `calls ${method} ${path}, which is not a registered endpoint of the API ${id}`,
+    suggestion: close === undefined ? `registered: ${known.slice(0, 6).join(', ')}` : `did you mean ${close}?`,
   };
 }
 

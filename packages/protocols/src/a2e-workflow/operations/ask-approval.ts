@@ -41,7 +41,7 @@ export const AskApprovalConfig = {
 export type AskApprovalConfig = Static<typeof AskApprovalConfig>;
 
 export const AskApproval: OperationDescription = {
-  summary: 'Asks a person and waits for the answer, for days if need be; a rejection is an error.',
+  summary: 'Asks a person and waits for the answer, for up to 30 days; a rejection is an error.',
   category: 'control',
   schema: AskApprovalConfig,
   members: [

@@ -183,7 +183,7 @@ function sameResults(operations: readonly Json[]): readonly Issue[] {
     name: isAggregation(item) ? aggregateName(item) : undefined,
     at: pointerTo('/config/operations', index),
   }));
-  return repeated(named, 'give one of them another name by as');
+  return repeated(named, 'rename one of them with as');
 }
 
 interface Aggregation {
