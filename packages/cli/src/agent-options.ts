@@ -8,7 +8,7 @@ import { duration } from './duration.ts';
 import { readInput, readText } from './input.ts';
 import { fail } from './trouble.ts';
 
-/** What `agents add` takes to say who an agent is and how it is reached. */
+/** The options of `agents add` for the identity and driver of an agent. */
 export interface AgentFlags {
   readonly mayCall?: readonly string[];
   readonly mayRun?: readonly string[];

@@ -10,7 +10,7 @@ import { visible } from './visible.ts';
 export class AnswerPrinter {
   readonly #terminal: Terminal;
   readonly #json: boolean;
-  /** Whether something stands on the line the cursor is in. */
+  /** Whether the current line has text. */
   #openLine = false;
   #saidSomething = false;
 

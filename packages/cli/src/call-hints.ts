@@ -10,7 +10,7 @@ export interface RequestedCall {
   readonly sign: string | undefined;
 }
 
-/** What to do about a refused A2A request, beside what the server itself suggests. */
+/** Suggestions for a refused A2A request, in addition to the server's. */
 export function callHints({ code, details, requestId }: DragomanError, { as, agentId, sign }: RequestedCall): string[] {
   const isA = (failure: FailureCode) => code === FAILURES[failure].a2a;
   if (isA('no_route')) return [`list the agents you can call: ${PROGRAM} agents discover`];

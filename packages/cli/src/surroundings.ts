@@ -1,6 +1,6 @@
 import { processTerminal, type Terminal } from './terminal.ts';
 
-/** What a command may use of the process it runs in. Tests hand in their own. */
+/** The parts of the process that commands use. Tests pass their own. */
 export interface Surroundings {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;

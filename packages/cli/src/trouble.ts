@@ -7,7 +7,7 @@ import { visible } from './visible.ts';
 export interface Trouble {
   readonly code: string;
   readonly message: string;
-  /** What to do, most likely first; a command to paste where there is one. */
+  /** Fixes, most likely first; commands if possible. */
   readonly fixes?: readonly string[];
   readonly issues?: readonly TroubleIssue[];
   /** 2 when the command itself was not understood. */

@@ -5,13 +5,13 @@ import { invalidArgument, objectGiven } from './invalid-argument.ts';
 export interface CallbackReceiverOptions {
   /** `whsec_…`, shown when the agent was made. */
   readonly secret?: string;
-  /** `whpk_…`, as `GET /agent` of the server tells it. */
+  /** `whpk_…`, as shown by `GET /agent` of the server. */
   readonly publicKey?: string;
-  /** Called once for each answer. What it throws makes the sender try again. */
+  /** Called once for each answer. If it throws, the sender retries. */
   readonly onAnswer: (answer: MailboxResponse, callback: Callback) => void | Promise<void>;
   /** How far the sender's clock may be from ours. Default: 300. */
   readonly toleranceSeconds?: number;
-  /** How many ids are remembered to tell repeats by. Default: 10,000. */
+  /** How many ids are remembered to detect repeats. Default: 10,000. */
   readonly remembers?: number;
   /** The largest accepted body in bytes. Default: 64 MiB, enough for every answer of our server. */
   readonly maxBytes?: number;
@@ -28,7 +28,7 @@ export interface Callback {
   readonly isRepeat: boolean;
 }
 
-/** Why a callback was not taken. `status` is for the sender. */
+/** Why a callback was rejected. `status` is for the sender. */
 export class CallbackRefused extends Error {
   override readonly name = 'CallbackRefused';
   /** With 503 it is welcome a little later. */
@@ -47,7 +47,7 @@ export class CallbackRefused extends Error {
 export class CallbackReceiver {
   readonly #options: CallbackReceiverOptions;
   readonly #keys: Promise<readonly VerifyingKey[]>;
-  /** What became of each id: under way, or done. The oldest goes first. */
+  /** The state of each id: in progress or done. The oldest is dropped first. */
   readonly #seen = new Map<string, Promise<void>>();
   /** Bytes of bodies that were read and whose signatures are not known to be good. */
   #unproven = 0;
@@ -156,7 +156,7 @@ export class CallbackReceiver {
     throw new CallbackRefused(401, NOT_SIGNED);
   }
 
-  /** What is too large is not read to its end, and neither is what all together would be. */
+  /** Stops reading when the body, or all bodies together, exceed the limit. */
   #checkSize(bytes: number): void {
     const { maxBytes = MAX_BYTES } = this.#options;
     if (bytes > maxBytes) throw new CallbackRefused(413, `a callback has at most ${maxBytes} bytes`);
@@ -179,12 +179,12 @@ type AnyHeaders = Headers | Readonly<Record<string, string | readonly string[] |
 /** All of a body, or where its bytes come from. */
 type CallbackBody = Uint8Array | AsyncIterable<Uint8Array>;
 
-/** What the headers of a callback say. */
+/** The headers of a callback. */
 interface Head {
   readonly id: string;
   readonly signedAt: Date;
   readonly signatures: readonly Signature[];
-  /** What is signed before the body. */
+  /** The signed text before the body. */
   readonly prefix: Uint8Array;
 }
 
@@ -273,7 +273,7 @@ function answerIn(body: Uint8Array): MailboxResponse {
   throw new CallbackRefused(400, 'the body must be an answer of a mailbox');
 }
 
-/** With no more rules than JSON has: the signed bytes are the agent's own, and a refusal would lose the answer. */
+/** Parsed with the rules of JSON only: refusing the agent's signed bytes would lose the answer. */
 function jsonIn(body: Uint8Array): Json | undefined {
   try {
     return JSON.parse(new TextDecoder().decode(body)) as Json;

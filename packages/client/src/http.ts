@@ -18,12 +18,12 @@ export interface ClientRequest {
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** The body says what went wrong, in words of its own. */
+  /** The body describes the error. */
   readonly anyStatus?: boolean;
 }
 
 export interface JsonRequest<T> extends ClientRequest {
-  /** What the answer has at least: any other program may be behind the url. */
+  /** The required members of the answer: another program may be behind the URL. */
   readonly gives: Gives<NoInfer<T>>;
 }
 

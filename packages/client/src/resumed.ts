@@ -29,7 +29,7 @@ export interface Reconnect {
 }
 
 /**
- * The frames of one answer, over as many connections as it takes:
+ * The frames of one answer, over as many connections as needed:
  *
  *   send ──broke──▶ pause ──▶ resume after the last frame ──broke──▶ pause ──▶ resume …
  *    ▲                          │

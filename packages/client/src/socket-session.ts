@@ -65,7 +65,7 @@ export class SocketSession implements AsyncDisposable {
     return this.#parts.send(this.#transport, input, options);
   }
 
-  /** Says goodbye. Answers that are not whole yet end with the error `closed`; their work continues. */
+  /** Closes the session. Incomplete answers end with the error `closed`; their work continues. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const connection = this.#connection ?? (await this.#dialling?.catch(() => undefined));
@@ -114,14 +114,14 @@ export class SocketSession implements AsyncDisposable {
         yield frame;
       }
     } catch (error) {
-      // The server sends a heartbeat every 10 s: without one the connection is gone, whatever its state says.
+      // The server sends a heartbeat every 10 s: without one the connection is lost, in any state.
       if (attempt.signal.aborted && signal?.aborted !== true) connection.drop(error);
       throw error;
     } finally {
       connection.forget(queue);
       attempt.end();
     }
-    // What did not come this way is in the journal.
+    // Missing frames are in the journal.
     yield* overHttp.resume(requestId, { after, signal });
   }
 
@@ -148,7 +148,7 @@ export class SocketSession implements AsyncDisposable {
     throw closed();
   }
 
-  /** A WebSocket does not say why it was refused, so we ask over HTTP: a request that does not exist is "not found" if all is well. */
+  /** A WebSocket does not report why it was refused, so this asks over HTTP: an unknown request is "not found" if all is well. */
   async #explained(error: unknown): Promise<unknown> {
     if (!(error instanceof DragomanError) || error.code !== 'unreachable') return error;
     try {

@@ -60,7 +60,7 @@ export async function callerAt(url: string): Promise<string> {
   return key;
 }
 
-/** A client that does not let a test wait. */
+/** A client with short pauses for tests. */
 export function impatient(options: ClientOptions): Client {
   return createClient({ ...options, retry: { firstMs: 2, mostMs: 20, giveUpAfterMs: 5_000, ...options.retry } });
 }

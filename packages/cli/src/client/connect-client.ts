@@ -83,7 +83,7 @@ function show(
   terminal.out(change === '' ? 'The settings are already in place.\n' : change);
 }
 
-/** This very program, by its whole path: what a client starts has another PATH than a shell. */
+/** This program by its absolute path, because clients start programs with another PATH than a shell. */
 function startedCommand(name: string, url: string, keyFile: string): StartedCommand {
   const program = process.argv[1] ?? 'dragoman';
   return { name, command: process.execPath, args: [program, 'mcp', '--server', url, '--key-file', keyFile] };
@@ -96,7 +96,7 @@ interface KeyOptions {
   readonly options: ConnectFlags;
 }
 
-/** A caller of its own for each client, so that its requests can be distinguished and its key revoked alone. */
+/** A separate caller for each client, so that its requests can be distinguished and its key revoked alone. */
 async function makeKey(
   connection: ServerConnection,
   { clientName, keyFile, client, options }: KeyOptions,

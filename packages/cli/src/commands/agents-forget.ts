@@ -8,7 +8,7 @@ interface ForgetOptions extends ConnectionOptions {
   readonly request?: string;
 }
 
-/** What is recorded in the name of an agent, taken out for good. */
+/** Deletes all records of an agent. */
 export function forgetCommand(context: Context): Command {
   const command = newCommand(context, {
     name: 'agents forget',

@@ -139,7 +139,7 @@ async function acceptOnServer(name: string, options: ToolsOptions, context: Cont
   );
 }
 
-/** What a host with this folder will find when it is started. */
+/** The changed tools that a host with this folder has recorded. */
 async function acceptInFolder(
   name: string,
   config: string,

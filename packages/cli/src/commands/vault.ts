@@ -39,7 +39,7 @@ function setCommand(context: Context): Command {
     ],
   })
     .argument('<id>', 'its name in requests')
-    // A secret among the arguments could be read by everybody on the machine.
+    // Other users of the machine could read a secret among the arguments.
     .argument('[value]', '- reads it from stdin (default: ask on a terminal, else read stdin)')
     .addOption(
       new Option(
@@ -82,7 +82,7 @@ function setCommand(context: Context): Command {
   });
 }
 
-/** Typed unseen where somebody sits at the keyboard, else what comes on stdin. */
+/** Typed without echo on a terminal, otherwise read from stdin. */
 async function valueFor(id: string, context: Context): Promise<string> {
   const { askHidden } = context.terminal;
   if (askHidden === undefined) return readText('-', context);

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The demo's own API: users, orders behind a key, something slow and something that fails now and then. No network needed. */
+/** The demo API: users, orders behind a key, something slow and something that fails now and then. No network needed. */
 export class DemoApi implements AsyncDisposable {
   readonly #server: Server;
   readonly #key: string;
@@ -63,7 +63,7 @@ function send(response: ServerResponse, status: number, json: unknown): void {
   response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(json));
 }
 
-/** What it has, for the catalogue of APIs. */
+/** Its definition, for the list of APIs. */
 export const DEMO_ENDPOINTS = [
   { method: 'GET', path: '/users', description: 'Everybody, with points and status.' },
   { method: 'GET', path: '/orders', description: 'All orders; needs the credential demo-orders as X-API-Key.' },

@@ -1,4 +1,4 @@
-// An agent that is a program of its own: it reads envelopes from its standard input, one a line, and answers in frames. For
+// An agent that is a separate program: it reads envelopes from its standard input, one a line, and answers in frames. For
 // its work it turns to the server that started it: it calls a tool over the A2E wire, and has a workflow run.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

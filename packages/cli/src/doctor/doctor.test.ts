@@ -14,7 +14,7 @@ afterEach(() => {
   for (const server of open.splice(0)) server.close();
 });
 
-/** Somebody else on a port of this machine. */
+/** Another program on a port of this machine. */
 async function occupyPort(): Promise<number> {
   const server = createServer((socket) => socket.end('no web server\r\n'));
   open.push(server);

@@ -8,7 +8,7 @@ import { type HolderHealth, portHolder } from '../serve/port-holder.ts';
 import { OTHER_PORTS } from '../serve/start-trouble.ts';
 import { broken, type DoctorFinding, sound } from './finding.ts';
 
-/** The place a server is looked for. */
+/** The address of the server. */
 export interface ServerPlace {
   readonly url: string;
   /** Whether the user named a server, or this is only where one would start. */
@@ -48,7 +48,7 @@ export async function checkOtherPorts({ host = DEFAULT_HOST, ...config }: Config
   return (await Promise.all(findings)).flat();
 }
 
-/** Whether a key opens. Asking after a request that cannot exist costs nothing and changes nothing. */
+/** Whether a key is valid, tested by asking for a request that cannot exist. */
 export async function checkKey({ url, key, source, role }: KeyToTry): Promise<DoctorFinding> {
   const check = role === 'admin' ? 'admin key' : 'key';
   try {

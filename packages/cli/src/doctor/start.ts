@@ -8,7 +8,7 @@ import { broken, type DoctorFinding, sound } from './finding.ts';
 import { probeAgents } from './probe.ts';
 
 /**
- * What a start finds wrong with a configuration: it is started as `serve` does, and stopped, with a store of its own and no port.
+ * The problems of a configuration that only a start finds: it is started as `serve` does, and stopped, with a store of its own and no port.
  * Files are loaded and the programs of MCP servers run for that, as `tools list --config` does.
  */
 export async function checkStart(
@@ -35,7 +35,7 @@ export async function checkStart(
     const isKnown = known.some(
       ({ ok, message: reported }) => !ok && (message.includes(reported) || isOfSameFile(reported, message)),
     );
-    // What looks closer is this.
+    // This check is more precise.
     const remedy = code === 'start_failed' || fix === undefined ? `correct ${configPath}` : fix;
     return isKnown ? [] : [broken('start', message, remedy)];
   }

@@ -35,7 +35,7 @@ export async function dev(
   await using demo = await Demo.start(given, { callbackPort: callbacks.port, now: context.now() });
   const { settings } = demo;
   let adminKey: string | undefined;
-  // The requests of the first look are no news to whom it is shown.
+  // The requests of the first look are not logged.
   let isLooking = look;
   return await runServer({
     settings,
@@ -135,5 +135,5 @@ function whatToTry({ keys, settings: { data }, context: { folder } }: GreetingPa
   return `${lines.join('\n')}\n`;
 }
 
-/** It takes a second, or ten where much else runs; one that takes longer has found something wrong. */
+/** The time limit; usually a second is enough. */
 const LOOK_MS = 30_000;

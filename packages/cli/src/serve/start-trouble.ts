@@ -7,7 +7,7 @@ import { folderHolder } from './folder-holder.ts';
 import { portHolder } from './port-holder.ts';
 import type { ServeSettings } from './settings.ts';
 
-/** Why a server did not start, in words that help. */
+/** Why a server did not start, with fixes. */
 export async function startTrouble(
   error: unknown,
   { settings, command }: { settings: ServeSettings; command: StartCommand },
@@ -134,7 +134,7 @@ async function folderTaken(
   const code = 'store_locked';
   const port = command === 'serve' || command === 'dev' ? ' --port 0' : '';
   const another = `start another server with its own data folder: ${PROGRAM} ${command}${flags.config} --data OTHER_FOLDER${port}`;
-  // Who wants to change what is in this folder has no use for another.
+  // For an administrative command, another folder is not a fix.
   const beside = command === 'tools accept' ? [] : [another];
   const holder = await folderHolder(data);
   if (holder === undefined) return { code, message, fixes: beside };
@@ -187,5 +187,5 @@ async function portTaken(
   return { code: 'port_taken', message, fixes: [`use any free port: ${again} --port 0`, other] };
 }
 
-/** Members of the configuration that open a port of their own. */
+/** Members of the configuration that open an additional port. */
 export const OTHER_PORTS = ['wire', 'messages'] as const;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { firstLook, type Shown } from './first-look.ts';
 import { type Callbacks, stageOn } from './stage.ts';
 
-// A server that takes everything and answers nothing.
+// A server that accepts everything and never answers.
 const silent = createServer(() => {});
 beforeAll(async () => {
   silent.listen(0, '127.0.0.1');

@@ -69,5 +69,5 @@ export class Narrator {
 }
 
 const INDENT = 12;
-/** What a terminal shows in one line without folding it. */
+/** The part that fits into one line of a terminal. */
 const COLUMNS = 100;

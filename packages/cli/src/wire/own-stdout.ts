@@ -13,7 +13,7 @@ export function ownStdout(): { readonly output: LineOutput; giveBack(): void } {
   const onError = stdout.listeners('error') as (() => void)[];
   stdout.removeAllListeners('error').on('error', ignored);
   return {
-    // Not a stream around the stream: that would cost each answer twice.
+    // Without a stream around the stream.
     output: {
       get writableLength() {
         return stdout.writableLength;

@@ -44,7 +44,7 @@ const HELLO = line('handshake/req', 'hello');
 test('stdout carries the protocol and nothing else, and the end of stdin is the end', async () => {
   const folder = folderWith('tools: [./tools.mjs]\n');
   const call = (tool: string, args: object) => line('tool/call/req', tool, { tool_name: tool, arguments: args });
-  // The last one waits for what would keep no process alive.
+  // The last one waits for something that does not keep the process alive.
   const stdin = `${HELLO}${call('shout', { text: 'hi' })}${call('later', {})}`;
   const { code, stdout, stderr } = await dragoman(['wire'], { folder, stdin });
   const frames = stdout

@@ -73,7 +73,7 @@ function apisAt(hosts: readonly string[]): NonNullable<Config['apis']> {
   return Object.fromEntries(urls.map((base_url, index) => [`allowed-${index}`, { base_url }]));
 }
 
-/** What of a configuration a workflow needs: neither ports that a running server has, nor agents and programs. */
+/** The parts of a configuration that a workflow needs: no ports, agents or programs. */
 const NEEDED: ReadonlySet<string> = new Set([
   'apis',
   'gate',

@@ -115,7 +115,7 @@ function linkOver(
   };
 }
 
-/** Node's streams tell of their bytes with less ado than they hand them over one by one. */
+/** Reads all available bytes of a Node stream. */
 interface Emitter {
   readonly destroyed?: boolean;
   on(event: string, listener: (value: Uint8Array & Error) => void): unknown;
@@ -162,5 +162,5 @@ function usedUp(): DragomanError {
 
 const WHERE = 'The host at the other end of the stream';
 
-/** Lines that are worth a write of their own. */
+/** Lines per write. */
 const MANY = 4;

@@ -38,7 +38,7 @@ export function webSocketWire(options: WebSocketWireOptions): WireTransport {
         socket.addEventListener('message', ({ data }) => {
           if (typeof data === 'string') onMessage(data);
         });
-        // The close that follows says the same, and more.
+        // The close event that follows has more details.
         socket.addEventListener('error', () => {});
         socket.addEventListener('close', ({ code, reason }) => {
           signal?.removeEventListener('abort', giveUp);

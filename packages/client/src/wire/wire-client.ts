@@ -36,7 +36,7 @@ export interface WireClientOptions {
 export interface RequestOptions {
   /** Called for each event of the request, in order. */
   readonly onEvent?: ((event: WireMessage) => void) | undefined;
-  /** Gives the request up; a tool, a chain or a skill is cancelled at the host too. */
+  /** Aborts the request; a tool, a chain or a skill is cancelled at the host too. */
   readonly signal?: AbortSignal | undefined;
   /** How long to wait for the answer. Default: 30,000 for a tool and 300,000 for anything else. `0` and `Infinity` are as long as it takes. */
   readonly timeoutMs?: number | undefined;
@@ -74,7 +74,7 @@ export class WireClient implements AsyncDisposable {
     this.#retry = { ...DEFAULT_RETRY, ...options.retry };
   }
 
-  /** What the handshake granted. */
+  /** The granted capabilities. */
   async connect(): Promise<MessageOf<'handshake/resp'>> {
     return (await this.#connected()).granted;
   }
@@ -122,7 +122,7 @@ export class WireClient implements AsyncDisposable {
     return this.#checked(type, fields as unknown as JsonObject, options, itself);
   }
 
-  /** Says goodbye and lets go of the connection. */
+  /** Closes the connection after a shutdown message. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#closing.abort(lostError());
@@ -231,7 +231,7 @@ export class WireClient implements AsyncDisposable {
       void opened.close();
       throw refusal;
     };
-    // Something may come before the link is known.
+    // Data may arrive before the link is known.
     const handlers = {
       onMessage: (text: string) => {
         const error = link === undefined || this.#link !== link ? refusalIn(text) : undefined;
@@ -290,7 +290,7 @@ export class WireClient implements AsyncDisposable {
     });
   }
 
-  /** The caller gave up; a request that nobody waits for need not continue. */
+  /** The caller aborted, so the request need not continue. */
   #giveUp(id: string, reason: unknown): void {
     const waiting = this.#settle(id);
     if (waiting === undefined) return;
@@ -302,12 +302,12 @@ export class WireClient implements AsyncDisposable {
     reject(reason);
   }
 
-  /** One timer for all that wait: each of its own would cost as much as the rest of a call. */
+  /** One timer for all waiting calls. */
   #watch(leftMs: number): void {
     if (this.#timer !== undefined && leftMs >= TICK_MS) return;
     const wait = Math.min(leftMs, TICK_MS);
     const at = Date.now() + wait;
-    // Put off by each short wait that begins, it would never come.
+    // It must not be postponed by each new short wait.
     if (this.#timer !== undefined && this.#timerAt <= at) return;
     clearTimeout(this.#timer);
     this.#timerAt = at;
@@ -361,7 +361,7 @@ export class WireClient implements AsyncDisposable {
     }
   }
 
-  /** What a listener throws is its own call's trouble, not that of the others on the connection. */
+  /** An error of a listener affects only its own call. */
   #tell(reqId: string, event: WireMessage, waiting: Waiting | undefined): void {
     try {
       waiting?.onEvent?.(event);
@@ -444,7 +444,7 @@ function noTransport(given: unknown): DragomanError {
   );
 }
 
-/** 0 is no limit, as it is on the wire. */
+/** 0 is no limit, as on the wire. */
 function waitOf({ timeoutMs }: RequestOptions, otherwise: number): number {
   return timeoutMs === 0 ? Number.POSITIVE_INFINITY : (timeoutMs ?? otherwise);
 }
@@ -459,7 +459,7 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-/** What a host says that has not been greeted yet and answers nothing is why it will not be. */
+/** An unrelated error before the handshake is the reason why it fails. */
 function refusalIn(text: string): DragomanError | undefined {
   const json = objectIn(text);
   const isRefusal = json !== undefined && json['type'] === 'error' && (json['req_id'] ?? '') === '';
@@ -492,7 +492,7 @@ const OPTIONS = ['onEvent', 'signal', 'timeoutMs'] as const;
 /** How exactly the end of a long wait is kept. */
 const TICK_MS = 1_000;
 const HANDSHAKE_MS = 30_000;
-/** What a timer takes; a longer wait would be none. */
+/** The longest delay of a timer. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const DEFAULT_CALL_MS = 30_000;
 const DEFAULT_REQUEST_MS = 300_000;

@@ -2,7 +2,7 @@ import { isObject } from '@dragoman/protocols';
 import { WIRE_VERSION, type WireMessage } from '@dragoman/protocols/a2e-wire';
 import { DragomanError, issuesIn, textsIn } from '../dragoman-error.ts';
 
-/** The error an `error` message tells of. */
+/** The error of an `error` message. */
 export function errorOfMessage(message: WireMessage, requestId: string): DragomanError {
   const detail = isObject(message['detail']) ? message['detail'] : {};
   return new DragomanError({
@@ -64,7 +64,7 @@ export function lostError(): DragomanError {
   return new DragomanError({ code: 'closed', message: 'The connection was closed.' });
 }
 
-/** The host had it, or may have: that it cannot be reached now says nothing of what became of it. */
+/** The host may have received the request, so its outcome is unknown. */
 export function brokenError(type: string, cause: DragomanError, requestId: string): DragomanError {
   return new DragomanError({
     code: cause.code,
