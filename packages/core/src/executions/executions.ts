@@ -41,7 +41,7 @@ import { type ParsedRequest, type RequestOrigin, requestText } from './workflow-
 
 export interface ExecutionsOptions extends ExecutionRunnerOptions {
   readonly forgetting: Pick<ForgettingStore, 'execution'>;
-  /** Records that a credential was not let out. */
+  /** Records that a credential was not released. */
   readonly noteRefusal: (credentialId: string, use: SecretUse) => void;
   /** The principal that had this id when an execution was accepted; `undefined` when it no longer exists. */
   readonly principalNamed: (id: string) => Principal | undefined;

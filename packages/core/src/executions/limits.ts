@@ -4,7 +4,7 @@ import { type Filled, withDefaults } from '../schema/with-defaults.ts';
 const positive = { type: 'integer', minimum: 1 } as const;
 const seconds = { type: 'integer', minimum: 0 } as const;
 
-/** `workflows:` in the configuration: what executions may take. */
+/** `workflows:` in the configuration: the limits of executions. */
 export const WorkflowsShape = {
   type: 'object',
   description: 'Limits of A2E workflow executions.',

@@ -17,7 +17,7 @@ export interface StoredDataOptions {
   readonly quota: StoredQuota;
 }
 
-/** What StoreData keeps for an agent, readable in its later executions at `/store/<key>`. */
+/** The stored data of an agent, readable in its later executions at `/store/<key>`. */
 export class StoredData {
   readonly #options: StoredDataOptions;
 
@@ -70,7 +70,7 @@ export class StoredData {
     }
   }
 
-  /** Removes files whose names are gone. One that a crash leaves, the next start removes. */
+  /** Removes files without an entry. Files left by a crash are removed at the next start. */
   async erase(files: readonly string[]): Promise<void> {
     for (const file of files) await this.#options.files?.remove(file);
   }

@@ -5,7 +5,7 @@ import type { AllowList } from './gate.ts';
 import { judgeHostName, type NameFault } from './host-name.ts';
 import { type HostPort, hostPortOf, nameOfHostPort } from './host-port.ts';
 
-/** Where a request goes, as far as its URL tells. */
+/** The destination of a request, from its URL. */
 export interface Destination extends HostPort {
   readonly url: URL;
   /** Of the connection, not of the protocol on it. */
@@ -16,7 +16,7 @@ export interface Destination extends HostPort {
   readonly address: string | undefined;
 }
 
-/** Private or plain-http hosts that the operator lets through, by name and port, and the list they are from. */
+/** Private or plain-http hosts that the operator allows, by name and port, and their list. */
 export interface AllowedHosts {
   readonly list: AllowList;
   has(name: string): boolean;

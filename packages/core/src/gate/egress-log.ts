@@ -1,4 +1,4 @@
-/** One request that somebody wanted sent. Never its path, its query or its headers, which may hold secrets. */
+/** One outbound request, without path, query and headers, which may contain secrets. */
 export interface EgressEntry {
   /** Epoch milliseconds. */
   readonly at: number;
@@ -8,7 +8,7 @@ export interface EgressEntry {
   readonly method: string;
   /** With the port, where that is not the usual one. */
   readonly host: string;
-  /** `refused`: the gate did not let it out. `failed`: it did, and there was no answer. */
+  /** `refused`: blocked by the gate. `failed`: sent, without an answer. */
   readonly outcome: 'answered' | 'failed' | 'refused';
   readonly status: number | null;
   /** Why there is no answer. */

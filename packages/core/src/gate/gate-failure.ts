@@ -23,7 +23,7 @@ export function brokenAnswer(error: unknown): Failure {
   );
 }
 
-/** An answer that goes over a bound. Asking again would not make it smaller. */
+/** An answer that exceeds a limit. A retry would not help. */
 export function excessive(reason: string, suggestions?: readonly string[]): Failure {
   const details = { sent: true, reason, ...(suggestions !== undefined && { suggestions }) };
   return { ...failure('agent_failed', details, `The response was rejected: ${reason}.`), retryable: false };

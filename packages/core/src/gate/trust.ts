@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import tls, { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 
-/** What TLS connections trust: Node's roots, the file NODE_EXTRA_CA_CERTS names, and the operator's own. Never older than TLS 1.2. */
+/** The certificates that TLS connections trust: Node's roots, the file NODE_EXTRA_CA_CERTS names, and the operator's own. Never older than TLS 1.2. */
 export function trustContext(own: readonly string[]): SecureContext {
   return createSecureContext({ minVersion: 'TLSv1.2', ...(own.length > 0 && { ca: [...usual(), ...own] }) });
 }

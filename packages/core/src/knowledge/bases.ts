@@ -11,7 +11,7 @@ export interface KnowledgeBase extends KnowledgeBaseDefinition {
   readonly id: string;
 }
 
-/** The knowledge bases administration has made: documents, and who may search them. */
+/** The knowledge bases: documents, and who may search them. */
 export class KnowledgeBases {
   readonly #store: KnowledgeStore;
   readonly #clock: Clock;

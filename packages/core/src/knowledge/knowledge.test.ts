@@ -165,7 +165,7 @@ describe('who may use nothing', () => {
 
 describe.each([
   ['by words alone', undefined],
-  // It takes everything for the same topic as the query.
+  // It returns the same vector for every text.
   ['with an encoder that favours others', new TopicEmbedder(/rain|umbrella|hours|orders|weigh|sky/i)],
 ])('a name, %s,', (_, embedder) => {
   test.each([

@@ -174,7 +174,7 @@ describe.each([
   const desk = { id: 'desk', name: 'Front Desk', agentId };
   const mayAsk = (agents: readonly string[]) => ({ ...ANN, permissions: { ...ALL_PERMISSIONS, agents } });
 
-  /** A mailbox whose agent has answered, and is gone. */
+  /** A mailbox whose agent has answered and disconnected. */
   async function answered(to: To) {
     let addressees: Addressee[] = [desk];
     const directory = new Directory({ identity: { name: 'Tee', agentId: null }, addressees: () => addressees });

@@ -90,7 +90,7 @@ async function add(fields: Partial<NewDelivery> = {}): Promise<void> {
   await quiet();
 }
 
-/** Lets everything happen that needs no time of the clock's. */
+/** Waits for everything that does not depend on the clock. */
 async function quiet(): Promise<void> {
   do await new Promise((resolve) => setImmediate(resolve));
   while (outbox.trying > 0);

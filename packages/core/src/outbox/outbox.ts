@@ -232,7 +232,7 @@ export class Outbox {
     return { retried, isAll: after === undefined };
   }
 
-  /** Starts no further tries, and gives running ones this long to end. Unfinished tries are repeated at the next start. */
+  /** Starts no further attempts, and waits this long for running ones. Unfinished attempts are repeated at the next start. */
   async stop({ drainMs }: { drainMs: number }): Promise<void> {
     this.#stopping = true;
     for (const entry of this.#entries.values()) entry.cancel?.();
@@ -364,7 +364,7 @@ export class Outbox {
     }
   }
 
-  /** Returns `undefined` when another try gets 410 Gone; this one may still arrive. */
+  /** Returns `undefined` if another attempt receives 410 Gone; this one may still arrive. */
   async #attempt({ entry: due, ending }: Try, prepared: PreparedDelivery): Promise<DeliveryVerdict | undefined> {
     const { timeoutMs } = this.#settings;
     try {
@@ -397,7 +397,7 @@ export class Outbox {
       return;
     }
     log.info({ ...fields, reason: failure.reason, attempt: entry.attempts + 1 }, 'a callback was not delivered');
-    // Another try may have received 410 Gone meanwhile. Then this one no longer counts, even if an operator has queued the
+    // Another attempt may have received 410 Gone in the meantime. Then this one no longer counts, even if an operator has queued the
     // callback again since.
     const current = this.#entries.get(entry.id);
     if (verdict.outcome === 'gone' && current !== undefined) return this.#recordGone(entry, failure);
@@ -436,7 +436,7 @@ export class Outbox {
     entry.postponedAt ??= clock.elapsed();
     if (clock.elapsed() - entry.postponedAt >= longestMs) return false;
     entry.nextAt = clock.now().getTime() + backoffMs;
-    // Another try to the same URL may have received 410 Gone meanwhile.
+    // Another attempt to the same URL may have received 410 Gone in the meantime.
     if (this.#entries.get(entry.id) === entry) this.#wake(entry);
     return true;
   }

@@ -17,7 +17,7 @@ export function linearPattern(pattern: string): RE2JS {
 
 /** How many parts a pattern has with its counted repeats written out; rather a few too many than too few. */
 export function writtenOut(pattern: string): number {
-  // The part that a count would repeat is kept apart from what is before it in its group.
+  // The part that a count repeats is separated from the preceding part of its group.
   const open: Group[] = [{ before: 0, last: 0 }];
   for (const [token, most] of pattern.matchAll(TOKEN)) {
     const group = open.at(-1) as Group;

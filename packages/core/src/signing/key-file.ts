@@ -6,7 +6,7 @@ import { privateKeyIn } from './private-key.ts';
 
 export interface KeyFileOptions {
   readonly log: Log;
-  /** What it is for. */
+  /** Its use. */
   readonly signs: string;
   /** Whether no other kind can sign that. */
   readonly isEd25519?: boolean;

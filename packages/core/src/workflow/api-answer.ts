@@ -3,7 +3,7 @@ import { isJsonType } from '../json/json-type.ts';
 import type { ApiAnswer } from './effects.ts';
 import { dataError, StepError } from './step-error.ts';
 
-/** What an answer says, and its text where that is JSON. */
+/** The parsed answer, and its text if it is JSON. */
 export interface DecodedAnswer {
   readonly value: Json;
   readonly written?: string;
@@ -38,7 +38,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
   });
 }
 
-/** The error of an answer that is no success (A2E, Error Response Format). */
+/** The error of an unsuccessful answer (A2E, Error Response Format). */
 export function refusedAnswer({ status, bytes, sent }: ApiAnswer): StepError {
   const redirects = status >= 300 && status < 400;
   const message = redirects

@@ -7,7 +7,7 @@ import { compileTemplate } from './template.ts';
 
 export interface ApiBody {
   build(step: StepContext): ApiRequest['body'];
-  /** What goes with it, unless the configuration says otherwise. */
+  /** Its default headers. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The secrets that go into it. */
   readonly credentials: readonly string[];

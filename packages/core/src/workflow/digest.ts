@@ -49,5 +49,5 @@ function outline(value: Json, depth = 0): string {
   return `{${text}}`;
 }
 
-/** Few: what waits here is kept in memory. */
+/** A small number, because pending values stay in memory. */
 const MOST_PENDING = 16;

@@ -3,7 +3,7 @@ import { formatPath, type Path } from '@dragoman/protocols/a2e-workflow';
 import type { StepContext } from './operation.ts';
 import { dataError, type StepError } from './step-error.ts';
 
-/** The array at a path, or a DataError that says what is there instead. */
+/** The array at a path, or a DataError that reports the actual value. */
 export function arrayAt(step: StepContext, path: Path): Json[] {
   const value = step.read(path);
   if (!Array.isArray(value)) throw wrongShape(path, 'an array', value, Array.isArray);
@@ -20,7 +20,7 @@ function isText(value: Json): value is string {
   return typeof value === 'string';
 }
 
-/** `fits` tells what would have been right: an answer often wraps what it is about, as in {"data": […]}. */
+/** `fits` finds the right member: answers often wrap their data, as in {"data": […]}. */
 export function wrongShape(path: Path, expected: string, value: Json, fits: (value: Json) => boolean): StepError {
   const place = formatPath(path);
   return dataError(`${place} must be ${expected}; got ${show(value)}`, {

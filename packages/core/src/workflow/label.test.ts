@@ -84,7 +84,7 @@ describe('what a credential fetched', () => {
   });
 });
 
-/** The plan of what is left when everything that cannot run is taken out. */
+/** The plan of the remaining operations after all that cannot run are removed. */
 function soundPart(workflow: LeakyWorkflow): Plan {
   const { operations, order } = workflow;
   const compiled = compiledFrom(operations, { order, level: 'lenient', limits: LIMITS });

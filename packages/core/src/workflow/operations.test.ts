@@ -253,7 +253,7 @@ describe('MergeData', () => {
   test('a hundred thousand elements take no time to speak of', async () => {
     const list = (from: number) =>
       Array.from({ length: 50_000 }, (_, at) => ({ id: from + at, name: `n${from + at}` }));
-    // Compared pairwise it would be minutes, longer than a test may take.
+    // Pairwise comparison would exceed the time limit of the test.
     expect(await merged('union', list(0), list(25_000))).toHaveLength(75_000);
   });
 });

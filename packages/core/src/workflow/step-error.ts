@@ -27,7 +27,7 @@ export function dataError(message: string, parts?: ErrorParts): StepError {
   return new StepError('DataError', message, parts);
 }
 
-/** One of the execution's budgets is used up: nothing more runs, whatever `onError` says. */
+/** A budget of the execution is used up: nothing more runs, even with `onError` `continue`. */
 export class OverBudget extends StepError {
   constructor(message: string, parts: ErrorParts) {
     super('ExecutionError', message, parts);

@@ -109,12 +109,12 @@ async function serve(): Promise<void> {
   });
 }
 
-/** Gives up in time; the execution is run again elsewhere, alone. */
+/** Stops before the memory limit; the execution runs again elsewhere, alone. */
 const askMemory: AskMemory = (bytes) => {
   if (!hasMemoryFor(bytes)) process.exit(OUT_OF_MEMORY);
 };
 
-/** Steps can put their results into each other, deeper than can be written. That is their fault, and not the thread's. */
+/** Steps can nest their results too deeply to be serialized; that is an error of the workflow. */
 function tellable(write: () => string): string | undefined {
   try {
     return write();

@@ -71,7 +71,7 @@ function noField(name: string, value: Json): StepError {
   });
 }
 
-/** All at once, the longest first: what one puts in, another does not take out again. */
+/** In one pass, longest first, so that a replacement is not replaced again. */
 function compileReplacing(replacements: readonly (readonly [string, string])[]) {
   const words = replacements.filter(([word]) => word !== '').sort(([one], [other]) => other.length - one.length);
   const byWord = new Map(words);

@@ -92,7 +92,7 @@ function shared(texts: readonly string[], places: Places, from: number): { start
 interface Keys extends Keyed {
   /** How many code units are in a key. */
   readonly width: number;
-  /** Whether all of the text is in a key, by its lower half: then equal keys are equal texts. */
+  /** Whether the whole text is in the key; then equal keys are equal texts. */
   isWhole(low: number): boolean;
 }
 
