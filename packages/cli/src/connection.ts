@@ -118,7 +118,7 @@ async function ensureServer(url: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof DragomanError)) throw error;
     if (error.code === 'unreachable') fail(unreachableServer(error, url));
-    fail({ code: error.code, message: error.message, fixes: ['check --url', ...whatIsThere(error, url)] });
+    fail({ code: error.code, message: error.message, fixes: ['check --url', ...connectionFixes(error, url)] });
   }
 }
 
@@ -207,7 +207,7 @@ function serverTrouble(error: DragomanError, { url, keySource }: ServerConnectio
   const wait = retryAfter === undefined ? [] : [`try again in ${Math.ceil(retryAfter)} s`];
   // An agent's key on an administrator's route: the server only answers "forbidden".
   const roles = role === 'admin' && error.is('forbidden') ? [NOT_AN_ADMIN] : [];
-  const fixes = [...suggestions, ...whatIsThere(error, url), ...agents, ...roles, ...wait];
+  const fixes = [...suggestions, ...connectionFixes(error, url), ...agents, ...roles, ...wait];
   return {
     code: error.code,
     message,
@@ -223,7 +223,7 @@ function operationIn({ details }: DragomanError, index: number): Pick<TroubleIss
 }
 
 /** Another program may answer at the url. */
-function whatIsThere({ code }: DragomanError, url: string): string[] {
+function connectionFixes({ code }: DragomanError, url: string): string[] {
   return code === 'unexpected_answer' ? [`check what is listening there: ${PROGRAM} doctor --url ${url}`] : [];
 }
 

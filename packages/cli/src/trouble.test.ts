@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { FakeSurroundings } from '../test-support/fake-surroundings.ts';
-import { type Trouble, tellTrouble } from './trouble.ts';
+import { type Trouble, printTrouble } from './trouble.ts';
 
 function printed(trouble: Trouble, { json = false } = {}): string {
   const surroundings = new FakeSurroundings();
-  tellTrouble(trouble, surroundings.terminal, json);
+  printTrouble(trouble, surroundings.terminal, json);
   return surroundings.notes;
 }
 

@@ -40,7 +40,7 @@ export function unforeseen(error: unknown): Trouble {
   return { code: 'internal', message: `internal error: ${message}` };
 }
 
-export function tellTrouble(
+export function printTrouble(
   { code, message, fixes = [], issues = [] }: Trouble,
   terminal: Terminal,
   json: boolean,

@@ -37,7 +37,7 @@ export function convert(json: Json, { from, to, stamp, lenient = false }: Conver
   const converted = to.fromEnvelope(envelope, stamp);
   if (!converted.ok) return converted;
   const result = to.encode(converted.value);
-  const losses = difference(from.encode(given.value), tellBack(result, { from, to, stamp, lenient })).map(
+  const losses = difference(from.encode(given.value), convertBack(result, { from, to, stamp, lenient })).map(
     ({ pointer, after }): Loss => ({
       pointer,
       why: after === undefined ? `${to.name} has no place for it` : `it comes back from ${to.name} as ${show(after)}`,
@@ -46,7 +46,7 @@ export function convert(json: Json, { from, to, stamp, lenient = false }: Conver
   return accept({ result, losses, warnings: given.warnings });
 }
 
-function tellBack(result: Json, { from, to, stamp, lenient = false }: ConvertOptions): Json | undefined {
+function convertBack(result: Json, { from, to, stamp, lenient = false }: ConvertOptions): Json | undefined {
   const read = to.decode(result, stamp.now, { lenient });
   if (!read.ok) throw new Error(`${to.name} does not read what it wrote: ${JSON.stringify(read.issues)}`);
   const envelope = to.toEnvelope(read.value);

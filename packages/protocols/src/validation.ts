@@ -38,9 +38,9 @@ export function errorsOf(validate: Validator): readonly ValidatorError[] {
 
 /** The worded errors. */
 export function issuesFrom(errors: readonly ValidatorError[], schema: JsonSchema, value: unknown): Issue[] {
-  const telling = errors.filter((error) => !ENVELOPING.has(error.keyword));
+  const informative = errors.filter((error) => !ENVELOPING.has(error.keyword));
   // A schema that failed only by a wrapping keyword still needs a message.
-  return (telling.length > 0 ? telling : errors.slice(0, 1)).map((error) => issueOf(error, schema, value));
+  return (informative.length > 0 ? informative : errors.slice(0, 1)).map((error) => issueOf(error, schema, value));
 }
 
 function issueOf(error: ValidatorError, schema: JsonSchema, root: unknown): Issue {

@@ -58,7 +58,7 @@ export async function dev(
       isLooking = false;
       // The tour has a receiver of its own.
       await callbacks[Symbol.asyncDispose]();
-      if (!json && isWanted) terminal.out(whatToTry({ keys, settings, context }));
+      if (!json && isWanted) terminal.out(suggestionText({ keys, settings, context }));
     },
   });
 }
@@ -111,7 +111,7 @@ function greeting(
   return `${lines.join('\n')}\n`;
 }
 
-function whatToTry({ keys, settings: { data }, context: { folder } }: GreetingParts): string {
+function suggestionText({ keys, settings: { data }, context: { folder } }: GreetingParts): string {
   const shownData = shortPath(folder, data);
   const where = shownData === DEFAULT_DEV_DATA ? '' : ` --data ${shownData}`;
   // A new one at each start: the answer to a request that was sent before would be the stored one.

@@ -8,7 +8,7 @@ import { fail, type Trouble } from '../trouble.ts';
 import { Narrator } from './narrator.ts';
 import type { PrivateDemo } from './private-demo.ts';
 import { Callbacks, stageOn } from './stage.ts';
-import { tellStory } from './story.ts';
+import { runStory } from './story.ts';
 
 export type TourOptions = Pick<ConnectionOptions, 'url' | 'data'>;
 
@@ -22,7 +22,7 @@ export async function tour(options: TourOptions & { json: boolean }, context: Co
   try {
     await onServer(options, context, async ({ keys, callbacks, data }) => {
       if (!options.json) terminal.note(`The tour uses ${keys.url}.\n`);
-      await tellStory(stageOn(keys, { callbacks, data, signal }), narrator);
+      await runStory(stageOn(keys, { callbacks, data, signal }), narrator);
     });
   } finally {
     forget();

@@ -90,7 +90,7 @@ async function inJournal(key: SessionKey, range: EarlierRange, context: HistoryO
   let left = range.maxBytes;
   let from: number | undefined;
   for (const row of rows) {
-    const turn = await saidIn(row, key.owner, context);
+    const turn = await turnsIn(row, key.owner, context);
     // Once more, for what was streamed is not in the row, and one that is too large by itself is.
     for (const { content } of turn) left -= Buffer.byteLength(JSON.stringify(content));
     if (left < 0) break;
@@ -100,7 +100,7 @@ async function inJournal(key: SessionKey, range: EarlierRange, context: HistoryO
   return { turns: turns.reverse().flat(), left, from };
 }
 
-async function saidIn(turn: RecordedTurn, owner: string, { runs }: HistoryOptions): Promise<EarlierTurn[]> {
+async function turnsIn(turn: RecordedTurn, owner: string, { runs }: HistoryOptions): Promise<EarlierTurn[]> {
   const { requestId, envelope, acceptedAt } = turn;
   const { params = {} } = JSON.parse(envelope) as { params?: JsonObject };
   const request: EarlierTurn = {

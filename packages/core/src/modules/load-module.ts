@@ -44,17 +44,17 @@ async function unlessStuck<T>(loading: Promise<T>): Promise<T> {
     onStuck = () => reject(new Error('it has a top-level await that never resolves'));
   });
   // One listener for all that are being loaded: Node warns of many.
-  if (underWay.size === 0) process.on('beforeExit', tellStuck);
+  if (underWay.size === 0) process.on('beforeExit', reportStuck);
   underWay.add(onStuck);
   try {
     return await Promise.race([loading, stuck]);
   } finally {
     underWay.delete(onStuck);
-    if (underWay.size === 0) process.off('beforeExit', tellStuck);
+    if (underWay.size === 0) process.off('beforeExit', reportStuck);
   }
 }
 
-function tellStuck(): void {
+function reportStuck(): void {
   for (const onStuck of underWay) onStuck();
 }
 

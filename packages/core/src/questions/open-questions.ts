@@ -224,7 +224,7 @@ export class OpenQuestions {
     const { expires_in_ms = DEFAULT_EXPIRY_MS, ...question } = decoded.value;
     const now = this.#clock.now().getTime();
     const options = question.options ?? DEFAULT_OPTIONS[question.kind];
-    const missing = whatIsMissing({ ...question, ...(options && { options }) });
+    const missing = missingMember({ ...question, ...(options && { options }) });
     if (missing !== undefined) throw new TypeError(`call.ask: a question of kind ${question.kind} needs ${missing}`);
     return {
       question_id: `q_${this.#ids.hex()}`,
@@ -323,7 +323,7 @@ function refusalOf(
   return undefined;
 }
 
-function whatIsMissing({ kind, options, schema, url }: NewQuestion): string | undefined {
+function missingMember({ kind, options, schema, url }: NewQuestion): string | undefined {
   if ((kind === 'permission' || kind === 'plan' || kind === 'choice') && (options ?? []).length === 0) return 'options';
   if (kind === 'form' && schema === undefined) return 'schema';
   if (kind === 'url' && url === undefined) return 'url';

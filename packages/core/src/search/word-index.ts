@@ -93,7 +93,7 @@ export class WordIndex {
 }
 
 /** The words of a query and related ones. */
-export function wordsAskedBy(query: string): ReadonlySet<string> {
+export function queryWords(query: string): ReadonlySet<string> {
   const words = wordsOf(query);
   return new Set(words.flatMap((word) => [word, ...relatedTo(word)]));
 }

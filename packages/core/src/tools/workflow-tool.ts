@@ -26,8 +26,8 @@ export function workflowTool({ name, workflow = '' }: ConfiguredTool, { workflow
       if ('failure' in read) throw new Refused(read.failure);
       if (!read.ok) throw new Refused(unreadableLines(read.issues));
       const { principal, signal, hops } = call;
-      const asked = { ...read.request, workflow: { ...read.request.workflow, executionId } };
-      const execution = await executions.execute(asked, { principal, hops });
+      const identified = { ...read.request, workflow: { ...read.request.workflow, executionId } };
+      const execution = await executions.execute(identified, { principal, hops });
       const cancel = () => {
         if (signal.reason !== LOST) void executions.cancel({ owner: principal.id, executionId }).catch(() => {});
       };

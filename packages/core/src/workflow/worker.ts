@@ -85,7 +85,7 @@ async function serve(): Promise<void> {
     });
     runs.delete(run);
     askMemory(used.dataBytes);
-    const text = tellable(() => resultsText(results, written));
+    const text = serialized(() => resultsText(results, written));
     const end = text === undefined ? { status: 'error' as const, errors: [...errors, UNTELLABLE] } : { status, errors };
     say({ kind: 'end', run, result: { ...end, results: sharedBytes(text ?? '{}'), skipped, used } });
   };
@@ -115,7 +115,7 @@ const askMemory: AskMemory = (bytes) => {
 };
 
 /** Steps can nest their results too deeply to be serialized; that is an error of the workflow. */
-function tellable(write: () => string): string | undefined {
+function serialized(write: () => string): string | undefined {
   try {
     return write();
   } catch {

@@ -70,7 +70,7 @@ export function receive(session: MessagesSession, message: A2AMessage, context: 
     case 'goodbye':
       return isImpostor(session, message) ? impostor(session, message, context) : closed(session);
     case 'error':
-      return errorCame(session, message);
+      return receiveError(session, message);
     case 'request':
     case 'discover_agents':
       return answerRequest(session, message, context);
@@ -183,7 +183,7 @@ function notOffered(agreed: HandshakeAckPayload, card: AgentCard): Issue | undef
   return { pointer: '/payload/negotiated_schema_version', code: 'version_mismatch', message };
 }
 
-function errorCame(session: MessagesSession, error: ErrorMessage): SessionStep {
+function receiveError(session: MessagesSession, error: ErrorMessage): SessionStep {
   if (session.handshakeId === undefined || error.correlation_id !== session.handshakeId) {
     return { session, send: [], verdict: 'deliver' };
   }

@@ -90,7 +90,7 @@ function readClosely(given: JsonObject, now: Date, { lenient = false }: DecodeOp
   const stamps = stampIssues(json, reader);
   const wrong = reader === undefined ? baseIssues(json) : fieldIssues(json, reader);
   for (const issue of [...stamps, ...wrong]) (isTolerated(issue, lenient) ? warnings : issues).push(issue);
-  if (reader?.row.changes === true) issues.push(...strayMembers(json, reader));
+  if (reader?.row.changes === true) issues.push(...unknownMembers(json, reader));
   if (issues.length > 0) return { ok: false, issues };
 
   const type = String(json['type']);
@@ -191,7 +191,7 @@ function slips(json: JsonObject, reader: Reader): Issue[] {
 }
 
 /** Unknown members of a request that changes or deletes something are refused, because their meaning is unknown. */
-function strayMembers(json: JsonObject, reader: Reader): Issue[] {
+function unknownMembers(json: JsonObject, reader: Reader): Issue[] {
   const stray = Object.keys(json).filter((key) => !reader.fields.has(key) && !ALSO_ALLOWED.has(key));
   if (stray.length === 0) return [];
   const meant = new Map(slipsAmong(json, reader, () => true).map(({ member, field }) => [member, field]));

@@ -35,7 +35,7 @@ export const PATH_ROOTS = ['workflow', 'store', 'loop'] as const;
 
 export function parsePath(text: string): PathOutcome {
   if (text.length > LONGEST_PATH) return refuse('too_long', `must have at most ${LONGEST_PATH} characters`);
-  const stray = strayCharacter(text);
+  const stray = invalidCharacter(text);
   if (stray !== undefined) return refuse('path_syntax', `must not contain ${show(stray)}`);
   const [before, first, ...rest] = text.split('/');
   const root = PATH_ROOTS.find((name) => name === first);
@@ -121,7 +121,7 @@ function indexFault(index: string): PathFault | undefined {
 }
 
 /** A control character, or a brace, which belongs to templates. */
-function strayCharacter(text: string): string | undefined {
+function invalidCharacter(text: string): string | undefined {
   for (const character of text) {
     const code = character.charCodeAt(0);
     if (code < 0x20 || code === 0x7f || character === '{' || character === '}') return character;

@@ -36,7 +36,7 @@ export class AcpUpdates {
   readonly #announced: ReadonlySet<string>;
   readonly #tools = new Set<string>();
   /** Open questions that are announced as separate tool calls. */
-  readonly #asked = new Set<string>();
+  readonly #openQuestions = new Set<string>();
   #text = '';
   /** A new message begins after each tool call. */
   #messages = 0;
@@ -141,13 +141,13 @@ export class AcpUpdates {
     // Some clients show no permission request for a tool call that they do not know.
     const { title, subject } = question;
     const { toolCallId, status: _, ...call } = acpToolCallOf({ id, title, ...kindOf(subject) }, id);
-    if (id === question.question_id) this.#asked.add(toolCallId);
+    if (id === question.question_id) this.#openQuestions.add(toolCallId);
     return { updates: [this.#upserted(toolCallId, { toolCallId, ...call, status: 'pending' })], question };
   }
 
   /** Agents do not report the end of a tool call that is only a question. */
   #closed({ question_id: toolCallId, state }: QuestionEnd): JsonObject[] {
-    if (!this.#asked.delete(toolCallId)) return [];
+    if (!this.#openQuestions.delete(toolCallId)) return [];
     return [this.#upserted(toolCallId, { toolCallId, status: state === 'answered' ? 'completed' : 'failed' })];
   }
 

@@ -77,10 +77,10 @@ function bounded(value: Json, largest: number): Json {
 
 /** Leaves out what is null or empty, but never one of the six keys a reader sorts and replays by. */
 function withoutBlanks(line: JsonObject): JsonObject {
-  const telling = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
+  const shown = Object.entries(line).filter(([key, value]) => MINIMUM.has(key) || !isEmpty(value));
   // An id or a name that is no longer one must not fill the log.
   const clipped = (value: Json) => (typeof value === 'string' ? clip(value, LONGEST_TEXT) : value);
-  return Object.fromEntries(telling.map(([key, value]) => [key, clipped(value)]));
+  return Object.fromEntries(shown.map(([key, value]) => [key, clipped(value)]));
 }
 
 function escaped(character: string): string {

@@ -106,12 +106,12 @@ export function checkVersion(record: OpenRecord, notes: Notes): void {
 
 /** A value that is no record of ours, or not the one that belongs here. */
 export function notE2A(json: Json): Issue {
-  const { got, suggestion } = isObject(json) ? whatElse(json) : { got: show(json), suggestion: SEND_ONE };
+  const { got, suggestion } = isObject(json) ? otherShape(json) : { got: show(json), suggestion: SEND_ONE };
   const message = `the message must be an E2A envelope or response; got ${got}`;
   return { pointer: '', code: 'not_e2a', message, suggestion };
 }
 
-function whatElse(json: JsonObject): { got: string; suggestion: string } {
+function otherShape(json: JsonObject): { got: string; suggestion: string } {
   const has = (key: string) => Object.hasOwn(json, key);
   if (has('jsonrpc')) return { got: 'a JSON-RPC message', suggestion: 'read it with envelopeFromAcpJsonrpc' };
   if (has('response_kind')) return { got: 'a response where an envelope belongs', suggestion: SEND_ONE };

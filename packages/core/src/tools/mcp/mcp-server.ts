@@ -20,7 +20,7 @@ import { McpClient } from './mcp-client.ts';
 import type { McpRequest } from './mcp-connection.ts';
 import type { McpDefinition } from './mcp-definition.ts';
 import { isForgotten, refusedBy, tooLate, whyUngreeted, whyUnreached } from './mcp-failure.ts';
-import { tellLog } from './mcp-log.ts';
+import { forwardLog } from './mcp-log.ts';
 import { type McpResult, mcpTool } from './mcp-tool.ts';
 import { openTransport } from './open-transport.ts';
 import { readDefinitions } from './read-definitions.ts';
@@ -361,7 +361,7 @@ export class McpServer implements AsyncDisposable {
     if (method === 'notifications/tools/list_changed') readings.read().catch(() => {});
     // A line does not name its call: with two running it could go to the wrong caller.
     else if (method === 'notifications/message' && this.#calls.size === 1)
-      for (const call of this.#calls) tellLog(call, params);
+      for (const call of this.#calls) forwardLog(call, params);
     else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
     else if (method === 'notifications/prompts/list_changed') this.#counts.delete('prompts');
     else if (method === 'notifications/resources/updated') this.#subscriptions.tell(params);
@@ -404,7 +404,7 @@ export class McpServer implements AsyncDisposable {
         params: { name, arguments: args },
         ending,
         // Progress that arrives after the end is of no use.
-        onProgress: call.hasListener ? (progress: JsonObject) => tellProgress(call, progress) : undefined,
+        onProgress: call.hasListener ? (progress: JsonObject) => forwardProgress(call, progress) : undefined,
         onElicit: ask && elicited(`${this.name}__${name}`, ask, call.signal),
       };
       // A program has no session to forget, and need not be waited for.
@@ -424,7 +424,7 @@ export class McpServer implements AsyncDisposable {
   }
 }
 
-function tellProgress(call: ToolCall, { progress, total, message }: JsonObject): void {
+function forwardProgress(call: ToolCall, { progress, total, message }: JsonObject): void {
   const done = typeof progress === 'number' ? progress : 0;
   const percent = typeof total === 'number' && total > 0 ? (100 * done) / total : done;
   call.progress(percent, typeof message === 'string' ? message : '');
@@ -435,8 +435,8 @@ function elicited(tool: string, ask: Ask, call: AbortSignal): NonNullable<McpReq
   return async (params, withdrawn) => {
     const question = questionFromAcpRequest('elicitation/create', params);
     if (question === undefined) throw new Error('this is not a question');
-    const asked: NewQuestion = { ...question, subject: { type: 'tool_call', name: tool } };
-    return acpResultFor(asked, await ask(asked, { signal: AbortSignal.any([call, withdrawn]) }));
+    const toolQuestion: NewQuestion = { ...question, subject: { type: 'tool_call', name: tool } };
+    return acpResultFor(toolQuestion, await ask(toolQuestion, { signal: AbortSignal.any([call, withdrawn]) }));
   };
 }
 

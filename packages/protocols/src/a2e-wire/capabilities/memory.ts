@@ -78,13 +78,13 @@ export const memory = {
     'memory/store/resp': answer(MemoryStoreResponse),
     'memory/retrieve/req': request(MemoryRetrieveRequest, 'memory/retrieve/resp'),
     'memory/retrieve/resp': answer(MemoryRetrieveResponse),
-    'memory/forget/req': request(MemoryForgetRequest, 'memory/forget/resp', { changes: true, check: saysWhat }),
+    'memory/forget/req': request(MemoryForgetRequest, 'memory/forget/resp', { changes: true, check: namesTarget }),
     'memory/forget/resp': answer(MemoryForgetResponse),
   },
 } as const satisfies Namespace;
 
 /** Forgetting everything must be explicit; missing keys and tags never mean everything. */
-function saysWhat({ keys, tags, all }: JsonObject): readonly Issue[] {
+function namesTarget({ keys, tags, all }: JsonObject): readonly Issue[] {
   const isNamed = [keys, tags].some((list) => Array.isArray(list) && list.length > 0);
   if (isNamed === (all !== true)) return [];
   const message = isNamed
