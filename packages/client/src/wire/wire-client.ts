@@ -345,7 +345,7 @@ export class WireClient implements AsyncDisposable {
       return;
     }
     const route = this.#pending.route(message);
-    if (route.to === 'events') this.#tell(route.reqId, message, route.waiter);
+    if (route.to === 'events') this.#emit(route.reqId, message, route.waiter);
     else if (route.to === 'call') this.#answer(route.reqId, message, route.waiter);
     else if (route.to === 'push') this.#pushed(message);
   }
@@ -362,7 +362,7 @@ export class WireClient implements AsyncDisposable {
   }
 
   /** An error of a listener affects only its own call. */
-  #tell(reqId: string, event: WireMessage, waiting: Waiting | undefined): void {
+  #emit(reqId: string, event: WireMessage, waiting: Waiting | undefined): void {
     try {
       waiting?.onEvent?.(event);
     } catch (error) {

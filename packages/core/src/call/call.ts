@@ -140,7 +140,7 @@ export interface RunningCall extends StopSignal {
   /** Its answer is given under another run, or after the next start. */
   readonly isAbandoned: boolean;
   /** Adds a frame between those of the agent. Resolves when it is recorded; rejects when the answer is over. */
-  tell(frame: Partial<E2AResponse>): Promise<void>;
+  emit(frame: Partial<E2AResponse>): Promise<void>;
   /** Ends the call for this reason; its `signal` then aborts with it. */
   end(reason: Error): void;
   /** Leaves it to the next start, where its target can continue there. */

@@ -122,7 +122,7 @@ export class OpenQuestions {
       signal?.addEventListener('abort', withdrawn, { once: true });
       // Readers receive the question only when it is on disk; until then its id is unknown to them.
       running
-        .tell({ response_kind: 'acp.output_request', body: questionBody(question, sessionId) })
+        .emit({ response_kind: 'acp.output_request', body: questionBody(question, sessionId) })
         .then(() => this.#report(known), known.fail);
     });
   }
@@ -253,7 +253,7 @@ export class OpenQuestions {
     known.end = 'withdrawn';
     const body = questionEndBody({ question_id: known.open.question.question_id, state: 'withdrawn' });
     // Before the last frame, if the request still takes frames.
-    known.running.tell({ response_kind: 'e2a.chunk', body }).catch(() => {});
+    known.running.emit({ response_kind: 'e2a.chunk', body }).catch(() => {});
     known.fail(reason);
     this.#report(known);
   }
@@ -263,7 +263,7 @@ export class OpenQuestions {
     known.end = state;
     const body = questionEndBody({ question_id: known.open.question.question_id, state, answer });
     try {
-      await known.running.tell({ response_kind: 'e2a.chunk', body });
+      await known.running.emit({ response_kind: 'e2a.chunk', body });
     } catch (error) {
       known.fail(error);
       throw error;
@@ -292,7 +292,7 @@ export interface AskingRun extends StopSignal {
   /** Other requests of the owner that it answers. */
   readonly names?: readonly string[];
   /** Adds a frame to the answer. Resolves when it is recorded. */
-  tell(frame: Partial<E2AResponse>): Promise<void>;
+  emit(frame: Partial<E2AResponse>): Promise<void>;
   /** Calls back when the run is over, however it ended. */
   onOver(callback: () => void): void;
 }

@@ -44,7 +44,7 @@ export class LiveRequest extends ActiveRun implements RunningCall {
     return this;
   }
 
-  async tell(frame: Partial<E2AResponse>): Promise<void> {
+  async emit(frame: Partial<E2AResponse>): Promise<void> {
     if (this.insert === undefined || this.run.answered) throw new Error('the answer is over');
     await this.insert(frame);
   }

@@ -116,7 +116,7 @@ export class WorkflowPool {
       signal,
       budgets,
       onError,
-      onProgress: onProgress && ((progress) => this.#tell(job, progress)),
+      onProgress: onProgress && ((progress) => this.#emit(job, progress)),
       cache: caller === undefined ? undefined : this.#cache.of(caller),
       within: { steps: LIGHT_STEPS, dataBytes: lightBytes },
       breathe: this.#breathe,
@@ -208,10 +208,10 @@ export class WorkflowPool {
     if (message.kind === 'end') this.#finish(job, message.result);
     else if (message.kind === 'ask') this.#answer(job, message.ask, message.effect);
     else if (job.skip !== undefined && job.skip > 0) job.skip -= 1;
-    else this.#tell(job, message.progress);
+    else this.#emit(job, message.progress);
   }
 
-  #tell(job: Job, progress: Progress): void {
+  #emit(job: Job, progress: Progress): void {
     job.reported += 1;
     job.options.onProgress?.(progress);
   }

@@ -34,12 +34,12 @@ export function agentChunkFrom(response: E2AResponse): Outcome<JsonObject> {
     const message = `is_final must be ${!isFinal} on ${kind}; got ${isFinal}`;
     return reject({ pointer: '/is_final', code: 'no_legacy_form', message });
   }
-  const tell = PIECES.get(kind);
-  if (tell === undefined) {
+  const pieceOf = PIECES.get(kind);
+  if (pieceOf === undefined) {
     const message = `response_kind must be one of ${[...PIECES.keys()].join(', ')}; got ${show(kind)}`;
     return reject({ pointer: '/response_kind', code: 'no_legacy_form', message });
   }
-  return accept({ ...addressOf(response), ...tell(body) });
+  return accept({ ...addressOf(response), ...pieceOf(body) });
 }
 
 interface Piece {

@@ -41,7 +41,7 @@ async function run(
 ) {
   const events: NodeEvent[] = [];
   const { input = {}, entry = nodes[0]?.node_id ?? '', runStep = echo, signal = new AbortController().signal } = given;
-  const outcome = await runChain({ nodes, entry, input, signal, runStep, tell: (event) => events.push(event) });
+  const outcome = await runChain({ nodes, entry, input, signal, runStep, emit: (event) => events.push(event) });
   return { ...outcome, phases: events.map(({ nodeId, phase }) => `${nodeId} ${phase}`), events };
 }
 

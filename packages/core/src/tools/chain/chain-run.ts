@@ -42,7 +42,7 @@ export interface ChainGiven {
   /** Aborts when its time is up. */
   readonly over?: AbortSignal;
   readonly runStep: RunStep;
-  readonly tell: (event: NodeEvent) => void;
+  readonly emit: (event: NodeEvent) => void;
 }
 
 /** Runs a chain to its end. What stops it is in the outcome; only its caller's signal makes it reject. */
@@ -123,19 +123,19 @@ class ChainRun {
     if (node.kind === 'branch') {
       this.#nodesRun += 1;
       const isTrue = this.#holds(node);
-      this.#tell(id, 'done', { output: isTrue });
+      this.#emit(id, 'done', { output: isTrue });
       return (isTrue ? node.true_node : node.false_node) || next;
     }
     if (!this.#holds(node)) {
-      this.#tell(id, 'skip', {});
+      this.#emit(id, 'skip', {});
       return next;
     }
     this.#nodesRun += 1;
-    this.#tell(id, 'start', {});
+    this.#emit(id, 'start', {});
     try {
       const output = node.kind === 'map' ? await this.#map(node, byId) : await this.#step(node);
       this.#keep(id, output);
-      this.#tell(id, 'done', { output });
+      this.#emit(id, 'done', { output });
       return next;
     } catch (error) {
       if (this.#signal.aborted || error instanceof ChainFault) throw error;
@@ -145,7 +145,7 @@ class ChainRun {
 
   #recover({ node_id: id, on_error, next_node }: ChainNode, error: unknown): string {
     this.#failed = true;
-    this.#tell(id, on_error === 'skip' ? 'skip' : 'error', { error: messageOf(error) });
+    this.#emit(id, on_error === 'skip' ? 'skip' : 'error', { error: messageOf(error) });
     const fault = nodeFault(`node ${JSON.stringify(id)}`, error);
     if (on_error === 'abort') throw fault;
     this.#keep(id, null);
@@ -169,19 +169,19 @@ class ChainRun {
         if (index > 0) await aTurn();
         this.#signal.throwIfAborted();
         if (!this.#holds(mapped, { item, index })) {
-          this.#tell(mapped.node_id, 'skip', {});
+          this.#emit(mapped.node_id, 'skip', {});
           continue;
         }
-        this.#tell(mapped.node_id, 'start', {});
+        this.#emit(mapped.node_id, 'start', {});
         try {
           const output = await this.#step(mapped, { item, index });
           results[index] = output;
-          this.#tell(mapped.node_id, 'done', { output });
+          this.#emit(mapped.node_id, 'done', { output });
         } catch (error) {
           if (this.#signal.aborted || error instanceof ChainFault) throw error;
           this.#failed = true;
           this.#error = nodeFault(`item ${index} of node ${JSON.stringify(node.node_id)}`, error).fault;
-          this.#tell(mapped.node_id, 'error', { error: messageOf(error) });
+          this.#emit(mapped.node_id, 'error', { error: messageOf(error) });
         }
       }
     };
@@ -247,12 +247,12 @@ class ChainRun {
     this.#finalOutput = output;
   }
 
-  #tell(
+  #emit(
     nodeId: string,
     phase: NodeEvent['phase'],
     { output = null, error = '' }: { output?: Json; error?: string },
   ): void {
-    this.#given.tell({ nodeId, phase, output, error });
+    this.#given.emit({ nodeId, phase, output, error });
   }
 }
 

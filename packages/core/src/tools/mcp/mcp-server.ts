@@ -117,8 +117,8 @@ export class McpServer implements AsyncDisposable {
   }
 
   /** Calls a listener when a resource changes, until its signal aborts. A listener that subscribes twice is called once. */
-  async subscribe(uri: string, listener: object, tell: (params: JsonObject) => void, { signal, closed }: Subscribing) {
-    const subscription = this.#subscriptions.add(uri, listener, tell);
+  async subscribe(uri: string, listener: object, emit: (params: JsonObject) => void, { signal, closed }: Subscribing) {
+    const subscription = this.#subscriptions.add(uri, listener, emit);
     // A second subscriber in the meantime sends its own request: the outcome of the first may not be its outcome.
     if (subscription.isSure) return;
     subscription.asking += 1;
@@ -364,7 +364,7 @@ export class McpServer implements AsyncDisposable {
       for (const call of this.#calls) forwardLog(call, params);
     else if (method === 'notifications/resources/list_changed') this.#counts.delete('resources');
     else if (method === 'notifications/prompts/list_changed') this.#counts.delete('prompts');
-    else if (method === 'notifications/resources/updated') this.#subscriptions.tell(params);
+    else if (method === 'notifications/resources/updated') this.#subscriptions.emit(params);
   }
 
   #readingsOf(client: McpClient, signal: AbortSignal): ToolReadings {

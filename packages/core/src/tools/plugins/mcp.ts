@@ -153,12 +153,12 @@ async function subscribe(
   const { session, signal } = call;
   const server = serverNamed(server_id, call, options);
   requireResource(server, uri);
-  const tell = (params: JsonObject) => {
+  const emit = (params: JsonObject) => {
     // The connection may have removed the server since, or its caller may have lost the permission.
     if (!visible(call, options).some(({ name }) => name === server.name)) return;
     session.push('mcp/server/push', { server_id: server.name, method: 'notifications/resources/updated', params });
   };
-  await server.subscribe(uri, session, tell, { signal, closed: session.closed });
+  await server.subscribe(uri, session, emit, { signal, closed: session.closed });
   return { ok: true };
 }
 

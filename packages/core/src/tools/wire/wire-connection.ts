@@ -213,7 +213,7 @@ export class WireConnection {
     const session = this.#contextOf();
     const bytes = this.#audit.bytesOf(message);
     const startedAt = this.#audit.startedAt();
-    const request = new WireRequest({ session, message, log, startedAt, bytes, tell: this.#tell });
+    const request = new WireRequest({ session, message, log, startedAt, bytes, emit: this.#emit });
     this.#running.add(request.requestId, request);
     try {
       count(session.principal);
@@ -229,7 +229,7 @@ export class WireConnection {
     }
   }
 
-  readonly #tell = (about: WireRequest, event: EventGiven): void => {
+  readonly #emit = (about: WireRequest, event: EventGiven): void => {
     const text = this.#eventText(about, event);
     if (text !== undefined && !this.#events.send(about, text)) this.#overflow(about);
   };
