@@ -133,7 +133,7 @@ describe('an execution that one node runs', () => {
     expect(await after.json()).toMatchObject({ status: 'cancelled' });
   });
 
-  test('tells its events through another while it runs, and a request there that asks for it goes on with it', async () => {
+  test('tells its events through another while it runs, and a request for it there continues it', async () => {
     const get = (path: string) => ({
       ApiCall: { method: 'GET', url: `${api.url}/${path}`, outputPath: `/workflow/${path}` },
     });

@@ -107,7 +107,7 @@ test.each([
 test.each([
   ['sevre', 'Did you mean serve?'],
   ['agents lits', 'Did you mean list?'],
-])('the help of what there is not is refused: %s', async (command, note) => {
+])('the help of an unknown command is refused: %s', async (command, note) => {
   const surroundings = new FakeSurroundings();
   expect(await main(['help', ...command.split(' ')], surroundings)).toBe(2);
   expect(surroundings.notes).toContain(note);

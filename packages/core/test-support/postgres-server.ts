@@ -166,7 +166,7 @@ export async function startPostgres({ isDurable = false, port = 5432 } = {}): Pr
   return server;
 }
 
-/** Whether it takes queries: while it starts it hangs up with an error. */
+/** Whether it takes queries: while it starts it closes connections with an error. */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);

@@ -123,7 +123,7 @@ export class Apis implements ApiCatalogue {
     );
   }
 
-  /** A host that merely cannot be reached at this moment is no reason to refuse it. */
+  /** A host that merely cannot be reached at this moment is not a reason to refuse it. */
   async #gateIssue(url: string): Promise<Issue | undefined> {
     if (this.#gate === undefined)
       return url.startsWith('https:') ? undefined : gateIssue(url, 'plain http is not let out');

@@ -63,7 +63,7 @@ function meaningOf(code: string): { readonly meaning?: string } {
   return isWireErrorCode(code) ? { meaning: WIRE_ERRORS[code].meaning } : {};
 }
 
-/** It did not come to a call, so nothing had to allow one. */
+/** There was no call, so no permission was needed. */
 const REFUSALS: ReadonlySet<string> = new Set([
   ...['invalid_message', 'schema_violation', 'unknown_type', 'unauthorized', 'capability_missing', 'not_found'],
   ...['busy', 'rate_limited'],

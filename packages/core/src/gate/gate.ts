@@ -15,7 +15,7 @@ export interface Gate {
   request(request: OutboundRequest): Promise<InboundAnswer>;
   /**
    * Why a URL cannot be called, without calling it: for addresses that are kept for later. That its name cannot be looked up at
-   * this moment is no reason, since it is judged again when it is called.
+   * this moment is not a reason, since it is judged again when it is called.
    */
   check(url: string, allowList: AllowList): Promise<Failure | undefined>;
 }

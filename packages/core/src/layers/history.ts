@@ -33,7 +33,7 @@ export function history(options: HistoryOptions): Layer {
 function earlierTurns(envelope: E2AEnvelope, { principal }: Call, context: HistoryOptions) {
   return async ({ limit, maxBytes }: Omit<EarlierRange, 'before'>): Promise<readonly EarlierTurn[]> => {
     const { session_id: sessionId, request_id: requestId } = envelope;
-    // An agent reckons it, and may come to 2.5 or to no number.
+    // An agent computes it, and the result may be 2.5 or not a number.
     const most = Math.floor(Math.min(limit, MOST));
     if (sessionId === null && most >= 1) return broughtAlong(envelope, most);
     // Anonymous conversations are kept where nobody can read them.

@@ -413,18 +413,18 @@ test('what waits for its turn when the patience of a stop is over is answered af
   const called: unknown[] = [];
   const agent: ModuleAgentFunction = async function* ({ params }) {
     called.push(params['content']);
-    if (params['content'] === 'for ever') await new Promise(() => {});
+    if (params['content'] === 'forever') await new Promise(() => {});
     return {};
   };
   const { runs, store, table, open } = setUp(agent, { maxParallel: 1 });
-  const running = all(open(ask('running', 'for ever')));
+  const running = all(open(ask('running', 'forever')));
   const waiting = all(open(ask('waiting'))).catch(failureOf);
   await expect.poll(() => table.load.request.waiting).toBe(1);
   await runs.table.drain(0);
   expect((await running).at(-1)).toMatchObject({ body: { code: 'E2A.INTERRUPTED' } });
   expect(await waiting).toMatchObject({ code: 'busy', retryable: true, details: { retry_after: 5 } });
   expect(await store.requests.find({ owner: 'ada', requestId: 'waiting' })).toMatchObject({ state: 'accepted' });
-  expect(called).toEqual(['for ever']);
+  expect(called).toEqual(['forever']);
 
   const next = setUp(agent, { store: nextProcess(store) });
   await next.recover();

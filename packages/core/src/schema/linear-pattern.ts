@@ -3,7 +3,7 @@ import type { RE2JS } from 're2js';
 
 /**
  * A pattern that a caller wrote, on an engine that takes time linear in the text: no pattern can hang the server. That engine
- * writes repeats out before it begins, `(…){1000}` a thousand times, so what would come to too much is refused unread.
+ * expands repetitions before it begins, `(…){1000}` a thousand times, so patterns that would be too large are refused.
  */
 export function linearPattern(pattern: string): RE2JS {
   if (pattern.length > MOST_PARTS) throw new Error(`it has ${pattern.length} characters; at most ${MOST_PARTS} are allowed`);

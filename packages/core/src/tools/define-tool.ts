@@ -101,7 +101,7 @@ function outcomeOf(name: string, returned: unknown): ToolOutcome {
   }
 }
 
-/** In words of ours where they are known: those of the engine go on for lines. */
+/** Our wording if possible: the engine's messages are long. */
 function whyNotJson(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
   if (/circular/i.test(words)) return 'it contains itself';

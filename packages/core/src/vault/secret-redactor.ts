@@ -147,7 +147,7 @@ interface Thread {
   readonly gap: number;
 }
 
-/** One that has seen fewer blanks can go on for longer. */
+/** One that has seen fewer blanks can continue for longer. */
 function isBefore(one: Thread, other: Thread): boolean {
   return one.gap === other.gap ? one.start < other.start : one.gap < other.gap;
 }

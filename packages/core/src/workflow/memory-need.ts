@@ -8,7 +8,7 @@ import { resourceLimits } from 'node:worker_threads';
 export type AskMemory = (bytes: number) => void;
 
 /**
- * Whether this thread has room for so much more. A thread that comes to its limit bit by bit is ended by V8, alone; but V8
+ * Whether this thread has room for so much more. V8 ends only the thread that reaches its limit in small steps; but V8
  * lets it pass the limit by 16 MiB at a time, and one piece that is larger ends the process.
  */
 export function hasMemoryFor(bytes: number): boolean {

@@ -48,7 +48,7 @@ describe('FilterData', () => {
     expect(await kept('!=')).toEqual(rows.filter(({ a }) => a !== value));
   });
 
-  test('reads dotted fields, and a name with a dot in it first as it stands', async () => {
+  test('reads dotted fields, and first a name that contains the dot', async () => {
     expect(await idsWhere({ field: 'address.zip', operator: '==', value: 'P2' })).toEqual([2]);
     const rows = [{ 'a.b': 1 }, { a: { b: 1 } }, { 'a.b': 2, a: { b: 1 } }];
     const conditions = [{ field: 'a.b', operator: '==', value: 1 }];

@@ -168,7 +168,7 @@ function planHash({ operations, order }: Workflow, context: PlanContext, catalog
 
 function pathOf(text: string): Path {
   const parsed = parsePath(text);
-  if (!parsed.ok) throw new Error(`${text} passed the schema but is no path`);
+  if (!parsed.ok) throw new Error(`${text} passed the schema but is not a path`);
   return parsed.path;
 }
 

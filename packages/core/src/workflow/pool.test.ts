@@ -151,7 +151,7 @@ describe('executions in threads', () => {
     });
   });
 
-  test('one that computes for ever is ended in time, and those beside it are done again without asking twice', async () => {
+  test('one that computes forever is ended in time, and those beside it are done again without asking twice', async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;

@@ -41,7 +41,7 @@ export interface PoolRunOptions extends Omit<PlanRunOptions, 'clock' | 'cache' |
 }
 
 /**
- * Runs plans, contained: small ones at once, all others in threads, where one that computes for ever or takes too much
+ * Runs plans, contained: small ones at once, all others in threads, where one that computes forever or takes too much
  * memory ends alone. A thread that has to be ended takes the other executions in it down; they are run again, and whatever
  * effects that they had requested are answered from the earlier answers.
  */

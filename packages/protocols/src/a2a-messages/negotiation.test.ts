@@ -26,7 +26,7 @@ describe('protocol', () => {
     expect(negotiateProtocol(['MCP/1.0', 'A2A/1', 'a2a/1.0'], ['MCP/1.0', 'A2A/1', 'a2a/1.0'])).toBeUndefined();
   });
 
-  test('both sides come to the same, whatever the order of their lists', () => {
+  test('both sides agree, in any order of their lists', () => {
     const version = fc.tuple(fc.nat(12), fc.nat(12)).map(([major, minor]) => `A2A/${major}.${minor}`);
     fc.assert(
       fc.property(fc.array(version), fc.array(version), (ours, theirs) => {

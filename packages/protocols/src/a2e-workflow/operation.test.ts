@@ -91,7 +91,7 @@ test('an aggregate of a value that is not a name is reported as that, whatever i
   }
 });
 
-describe('the quick yes', () => {
+describe('the fast path', () => {
   test('is never given where the exact reader finds something', () => {
     for (const { name, type, config } of written) {
       const description = operationNamed(type);

@@ -109,7 +109,7 @@ function takeObject(record: OpenRecord, key: string, replacement: string, notes:
 function addMissing(record: OpenRecord, field: string, members: JsonObject): void {
   if (Object.keys(members).length === 0) return;
   const present = record.get(field) ?? {};
-  // Something that is no object stays, for the schema to refuse.
+  // Something that is not an object stays, for the schema to refuse.
   if (isObject(present)) record.set(field, { ...members, ...present });
 }
 

@@ -45,7 +45,7 @@ describe('tolerances are reported', () => {
 });
 
 describe('merging old keys', () => {
-  test('payload does not repair params that are no object: both are judged', () => {
+  test('payload does not repair params that are not an object: both are judged', () => {
     const outcome = decodeEnvelope({ request_id: 'r1', params: 5, payload: { a: 1 } });
     expect(outcome).toMatchObject({ ok: false, issues: [{ pointer: '/params', code: 'type' }] });
   });

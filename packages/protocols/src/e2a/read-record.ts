@@ -49,7 +49,7 @@ export function keyRoles(fields: readonly string[], legacy: readonly string[]): 
   ]);
 }
 
-/** The keys nobody knows, or `undefined` when some key needs a closer look. */
+/** The unknown keys, or `undefined` if some key needs a close check. */
 export function unknownKeys(json: JsonObject, roles: KeyRoles): readonly string[] | undefined {
   let unknown: string[] | undefined;
   for (const key in json) {

@@ -1,6 +1,6 @@
 /**
  * Follows the frames of a WebSocket byte by byte, far enough to know whether a message is incomplete: the
- * WebSocket library reports only whole messages, and a peer could keep one open for ever.
+ * WebSocket library reports only whole messages, and a peer could keep one open forever.
  *
  * Unmasks long frames as their bytes arrive. The library does so when a frame is complete, in one go, and holds the event loop
  * for tens of milliseconds.

@@ -1,4 +1,4 @@
-/** One thing that is measured, as it stands now, in Prometheus' terms. */
+/** The current value of one metric, in Prometheus' terms. */
 export interface Metric {
   readonly name: string;
   /** One sentence for dashboards. */

@@ -189,7 +189,7 @@ async function recorded(definition: AgentBody, context: AdminContext): Promise<A
   const before = engine.callers.find(agentId);
   if (before !== undefined) {
     await engine.callers.put(definition);
-    // One that answers no longer must not go on answering until the next start.
+    // A removed agent must not answer until the next start.
     if (definition.driver === undefined && before.driver !== undefined) await standDown(agentId, context);
     return { status: 200, json: definition as JsonObject };
   }

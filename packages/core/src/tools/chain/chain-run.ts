@@ -117,7 +117,7 @@ class ChainRun {
     };
   }
 
-  /** The id of the node to go on with; empty at the end. */
+  /** The id of the next node; empty at the end. */
   async #visit(node: ReadyNode, byId: ReadonlyMap<string, ReadyNode>): Promise<string> {
     const { node_id: id, next_node: next } = node;
     if (node.kind === 'branch') {

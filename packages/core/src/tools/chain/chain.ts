@@ -12,7 +12,7 @@ export interface ChainError {
   readonly suggestions?: readonly string[];
 }
 
-/** Thrown where a chain cannot go on. */
+/** Thrown if a chain cannot continue. */
 export class ChainFault extends Error {
   readonly fault: ChainError;
 

@@ -3,7 +3,7 @@ import { deepEqual } from '../../json/equality.ts';
 import { checkNames, evaluate, find, looksLikePath, Unclear } from './expression.ts';
 import type { Scope } from './scope.ts';
 
-/** Whether it holds, by what there is. */
+/** Whether it is true for the current data. */
 export type Condition = (scope: Scope) => boolean;
 
 /**
@@ -46,7 +46,7 @@ function splitAt(text: string): { operator: Operator | undefined; left: string; 
 /** One side, as what finds its value. */
 function operandOf(text: string): (scope: Scope) => Json {
   if (looksLikePath(text)) {
-    // A name with a blank or a sign in it would be looked for as it stands, found nowhere, and the condition be false.
+    // A name with a space or a sign in it would never be found, and the condition would be false.
     if (SIGN.test(text)) throw unclear(text);
     checkNames(text);
     return (scope) => find(text, scope) ?? withoutLength(text, scope);

@@ -26,7 +26,7 @@ export function find(expression: Json, scope: Scope): Json | undefined {
   return value;
 }
 
-/** A text that starts with `$` and is no path, a price say, is a text. */
+/** A text that starts with `$` and is not a path, a price say, is a text. */
 export function isPath(text: string): boolean {
   return text === '$' || text.startsWith('$.');
 }

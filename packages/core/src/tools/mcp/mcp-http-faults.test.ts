@@ -373,7 +373,7 @@ test.each<[string, (exchange: Exchange) => void]>([
 test.each<[string, (exchange: Exchange) => void]>([
   ['takes note', ({ response }) => response.writeHead(200).end()],
   ['does not allow that', notOffered],
-  ['hangs up', ({ response }) => response.destroy()],
+  ['closes the connection', ({ response }) => response.destroy()],
 ])('a session is closed with a DELETE, and %s', async (_, onDelete) => {
   const ended: unknown[] = [];
   const peer = await open({

@@ -235,7 +235,7 @@ interface Page {
 
 /**
  * One server's page; where no server is named, a page of each. Those with more, and those whose page has no room beside the
- * others', go on with the next.
+ * others', continue with the next.
  */
 async function fromEach(
   { server_id: serverId, cursor }: { readonly server_id: string; readonly cursor: string },

@@ -122,7 +122,7 @@ export class ProcRun {
     const reported = [this.#emit(stdout, 'stdout'), this.#emit(stderr, 'stderr')];
     const { code, signal } = await exited;
     this.#cancelTimeout();
-    // A program that left the group may keep the pipes open for ever.
+    // A program that left the group may keep the pipes open forever.
     const cancel = this.#options.clock.after(LAST_WORDS_MS, () => {
       for (const stream of [stdout, stderr]) stream.destroy();
     });

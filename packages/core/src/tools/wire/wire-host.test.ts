@@ -352,7 +352,7 @@ describe('the places of all connections', () => {
     expect(host.connections).toBe(5);
   });
 
-  test('who leaves without being known, or is turned down, leaves no trace', () => {
+  test('who leaves without being known, or is rejected, leaves no trace', () => {
     const { host, enter } = crowded();
     for (let count = 0; count < 10; count++) enter('a1', 'eve');
     for (let count = 0; count < 10; count++) enter('a1').connection?.lost();
@@ -955,7 +955,7 @@ describe('events that a peer does not read', () => {
     expect(callers[3]?.add(8)).toBe(true);
   });
 
-  test('are let go one by one, however many they are, and none of them moves the others', () => {
+  test('are removed one by one, however many they are, and none of them moves the others', () => {
     const backlog = new Backlog(new BacklogRoom());
     const request = { session: { principal: ADA } } as WireRequest;
     const count = 400_000;
