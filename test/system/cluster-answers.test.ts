@@ -90,7 +90,7 @@ describe('a request that one node answers', () => {
   });
 });
 
-describe('what one node has in memory', () => {
+describe('the memory of one node', () => {
   test('a question is listed and answered through another', async () => {
     const asking = { request_id: 'asks', method: 'chat.send', agent_ref: { id: 'asker' }, params: { content: {} } };
     const sending = cluster.stream(one, asking).then(allFrames);

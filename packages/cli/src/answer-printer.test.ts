@@ -35,7 +35,7 @@ test.each([
   expect(print([complete(result)]).out).toBe(shown);
 });
 
-test('what is not text is left to --json', () => {
+test('values that are not text are shown only with --json', () => {
   const reasoning = newResponse({ response_kind: 'e2a.chunk', body: { delta_kind: 'reasoning', delta: 'hm' } });
   expect(print([reasoning, text('yes'), complete({})]).out).toBe('yes\n');
 });

@@ -70,7 +70,7 @@ describe('the key', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('errors', () => {
   let server: Server | undefined;
   afterEach(() => server?.close());
 

@@ -161,7 +161,7 @@ test('the version is that of the package', async () => {
   expect(surroundings.out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-test('what went wrong is red on a screen and plain elsewhere', async () => {
+test('errors are red on a terminal and plain elsewhere', async () => {
   const screen = new FakeSurroundings({ isTTY: true });
   const pipe = new FakeSurroundings();
   expect(await main(['check', 'nothing.json'], screen)).toBe(1);

@@ -8,7 +8,7 @@ function printed(trouble: Trouble, { json = false } = {}): string {
   return surroundings.notes;
 }
 
-test('what is wrong comes first, then each problem with its way out, then what fixes it', () => {
+test('the error comes first, then each problem with its suggestion, then the fixes', () => {
   const issues = [{ pointer: '/port', code: 'type', message: 'port must be a number', suggestion: 'write 7420' }];
   expect(printed({ code: 'bad', message: 'it has a problem', issues, fixes: ['look closer'] })).toBe(
     'error: it has a problem\n  port must be a number\n    → write 7420\n  → look closer\n',

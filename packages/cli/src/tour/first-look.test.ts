@@ -30,7 +30,7 @@ test('a step that takes too long is reported, and nothing is tried after it', as
   expect(shown).toMatchObject([{ name: 'agent', ok: false, text: 'it took too long' }]);
 });
 
-test('who stops the server hears no more', async () => {
+test('a stopped server prints nothing more', async () => {
   const stopping = new AbortController();
   silent.once('request', () => stopping.abort());
   expect(await look(stopping.signal)).toEqual([]);

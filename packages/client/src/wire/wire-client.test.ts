@@ -72,7 +72,7 @@ describe.each(Object.entries(TRANSPORTS))('over %s', (_, transport) => {
     expect(all.map(({ data }) => data)).toEqual(Array.from({ length: 60 }, (_, n) => ({ n })));
   });
 
-  test('what goes wrong is an error with the code of the wire', async () => {
+  test('failures are errors with the code of the wire', async () => {
     await using wire = await open();
     await expect(wire.call('summ')).rejects.toMatchObject({ code: 'not_found', suggestions: ['did you mean sum?'] });
     await expect(wire.call('sum', { of: 1 })).rejects.toMatchObject({

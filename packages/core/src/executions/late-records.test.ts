@@ -106,7 +106,7 @@ test('two that ask the same at once run it once', async () => {
   expect(requests).toHaveLength(1);
 });
 
-test('what cannot be recorded is not answered', async () => {
+test('an execution that cannot be recorded is not answered', async () => {
   const store = memoryStore();
   const full = () => Promise.reject(new StoreError('store_unavailable', 'The disk is full.'));
   const { execute, answer } = workflows(store, { ...store.executions, accept: full });

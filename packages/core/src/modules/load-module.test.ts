@@ -13,7 +13,7 @@ function file(name: string, text: string): string {
   return path;
 }
 
-test('what a file exports is there', async () => {
+test('the exports of a file are returned', async () => {
   expect((await loadModule('agent shop', file('good.mjs', 'export const one = 1;\n')))['one']).toBe(1);
 });
 

@@ -374,7 +374,7 @@ describe('an agent that misbehaves hurts only its own answer', () => {
 });
 
 describe('after a restart', () => {
-  test('what was accepted runs, what was started ends as interrupted, and doing it again changes nothing', async () => {
+  test('accepted requests run, started ones end as interrupted, and a second recovery changes nothing', async () => {
     const never = new Promise<never>(() => {});
     const first = setUp(
       async function* () {
@@ -409,7 +409,7 @@ describe('after a restart', () => {
   });
 });
 
-test('what waits for its turn when the patience of a stop is over is answered after the next start', async () => {
+test('requests that still wait when a stop times out are answered after the next start', async () => {
   const called: unknown[] = [];
   const agent: ModuleAgentFunction = async function* ({ params }) {
     called.push(params['content']);
@@ -639,7 +639,7 @@ describe('while the store refuses', () => {
     expect(frames.at(-1)?.body['code']).toBe('E2A.INTERRUPTED');
   });
 
-  test('what it refuses for good is not tried again', async () => {
+  test('a permanent refusal is not retried', async () => {
     const { store, state } = refusingStore(new Error('a frame too many'));
     const { open } = setUp(twoWords, { store });
     await expect(all(open(ask('r1')))).rejects.toThrow('a frame too many');

@@ -27,7 +27,7 @@ test('only the searched texts are counted: a score reveals nothing of texts its 
   expect(filled().search('user order', ALL)).not.toEqual(alone.search('user order', among));
 });
 
-test('what is replaced or removed is not found by its old words', () => {
+test('replaced and removed entries are not found by their old words', () => {
   const index = filled();
   index.put('users', 'Counts visits.');
   index.remove('weather');

@@ -334,7 +334,7 @@ describe('closing', () => {
     expect(session.state).toBe('closed');
   });
 
-  test('what is running and waiting may finish, and nothing new starts', () => {
+  test('running and waiting requests may finish, and no new ones start', () => {
     const session = ready();
     for (const id of ['a', 'b', 'c']) session.receive(call(id), NOW);
     session.receive(shutdown, NOW);
@@ -349,7 +349,7 @@ describe('closing', () => {
     expect(session.state).toBe('closed');
   });
 
-  test('what is not finished in time is answered with timeout and stopped', () => {
+  test('unfinished requests are answered with timeout and stopped', () => {
     const session = ready();
     for (const id of ['a', 'b', 'c']) session.receive(call(id), NOW);
     session.receive(shutdown, NOW);

@@ -23,7 +23,7 @@ const cases = readdirSync(folder).map((file): CheckCase => {
   return { name: file.replace('.json', ''), ...fixture };
 });
 
-describe('what the checker finds', () => {
+describe('findings of the checker', () => {
   test.each(cases)('$name', ({ spec, why, input, context, expect: { findings } }) => {
     expect(spec).toMatch(/\S/);
     expect(why).toMatch(/\S{2,} \S/);

@@ -14,7 +14,7 @@ const SORT = { inputPath: '/workflow/x', transform: 'sort', outputPath: '/workfl
 const ROWS = { inputPath: '/workflow/x', outputPath: '/workflow/y' };
 
 describe('reading JSON lines', () => {
-  test('what is written is read back, compact and in the order of definition', () => {
+  test('written workflows are read back, compact and in the order of definition', () => {
     const lines = text(wait('b'), wait('a'), begin('a', 'b'));
     expect(encodeWorkflow(read(lines))).toBe(lines);
   });

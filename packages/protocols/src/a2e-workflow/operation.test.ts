@@ -110,7 +110,7 @@ describe('the fast path', () => {
   });
 });
 
-describe('what an operation uses', () => {
+describe('the resources of an operation', () => {
   test('an ApiCall reads templates and references, and needs its credentials', () => {
     const uses = usesOf(OPERATIONS.ApiCall, {
       method: 'POST',

@@ -129,7 +129,7 @@ describe('the reference servers', () => {
 });
 
 describe('a hostile server', () => {
-  test('what it hides in its descriptions is gone, and a tool without a proper name is left out', async () => {
+  test('hidden characters of descriptions are removed, and a tool without a valid name is left out', async () => {
     const { servers, tools } = open({ bad: hostile() });
     await using _ = servers;
     const list = await tools.list(ADA);
@@ -317,7 +317,7 @@ describe('a hostile server', () => {
     },
   );
 
-  test('what it writes to stderr is read at a pace, and it waits for the rest', async () => {
+  test('its stderr is read at a limited rate, with backpressure', async () => {
     const time = new TestClock();
     const { servers, call } = open({ bad: hostile() }, time);
     await using _ = servers;
@@ -385,7 +385,7 @@ describe('a hostile server', () => {
     expect(events).toEqual([{ kind: 'progress', data: { pct: 0, message: '' } }]);
   });
 
-  test('what it logs while it is called are events of the call', async () => {
+  test('its log messages during a call are events of the call', async () => {
     const { servers, call } = open({ bad: hostile() });
     await using _ = servers;
     const events: object[] = [];
