@@ -70,7 +70,7 @@ function callCommand(context: Context): Command {
     .option('--args <json>', 'its arguments, a JSON object; - reads them from stdin (default: {})')
     .option(
       '--timeout <time>',
-      'the longest it may take: seconds, or a time such as 500ms or 5m (default: 30)',
+      'the timeout: seconds, or a time such as 500ms or 5m (default: 30)',
       duration({ fromMs: 1, toMs: TEN_MINUTES_MS }),
     );
   withToolsOptions(command);
@@ -112,7 +112,7 @@ function acceptCommand(context: Context): Command {
   withConnectionOptions(command, 'admin');
   command.option(
     '--config <file>',
-    `accept it without a server, for \`${PROGRAM} wire\` with this configuration and the same --data`,
+    `accept it locally, for \`${PROGRAM} wire\` with this configuration and the same --data`,
   );
   return runs<ToolsOptions>(command, context, async (options, [name = '']) => {
     const accepted = await (options.config === undefined

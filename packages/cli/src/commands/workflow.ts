@@ -63,7 +63,7 @@ function action(name: string, summary: string, act: keyof typeof Actions, contex
       )
       .option(
         '--timeout <time>',
-        'the longest it may take: seconds, or a time such as 500ms or 5m (default: 30)',
+        'the timeout: seconds, or a time such as 500ms or 5m (default: 30)',
         duration({ fromMs: 1, toMs: A_DAY_MS }),
       )
       .option('--keep-id', "keep the workflow's own execution id; running it again returns the stored result");

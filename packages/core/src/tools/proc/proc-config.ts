@@ -44,7 +44,7 @@ export const ProcShape = {
     max_output_bytes: {
       ...positive,
       default: 1_048_576,
-      description: 'The most output of one process that is forwarded; the rest is dropped, and an event reports it.',
+      description: 'Maximum output of one process that is forwarded; the rest is dropped, and an event reports it.',
     },
     max_per_connection: { ...positive, default: 4, description: 'Processes of one connection at a time.' },
     max_processes: { ...positive, default: 32, description: 'Processes of all connections at a time.' },
