@@ -44,7 +44,7 @@ function endpointsOf(path: string, item: Json, warnings: Issue[]): Endpoint[] {
     return [];
   }
   if (Object.hasOwn(item, '$ref')) {
-    const message = `${path} is left out, or a part of it: its $ref does not exist in the document`;
+    const message = `${path} is partly or completely left out: its $ref does not exist in the document`;
     warnings.push({ pointer, code: 'left_out', message });
   }
   return Object.entries(item).flatMap(([name, operation]) => {

@@ -112,7 +112,7 @@ async function outcomeOf(answer: InboundAnswer, readText: ReadText): Promise<Too
   }
   const named = type.slice(0, 100);
   if (json?.ok === false) {
-    const words = `The endpoint sent the content type ${named}, but its answer is not: ${json.issues[0]?.message}`;
+    const words = `The endpoint sent the content type ${named}, but its body is invalid: ${json.issues[0]?.message}`;
     return new FailedOutcome(words, { code: 'NOT_JSON', data });
   }
   if (read !== undefined) return { success: true, data: read };

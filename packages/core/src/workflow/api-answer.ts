@@ -21,7 +21,7 @@ export function decodeAnswer({ bytes, contentType, status }: ApiAnswer): Decoded
     if (isJson) {
       const [issue] = parsed.issues;
       throw dataError(
-        `The API sent the content type ${type}, but its answer is not: ${issue?.message ?? 'it cannot be read'}`,
+        `The API sent the content type ${type}, but its body is invalid: ${issue?.message ?? 'it cannot be read'}`,
         {
           details: { statusCode: status, response: beginning(bytes) },
           suggestions: ['check what the API sends, or request text with an Accept header'],

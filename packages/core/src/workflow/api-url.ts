@@ -24,7 +24,7 @@ export function compileUrl(text: string): Filling {
       const value = step.read(path);
       const filled = value === null ? '' : asText(value);
       if (filled === '' && !mayBeEmpty) {
-        throw dataError(`${place} is empty; the URL needs something there`, {
+        throw dataError(`${place} is empty; the URL requires a value there`, {
           suggestions: [`check with a Conditional whether ${place} is empty before`],
         });
       }

@@ -84,7 +84,7 @@ export function messageOfResponse({ metadata, ...response }: MailboxResponse): M
 const ENDS = {
   answered: (answer: QuestionAnswer | undefined) => `Answered: ${answer?.option_id ?? answer?.action}.`,
   expired: (answer: QuestionAnswer | undefined) =>
-    `The time to answer is over: ${answer?.option_id ?? 'the question was declined'}.`,
+    `The time to answer has run out: ${answer?.option_id ?? 'the question was declined'}.`,
   withdrawn: () => 'The question was withdrawn: the request has ended.',
 } as const;
 const GIVEN: ReadonlySet<string> = new Set(['option_id', 'action', 'content']);

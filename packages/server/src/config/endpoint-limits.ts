@@ -45,7 +45,7 @@ export const ENDPOINT_LIMITS = {
   connections_per_agent: {
     ...atLeast(
       1,
-      'Requests, connections and answers resumed over WebSockets that one caller may have open at once. On the A2E wire at most a quarter of wire.max_connections, on messages.port at most 250.',
+      'Maximum number of open requests, connections and resumed WebSocket answers of one caller. On the A2E wire at most a quarter of wire.max_connections, on messages.port at most 250.',
     ),
     default: DEFAULT_HTTP_LIMITS.maxPerCaller,
   },
