@@ -5,7 +5,7 @@ import { rememberingHolds } from './held-runs.ts';
 /** Opens a fresh, empty store; or closes the one given and opens its data again, as the next process would. */
 export type OpenStore = (earlier?: Store) => Promise<Store>;
 
-/** What a suite does with its store. */
+/** The actions of a suite on its store. */
 export interface SharedStore {
   /** Call it in the `describe` of a test that looks at everything in a store: each test there has a store of its own. */
   (): void;

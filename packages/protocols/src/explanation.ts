@@ -1,7 +1,7 @@
 import type { Json } from './json.ts';
 import type { Issue } from './outcome.ts';
 
-/** What happened to one request, from the message received to the frames sent, for the operator. */
+/** The history of one request, from the received message to the sent frames, for the operator. */
 export interface Explanation {
   readonly request_id: string;
   /** `request`: for an agent. `execution`: of a workflow. `wire`: a line that was answered at once, and audited. */

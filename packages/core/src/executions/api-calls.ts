@@ -79,7 +79,7 @@ export class ApiCalls {
     try {
       return await this.#try(request, context);
     } finally {
-      // What was read meanwhile may be from before. Also when it fails: it may have been acted upon all the same.
+      // Values read in the meantime may be outdated, even if it fails: it may have taken effect.
       cache.forgetOrigin(principal.id, request.url);
     }
   }

@@ -122,7 +122,7 @@ export class JournaledEffects implements Effects {
   async store(key: string, write: StoreWrite, digest: string): Promise<void> {
     const { journal, storedData, context, secrets } = this.#options;
     if (context.signal.aborted) throw context.signal.reason;
-    // What is for this execution alone, it has in its own data, and computes again.
+    // Data of only this execution is computed again.
     if (write.storage === 'sessionStorage') return;
     if (this.#past('store', key, digest) !== undefined) return;
     await journal.flush();

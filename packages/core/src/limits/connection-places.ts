@@ -7,7 +7,7 @@ export interface ConnectionPlacesOptions {
   readonly maxPerCaller?: number | undefined;
 }
 
-/** What one connection has of the places of all. */
+/** The slots of one connection. */
 export interface ConnectionPlace {
   /** Counts it as this caller's from now on; false when the caller has as many as one may have. */
   belongsTo(principal: Principal): boolean;

@@ -13,7 +13,7 @@ export interface LimiterOptions {
   readonly counters?: CounterStore;
 }
 
-/** What principals may do in a minute, an hour and a day: one budget each for all endpoints. */
+/** The budgets of principals per minute, hour and day, shared by all endpoints. */
 export class Limiter {
   /** Requests refused since the start. */
   refusals = 0;

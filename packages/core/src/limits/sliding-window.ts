@@ -138,7 +138,7 @@ export class SlidingWindows {
     return slices.purse;
   }
 
-  /** What was counted ahead and not used. */
+  /** Reserved counts that were not used. */
   #giveBack(): void {
     for (const purse of this.#purses) {
       const { left, charged } = purse;
@@ -246,19 +246,19 @@ export class SlidingWindows {
   }
 }
 
-/** What one principal has taken from one window, by the start of the slice. */
+/** The counts of one principal in one window, by the start of the slice. */
 interface Slices {
   readonly principal: string;
   readonly name: string;
   counts: Map<number, number>;
-  /** What was added since the last save. */
+  /** The counts since the last save. */
   unsaved: Map<number, number>;
   /** Of the slice that was current at the last check. */
   summary: Summary | undefined;
   purse: Purse | undefined;
 }
 
-/** What was counted ahead for a principal: in each of its windows the same. */
+/** The reserved counts of a principal, equal in each of its windows. */
 interface Purse {
   left: number;
   /** For callers that have waited, and take theirs next. */

@@ -14,7 +14,7 @@ export class ModuleFault extends Error {
 }
 
 /**
- * What a JavaScript or TypeScript file of the operator's exports. Its errors name the part of the configuration that needs it,
+ * The exports of an operator's JavaScript or TypeScript file. Its errors name the part of the configuration that needs it,
  * and the line where Node knows it: of a syntax error it does not say it here.
  *
  * A file that was changed since is read again; what it imports is not.
@@ -76,5 +76,5 @@ function canRunTypeScript(): boolean {
 
 /** Beside Node's own list of what it has read, which is one for the process too: when each file had been changed at its first load. */
 const firstLoads = new Map<string, number>();
-/** What is to be called for each file that is being loaded, when nothing else is to be done. */
+/** The callback for each loading file, called when the event loop is empty. */
 const underWay = new Set<() => void>();

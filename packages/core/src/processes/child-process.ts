@@ -43,7 +43,7 @@ export async function startChild({ agentId, command, args, env, cwd, folder, clo
     killGroup(pid);
     throw error;
   }
-  // What is written to a program that has gone is lost with its other requests; `exited` tells of it.
+  // Data written to a program that has exited is lost with its other requests; `exited` reports that.
   child.stdin.on('error', () => {});
   child.on('error', () => {});
   const exited = exitOf(child).finally(() => {

@@ -37,7 +37,7 @@ function setUp(store = memoryStore()) {
   const send = (envelope: E2AEnvelope, principal = ada, idempotencyKey?: string) => {
     const admission = { agentId: 'agent', sessionId: null, priority: 1, expiresAt: null };
     const answer = all(runs.open(envelope, { ...callOf(principal), beside: { idempotencyKey } }, admission, handler));
-    // What is refused is looked at later.
+    // Refused requests are checked later.
     answer.catch(() => {});
     return answer;
   };

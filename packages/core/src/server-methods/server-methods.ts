@@ -20,7 +20,7 @@ import { initialize } from './initialize.ts';
 import { chatInterrupt, sessionCancel } from './interrupt.ts';
 import { sessionCreate, sessionDelete, sessionList, sessionListAcp, sessionNew } from './sessions.ts';
 
-/** What the server's own methods may use. */
+/** The dependencies of the server's own methods. */
 export interface ServerMethodContext {
   readonly runs: Runs;
   readonly questions: OpenQuestions;

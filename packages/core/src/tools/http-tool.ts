@@ -66,7 +66,7 @@ function climbing(name: string): Refused {
   );
 }
 
-/** What the URL names has to be there: `/users/{id}` without its id is another place. */
+/** Arguments named in the URL are required: `/users/{id}` without its id is another path. */
 function inputFor(template: string): JsonSchema {
   const path = template.split('?', 1)[0]?.length ?? 0;
   const named = [...template.matchAll(BLANK)].map(({ 1: name = '', index }) => ({ name, isInPath: index < path }));

@@ -51,7 +51,7 @@ async function follow(execution: StartedExecution, call: ToolCall): Promise<void
   }
 }
 
-/** What each operation produced, by its id; how the execution went is beside it. */
+/** The results by operation id, next to the status. */
 function outcomeOf(result: JsonObject): ToolOutcome {
   const { results = {}, error, ...summary } = result;
   if (result['status'] === 'success') return { success: true, data: results, summary };

@@ -12,7 +12,7 @@ export interface DataWrite {
 }
 
 /**
- * What the operations of one execution share (A2E, Data Model): a tree of JSON values below `/workflow`, `/store` and
+ * The data shared by the operations of one execution (A2E, Data Model): a tree of JSON values below `/workflow`, `/store` and
  * `/loop`; below `/store` the first step is a whole name. Values are never changed, only replaced, and what lies around a replaced value is copied: a step that read something
  * keeps what he read, and a fork costs nothing.
  */

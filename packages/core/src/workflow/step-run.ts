@@ -288,7 +288,7 @@ export class StepRun implements StepContext {
   }
 
   #awaited<T>(answer: Promise<T>): Promise<T> {
-    // What the world answered has no name but the one that `cameFrom` gives it.
+    // Only `cameFrom` gives the results of effects a name.
     this.#lineage ??= '';
     return unlessAborted(answer, this.#run.ending);
   }

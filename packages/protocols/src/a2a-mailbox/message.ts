@@ -107,7 +107,7 @@ export type MailboxSender = MailboxMessage['from'];
 export type MailboxParty = MailboxMessage['to'];
 
 /**
- * What a sender may write instead: a string for an object, and almost everything left out (A2A mailbox, Simplified
+ * The forms a sender may use instead: a string for an object, and almost everything left out (A2A mailbox, Simplified
  * Format). The endpoint accepts slightly more, with a warning.
  */
 export const MailboxInput = {

@@ -68,7 +68,7 @@ export const AuthenticationTag = {
 } as const;
 export type AuthenticationTag = Static<typeof AuthenticationTag>;
 
-/** What all messages share. Closed: no type adds a member beside the payload. */
+/** The base of all messages. Closed: no type adds a member beside the payload. */
 export const BaseMessage = {
   type: 'object',
   required: ['message_id', 'message_type', 'sender_id', 'recipient_id', 'timestamp', 'payload'],

@@ -31,7 +31,7 @@ export interface MessagesSession {
   readonly state: SessionState;
   /** The other side's card, after its handshake. */
   readonly peer?: AgentCard;
-  /** What was agreed on. */
+  /** The agreed versions. */
   readonly protocol?: string;
   readonly schemaVersion?: string;
   /** The agent that opened this connection; it may use no other name. */
@@ -59,7 +59,7 @@ export interface SessionStep {
 
 export const NEW_SESSION: MessagesSession = { state: 'new' };
 
-/** What a decoded message does to a session. */
+/** The effect of a decoded message on a session. */
 export function receive(session: MessagesSession, message: A2AMessage, context: SessionContext): SessionStep {
   if (session.state === 'closed') return refused(session, { code: 'closed', message: 'the connection is closed' });
   switch (message.message_type) {

@@ -120,7 +120,7 @@ export const ERROR_TYPES = [
   'DataError',
 ] as const;
 
-/** What went wrong (A2E workflow, Error Response Format). */
+/** An error (A2E workflow, Error Response Format). */
 export const WorkflowError = {
   type: 'object',
   required: ['type', 'message'],

@@ -21,7 +21,7 @@ export class FrameOrder {
     this.#requestId = requestId;
   }
 
-  /** What is wrong with the frame in its place; empty when nothing is. */
+  /** The problems of the frame at its position; empty if there are none. */
   receive(response: E2AResponse): Issue[] {
     if (isKeepalive(response) || isServerPush(response)) return [];
     this.#requestId ??= response.request_id;

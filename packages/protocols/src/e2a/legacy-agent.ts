@@ -3,7 +3,7 @@ import { pointerTo } from '../pointer.ts';
 import type { Notes } from './read-record.ts';
 import type { E2AResponse } from './response.ts';
 
-/** What a legacy answer says in E2A terms: the part of a response that its body decides. */
+/** A legacy answer in E2A terms: the part of a response that its body decides. */
 export type AgentAnswer = Pick<E2AResponse, 'response_kind' | 'status' | 'is_final' | 'body'>;
 
 /** The unary answer of before E2A. */

@@ -98,5 +98,5 @@ const MINIMUM: ReadonlySet<string> = new Set([
 const MOST_NAMES = 16;
 const LONGEST_NAME = 64;
 const LONGEST_TEXT = 1024;
-/** What JSON leaves as it is and a terminal does not: DEL and C1 controls, line separators, direction overrides. */
+/** Characters that JSON does not escape but terminals interpret: DEL and C1 controls, line separators, direction overrides. */
 const UNSAFE = /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;

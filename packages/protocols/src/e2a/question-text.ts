@@ -14,7 +14,7 @@ export function questionText(question: Question): string {
   ].join('\n');
 }
 
-/** What a person has to know beside the title: nobody consents to a call without its arguments. */
+/** The details of a question, such as the arguments of a call. */
 export function questionDetails({ description, subject }: Pick<Question, 'description' | 'subject'>): string[] {
   const { command, text, input } = subject ?? {};
   const args = input === undefined ? '' : JSON.stringify(input);

@@ -1,7 +1,7 @@
 import { Opaque, OpaqueObject } from '../schema.ts';
 import type { Static } from '../static.ts';
 
-/** What a question wants: consent to an action, one of several choices, a filled form, a visit to a URL, a sign-in, consent to a plan. */
+/** The kind of a question: consent to an action, one of several choices, a filled form, a visit to a URL, a sign-in, consent to a plan. */
 export const QUESTION_KINDS = ['permission', 'choice', 'form', 'url', 'auth', 'plan'] as const;
 export type QuestionKind = (typeof QUESTION_KINDS)[number];
 
@@ -24,7 +24,7 @@ export const QuestionOption = {
 } as const;
 export type QuestionOption = Static<typeof QuestionOption>;
 
-/** What a question is about. */
+/** The subject of a question. */
 export const QuestionSubject = {
   type: 'object',
   required: ['type'],

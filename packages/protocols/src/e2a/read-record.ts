@@ -5,7 +5,7 @@ import type { Issue } from '../outcome.ts';
 import { pointerTo, segmentsOf } from '../pointer.ts';
 import { show } from '../validation.ts';
 
-/** What is found while one record is read the slow way. */
+/** The findings while one record is read on the slow path. */
 export class Notes {
   readonly issues: Issue[] = [];
   readonly warnings: Issue[] = [];
@@ -38,7 +38,7 @@ export class Notes {
 /** A record under repair. A map, because callers choose its keys. */
 export type OpenRecord = Map<string, Json>;
 
-/** What a top-level key is to a reader; a key that is not listed is kept in `extras`. */
+/** The role of a top-level key; unlisted keys are kept in `extras`. */
 export type KeyRoles = ReadonlyMap<string, 'field' | 'legacy' | 'forbidden'>;
 
 export function keyRoles(fields: readonly string[], legacy: readonly string[]): KeyRoles {

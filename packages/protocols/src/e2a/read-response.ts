@@ -130,7 +130,7 @@ function fill(record: OpenRecord, field: string, value: Json | undefined): void 
   if (value !== undefined && (record.get(field) ?? null) === null) record.set(field, value);
 }
 
-/** What the schema of the kind finds in the body; nothing for a kind we do not know. */
+/** The schema's findings in the body; none for an unknown kind. */
 function bodyIssues(record: OpenRecord): Issue[] {
   const kind = record.get('response_kind');
   const body = record.get('body');
@@ -151,7 +151,7 @@ function isInput(json: unknown): json is ResponseInput {
   return validators.Response(json);
 }
 
-/** What the schema of the record cannot see. */
+/** The rules beyond the schema of the record. */
 function needsNoRepair(input: ResponseInput): boolean {
   const { response_kind: kind, metadata } = input;
   return (

@@ -7,11 +7,11 @@ import type { Notes, OpenRecord } from './read-record.ts';
 /** A value read as another one; `value: undefined` means the field's default. */
 interface Repaired {
   readonly value: Json | undefined;
-  /** What the field should have been, to follow its name in a sentence. */
+  /** The expected form, worded to follow the field's name. */
   readonly expected: string;
 }
 
-/** What a reader does with a value that is not quite the field's; `undefined` leaves it for the schema to judge. */
+/** Corrects an unsuitable value; `undefined` leaves it to the schema. */
 export type Repair = (value: Json, lenient: boolean) => Repaired | undefined;
 
 /** Applies each field's repairs in turn, the first that answers, and reports what changed. */

@@ -103,7 +103,7 @@ function addressOf(response: E2AResponse): JsonObject {
     request_id: response.request_id ?? '',
     channel_id: response.channel ?? '',
     agent_ref: response.agent_ref,
-    // What only servers set is for servers.
+    // Members that only servers set are not forwarded.
     metadata: hasReservedKey(metadata)
       ? Object.fromEntries(Object.entries(metadata).filter(([key]) => !RESERVED_METADATA_KEYS.includes(key)))
       : metadata,

@@ -2,7 +2,7 @@ import type { Json } from '../json.ts';
 import { oneLineJson } from './one-line-json.ts';
 
 export interface SseEvent {
-  /** What a client sends back as `Last-Event-ID`: a sequence number. */
+  /** The id that a client sends back as `Last-Event-ID`: a sequence number. */
   readonly id?: number;
   /** A fixed name from our code, never one from an agent. */
   readonly event?: string;

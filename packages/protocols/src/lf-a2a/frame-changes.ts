@@ -8,7 +8,7 @@ import type { MessagePart } from './shapes.ts';
 /** The changes of a frame to its task. */
 export type FrameChange =
   | { readonly text: string }
-  /** What the agent does now. */
+  /** The current activity of the agent. */
   | { readonly news: MessagePart[] }
   | {
       readonly artifact: string;

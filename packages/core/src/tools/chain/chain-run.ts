@@ -7,7 +7,7 @@ import { type ChainError, ChainFault, nodesById, type ReadyNode } from './chain.
 import { find, Unclear } from './expression.ts';
 import { Scope } from './scope.ts';
 
-/** What a chain asks of the world: to run one step. Rejects when the step did not succeed. */
+/** Runs one step of a chain. Rejects if the step failed. */
 export type RunStep = (step: ChainStep) => Promise<Json>;
 
 export interface ChainStep {
@@ -222,7 +222,7 @@ class ChainRun {
   }
 
   #holds({ node_id, holds }: ReadyNode, item?: MapItem): boolean {
-    // What it compares is passed to no tool, so without a limit here its size would cost nothing.
+    // Compared values are passed to no tool, so their size is limited here.
     const scope = this.#scope(item, (whole) => this.#give(whole));
     try {
       return holds(scope);
@@ -256,7 +256,7 @@ class ChainRun {
   }
 }
 
-/** What one run of a map's node has beside what every node has. */
+/** The additional values of one run of a map's node. */
 type MapItem = { readonly item: Json; readonly index: number };
 
 /** A failed step, with the suggestions of its refusal, and a remark of ours. */
@@ -270,7 +270,7 @@ class StepFailed extends Error {
   }
 }
 
-/** What is not there is null, which a tool complains of without knowing where it comes from. */
+/** Missing values are null; this names them if the tool fails. */
 function nothingFound(missing: readonly string[], { input_map }: ChainNode): string {
   if (missing.length === 0) return '';
   const first = missing.slice(0, MOST_MISSING).map((name) => `at ${show(input_map[name])} for ${show(name)}`);

@@ -8,7 +8,7 @@ import { checkExpression, looksLikePath, Unclear } from './expression.ts';
 export interface ChainError {
   readonly code: 'bad_entry' | 'chain_cycle' | 'chain_error' | 'chain_node_error' | 'timeout';
   readonly message: string;
-  /** What to do about it, where that is known. */
+  /** Suggested fixes, if known. */
   readonly suggestions?: readonly string[];
 }
 
@@ -79,7 +79,7 @@ function checkItemsPath(path: string): void {
   if (!looksLikePath(path)) throw new Unclear(`a list must be given by a path, such as $.list; got ${show(path)}`);
 }
 
-/** What a map has its node put together and read again for each item is no longer than others can wait for. */
+/** The limit of the input that a map builds for each item. */
 function excessOf({ condition, input, input_map }: ChainNode): string | undefined {
   const { length } = condition;
   if (length > LONGEST_CONDITION)

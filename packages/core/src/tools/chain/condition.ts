@@ -93,9 +93,9 @@ function ordered(holdsFor: (order: number) => boolean) {
 
 const WORDS: Readonly<Record<string, Json>> = { true: true, false: false, null: null };
 const QUOTED = /'[^']*'|"[^"]*"/g;
-/** What no name in a condition has, brackets aside. */
+/** Characters that are not allowed in names of a condition, besides brackets. */
 const SIGN = /[\s(){}"'`=!<>&|+*?,;]/;
-/** What agents write out of habit, and what to write instead. */
+/** Common mistakes, and the correct syntax. */
 const MISTAKES: readonly { readonly made: RegExp; readonly fix: string }[] = [
   { made: /\s(?:and|or)\s|&&|\|\|/i, fix: 'a condition is one comparison; put a branch behind a branch' },
   { made: /[<!]$/, fix: 'write != for not equal' },

@@ -59,7 +59,7 @@ export function checkExpression(expression: Json): void {
   ]);
 }
 
-/** What no path has, wherever it stands. */
+/** Characters that are not allowed in a path. */
 export function checkNames(path: string): void {
   if (/[[\]]/.test(path)) {
     const dotted = path.replaceAll(/\[(?:(\d{1,9})|'([^'.[\]]+)'|"([^".[\]]+)")\]/g, '.$1$2$3');

@@ -132,7 +132,7 @@ export class McpServers implements ToolSource, AsyncDisposable {
     return this.#pins.undecided();
   }
 
-  /** What a held tool was and is. */
+  /** The accepted and the changed definition of a tool. */
   changeOf(name: string): Promise<PinChange | undefined> {
     return this.#pins.change(name);
   }

@@ -26,5 +26,5 @@ export const lexicalSearch: Search = {
 
 /** Characters: some milliseconds' work. */
 const A_TURN = 16_384;
-/** What a related word counts of the word itself. */
+/** The weight of a related word, relative to the word itself. */
 const RELATED = 0.5;

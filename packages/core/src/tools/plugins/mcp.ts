@@ -333,7 +333,7 @@ function isEmpty(value: unknown): boolean {
   );
 }
 
-/** What would run a program or call an address of the agent's choice, or narrows what we do not narrow. */
+/** Members that would run a program or call an address chosen by the agent, or that are not supported. */
 const OPERATORS_OWN = ['cmd', 'cwd', 'env', 'url', 'headers', 'tool_allow_list', 'resource_allow_list'] as const;
 /** On one page, unless a server has more on its own. */
 const MOST_ITEMS = 1_000;

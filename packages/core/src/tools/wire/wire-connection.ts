@@ -196,7 +196,7 @@ export class WireConnection {
     else if (this.#session.deadline !== this.#tickAt) this.#schedule();
   }
 
-  /** What is answered at once lets the next one in: one after the other, not one inside the other. */
+  /** Starts the next request after an immediate answer, without recursion. */
   #startAll(messages: readonly WireMessage[]): void {
     this.#next.push(...messages);
     if (this.#isStarting) return;

@@ -922,7 +922,7 @@ describe('events that a peer does not read', () => {
     expect(state.isClosed).toBe(true);
   });
 
-  /** What one caller has waiting, wherever it waits. */
+  /** The waiting data of one caller, in all places. */
   function waiting(room: BacklogRoom, id: string) {
     const request = { session: { principal: { ...ADA, id } } } as WireRequest;
     const backlog = new Backlog(room);

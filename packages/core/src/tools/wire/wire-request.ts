@@ -37,7 +37,7 @@ export class WireRequest implements WireCall {
   }
 }
 
-/** What a request is answered with, and as what it is sent. */
+/** The answer of a request, and its type. */
 export interface WrittenAnswer {
   readonly type: string;
   readonly fields: JsonObject;

@@ -13,7 +13,7 @@ export const AskApprovalConfig = {
     title: { type: 'string', minLength: 1, maxLength: 1000 },
     // Further information for the decision; {/path} is filled in.
     description: { type: 'string', maxLength: 16_384 },
-    // What can be chosen. Default: allow and reject.
+    // The options. Default: allow and reject.
     options: {
       type: 'array',
       minItems: 1,

@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../json.ts';
 
-/** What a tool's delta says, in ACP's words. A delta has no fixed shape: the names in use are tried in turn. */
+/** A tool's delta in ACP's form. A delta has no fixed shape: the names in use are tried in turn. */
 export interface AcpToolCall {
   readonly toolCallId: string;
   readonly title: string;

@@ -14,7 +14,7 @@ export function projectionsFor(response: E2AResponse, request: E2AEnvelope): Jso
   if (source !== 'acp' && source !== 'a2a') return present;
   // An endpoint that is connected converts frames as it sends them, and with more knowledge of its client.
   if (request.provenance.details['endpoint'] !== undefined) return present;
-  // What the agent itself has put there is more exact than what we can derive.
+  // The agent's own projection is more precise than a derived one.
   if (Object.hasOwn(present, source)) return present;
   const projection =
     source === 'acp' ? acpMessagesFor(response, request).at(-1) : a2aStreamPayloadFor(response, request);
