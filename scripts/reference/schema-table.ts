@@ -212,7 +212,7 @@ function isWithin(name: string, outer: string): boolean {
 const DEEPEST = 6;
 const WORTH_A_LINK = 3;
 
-/** The members of an object have defaults of their own. */
+/** Members of an object have their own defaults. */
 function initialOf({ default: initial }: JsonSchema): string {
   const isWorthShowing = initial !== undefined && initial !== '' && JSON.stringify(initial) !== '{}';
   return isWorthShowing ? `\`${JSON.stringify(initial)}\`` : '';

@@ -9,7 +9,7 @@ const authority = new TestAuthority();
 const foreignAuthority = new TestAuthority('another authority');
 const certificate = authority.issue(['IP:127.0.0.1']);
 
-/** Every kind of receiver, each at a port of its own. */
+/** Every kind of receiver, each at its own port. */
 const receivers = {
   good: await Receiver.start(certificate),
   slow: await Receiver.start(certificate, (response) => setTimeout(() => ok(response), 100)),

@@ -225,7 +225,7 @@ describe('as a handler of the web', () => {
     };
     const [first, second] = [await pour(60), await pour(60)];
     expect(await (await pour(9)).status).toBe(503);
-    // What fits is taken meanwhile.
+    // What fits is taken in the meantime.
     await made.receive(signed());
     for (const { end } of [first, second]) end();
     expect([await first.status, await second.status, answers]).toEqual([401, 401, ['msg_1']]);

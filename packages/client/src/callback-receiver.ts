@@ -20,7 +20,7 @@ export interface CallbackReceiverOptions {
 
 /** One callback as received. */
 export interface Callback {
-  /** The same at every try. */
+  /** The same at every attempt. */
   readonly id: string;
   /** When this try was signed. */
   readonly signedAt: Date;

@@ -7,7 +7,7 @@ export interface Delivery {
   readonly agent_id: string;
   /** The message it answers. */
   readonly request_id: string;
-  /** Its own, the same at every try. */
+  /** Its own, the same at every attempt. */
   readonly message_id: string;
   readonly url: string;
   /** `dead` is one that was given up. */
@@ -20,7 +20,7 @@ export interface Delivery {
   readonly next_at: string | null;
   readonly expires_at: string | null;
   readonly ended_at: string | null;
-  /** Why each try failed, oldest first. */
+  /** Why each attempt failed, oldest first. */
   readonly failures: readonly { readonly at: string; readonly reason: string; readonly status?: number }[];
 }
 

@@ -16,7 +16,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** A PostgreSQL server of our own, on a Unix socket in a temporary folder. */
+/** Our own PostgreSQL server, on a Unix socket in a temporary folder. */
 export interface PostgresServer {
   /** The folder of its socket. */
   readonly folder: string;

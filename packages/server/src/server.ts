@@ -36,7 +36,7 @@ import { type Reloaded, Reloading, type ReloadOptions } from './reload/reload.ts
 export class Server implements AsyncDisposable {
   readonly engine: Engine;
   readonly url: string;
-  /** The URL of the administration: the same, unless it has a listener of its own. */
+  /** The URL of the administration: the same, unless it has its own listener. */
   readonly adminUrl: string;
   readonly wire: WirePart;
   readonly mcp: McpPart;

@@ -39,6 +39,6 @@ export async function serveAcp({ hub, agent, input, output, log }: AcpStdio): Pr
   await acp.close();
 }
 
-/** A prompt may hold images. */
+/** A prompt may contain images. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 const MAX_UNSENT = 256 * 1024;

@@ -48,7 +48,7 @@ test('without --write the settings are shown, and nothing is made', async () => 
 });
 
 describe.each(Object.keys(KNOWN_CLIENTS))('%s', (name) => {
-  test('gets a key of its own and settings beside what it had, with a backup', async () => {
+  test('gets its own key and settings beside what it had, with a backup', async () => {
     const { server, run, place } = await served();
     await using _ = server;
     const client = KNOWN_CLIENTS[name];

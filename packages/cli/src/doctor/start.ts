@@ -8,7 +8,7 @@ import { broken, type DoctorFinding, sound } from './finding.ts';
 import { probeAgents } from './probe.ts';
 
 /**
- * The problems of a configuration that only a start finds: it is started as `serve` does, and stopped, with a store of its own and no port.
+ * The problems of a configuration that only a start finds: it is started as `serve` does, and stopped, with its own store and no port.
  * Files are loaded and the programs of MCP servers run for that, as `tools list --config` does.
  */
 export async function checkStart(

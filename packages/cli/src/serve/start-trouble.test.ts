@@ -78,7 +78,7 @@ test('an impossible socket path is reported with the member that names it', asyn
 });
 
 test('a data folder that is in use: by which process, where it listens, and the ways out', async () => {
-  // A process of its own: in this one, other tests may have left a server.
+  // Its own process: in this one, other tests may have left a server.
   const other = spawn(process.execPath, ['-e', OTHER_SERVER], { stdio: ['ignore', 'pipe', 'inherit'] });
   const { pid } = other;
   const data = temporaryFolder();

@@ -71,7 +71,7 @@ test('stdout carries the protocol and nothing else, and the end of stdin is the 
   expect(existsSync(join(folder, '.dragoman'))).toBe(false);
 });
 
-test('a line whose end comes later is read whole, though others were read meanwhile', async () => {
+test('a line whose end comes later is read whole, though others were read in the meantime', async () => {
   const host = startHost([], folderWith('tools: [./tools.mjs]\n'));
   const frames = createInterface({ input: host.stdout })[Symbol.asyncIterator]();
   const next = async () => JSON.parse(String((await frames.next()).value));

@@ -627,7 +627,7 @@ test('an error of a push listener is reported like that of any listener, and end
 describe('by the clock', () => {
   afterEach(() => void vi.useRealTimers());
 
-  test('a short wait ends in time, however many others begin meanwhile', async () => {
+  test('a short wait ends in time, however many others begin in the meantime', async () => {
     vi.useFakeTimers();
     const { transport } = hostOf(() => {});
     const wire = await connectWire({ transport });

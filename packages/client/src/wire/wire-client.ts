@@ -225,7 +225,7 @@ export class WireClient implements AsyncDisposable {
       refusal ??= error;
       if (link !== undefined) this.#lost(link, refusal);
     };
-    /** Checked again after each wait: the client may have been closed meanwhile. */
+    /** Checked again after each wait: the client may have been closed in the meantime. */
     const check = (opened: WireLink) => {
       if (refusal === undefined) return;
       void opened.close();

@@ -266,7 +266,7 @@ export class Conversation {
     const envelope = { ...(a2aMessagesDialect.toEnvelope(message) as E2AEnvelope), is_stream: true };
     const frames = engine.handle(envelope, {
       principal,
-      // Created on access: a recorded request has a signal of its own.
+      // Created on access: a recorded request has its own signal.
       get signal() {
         return entrance.signal;
       },

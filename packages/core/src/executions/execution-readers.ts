@@ -128,7 +128,7 @@ export class ExecutionReaders {
     const end = ended.then(over, over);
     while (!isOver) {
       const live = this.#options.live(row);
-      // This node has taken it over meanwhile.
+      // This node has taken it over in the meantime.
       if (live !== undefined) return yield* live.read(last);
       for (const event of await Promise.race([elsewhere.eventsAfter(row, last), end])) {
         yield event;

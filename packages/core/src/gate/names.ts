@@ -80,5 +80,5 @@ export class Names {
   }
 }
 
-/** Each has a socket of its own. */
+/** Each has its own socket. */
 const MOST_AT_ONCE = 500;

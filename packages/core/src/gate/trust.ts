@@ -13,7 +13,7 @@ function usual(): readonly string[] {
   return [...rootCertificates, ...extra(process.env['NODE_EXTRA_CA_CERTS'])];
 }
 
-/** Node 20 does not tell what it read from there. A file that cannot be read it leaves out with a warning of its own. */
+/** Node 20 does not tell what it read from there. A file that cannot be read it leaves out with its own warning. */
 function extra(path: string | undefined): readonly string[] {
   if (path === undefined || path === '') return [];
   try {

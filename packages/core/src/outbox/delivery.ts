@@ -19,7 +19,7 @@ export type DeliveryVerdict =
       readonly outcome: 'failed';
       readonly answered: boolean;
       readonly failure: DeliveryFailure;
-      /** Whether another try may succeed. */
+      /** Whether another attempt may succeed. */
       readonly retry: boolean;
       readonly retryAfterMs?: number;
     };

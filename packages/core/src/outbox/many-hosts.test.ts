@@ -63,7 +63,7 @@ interface Place {
 
 /**
  * How many callbacks the living hosts have received when all of theirs were delivered. Tries at dead hosts do not time out
- * meanwhile, so a callback that waited for one would never be delivered.
+ * in the meantime, so a callback that waited for one would never be delivered.
  */
 async function deliveredBeside({
   callbacks,

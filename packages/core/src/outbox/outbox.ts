@@ -222,7 +222,7 @@ export class Outbox {
     } while (after !== undefined && seen < MOST_LOOKED_AT);
     let retried = 0;
     for (const id of dead) {
-      // One that has expired, was retried meanwhile or is damaged is left as it is.
+      // One that has expired, was retried in the meantime or is damaged is left as it is.
       const done = await this.retry(id).catch((error: unknown) => {
         if (failureOf(error) === undefined) throw error;
         return undefined;

@@ -4,7 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Clock } from '../ports/ports.ts';
 import { forgetChild, killGroup, recordChild } from './orphans.ts';
 
-/** A program of the operator's in a process group of its own. */
+/** A program of the operator's in its own process group. */
 export interface Child {
   readonly pid: number;
   readonly stdin: Writable;

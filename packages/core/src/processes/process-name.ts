@@ -28,7 +28,7 @@ export interface ProcessStat {
   readonly startedAt: string;
 }
 
-/** proc(5), /proc/pid/stat. The name in parentheses may hold anything, so the fields are counted from its end. */
+/** proc(5), /proc/pid/stat. The name in parentheses may contain anything, so the fields are counted from its end. */
 export function statOf(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ');

@@ -601,7 +601,7 @@ describe('while the store refuses', () => {
     expect(frames.map(({ response_kind }) => response_kind)).toEqual(['e2a.chunk', 'e2a.chunk', 'e2a.complete']);
   });
 
-  test('a request that is cancelled meanwhile still ends once', async () => {
+  test('a request that is cancelled in the meantime still ends once', async () => {
     const { store, state } = refusingStore(full);
     const { open, runs, clock } = setUp(
       async function* (_, { signal }) {

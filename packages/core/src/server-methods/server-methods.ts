@@ -45,7 +45,7 @@ export type ServerMethod = (
 
 /**
  * Answers the server's own methods (E2A §2) and passes the rest on. A name of the Gateway's or ACP's that we do not have
- * is an error of its own: silence would leave the caller waiting for its timeout.
+ * is its own error: silence would leave the caller waiting for its timeout.
  */
 export function serverMethods(context: ServerMethodContext): Layer {
   return (next) => (envelope, call) =>

@@ -40,7 +40,7 @@ export interface ToolOutcome {
   readonly errorCode?: string;
 }
 
-/** The tools one place has to offer. A new kind of tool is a source of its own. */
+/** The tools one place has to offer. A new kind of tool is another source. */
 export interface ToolSource {
   /** Resolves when its tools have been listed once; absent if they are known from the start. */
   readonly ready?: Promise<void>;

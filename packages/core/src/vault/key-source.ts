@@ -44,7 +44,7 @@ export function environmentKey(text: string, next?: string): KeySource {
   };
 }
 
-/** A key file of its own, for its owner only, beside the database and never in it: a copy of the database is useless without it. */
+/** Its own key file, for its owner only, beside the database and never in it: a copy of the database is useless without it. */
 export function fileKey({ folder, log }: { folder: string; log: Log }): KeySource {
   const path = join(folder, KEY_FILE);
   const staged = join(folder, `${KEY_FILE}.next`);

@@ -198,7 +198,7 @@ describe('control', () => {
     expect(result.results.get('loop')).toEqual([null, 'B']);
   });
 
-  test('loops nest; each effect has a key of its own, the same in every run', async () => {
+  test('loops nest; each effect has its own key, the same in every run', async () => {
     const operations = {
       outer: { Loop: { inputPath: '/workflow/rows', operations: ['inner'] } },
       inner: { Loop: { inputPath: '/loop/item', operations: ['call'] } },

@@ -184,7 +184,7 @@ export const MailboxCard = {
 } as const;
 export type MailboxCard = Static<typeof MailboxCard>;
 
-/** The mailbox is not a binding that Linux Foundation A2A defines, so it is named by a URI of its own (A2A 1.0 §5.8). */
+/** The mailbox is not a binding that Linux Foundation A2A defines, so it is named by its own URI (A2A 1.0 §5.8). */
 export const MAILBOX_BINDING = `${SCHEMA_BASE}/a2a-mailbox`;
 
 const REGISTRATION_TYPE = 'https://eips.ethereum.org/EIPS/eip-8004#registration-v1';

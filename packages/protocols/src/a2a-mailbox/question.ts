@@ -18,7 +18,7 @@ export interface QuestionReport {
 }
 
 /**
- * A question in the middle of an answer is a message of its own, whose id is that of the question: a reply to it is the answer. Its end is
+ * A question in the middle of an answer is its own message, whose id is that of the question: a reply to it is the answer. Its end is
  * another message, so that nobody answers what is over.
  */
 export function questionReportIn(frame: E2AResponse): QuestionReport | undefined {

@@ -60,7 +60,7 @@ export function mailboxFromResponse(response: E2AResponse, request: E2AEnvelope)
       messageId:
         question?.messageId ?? mailboxMessageId({ now: new Date(time ?? 0), random: fnv1a(frameName(response)) }),
       timestamp: question?.timestamp ?? response.timestamp,
-      // A request without an id of its own can only be named by the message it replied to.
+      // A request without its own id can only be named by the message it replied to.
       replyTo: question?.replyTo ?? request.request_id ?? request.message_id ?? request.correlation_id,
       threadId: request.session_id,
       from: { name: answererOf(response, request), agentId: null },

@@ -19,7 +19,7 @@ export function derivedMessageId(text: string): string {
   return messageIdFrom(hash128(text));
 }
 
-/** Four 32-bit lanes that feed each other, each multiplied by an odd constant of its own; 32 hex digits. */
+/** Four 32-bit lanes that feed each other, each multiplied by its own odd constant; 32 hex digits. */
 function hash128(text: string): string {
   let a = 0x6a09e667;
   let b = 0xbb67ae85;

@@ -136,7 +136,7 @@ function readPart(part: JsonObject): MessagePart[] {
   const { metadata, data } = part;
   const more = isObject(metadata) ? { metadata } : {};
   if (typeof part['text'] === 'string') return [{ text: part['text'], ...more }];
-  // 0.3 has a file in a member of its own; 1.0 is flat.
+  // 0.3 has a file in its own member; 1.0 is flat.
   const file: JsonObject = isObject(part['file']) ? part['file'] : part;
   const about = {
     ...optional('filename', textIn(file, 'filename', 'name')),

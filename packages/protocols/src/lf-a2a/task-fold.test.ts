@@ -110,7 +110,7 @@ describe('the frames of a request as a task', () => {
     ]);
   });
 
-  test('files of a result are artifacts of their own, with a URL or bytes', () => {
+  test('files of a result are separate artifacts, with a URL or bytes', () => {
     const files = [
       { uri: 'https://files.example.com/a.pdf', name: 'a.pdf', mime_type: 'application/pdf' },
       { uri: 'data:text/plain;base64,aGk=', name: 'hi.txt' },

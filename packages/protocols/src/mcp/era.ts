@@ -79,7 +79,7 @@ function decoded(value: string | undefined): string | undefined {
   return encoded === undefined ? value : utf8(encoded);
 }
 
-/** A decoder of our own, because this package uses neither Node nor the DOM. */
+/** Our own decoder, because this package uses neither Node nor the DOM. */
 function utf8(base64: string): string | undefined {
   const bits = [...base64.replace(/=+$/, '')]
     .map((digit) => DIGITS.indexOf(digit).toString(2).padStart(6, '0'))

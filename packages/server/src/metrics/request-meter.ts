@@ -12,7 +12,7 @@ export interface SeenRequest {
 
 /** The same, with what stands in the access log alone. */
 export interface AccessedRequest extends SeenRequest {
-  /** Without its query, which may hold a secret. */
+  /** Without its query, which may contain a secret. */
   readonly path: string;
   /** The proven caller, if any. */
   readonly caller: string | undefined;

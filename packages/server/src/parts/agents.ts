@@ -87,7 +87,7 @@ export async function openAgentsPart(service: Service & { readonly hub: AgentSoc
     }
     const { agent_id: _, driver, ...definition } = body;
     const agent = await openOrStandIn(id, { driver, ...definition });
-    // Administration on this node may have put in another one meanwhile.
+    // Administration on this node may have put in another one in the meantime.
     if (isStill()) place(agent, { driver, ...definition });
     else await agent[Symbol.asyncDispose]();
   };

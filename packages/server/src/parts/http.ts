@@ -29,7 +29,7 @@ export interface HttpPartOptions extends Service {
 export interface HttpPart extends ServerPart {
   /** The URL it listens on; empty when it does not. */
   readonly url: string;
-  /** The URL of the administration: the same, unless that has a listener of its own. */
+  /** The URL of the administration: the same, unless that has its own listener. */
   readonly adminUrl: string;
 }
 

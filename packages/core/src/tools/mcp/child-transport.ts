@@ -33,7 +33,7 @@ export interface ChildTransportOptions {
 }
 
 /**
- * MCP over the standard input and output of a program that we look after: in a process group of its own, written down so
+ * MCP over the standard input and output of a program that we look after: in its own process group, written down so
  * that it never outlives us unseen, ended politely first, and cut off when it floods us.
  */
 export class ChildTransport implements McpTransport {
@@ -278,6 +278,6 @@ const EXIT_MS = 1_000;
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** Of a line that is too long: one that does not end is not a message, and its program is ended. */
 const MAX_SKIPPED_BYTES = 64 * 1024 * 1024;
-/** Messages that are worth a write of their own. */
+/** Messages that are worth their own write. */
 const MANY = 4;
 const MAX_UNSENT = 32 * 1024 * 1024;

@@ -202,7 +202,7 @@ export class McpHttpTransport implements McpTransport {
     return undefined;
   }
 
-  /** A stream of events; else whether another try could have it. */
+  /** A stream of events; else whether another attempt could have it. */
   async #open(strand: Strand, lastEventId: string): Promise<InboundAnswer | 'later' | 'never'> {
     const resume = lastEventId === '' ? {} : { 'last-event-id': lastEventId };
     const answer = await this.#request(strand, 'GET', { accept: 'text/event-stream', ...resume });

@@ -9,7 +9,7 @@ export interface McpRequest {
   readonly ending: Ending;
   /** Without it the server is not asked for progress. */
   readonly onProgress?: ((progress: JsonObject) => void) | undefined;
-  /** Asks a person what the server wants to know meanwhile. Without it the server is refused. The signal withdraws the question. */
+  /** Asks a person what the server wants to know in the meantime. Without it the server is refused. The signal withdraws the question. */
   readonly onElicit?: ((params: JsonObject, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 

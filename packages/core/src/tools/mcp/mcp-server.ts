@@ -203,7 +203,7 @@ export class McpServer implements AsyncDisposable {
     for (const definition of definitions) {
       const wasHeld = pins.isHeld(definition.name);
       const isAdmitted = await pins.admit(definition.name, definition);
-      // The server has changed meanwhile, and that is being looked at: what was found here is old.
+      // The server has changed in the meantime, and that is being looked at: what was found here is old.
       if (definitions !== this.#definitions) return;
       if (isAdmitted) {
         const known = this.#tools.get(definition.name);
@@ -212,7 +212,7 @@ export class McpServer implements AsyncDisposable {
           known.definition.input_schema === definition.input;
         tools.set(definition.name, isSame && known !== undefined ? known : this.#toolOf(definition));
       } else {
-        // At once: the others are still being looked at, and it must not be called meanwhile.
+        // At once: the others are still being looked at, and it must not be called in the meantime.
         this.#tools.delete(definition.name);
         this.#options.onChange();
         // Logged once: the server can cause it at will.

@@ -68,7 +68,7 @@ test('a thousand entries are added to a thousand in no time to speak of', async 
   const entries = Array.from({ length: 1000 }, (_, k) => entry({ k }, 'x'.repeat(3900), { tier: 'working' }));
   const before = process.cpuUsage();
   for (let times = 0; times < 2; times++) expect((await large.store(ann, id, entries)).errors).toEqual([]);
-  // Of the processor, which others may have meanwhile. With every character counted again for each entry it would be half a minute.
+  // Of the processor, which others may have in the meantime. With every character counted again for each entry it would be half a minute.
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(3000);
 });
 

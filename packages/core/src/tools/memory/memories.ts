@@ -91,7 +91,7 @@ export class Memories {
     return this.#inTurn(session.principal.id, () => this.#retrieve(session, memoryId, wanted, stop));
   }
 
-  /** For each caller one after the other: all that is looked through is in memory meanwhile, and takes seconds where it is much. */
+  /** For each caller one after the other: all that is looked through is in memory in the meantime, and takes seconds where it is much. */
   async #inTurn<Found>(caller: string, look: () => Promise<Found>): Promise<Found> {
     const before = this.#looking.get(caller);
     const found = before === undefined ? look() : before.then(look);

@@ -32,7 +32,7 @@ export interface ProcOutput {
 
 type ProcState = (typeof PROC_STATES)[number];
 
-/** One program that an agent started: in a process group of its own, its output reported line by line, within its time limit. */
+/** One program that an agent started: in its own process group, its output reported line by line, within its time limit. */
 export class ProcRun {
   readonly #options: ProcRunOptions;
   readonly #child: Child;
